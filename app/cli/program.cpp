@@ -10,43 +10,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "app/cli/arguments/command.h"
 #include "app/cli/arguments/standard_streams.h"
-#include "app/cli/commands/commands.h"
-#include "app/cli/commands/get.h"
 #include "app/cli/interrupt.h"
 #include "app/text/shown.h"
 
 namespace headscope::app {
 namespace {
-
-int run(Command command, const Streams& streams);
-
-int run_command(const Reply& reply, const Streams& streams) {
-  if (reply.status == 0) {
-    streams.out << reply.text;
-  } else {
-    streams.err << "headscope: " << one_line(reply.text) << '\n';
-  }
-  return reply.status;
-}
-
-int run_command(const RecipeCommand& command, const Streams& streams) {
-  return run(command_of_recipe(command), streams);
-}
-
-/// Gives the exit status.
-int run(Command command, const Streams& streams) {
-  const auto run_one = [&](auto& one) {
-    if constexpr (requires { one.model.get; }) bring_model(one.model, streams);
-    if constexpr (std::is_void_v<decltype(run_command(one, streams))>) {
-      run_command(one, streams);
-      return 0;
-    } else {
-      return run_command(one, streams);
-    }
-  };
-  return std::visit(run_one, command);
-}
 
 constexpr std::string_view kNoMemory =
     "there is not enough memory for this; take a shorter prompt, a smaller picture or a smaller model";
@@ -62,6 +32,17 @@ std::string one_line(std::string_view text) {
   std::string line = shown(text);
   if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
   return line;
+}
+
+int run(const Command& command, const Streams& streams) {
+  if (const auto* task = std::get_if<Task>(&command)) return task->run(streams);
+  const Reply& reply = std::get<Reply>(command);
+  if (reply.status == 0) {
+    streams.out << reply.text;
+  } else {
+    streams.err << "headscope: " << one_line(reply.text) << '\n';
+  }
+  return reply.status;
 }
 
 int run_program(const std::vector<std::string>& arguments, const Streams& streams) {

@@ -4,7 +4,19 @@
 
 #include <random>
 
-#include "app/cli/arguments/commands.h"
+#include "app/cli/arguments/command_tree.h"
+#include "app/cli/commands/attribute.h"
+#include "app/cli/commands/bench.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/figure.h"
+#include "app/cli/commands/generate.h"
+#include "app/cli/commands/get.h"
+#include "app/cli/commands/lens.h"
+#include "app/cli/commands/predict.h"
+#include "app/cli/commands/recipes.h"
+#include "app/cli/commands/sweep.h"
+#include "app/cli/commands/trace.h"
+#include "app/cli/commands/window.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/weight_colors.h"
 
@@ -17,27 +29,31 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-using Arguments = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
-/// The command of arguments that must be right.
+/// The command of arguments that must be right: the one that they name.
 template <class Wanted>
-Wanted parsed(const Arguments& arguments) {
+Wanted parsed(const Words& arguments) {
   const Command command = parse_command_line(arguments);
   if (const auto* answer = std::get_if<Reply>(&command)) {
     ADD_FAILURE() << answer->status << ": " << answer->text;
     return {};
   }
-  return std::get<Wanted>(command);
+  const std::string& name = std::get<Task>(command).command;
+  EXPECT_TRUE(name.empty() || std::ranges::count(arguments, name) > 0) << name;
+  const auto* wanted = asked<Wanted>(command);
+  if (wanted == nullptr) ADD_FAILURE() << "parsed as " << name;
+  return wanted == nullptr ? Wanted() : *wanted;
 }
 
-Reply answered(const Arguments& arguments) {
+Reply answered(const Words& arguments) {
   const Command command = parse_command_line(arguments);
   if (const auto* answer = std::get_if<Reply>(&command)) return *answer;
-  ADD_FAILURE() << "parsed as command number " << command.index();
+  ADD_FAILURE() << "parsed as " << std::get<Task>(command).command;
   return {};
 }
 
-std::string wrong_use(const Arguments& arguments) {
+std::string wrong_use(const Words& arguments) {
   const Reply answer = answered(arguments);
   EXPECT_EQ(answer.status, 2) << answer.text;
   EXPECT_THAT(answer.text, HasSubstr("--help"));
@@ -77,32 +93,29 @@ TEST(Cli, TheWindowTakesAttentionInPlaceOfAModel) {
 }
 
 TEST(Cli, CommonOptionsMayStandBeforeTheCommand) {
-  const auto info = parsed<InfoCommand>({"--model", "m", "info", "--json"});
+  const auto info = parsed<Arguments>({"--model", "m", "info", "--json"});
   EXPECT_EQ(info.model.model, "m");
   EXPECT_TRUE(info.json);
   EXPECT_EQ(parsed<PredictCommand>({"--prompt", "x", "predict"}).prompt.text, "x");
 }
 
 TEST(Cli, PromptsOfEveryKind) {
-  EXPECT_THAT(parsed<TokensCommand>({"tokens", "--ids", "1, 2,3"}).prompt.ids, ElementsAre(1, 2, 3));
-  EXPECT_THAT(parsed<TokensCommand>({"tokens", "--ids", ""}).prompt.ids, ElementsAre());
-  EXPECT_THAT(parsed<TokensCommand>({"tokens", "--ids", "-1"}).prompt.ids,
+  EXPECT_THAT(parsed<Arguments>({"tokens", "--ids", "1, 2,3"}).prompt.ids, ElementsAre(1, 2, 3));
+  EXPECT_THAT(parsed<Arguments>({"tokens", "--ids", ""}).prompt.ids, ElementsAre());
+  EXPECT_THAT(parsed<Arguments>({"tokens", "--ids", "-1"}).prompt.ids,
               ElementsAre(-1));  // the run refuses it
-  const auto file = parsed<TokensCommand>({"tokens", "--prompt-file", "-"}).prompt;
+  const auto file = parsed<Arguments>({"tokens", "--prompt-file", "-"}).prompt;
   EXPECT_EQ(file.from, PromptArguments::From::file);
   EXPECT_EQ(file.file, "-");
-  EXPECT_EQ(parsed<TokensCommand>({"tokens", "--prompts", "p.jsonl"}).prompt.from,
-            PromptArguments::From::list);
+  EXPECT_EQ(parsed<Arguments>({"tokens", "--prompts", "p.jsonl"}).prompt.from, PromptArguments::From::list);
 }
 
 TEST(Cli, APromptIsTakenAsItIs) {
-  const Arguments hostile = {"",       "-",         "--",       "--help", "-h",
-                             "--json", "--prompt=", "{}",       "%%",     "[]",
-                             "[a,b]",  "a,b",       "\"q\"",    "'q'",    "@file",
-                             "--a=b",  "predict",   "heads",    "x\ny\n", "\xff\xe2\x82",
-                             " -5 ",   "-5",        "/help",    "\\n",    "~",
-                             "$HOME",  "a=b",       "=",        "--ids",  "++",
-                             "true",   "nan",       "\x1b[31m", "{n}",    "<|endoftext|>"};
+  const Words hostile = {"",      "-",     "--",      "--help", "-h",       "--json",       "--prompt=",
+                         "{}",    "%%",    "[]",      "[a,b]",  "a,b",      "\"q\"",        "'q'",
+                         "@file", "--a=b", "predict", "heads",  "x\ny\n",   "\xff\xe2\x82", " -5 ",
+                         "-5",    "/help", "\\n",     "~",      "$HOME",    "a=b",          "=",
+                         "--ids", "++",    "true",    "nan",    "\x1b[31m", "{n}",          "<|endoftext|>"};
   for (const std::string& text : hostile) {
     EXPECT_EQ(parsed<PredictCommand>({"predict", "--prompt", text}).prompt.text, text);
     EXPECT_EQ(parsed<PredictCommand>({"predict", "--prompt=" + text, "--json"}).prompt.text, text);
@@ -144,6 +157,28 @@ TEST(Cli, AViewsOptionHasItsValueWithoutItsView) {
   EXPECT_EQ(words[2].value, "log");
   const auto again = parsed<RecipeCommand>({"plot", "--recipe", "a.png", "--value-scale", "log"});
   EXPECT_EQ(again.words.size(), 1U);
+}
+
+TEST(Cli, OptionsAreStillTakenByTheirOldNames) {
+  const auto plot = [](Words more) {
+    more.insert(more.begin(), {"plot", "heatmap", "--prompt", "x", "--out", "a.png"});
+    return more;
+  };
+  EXPECT_EQ(parsed<PlotCommand>(plot({"--query", "4"})).selection, (Selection{0, 0, 4}));
+  EXPECT_EQ(parsed<PlotCommand>(plot({"--token=4"})).selection, (Selection{0, 0, 4}));
+  EXPECT_EQ(parsed<SweepCommand>({"sweep", "--prompt", "x", "--sweep-over", "layer-position"}).over,
+            SweepOver::positions);
+  EXPECT_EQ(parsed<SweepCommand>({"sweep", "--prompt", "x", "--over", "layer-position"}).over,
+            SweepOver::positions);
+  EXPECT_THAT(wrong_use(plot({"--query", "4", "--token", "4"})),
+              HasSubstr("--token is what --query was called"));
+  EXPECT_THAT(wrong_use(plot({"--token", "4", "--token", "4"})), HasSubstr("--token: At Most 1"));
+  EXPECT_THAT(wrong_use(plot({"--token", "4", "stray"})), HasSubstr("\"stray\""));
+  EXPECT_THAT(wrong_use(plot({"--query", "-2"})), HasSubstr("--query takes"));
+  EXPECT_THAT(answered({"plot", "heatmap", "--help"}).text,
+              AllOf(HasSubstr("--query I "), Not(HasSubstr("--token"))));
+  EXPECT_THAT(answered({"sweep", "--help"}).text,
+              AllOf(HasSubstr("--sweep-over "), Not(HasSubstr("  --over"))));
 }
 
 TEST(Cli, AModelHasAName) {
@@ -219,7 +254,7 @@ TEST(Cli, ViewOptionsReachTheirPlace) {
 }
 
 TEST(Cli, NumbersOfAViewKeepToTheLimitsOfItsOption) {
-  const auto next = [](Arguments more) {
+  const auto next = [](Words more) {
     more.insert(more.begin(), {"plot", "next", "--prompt", "x", "--out", "x.svg"});
     return more;
   };
@@ -237,7 +272,7 @@ TEST(Cli, NumbersOfAViewKeepToTheLimitsOfItsOption) {
 }
 
 TEST(Cli, YesOrNoOptionsMeanYesWhenNothingFollows) {
-  const auto without_key0 = [](Arguments more) {
+  const auto without_key0 = [](Words more) {
     more.insert(more.begin(), {"plot", "heatmap", "--prompt", "x", "--out", "x.svg"});
     return parsed<PlotCommand>(more).options[kWithoutKey0];
   };
@@ -262,10 +297,10 @@ TEST(Cli, PlotsPicture) {
   EXPECT_TRUE(plot.picture.dark);
   EXPECT_EQ(plot.picture.font_size, 12.0F);
   EXPECT_TRUE(plot.svg_text);
-  EXPECT_FALSE(plot.caption);
+  EXPECT_TRUE(plot.no_caption);
 
-  const Arguments start = {"plot", "heatmap", "--prompt", "x", "--out", "a.png"};
-  const auto with = [&](Arguments more) {
+  const Words start = {"plot", "heatmap", "--prompt", "x", "--out", "a.png"};
+  const auto with = [&](Words more) {
     more.insert(more.begin(), start.begin(), start.end());
     return wrong_use(more);
   };
@@ -368,8 +403,8 @@ TEST(Cli, GetTakesANameOfTheHub) {
   EXPECT_THAT(wrong_use({"get", ""}), HasSubstr("headscope get gpt2"));
   EXPECT_THAT(wrong_use({"get", "../gpt2"}), HasSubstr("../gpt2"));
   EXPECT_THAT(wrong_use({"get", "gpt2", "gpt2-xl"}), HasSubstr("gpt2-xl"));
-  EXPECT_TRUE(parsed<InfoCommand>({"info", "--model", "gpt2", "--get"}).model.get);
-  EXPECT_FALSE(parsed<InfoCommand>({"info", "--model", "gpt2"}).model.get);
+  EXPECT_TRUE(parsed<Arguments>({"info", "--model", "gpt2", "--get"}).model.get);
+  EXPECT_FALSE(parsed<Arguments>({"info", "--model", "gpt2"}).model.get);
   EXPECT_THAT(wrong_use({"info", "--get"}), HasSubstr("--model"));
 }
 
@@ -389,8 +424,8 @@ TEST(Cli, HelpAndVersionAreAnswers) {
 }
 
 TEST(Cli, TheDoctorTakesNoModel) {
-  EXPECT_FALSE(parsed<DoctorCommand>({"doctor"}).json);
-  EXPECT_TRUE(parsed<DoctorCommand>({"doctor", "--json"}).json);
+  EXPECT_FALSE(parsed<Arguments>({"doctor"}).json);
+  EXPECT_TRUE(parsed<Arguments>({"doctor", "--json"}).json);
   EXPECT_THAT(wrong_use({"doctor", "--top", "3"}), HasSubstr("--top"));
 }
 
@@ -420,30 +455,30 @@ TEST(Cli, AnIdBeyondEveryVocabularyIsNoWrongUse) {
 }
 
 TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
-  Arguments words = {"--",       "-",
-                     "",         "=",
-                     "--=",      "-h",
-                     "--help",   "-x",
-                     "--prompt", "--prompt=",
-                     "--ids",    "1,2",
-                     "--out",    "a.png",
-                     "--json",   "--size",
-                     "10x10",    "plot",
-                     "heatmap",  "predict",
-                     "tokens",   "trace",
-                     "shot",     "bench",
-                     "--view",   "--value-scale",
-                     "log",      "--bos",
-                     "--bos=3",  "--json=maybe",
-                     "--top",    "-3",
-                     "[1,2]",    "{}",
-                     "%%",       "\xff\xfe",
-                     "--\xff",   "99999999999999999999",
-                     "1e999",    "--layer=--head"};
+  Words words = {"--",       "-",
+                 "",         "=",
+                 "--=",      "-h",
+                 "--help",   "-x",
+                 "--prompt", "--prompt=",
+                 "--ids",    "1,2",
+                 "--out",    "a.png",
+                 "--json",   "--size",
+                 "10x10",    "plot",
+                 "heatmap",  "predict",
+                 "tokens",   "trace",
+                 "shot",     "bench",
+                 "--view",   "--value-scale",
+                 "log",      "--bos",
+                 "--bos=3",  "--json=maybe",
+                 "--top",    "-3",
+                 "[1,2]",    "{}",
+                 "%%",       "\xff\xfe",
+                 "--\xff",   "99999999999999999999",
+                 "1e999",    "--layer=--head"};
   std::mt19937 generator(7);
   std::vector<int> kinds(3);
   for (int round = 0; round < 3000; ++round) {
-    Arguments arguments;
+    Words arguments;
     for (auto length = generator() % 7; length > 0; --length) {
       std::string word = words[generator() % words.size()];
       if (generator() % 8 == 0) word += static_cast<char>(generator() % 255 + 1);

@@ -7,8 +7,8 @@
 #include <regex>
 #include <set>
 
-#include "app/cli/arguments/commands.h"
 #include "app/cli/arguments/manual.h"
+#include "app/cli/commands/commands.h"
 
 namespace headscope::app {
 namespace {

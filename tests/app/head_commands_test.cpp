@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "app/cli/arguments/command.h"
+#include "app/cli/commands/metrics.h"
+#include "app/cli/commands/search.h"
 #include "app/cli/program.h"
 #include "app/run/sources/paths.h"
 
@@ -19,20 +21,20 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-using Arguments = std::vector<std::string>;
+using Words = std::vector<std::string>;
 using Kind = TokenSelector::Kind;
 
 template <class Wanted>
-Wanted parsed(const Arguments& arguments) {
+Wanted parsed(const Words& arguments) {
   const Command command = parse_command_line(arguments);
   if (const auto* answer = std::get_if<Reply>(&command)) {
     ADD_FAILURE() << answer->status << ": " << answer->text;
     return {};
   }
-  return std::get<Wanted>(command);
+  return *asked<Wanted>(command);
 }
 
-std::string wrong_use(const Arguments& arguments) {
+std::string wrong_use(const Words& arguments) {
   const Command command = parse_command_line(arguments);
   const auto* answer = std::get_if<Reply>(&command);
   if (!answer) return "parsed";
@@ -44,13 +46,13 @@ struct Ran {
   int status = 0;
   std::string out, err;
 };
-Ran run(const Arguments& arguments, const std::string& input = "") {
+Ran run(const Words& arguments, const std::string& input = "") {
   std::istringstream in(input);
   std::ostringstream out, err;
   const int status = run_program(arguments, {in, out, err});
   return {status, out.str(), err.str()};
 }
-std::string succeed(const Arguments& arguments, const std::string& input = "") {
+std::string succeed(const Words& arguments, const std::string& input = "") {
   const Ran ran = run(arguments, input);
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.err, "");
@@ -97,9 +99,9 @@ TEST(MetricsCommand, OfManyPromptsIsTheExactSumOfEach) {
                                   "\"one two one two\"\n\"a b c a b c a\"\n{\"ids\": [5, 6, 5, 6, 7]}\n");
   const json together = json::parse(all);
   std::vector<json> parts;
-  for (const Arguments& one : {Arguments{"--prompt", "a b c a b c a"}, Arguments{"--ids", "5,6,5,6,7"},
-                               Arguments{"--prompt", "one two one two"}}) {
-    Arguments arguments{"metrics", "--json"};
+  for (const Words& one : {Words{"--prompt", "a b c a b c a"}, Words{"--ids", "5,6,5,6,7"},
+                           Words{"--prompt", "one two one two"}}) {
+    Words arguments{"metrics", "--json"};
     arguments.insert(arguments.end(), one.begin(), one.end());
     parts.push_back(json::parse(succeed(arguments)));
   }
@@ -186,7 +188,7 @@ TEST(SearchCommand, IsParsed) {
 }
 
 TEST(SearchCommand, FindsTheLargestWeightsAndCountsAll) {
-  const auto search = [](Arguments more) {
+  const auto search = [](Words more) {
     more.insert(more.begin(), {"search", "--prompt", kTwice, "--json"});
     return json::parse(succeed(more));
   };

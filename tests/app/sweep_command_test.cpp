@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "app/cli/arguments/command.h"
+#include "app/cli/commands/sweep.h"
 #include "app/cli/program.h"
 #include "tests/support/temporary_folder.h"
 
@@ -18,19 +19,19 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-using Arguments = std::vector<std::string>;
+using Words = std::vector<std::string>;
 
-SweepCommand parsed(Arguments arguments) {
+SweepCommand parsed(Words arguments) {
   arguments.insert(arguments.begin(), {"sweep", "--prompt", "x"});
   const Command command = parse_command_line(arguments);
   if (const auto* reply = std::get_if<Reply>(&command)) {
     ADD_FAILURE() << reply->text;
     return {};
   }
-  return std::get<SweepCommand>(command);
+  return *asked<SweepCommand>(command);
 }
 
-std::string wrong_use(Arguments arguments) {
+std::string wrong_use(Words arguments) {
   arguments.insert(arguments.begin(), {"sweep", "--prompt", "x"});
   const Command command = parse_command_line(arguments);
   const auto* reply = std::get_if<Reply>(&command);
@@ -43,18 +44,18 @@ struct Ran {
   int status = 0;
   std::string out, err;
 };
-Ran run(const Arguments& arguments, const std::string& input = "") {
+Ran run(const Words& arguments, const std::string& input = "") {
   std::istringstream in(input);
   std::ostringstream out, err;
   const int status = run_program(arguments, {in, out, err});
   return {status, out.str(), err.str()};
 }
-std::string succeed(const Arguments& arguments, const std::string& input = "") {
+std::string succeed(const Words& arguments, const std::string& input = "") {
   const Ran ran = run(arguments, input);
   EXPECT_EQ(ran.status, 0) << ran.err;
   return ran.out;
 }
-std::string fail(const Arguments& arguments) {
+std::string fail(const Words& arguments) {
   const Ran ran = run(arguments);
   EXPECT_EQ(ran.status, 1) << ran.out;
   return ran.err;
@@ -64,7 +65,7 @@ constexpr const char* kPrompt = "Once upon a time there was a king who had a dau
 
 /// What predict says of a token under an edit.
 double logit(const std::string& edit, int id) {
-  Arguments arguments{"predict", "--prompt", kPrompt, "--json", "--top", "4096"};
+  Words arguments{"predict", "--prompt", kPrompt, "--json", "--top", "4096"};
   if (!edit.empty()) arguments.insert(arguments.end(), {"--edit", edit});
   const json answer = json::parse(succeed(arguments));
   for (const json& guess : answer.at("next"))
@@ -94,7 +95,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(full.position, 0);
   EXPECT_EQ(full.out.file, "a.svg");
   EXPECT_EQ(full.picture.width, 700);
-  EXPECT_EQ(full.prompt.edits.texts, Arguments{"L1H1.z=0"});
+  EXPECT_EQ(full.prompt.edits.texts, Words{"L1H1.z=0"});
   EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);
   const SweepCommand patch = parsed({"--from", "y"});
   EXPECT_EQ(patch.change, SweepChange::patch);
@@ -150,9 +151,9 @@ TEST(SweepCommand, ListsTheStrongestFirst) {
 }
 
 TEST(SweepCommand, PatchesFromAPromptAsLong) {
-  const Arguments arguments{"sweep", "--prompt", "The king had a daughter", "--json", "--metric", "kl"};
-  const auto with = [&](const Arguments& more) {
-    Arguments all = arguments;
+  const Words arguments{"sweep", "--prompt", "The king had a daughter", "--json", "--metric", "kl"};
+  const auto with = [&](const Words& more) {
+    Words all = arguments;
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
@@ -174,7 +175,7 @@ TEST(SweepCommand, PatchesFromAPromptAsLong) {
 
 TEST(SweepCommand, WritesPicturesAndNumbers) {
   const headscope::testing::TemporaryFolder folder;
-  const auto written = [&](const char* name, Arguments more) {
+  const auto written = [&](const char* name, Words more) {
     const auto file = folder.path() / name;
     more.insert(more.begin(), {"sweep", "--prompt", "The king had a daughter", "--out", file.string()});
     EXPECT_EQ(succeed(more), "");

@@ -143,31 +143,31 @@ std::map<std::string, std::string> names_of_views(const Sources& sources) {
 /// Where a name of a view is a word of something else.
 const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
-      {"app/cli/arguments/commands.cpp", "tokens"},  // commands
-      {"app/cli/arguments/commands.cpp", "lens"},
-      {"app/cli/arguments/commands.cpp", "sweep"},
-      {"app/cli/arguments/commands.cpp", "metrics"},
-      {"app/cli/arguments/commands.cpp", "search"},
+      {"app/cli/commands/commands.cpp", "tokens"},  // commands
+      {"app/cli/commands/commands.cpp", "lens"},
+      {"app/cli/commands/commands.cpp", "sweep"},
+      {"app/cli/commands/commands.cpp", "metrics"},
+      {"app/cli/commands/commands.cpp", "search"},
+      {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
+      {"app/cli/commands/plot.cpp", "query"},
+      {"app/cli/commands/recipes.cpp", "query"},
+      {"app/cli/commands/metrics.cpp", "merge"},     // of parts
+      {"app/cli/commands/bench.cpp", "tokens"},      // the lengths that it takes
+      {"app/cli/commands/sweep.cpp", "sweep-over"},  // with the view's meaning
+      {"app/cli/commands/generate.cpp", "tokens"},
+      {"app/cli/commands/generate.cpp", "temperature"},  // where 0 means something
+      {"app/cli/commands/generate.cpp", "top-k"},        // likewise, without limits
+      {"app/cli/commands/generate.cpp", "top-p"},
+      {"app/cli/commands/generate.cpp", "seed"},
+      {"app/cli/commands/search.cpp", "heads"},     // which are searched
       {"app/views/attention/search.cpp", "query"},  // a heading
-      {"app/cli/arguments/heads.cpp", "merge"},     // of parts
-      {"app/cli/arguments/model.cpp", "tokens"},    // the lengths that bench takes
-      {"app/cli/arguments/command_options.cpp",
-       "heads"},  // what sweep goes over, and which figure it looks at
-      {"app/cli/arguments/command_options.cpp", "metric"},
       {"app/cli/commands/sweep.cpp", "heads"},
       {"app/cli/commands/sweep.cpp", "metric"},
-      {"app/run/analyses/sweep.h", "sweep"},    // words for the status line
-      {"app/views/output/sweep.cpp", "heads"},  // a value of its option
-      {"app/cli/arguments/command_options.cpp", "tokens"},
-      {"app/cli/arguments/command_options.cpp", "temperature"},  // of generate, where 0 means something
-      {"app/cli/arguments/command_options.cpp", "top-k"},        // likewise, without limits
-      {"app/cli/arguments/command_options.cpp", "top-p"},
-      {"app/cli/arguments/command_options.cpp", "seed"},
+      {"app/run/analyses/sweep.h", "sweep"},        // words for the status line
+      {"app/views/output/sweep.cpp", "heads"},      // a value of its option
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
-      {"app/cli/arguments/head_options.cpp", "heads"},  // which are searched
-      {"app/cli/arguments/head_options.cpp", "seed"},   // of random tokens
-      {"app/cli/arguments/measured.cpp", "heads"},      // keys of JSON
+      {"app/cli/arguments/measured.cpp", "heads"},  // keys of JSON
       {"app/cli/arguments/measured.cpp", "count"},
       {"app/cli/commands/metrics.cpp", "heads"},
       {"app/cli/commands/metrics.cpp", "seed"},
@@ -195,9 +195,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/attention/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/attention/lines.cpp", "query"},
-      {"app/run/analyses/sweep.h", "sweep"},               // what is computed
-      {"app/cli/arguments/command_options.cpp", "heads"},  // what is swept
-      {"app/cli/arguments/command_options.cpp", "metric"},
+      {"app/run/analyses/sweep.h", "sweep"},  // what is computed
       {"app/cli/commands/sweep.cpp", "heads"},
       {"app/cli/commands/sweep.cpp", "metric"},
       {"app/views/output/sweep.cpp", "heads"},

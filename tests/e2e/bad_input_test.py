@@ -248,7 +248,7 @@ class WrongPrompt(ProgramCase):
 
 class WrongSelection(ProgramCase):
     def test_names_the_range(self):
-        for option, number in (("--layer", str(CONFIG["n_layer"])), ("--head", "99"), ("--token", "2147483647")):
+        for option, number in (("--layer", str(CONFIG["n_layer"])), ("--head", "99"), ("--query", "2147483647")):
             self.fail_with(1, "plot", "heatmap", "--prompt", "x", "--out", self.folder / "a.png", option, number,
                            contains=[number, option, "0 to"])
         self.fail_with(1, "trace", "--prompt", "x", "--out", self.folder / "a.safetensors", "--hooks", "blocks.9.*",

@@ -5,8 +5,9 @@
 #include <variant>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/arguments/commands.h"
 #include "app/cli/arguments/words.h"
+#include "app/cli/commands/figure.h"
+#include "app/cli/commands/recipes.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
@@ -50,11 +51,11 @@ void promise_recipe(const Recipe& recipe) {
     return (model.patterns ? is_file_name(*model.model) : !model.model) &&
            (compared.second_attention.empty() || is_file_name(compared.second_attention.string()));
   };
-  if (const auto* plot = std::get_if<PlotCommand>(&command))
+  if (const auto* plot = asked<PlotCommand>(command))
     promise(plot->out.file == "x.png" && names_no_place(plot->model, plot->comparison) &&
                 plot->prompt.file.empty() && !plot->prompt.edits.file,
             "a figure is written where the user says");
-  else if (const auto* shot = std::get_if<ShotCommand>(&command))
+  else if (const auto* shot = asked<ShotCommand>(command))
     promise(shot->out.file == "x.png" && names_no_place(shot->model, shot->comparison) &&
                 shot->prompt.file.empty() && !shot->prompt.edits.file && shot->tour.name.empty(),
             "a figure is written where the user says");

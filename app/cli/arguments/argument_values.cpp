@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
 
-#include "app/run/sources/precision_names.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -18,7 +16,7 @@ constexpr int kLongestSide = 32768;  // of a PNG, in device pixels
 constexpr double kMostPixels = 4e8;
 
 template <class T>
-std::optional<T> whole(std::string_view text) {
+std::optional<T> parsed(std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
@@ -49,44 +47,38 @@ bool looks_like_an_integer(std::string_view text) {
 }  // namespace
 
 int whole_number(const std::string& option, std::string_view text, int low, int high) {
-  const auto value = whole<int>(text);
+  const auto value = parsed<int>(text);
   if (!value || *value < low || *value > high) {
     throw WrongUse(option + " takes a whole number from " + std::to_string(low) +
-                   (high < std::numeric_limits<int>::max() ? " to " + std::to_string(high) : " up") +
-                   ", not " + quote(text));
+                   (high < kMost ? " to " + std::to_string(high) : " up") + ", not " + quote(text));
   }
   return *value;
 }
 
 double number(const std::string& option, std::string_view text, double low, double high, const char* range) {
-  const auto value = whole<double>(text);
+  const auto value = parsed<double>(text);
   if (!value || !std::isfinite(*value) || *value < low || *value > high) {
     throw WrongUse(option + " takes a number " + range + ", not " + quote(text));
   }
   return *value;
 }
 
-std::vector<int> token_ids(std::string_view text) {
+std::vector<int> token_ids(const std::string& option, std::string_view text) {
   std::vector<int> ids;
   if (trimmed(text).empty()) return ids;
   for (std::string_view part : split(text, ',')) {
     part = trimmed(part);
-    const auto id = whole<int>(part);
+    const auto id = parsed<int>(part);
     if (!id && looks_like_an_integer(part)) {
-      throw Unfulfillable("the id " + std::string(part.substr(0, 64)) +
-                          " is outside every vocabulary; see --ids");
+      throw Unfulfillable("the id " + std::string(part.substr(0, 64)) + " is outside every vocabulary; see " +
+                          option);
     }
     if (!id)
-      throw WrongUse("--ids takes token ids with commas between them, as in 464,3290; found " + quote(part));
+      throw WrongUse(option + " takes token ids with commas between them, as in 464,3290; found " +
+                     quote(part));
     ids.push_back(*id);
   }
   return ids;
-}
-
-model::Precision precision(std::string_view text) {
-  for (const auto& [name, meaning] : kPrecisionNames)
-    if (text == name) return meaning;
-  throw WrongUse("--precision takes f32, f16 or bf16, not " + quote(text));
 }
 
 void set_size(PictureArguments& picture, std::string_view text) {
@@ -96,8 +88,8 @@ void set_size(PictureArguments& picture, std::string_view text) {
     return;
   }
   const std::size_t by = text.find('x');
-  const auto width = whole<int>(text.substr(0, by));
-  const auto height = by == std::string_view::npos ? std::nullopt : whole<int>(text.substr(by + 1));
+  const auto width = parsed<int>(text.substr(0, by));
+  const auto height = by == std::string_view::npos ? std::nullopt : parsed<int>(text.substr(by + 1));
   if (!width || !height || *width < 16 || *height < 16 || *width > kLongestSide || *height > kLongestSide) {
     throw WrongUse("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
                    std::to_string(kLongestSide) + " a side, or (for plot) fit, not " + quote(text));
@@ -116,7 +108,7 @@ void check_pixels(const PictureArguments& picture) {
 }
 
 std::uint64_t seed_number(const std::string& option, std::string_view text) {
-  const auto seed = whole<std::uint64_t>(text);
+  const auto seed = parsed<std::uint64_t>(text);
   if (!seed) throw WrongUse(option + " takes a whole number from 0 to 2^64 - 1, not " + quote(text));
   return *seed;
 }
@@ -124,20 +116,35 @@ std::uint64_t seed_number(const std::string& option, std::string_view text) {
 std::vector<int> lengths(const std::string& option, std::string_view text) {
   std::vector<int> numbers;
   for (const std::string_view part : split(text, ',')) {
-    numbers.push_back(whole_number(option, trimmed(part), 1, std::numeric_limits<int>::max()));
+    numbers.push_back(whole_number(option, trimmed(part), 1));
   }
   return numbers;
 }
 
-Shard shard(const std::string& text) {
+std::string token_text(const std::string& option, const std::string& text) {
+  if (text.empty()) throw WrongUse(option + " takes a token's text or its id, not nothing");
+  return text;
+}
+
+std::pair<int, int> pair_of(const std::string& option, const std::string& what, std::string_view text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string_view::npos) throw WrongUse(option + " takes " + what);
+  return {whole_number(option, text.substr(0, dot), 0), whole_number(option, text.substr(dot + 1), 0)};
+}
+
+void refuse_name(const std::string& option, const std::string& names, const std::string& text) {
+  throw WrongUse(option + " takes " + names + ", not " + quote(text));
+}
+
+Shard shard(const std::string& option, const std::string& text) {
   const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) throw WrongUse("--shard takes I/N, as in 0/4, not " + quote(text));
-  constexpr int kMost = 1000000;
+  if (slash == std::string::npos) throw WrongUse(option + " takes I/N, as in 0/4, not " + quote(text));
+  constexpr int kMostShards = 1000000;
   Shard shard;
-  shard.count = whole_number("--shard", text.substr(slash + 1), 1, kMost);
-  shard.index = whole_number("--shard", text.substr(0, slash), 0, kMost);
+  shard.count = whole_number(option, text.substr(slash + 1), 1, kMostShards);
+  shard.index = whole_number(option, text.substr(0, slash), 0, kMostShards);
   if (shard.index >= shard.count)
-    throw WrongUse("--shard takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
+    throw WrongUse(option + " takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
                    " there is no " + std::to_string(shard.index));
   return shard;
 }

@@ -1,18 +1,18 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/arguments.h"
 
 namespace headscope::app {
 
-/// "I/N", 0 <= I < N. Throws WrongUse.
-Shard shard(const std::string& text);
-
-// Values out of the text of the command line. `option` is named in messages, e.g. "--top".
+// Values out of the text of the command line. What reads one is given the option, which messages name
+// ("--top"), and the text; it throws WrongUse.
 
 /// The program was used wrongly: exit status 2.
 struct WrongUse : std::runtime_error {
@@ -24,23 +24,69 @@ struct Unfulfillable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// In [low, high]. Throws WrongUse.
-int whole_number(const std::string& option, std::string_view text, int low, int high);
+inline constexpr int kMost = std::numeric_limits<int>::max();
 
-/// Throws WrongUse.
+/// In [low, high].
+int whole_number(const std::string& option, std::string_view text, int low, int high = kMost);
+inline auto whole(int low, int high = kMost) {
+  return [=](const std::string& option, const std::string& text) {
+    return whole_number(option, text, low, high);
+  };
+}
+
+/// Finite and in [low, high], which `range` says in words.
+double number(const std::string& option, std::string_view text, double low, double high, const char* range);
+inline auto between(double low, double high, const char* range) {
+  return [=](const std::string& option, const std::string& text) {
+    return number(option, text, low, high, range);
+  };
+}
+
 std::uint64_t seed_number(const std::string& option, std::string_view text);
 
-/// Finite and in [low, high], which `range` says in words. Throws WrongUse.
-double number(const std::string& option, std::string_view text, double low, double high, const char* range);
+/// A token's text or its id: not nothing.
+std::string token_text(const std::string& option, const std::string& text);
 
-/// "16,64" with blanks around the numbers, each at least 1. Throws WrongUse.
+/// "16,64" with blanks around the numbers, each at least 1.
 std::vector<int> lengths(const std::string& option, std::string_view text);
 
-/// "464,3290"; none for blank text. Throws WrongUse, for an id that is no 32-bit number Unfulfillable.
-std::vector<int> token_ids(std::string_view text);
+/// "464,3290"; none for blank text. For an id that is no 32-bit number it throws Unfulfillable.
+std::vector<int> token_ids(const std::string& option, std::string_view text);
 
-/// "f32", "f16", "bf16". Throws WrongUse.
-model::Precision precision(std::string_view text);
+/// "I/N", 0 <= I < N.
+Shard shard(const std::string& option, const std::string& text);
+
+/// "5.1": two whole numbers from 0; `what` is what the option takes, in words.
+std::pair<int, int> pair_of(const std::string& option, const std::string& what, std::string_view text);
+
+/// What values are called.
+template <class Value>
+using Named = std::pair<std::string_view, Value>;
+inline constexpr Named<bool> kYesOrNo[] = {{"yes", true}, {"no", false}};
+
+/// "logit|difference", or with `last` "logit, difference or kl".
+template <class Value, std::size_t kCount>
+std::string names_of(const Named<Value> (&all)[kCount], const char* between, const char* last = nullptr) {
+  std::string names;
+  for (const auto& [name, value] : all)
+    names += (names.empty()                                        ? ""
+              : last != nullptr && value == all[kCount - 1].second ? last
+                                                                   : between) +
+             std::string(name);
+  return names;
+}
+
+[[noreturn]] void refuse_name(const std::string& option, const std::string& names, const std::string& text);
+
+/// The value by its name.
+template <class Value, std::size_t kCount>
+auto one_of(const Named<Value> (&all)[kCount]) {
+  return [&all](const std::string& option, const std::string& text) {
+    for (const auto& [name, value] : all)
+      if (text == name) return value;
+    refuse_name(option, names_of(all, ", ", " or "), text);
+  };
+}
 
 /// "1000x700" into width and height; "fit" into the default width and height 0. Throws WrongUse.
 void set_size(PictureArguments& picture, std::string_view text);

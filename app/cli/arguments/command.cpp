@@ -7,8 +7,10 @@
 #include <map>
 
 #include "app/cli/arguments/argument_values.h"
-#include "app/cli/arguments/commands.h"
+#include "app/cli/arguments/command_tree.h"
 #include "app/cli/arguments/words.h"
+#include "app/cli/commands/commands.h"
+#include "app/cli/commands/recipes.h"
 #include "app/run/version.h"
 #include "model/files/quote.h"
 
@@ -16,37 +18,6 @@ namespace headscope::app {
 namespace {
 
 using model::quote;
-
-/// Without a command.
-Finish describe_window(CommandSyntax& program, Given& given) {
-  program.computing();
-  program.prompt(false);
-  program.attention(true);
-  program.comparison();
-  program.tour();
-  program.over();
-  const auto file = std::make_shared<std::string>();
-  program.word("FILE",
-               "a session (*.headscope), a figure that headscope made, or attention\npatterns "
-               "(*.safetensors): the window shows it",
-               [file](const std::string& text) {
-                 const std::filesystem::path path(text);
-                 if (!path.has_extension() && !path.has_parent_path())
-                   throw WrongUse("there is no command " + quote(text));
-                 *file = text;
-               });
-  return [&given, file] {
-    if (!file->empty() && !given.prompt_options.empty())
-      throw WrongUse("a session brings its prompt: " + given.prompt_options[0] + " was given beside " +
-                     quote(*file));
-    const bool attention = std::filesystem::path(*file).extension() == ".safetensors";
-    if (attention && given.model.patterns)
-      throw WrongUse("two files of attention: --attention was given beside " + quote(*file));
-    if (given.model.patterns || (file->empty() && !given.comparison.second_attention.empty()))
-      require_prompt_or_attention(given);
-    return WindowCommand{given.model, given.prompt, given.comparison, given.tour, *file, given.over};
-  };
-}
 
 /// An option that means yes when no value follows.
 bool is_yes_or_no(std::string_view name) {
@@ -71,15 +42,14 @@ class CommandLine {
  public:
   /// Describes what `arguments` may name, without any all there is. They must outlive this.
   explicit CommandLine(const std::vector<std::string>* arguments)
-      : app_("headscope: see inside GPT-2 while it runs", "headscope") {
-    given_.arguments = arguments;
+      : app_("headscope: see inside GPT-2 while it runs", "headscope"), line_(arguments) {
     describe_program();
     for (const CommandRow& row : command_rows()) {
       CLI::App* app = app_.add_subcommand(std::string(row.name), std::string(row.help));
       app->group("Commands");
-      if (!given_.may_name(row.name)) continue;
-      CommandSyntax command(*app, given_);
-      finish_[app] = row.describe(command, given_);
+      if (!CommandSyntax::may_name(line_, row.name)) continue;
+      CommandSyntax command(*app, given_, line_);
+      finish_[app] = row.describe(command);
       if (!row.choice.empty()) name_choices(app, row.choice);
     }
     app_.get_formatter()->label("SUBCOMMAND", "COMMAND");
@@ -89,7 +59,7 @@ class CommandLine {
     }
   }
 
-  // The parser's functions write to given_.
+  // The parser's functions write to what finish_ and given_ hold.
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
@@ -97,7 +67,7 @@ class CommandLine {
 
   /// CLI11 would take the next argument for the value where nothing follows the sign of `--name=`.
   std::vector<Word> words() const {
-    const std::vector<std::string>& arguments = *given_.arguments;
+    const std::vector<std::string>& arguments = *line_;
     std::vector<Word> words;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const std::string& text = arguments[i];
@@ -146,7 +116,8 @@ class CommandLine {
 
  private:
   CLI::App app_;
-  Given given_;
+  const std::vector<std::string>* line_;
+  std::shared_ptr<Arguments> given_ = std::make_shared<Arguments>();
   std::map<const CLI::App*, Finish> finish_;             // of the program and of each command
   std::map<const CLI::App*, std::string_view> choices_;  // CommandRow::choice
   std::vector<CLI::App*> every_;
@@ -163,8 +134,8 @@ class CommandLine {
         "  headscope predict --model ~/models/gpt2 --prompt \"The capital of France is\" --top 5\n"
         "  headscope plot heatmap --layer 2 --head 1 --prompt \"Once upon a time\" --out pattern.svg\n"
         "  headscope COMMAND --help");
-    CommandSyntax program(app_, given_);
-    finish_[&app_] = describe_window(program, given_);
+    CommandSyntax program(app_, given_, line_);
+    finish_[&app_] = describe_window(program);
   }
 
   /// In the help of a command after which one of several words may stand.
@@ -239,19 +210,19 @@ class CommandLine {
 
   Command command() {
     reject_unknown_arguments();
-    if (given_.prompt_options.size() > 1) {
-      throw WrongUse("one prompt at a time: both " + given_.prompt_options[0] + " and " +
-                     given_.prompt_options[1] + " were given");
+    if (given_->prompt_options.size() > 1) {
+      throw WrongUse("one prompt at a time: both " + given_->prompt_options[0] + " and " +
+                     given_->prompt_options[1] + " were given");
     }
     require_at_most_one(names_of(app_.get_subcommands()));
-    if (!given_.tour.name.empty() && !given_.prompt_options.empty())
-      throw WrongUse("a tour brings its prompt: --tour and " + given_.prompt_options[0] + " were given");
-    if (given_.tour.name.empty() && given_.tour.stop != 1)
+    if (!given_->tour.name.empty() && !given_->prompt_options.empty())
+      throw WrongUse("a tour brings its prompt: --tour and " + given_->prompt_options[0] + " were given");
+    if (given_->tour.name.empty() && given_->tour.stop != 1)
       throw WrongUse("--stop is of a tour; --tour names it");
-    if (given_.model.get && !given_.model.model)
+    if (given_->model.get && !given_->model.model)
       throw WrongUse("--get fetches what --model names; give --model");
     const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
-    if (app != &app_) given_.choices = names_of(app->get_subcommands());
+    if (app != &app_) given_->choices = names_of(app->get_subcommands());
     return finish_.at(app)();
   }
 };

@@ -1,20 +1,50 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "app/cli/arguments/command_options.h"
-#include "app/cli/arguments/command_tree.h"
-#include "app/cli/arguments/given.h"
+#include "app/cli/arguments/argument_values.h"
+#include "app/cli/arguments/command.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace headscope::app {
 
-/// One command of the parser while its options are described. What the options are given goes where `set`
-/// says, or into the `Given`; both must outlive the parser.
+/// Makes a command of what was given, once all of it is. Throws WrongUse, Unfulfillable.
+using Finish = std::function<Command()>;
+
+/// One command of the parser while its options are described. Their values land where the description says,
+/// in the command's own struct or in the arguments that several commands take; both must outlive the parser.
 class CommandSyntax {
  public:
-  CommandSyntax(CLI::App& app, Given& given) : app_(&app), given_(&given) {}
+  /// `line`: the arguments as they stand; null: any may come.
+  CommandSyntax(CLI::App& app, std::shared_ptr<Arguments> given, const std::vector<std::string>* line)
+      : app_(&app), given_(std::move(given)), line_(line) {}
+
+  /// What `run` has to do, which is void or gives an exit status, with `own` and what several commands take.
+  /// `check` throws WrongUse where that does not go together, and puts together what does.
+  template <class Own, class Check, class Run>
+  Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
+    return [own, check, run, given = given_, name = name(), has_model = has_model_]() -> Command {
+      static_cast<Arguments&>(*own) = *given;
+      check(*own);
+      return Task{name, own, [own, run, has_model](const Streams& streams) {
+                    if (has_model) bring_model(own->model, streams);
+                    if constexpr (std::is_void_v<decltype(run(*own, streams))>) {
+                      run(*own, streams);
+                      return 0;
+                    } else {
+                      return run(*own, streams);
+                    }
+                  }};
+    };
+  }
 
   /// What the options that follow stand under in the help; "Options" at first and after each of the groups
   /// below.
@@ -22,24 +52,57 @@ class CommandSyntax {
   static constexpr const char* kOwn = "Options";
   static constexpr const char* kPicture = "Picture";
 
-  /// `name` without dashes, `values` as in "N,...". `set` throws WrongUse or Unfulfillable.
-  void option(const std::string& name, const std::string& values, const std::string& help,
-              const std::function<void(const std::string&)>& set);
-  /// The same for one value or more.
-  void options(const std::string& name, const std::string& values, const std::string& help,
-               const std::function<void(const std::vector<std::string>&)>& set);
-  /// What stands without a name before it.
-  void word(const std::string& name, const std::string& help,
-            const std::function<void(const std::string&)>& set);
+  /// An option that takes one value: `name` without dashes, `values` as in "N,...". `read`, as in
+  /// argument_values.h, is given "--name" and the text; what it makes of it lands in `value`.
+  template <class Value, class Read>
+  void option(const std::string& name, const std::string& values, const std::string& help, Value& value,
+              Read read) {
+    on_option(name, values, help, [&value, read](const std::string& flag, const std::string& text) {
+      if constexpr (std::is_arithmetic_v<Value>) {
+        value = static_cast<Value>(read(flag, text));
+      } else {
+        value = read(flag, text);
+      }
+    });
+  }
+  /// Takes any text.
+  template <class Value>
+  void option(const std::string& name, const std::string& values, const std::string& help, Value& value) {
+    option(name, values, help, value, [](const std::string&, const std::string& text) { return text; });
+  }
+  /// Takes one of these names.
+  template <class Value, class Meaning, std::size_t kCount>
+  void choice_option(const std::string& name, const std::string& help, Value& value,
+                     const Named<Meaning> (&all)[kCount]) {
+    option(name, names_of(all, "|"), help, value, one_of(all));
+  }
+  /// Takes several values; `repeated`: one each time that it is given.
+  template <class Value>
+  void list_option(const std::string& name, const std::string& values, const std::string& help,
+                   std::vector<Value>& list, bool repeated) {
+    on_list(name, values, help, repeated,
+            [&list](const std::vector<std::string>& texts) { list.assign(texts.begin(), texts.end()); });
+  }
   void flag(const std::string& name, const std::string& help, bool& value);
+  /// What stands without a name before it.
+  template <class Value, class Read>
+  void word(const std::string& name, const std::string& help, Value& value, Read read) {
+    on_word(name, help, [&value, read](const std::string& text) { value = read(text); });
+  }
   void view_option(const OptionSpec& option);
-  /// What adds options here, for those that describe them elsewhere.
-  AddOption adding();
+  /// What the option before was called once: it is still taken, and nowhere listed.
+  void old_name(const std::string& name);
 
   /// After the options.
   void footer(const std::string& text);
+  const Arguments& given() const { return *given_; }  ///< which outlive the parser's functions
+  std::string name() const;                           ///< of the command; empty: the program
   /// What may be named after this command's name: see CommandRow::choice.
-  CommandSyntax choice(std::string_view name, std::string_view help);
+  CommandSyntax choice(std::string_view name, std::string_view help) const;
+  /// Whether a command, or what may be named after one, can be meant. The options of what cannot are not
+  /// described: all there are take longer than the rest of a start.
+  static bool may_name(const std::vector<std::string>* line, std::string_view word);
+  bool may_name(std::string_view word) const { return may_name(line_, word); }
 
   // Options of several commands, under headings of their own.
   void model();
@@ -52,7 +115,9 @@ class CommandSyntax {
   void selection();
   void tour();
   void over();  ///< a list of prompts for views that can be about many
-  void picture();
+  void picture(bool of_window = false);
+  void no_recipe(bool& value);
+  void recipe(bool& without);  ///< of what recipe_command makes where a file is named; and the former
   /// All that a command reads that computes something of many prompts and says it as text or as JSON.
   void reading();
   void json();
@@ -62,11 +127,24 @@ class CommandSyntax {
   void resume();  ///< of a command that makes a file of each prompt
 
  private:
+  using Set = std::function<void(const std::string& flag, const std::string& text)>;
   CLI::App* app_;
-  Given* given_;
+  std::shared_ptr<Arguments> given_;
+  const std::vector<std::string>* line_;
   std::string heading_ = kOwn;
+  bool has_model_ = false;
+  CLI::Option* last_ = nullptr;
+  Set set_last_;
 
-  PromptArguments& give_prompt(PromptArguments::From from, const char* option) const;
+  void on_option(const std::string& name, const std::string& values, const std::string& help, Set set);
+  void on_list(const std::string& name, const std::string& values, const std::string& help, bool repeated,
+               const std::function<void(const std::vector<std::string>&)>& set);
+  void on_word(const std::string& name, const std::string& help,
+               const std::function<void(const std::string&)>& set);
 };
+
+/// Where `--get` asks for it: fetches the model that is named, unless it is here, and puts its folder in its
+/// place. Throws HubError, Interrupted.
+void bring_model(ModelArguments& model, const Streams& streams);
 
 }  // namespace headscope::app

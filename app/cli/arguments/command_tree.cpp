@@ -29,7 +29,8 @@ bool is_word(std::string_view part) {
 CommandTree tree_of(const CLI::App& app) {
   CommandTree tree{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
   for (const CLI::Option* option : app.get_options())
-    (option->get_positional() ? tree.words : tree.options).push_back(description_of(*option));
+    if (!option->get_group().empty())  // an old name has none
+      (option->get_positional() ? tree.words : tree.options).push_back(description_of(*option));
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
     tree.commands.push_back(tree_of(*below));
   return tree;

@@ -32,6 +32,9 @@ struct CommandTree {
 
 CommandTree tree_of(const CLI::App& app);
 
+/// Every command with its options (command.cpp).
+CommandTree whole_program();
+
 /// What a shell can offer for an option's values.
 struct Offer {
   enum class Kind { nothing, words, files, folders };

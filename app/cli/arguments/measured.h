@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/run/analyses/head_metrics.h"
 
 namespace headscope::app {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/run/prompt_list.h"
 
 namespace headscope::app {

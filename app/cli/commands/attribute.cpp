@@ -1,9 +1,11 @@
+#include "app/cli/commands/attribute.h"
+
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
 #include "app/run/analyses/attribution.h"
@@ -12,6 +14,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/error.h"
+#include "model/files/quote.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
@@ -147,9 +150,7 @@ void write_text(const Report& told, std::ostream& out) {
       if (told.tells_sources(layer, head)) write_sources(told, layer, head, out);
 }
 
-}  // namespace
-
-void run_command(const AttributeCommand& command, const Streams& streams) {
+void run_attribute(const AttributeCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const Asked asked = tokens_of(command, *engine.model->tokenizer);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
@@ -170,6 +171,29 @@ void run_command(const AttributeCommand& command, const Streams& streams) {
     }
     warn_about(*run, source.where(), streams.err);
   });
+}
+
+}  // namespace
+
+Finish describe_attribute(CommandSyntax& command) {
+  const auto own = std::make_shared<AttributeCommand>();
+  command.reading();
+  command.option("token", "TEXT|ID",
+                 "whose logit: one token's text, as in \" it\", or its id (default: the\nmost probable)",
+                 own->token, token_text);
+  command.option("against", "TEXT|ID", "the token whose logit is subtracted (default: none)", own->against,
+                 token_text);
+  command.option("position", "I", "after which position, from 0 (default -1: the last)", own->position,
+                 whole(-1));
+  command.option("sources", "L.H", "the part of layer L's head H by source token, too; all: of every head",
+                 own->sources, [own = own.get()](const std::string& option, const std::string& text) {
+                   own->all_sources = text == "all";
+                   if (own->all_sources) return std::optional<model::HeadIndex>();
+                   const auto [layer, head] = pair_of(
+                       option, "a layer and a head as in 5.1, or all, not " + model::quote(text), text);
+                   return std::optional(model::HeadIndex{layer, head});
+                 });
+  return command.finish(own, require_prompt, run_attribute);
 }
 
 }  // namespace headscope::app

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <vector>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/run/memory_budget.h"
 #include "app/text/json_text.h"
 #include "app/views/parts/names.h"
@@ -60,7 +60,9 @@ BenchReport measure_bench(const BenchCommand& command, Engine& engine,
   return report;
 }
 
-void run_command(const BenchCommand& command, const Streams& streams) {
+namespace {
+
+void run_bench(const BenchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model);
   const BenchReport report = measure_bench(command, engine);
   if (command.json) {
@@ -68,6 +70,21 @@ void run_command(const BenchCommand& command, const Streams& streams) {
   } else {
     streams.out << bench_text(report);
   }
+}
+
+}  // namespace
+
+Finish describe_bench(CommandSyntax& command) {
+  const auto own = std::make_shared<BenchCommand>();
+  command.computing();
+  command.option("tokens", "N,...",
+                 "lengths of the prompts (default: 16,64,256,1024, as far as\nthe context goes)", own->tokens,
+                 lengths);
+  command.flag("materialize", "passes that return the patterns of all heads, too", own->materialize);
+  command.flag("ui", "from a keystroke or another head to the window's picture, too", own->ui);
+  command.json();
+  return command.finish(
+      own, [](BenchCommand&) {}, run_bench);
 }
 
 }  // namespace headscope::app

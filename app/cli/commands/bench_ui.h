@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/run/prompt_run.h"
 
 namespace headscope::app {

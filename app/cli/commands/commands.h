@@ -1,37 +1,23 @@
 #pragma once
-#include "app/cli/arguments/command.h"
-#include "app/cli/program.h"
+#include <span>
+#include <string_view>
+
+#include "app/cli/arguments/command_syntax.h"
 
 namespace headscope::app {
 
-// One function for each command, in a file of its own. They throw model::LoadError, model::RunError,
-// std::runtime_error (one sentence each), StreamError or Interrupted, which run_program turns into the exit
-// status; one that has another to give returns it.
+/// A command of the command line. `describe` adds its options and says what makes the command of them.
+struct CommandRow {
+  std::string_view name;
+  std::string_view help;  ///< one line
+  Finish (*describe)(CommandSyntax& command);
+  std::string_view choice = {};  ///< what may be named after the command's name: "view"; empty: nothing
+};
 
-/// The exit status of the window.
-int run_command(const WindowCommand& command, const Streams& streams);
-void run_command(const GetCommand& command, const Streams& streams);
-void run_command(const InfoCommand& command, const Streams& streams);
-void run_command(const TokensCommand& command, const Streams& streams);
-void run_command(const PredictCommand& command, const Streams& streams);
-void run_command(const LensCommand& command, const Streams& streams);
-void run_command(const AttributeCommand& command, const Streams& streams);
-void run_command(const SweepCommand& command, const Streams& streams);
-void run_command(const GenerateCommand& command, const Streams& streams);
-void run_command(const TraceCommand& command, const Streams& streams);
-void run_command(const MetricsCommand& command, const Streams& streams);
-void run_command(const SearchCommand& command, const Streams& streams);
-void run_command(const ViewsCommand& command, const Streams& streams);
-void run_command(const PlotCommand& command, const Streams& streams);
-void run_command(const ShotCommand& command, const Streams& streams);
-void run_command(const BenchCommand& command, const Streams& streams);
+/// All of them, as the help lists them. A new command is a file of this folder and a row.
+std::span<const CommandRow> command_rows();
 
-/// The exit status: 1 when something is broken.
-int run_command(const DoctorCommand& command, const Streams& streams);
-
-/// The command that a recipe in a file makes with what else was given.
-Command command_of_recipe(const RecipeCommand& command);
-/// `info` of a file: what a figure or a session was made of.
-void tell_recipe(const InfoCommand& command, const Streams& streams);
+/// Without a command.
+Finish describe_window(CommandSyntax& program);
 
 }  // namespace headscope::app

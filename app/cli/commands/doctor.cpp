@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/desktop/doctor.h"
 #include "app/text/json_text.h"
@@ -53,9 +53,8 @@ void write_text(const std::vector<Finding>& findings, std::ostream& out) {
   }
 }
 
-}  // namespace
-
-int run_command(const DoctorCommand& command, const Streams& streams) {
+/// The exit status: 1 when something is broken.
+int run_doctor(const Arguments& command, const Streams& streams) {
   const Environment environment = process_environment();
   Surroundings facts = surroundings(environment);
   facts.open_gl = open_gl_facts(environment);
@@ -81,6 +80,17 @@ int run_command(const DoctorCommand& command, const Streams& streams) {
                 << "Packages are named as Debian names them.\n";
   }
   return works ? 0 : 1;
+}
+
+}  // namespace
+
+Finish describe_doctor(CommandSyntax& command) {
+  command.json();
+  command.footer(
+      "Exit status: 0 headscope works here, 1 something is broken: there is no font, no bundled model, or a\n"
+      "display without OpenGL 3.3. What is merely lacking does not count.");
+  return command.finish(
+      std::make_shared<Arguments>(), [](Arguments&) {}, run_doctor);
 }
 
 }  // namespace headscope::app

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/cli/program.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/prompt_run.h"

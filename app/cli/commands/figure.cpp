@@ -64,7 +64,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   ViewContext context;
   context.run = run;
   context.answers = &answers;
-  context.selection = clamped(command.selection, *run);
+  context.selection = clamped(command.selection.value_or(Selection{}), *run);
   context.chosen_query = context.selection.query;
   context.options = command.options;
   if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
@@ -88,9 +88,9 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   ExportOptions options{
       .scale = command.picture.scale,
       .svg_text = command.svg_text,
-      .caption = command.caption,
+      .caption = !command.no_caption,
       .page = command.picture.height > 0 ? command.page.value_or(Page::exact) : Page::trimmed};
-  if (command.recipe)
+  if (!command.no_recipe)
     options.notes.push_back(note_of(recipe_of(command, view, *run, prompts.get(), weights)));
   try {
     return export_bytes(command.out.format, view, context, options);

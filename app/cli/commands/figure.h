@@ -3,12 +3,42 @@
 #include <string>
 #include <string_view>
 
-#include "app/cli/arguments/command.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/cli/program.h"
+#include "app/recipe/recipe.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
+
+/// Hashes of the weights (see weights_hash) that a figure was made with; empty: not known.
+struct MetricWeights {
+  std::string model;
+  std::string second;  ///< of a second model
+};
+
+/// Views' pictures, or their numbers.
+struct PlotCommand : Arguments {
+  std::vector<std::string> views;  ///< a file of each
+  bool svg_text = false;
+  bool no_caption = false;
+  bool no_recipe = false;    ///< see SweepCommand
+  std::optional<Page> page;  ///< of a picture whose size is given; nothing: exactly that
+  Tries tries = {};
+  std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over_list`
+  MetricWeights weights;                           ///< that the models must have; empty: any
+  Destination out;
+};
+
+/// A picture of the whole window.
+struct ShotCommand : Arguments {
+  std::string view = std::string(view_at(Place::tab).id);
+  std::string beside = {};  ///< another view beside it; empty: none
+  bool no_recipe = false;   ///< as of a plot
+  MetricWeights weights;
+  std::optional<Session> session;  ///< what the window shows, in place of all that is said above
+  Destination out;
+};
 
 /// A view's picture of a run, or its numbers, as the bytes of a file. Of the command it takes all but what
 /// the run is of and where the file goes; the selection is clamped to the run. `weights` are

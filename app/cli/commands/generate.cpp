@@ -1,9 +1,11 @@
+#include "app/cli/commands/generate.h"
+
 #include <ostream>
 #include <string_view>
 #include <vector>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/prompt_source.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/text/shown.h"
 #include "model/files/error.h"
@@ -47,9 +49,7 @@ class Text {
   bool line_is_open_ = false;
 };
 
-}  // namespace
-
-void run_command(const GenerateCommand& command, const Streams& streams) {
+void run_generate(const GenerateCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   const Prompt prompt = source.next().value();
   Engine engine = start_engine(command.model, command.prompt.edits);
@@ -93,6 +93,25 @@ void run_command(const GenerateCommand& command, const Streams& streams) {
     ids.push_back(id);
   }
   text.end();
+}
+
+}  // namespace
+
+Finish describe_generate(CommandSyntax& command) {
+  const auto own = std::make_shared<GenerateCommand>();
+  command.computing();
+  command.prompt(false);
+  command.edits();
+  command.option("tokens", "N", "at most so many new tokens (default: 40)", own->tokens, whole(0));
+  command.option("temperature", "X", "0: always the most probable token (default: 1)",
+                 own->sampling.temperature, between(0, 1e6, "from 0 up"));
+  command.option("top-k", "K", "draw from the K most probable tokens (default 0: from all)",
+                 own->sampling.top_k, whole(0));
+  command.option("top-p", "P", "draw from the fewest tokens whose probability reaches P (default: 1)",
+                 own->sampling.top_p, between(0, 1, "from 0 to 1"));
+  command.option("seed", "S", "the same seed gives the same text (default: 0)", own->seed, seed_number);
+  command.flag("echo", "write the prompt first", own->echo);
+  return command.finish(own, require_prompt, run_generate);
 }
 
 }  // namespace headscope::app

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
@@ -66,11 +66,38 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
   }
 }
 
-}  // namespace
-
-void run_command(const GetCommand& command, const Streams& streams) {
+void run_get(const GetCommand& command, const Streams& streams) {
   const std::string folder = fetch(command.wanted, hub_settings(process_environment()), streams).string();
   streams.out << (streams.out_is_terminal ? shown(folder) : folder) << '\n';
+}
+
+}  // namespace
+
+Finish describe_get(CommandSyntax& command) {
+  std::string names;
+  for (const KnownModel& known : known_models())
+    names += (names.empty() ? "" : ", ") + std::string(known.short_name);
+  const auto own = std::make_shared<GetCommand>();
+  command.word("NAME",
+               names +
+                   ",\nor any other GPT-2 of the hub, as in org/name; org/name@REVISION:\na branch, a tag or "
+                   "a commit of it",
+               own->name, [](const std::string& text) { return text; });
+  command.footer(
+      "What is there already is not fetched again, and what broke off goes on from where it did. The folder "
+      "is\n"
+      "written on standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE mean what "
+      "they\n"
+      "mean to Hugging Face's own tools, and these find what is fetched here.");
+  const auto check = [](GetCommand& get) {
+    if (get.name.empty()) throw WrongUse("a model's name is missing, as in headscope get gpt2");
+    try {
+      get.wanted = parse_hub_model(get.name);
+    } catch (const HubError& error) {
+      throw WrongUse(error.what());
+    }
+  };
+  return command.finish(own, check, run_get);
 }
 
 void bring_model(ModelArguments& model, const Streams& streams) {

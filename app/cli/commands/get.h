@@ -1,11 +1,13 @@
 #pragma once
-#include "app/cli/arguments/command.h"
-#include "app/cli/program.h"
+#include "app/cli/arguments/arguments.h"
+#include "app/hub/hub_name.h"
 
 namespace headscope::app {
 
-/// Where `--get` asks for it: fetches the model that is named, unless it is here, and puts its folder in its
-/// place. Throws HubError, Interrupted.
-void bring_model(ModelArguments& model, const Streams& streams);
+/// Brings a model from the Hugging Face hub into the cache.
+struct GetCommand : Arguments {
+  std::string name;  ///< as it was given
+  HubModel wanted;
+};
 
 }  // namespace headscope::app

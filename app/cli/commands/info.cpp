@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <ostream>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/recipes.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/memory_budget.h"
 #include "app/text/json_text.h"
@@ -17,6 +18,10 @@ namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+struct InfoCommand : Arguments {
+  std::filesystem::path file;  ///< whose recipe is told, in place of the model; empty: none
+};
 
 std::string_view activation_name(model::Activation activation) {
   switch (activation) {
@@ -110,10 +115,8 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
   row("all, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }
 
-}  // namespace
-
-void run_command(const InfoCommand& command, const Streams& streams) {
-  if (!command.file.empty()) return tell_recipe(command, streams);
+void run_info(const InfoCommand& command, const Streams& streams) {
+  if (!command.file.empty()) return write_recipe(command.file, command.json, streams.out);
   const Engine engine = start_engine(command.model);
   const auto& model = engine.model;
   const int threads = engine.workspace.threads();
@@ -127,6 +130,24 @@ void run_command(const InfoCommand& command, const Streams& streams) {
       "\n%.0f MB of weights in memory; the window takes at most %.0f MB in all, beside its graphics driver\n",
       static_cast<double>(model->transformer->weight_bytes()) / 1e6,
       static_cast<double>(memory_budget(*model->transformer, threads).total()) / 1e6);
+}
+
+}  // namespace
+
+Finish describe_info(CommandSyntax& command) {
+  const auto own = std::make_shared<InfoCommand>();
+  command.word("FILE", "a figure or a session: what it was made of, in place of a model", own->file,
+               [](const std::string& text) {
+                 if (text.empty()) throw WrongUse("info takes a file's name, not nothing");
+                 return text;
+               });
+  command.model();
+  command.json();
+  const auto check = [](const InfoCommand& info) {
+    if (info.model.model && !info.file.empty())
+      throw WrongUse("info tells of a file or of a model: give one of them");
+  };
+  return command.finish(own, check, run_info);
 }
 
 }  // namespace headscope::app

@@ -1,7 +1,9 @@
+#include "app/cli/commands/lens.h"
+
 #include <ostream>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
 #include "app/run/analyses/logit_lens.h"
@@ -82,9 +84,7 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
   }
 }
 
-}  // namespace
-
-void run_command(const LensCommand& command, const Streams& streams) {
+void run_lens(const LensCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where());
@@ -98,6 +98,17 @@ void run_command(const LensCommand& command, const Streams& streams) {
     }
     warn_about(run, source.where(), streams.err);
   });
+}
+
+}  // namespace
+
+Finish describe_lens(CommandSyntax& command) {
+  const auto own = std::make_shared<LensCommand>();
+  const std::string most = std::to_string(LogitLens::kGuesses);
+  command.reading();
+  command.option("top", "K", "guesses of each place, at most " + most + " (default: " + most + ")", own->top,
+                 whole(1, LogitLens::kGuesses));
+  return command.finish(own, require_prompt, run_lens);
 }
 
 }  // namespace headscope::app

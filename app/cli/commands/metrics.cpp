@@ -1,12 +1,14 @@
+#include "app/cli/commands/metrics.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <ostream>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/measured.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/edits/edit_text.h"
@@ -16,6 +18,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/error.h"
+#include "model/files/quote.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
@@ -140,9 +143,7 @@ void write(const Measured& measured, const MetricsCommand& command, std::ostream
   }
 }
 
-}  // namespace
-
-void run_command(const MetricsCommand& command, const Streams& streams) {
+void run_metrics(const MetricsCommand& command, const Streams& streams) {
   if (!command.merge.empty()) return write(merged(command.merge), command, streams.out);
   Engine engine =
       start_engine(command.model, command.prompt.edits, command.repeated ? Needs::weights : Needs::patterns);
@@ -171,6 +172,83 @@ void run_command(const MetricsCommand& command, const Streams& streams) {
   if (measured.texts == 0 && command.prompt.shard.count == 1)
     throw model::RunError("there is no prompt in " + command.prompt.file.string());
   write(measured, command, streams.out);
+}
+
+// ---- the command line ----
+
+std::string names_of_metrics() {
+  std::string names;
+  for (std::size_t i = 0; i < kHeadMetrics; ++i)
+    names += (i == 0 ? "" : "|") + std::string(words_of(static_cast<HeadMetric>(i)).name);
+  return names;
+}
+
+HeadMetric metric(const std::string& option, const std::string& text) {
+  const auto found = head_figure(text);
+  if (!found) throw WrongUse(option + " takes " + names_of_metrics() + ", not " + model::quote(text));
+  return *found;
+}
+
+/// "8,50": sequences, tokens.
+RepeatedTokens repeated(const std::string& option, const std::string& text) {
+  constexpr int kMostSequences = 100000;
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos)
+    throw WrongUse(option + " takes how many sequences and of how many tokens, as in 8,50, not " +
+                   model::quote(text));
+  RepeatedTokens texts;
+  texts.sequences = whole_number(option, std::string_view(text).substr(0, comma), 1, kMostSequences);
+  texts.length = whole_number(option, std::string_view(text).substr(comma + 1), 1);
+  return texts;
+}
+
+void check_metrics(MetricsCommand& metrics) {
+  if (!metrics.merge.empty()) {
+    if (metrics.repeated || !metrics.prompt_options.empty())
+      throw WrongUse("--merge is in place of " +
+                     (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) + "; give one of them");
+    const EditArguments& edits = metrics.prompt.edits;
+    const bool of_prompts = metrics.prompt.start_token || metrics.prompt.skip_errors ||
+                            metrics.prompt.shard != Shard{} || !edits.none();
+    if (of_prompts || metrics.model != ModelArguments{})
+      throw WrongUse("--merge adds up what was measured: only --sort, --top, --csv and --json go with it");
+  } else if (!metrics.repeated) {
+    require_prompt_or_attention(metrics);
+  } else if (metrics.model.patterns) {
+    throw WrongUse("--repeated needs the weights of a model; a file of --attention has none");
+  } else if (!metrics.prompt_options.empty()) {
+    throw WrongUse("--repeated is in place of " + metrics.prompt_options[0] + "; give one of them");
+  } else {
+    metrics.repeated->seed = metrics.seed;
+    const EditArguments& edits = metrics.prompt.edits;
+    if (!edits.none())
+      throw WrongUse("--repeated measures the model as it is; --edit and --edits change runs of prompts");
+  }
+  if (metrics.csv && metrics.json) throw WrongUse("one form at a time: both --csv and --json were given");
+  using Form = MetricsCommand::Form;
+  metrics.form = metrics.csv ? Form::csv : metrics.json ? Form::json : Form::text;
+}
+
+}  // namespace
+
+Finish describe_metrics(CommandSyntax& command) {
+  const auto own = std::make_shared<MetricsCommand>();
+  command.reading();
+  command.attention(false);
+  command.option("sort", names_of_metrics(),
+                 "the heads of the largest figure first (default: by layer and head)", own->sort, metric);
+  command.option("top", "N", "the first N heads (default: all)", own->top, whole(1));
+  command.option("repeated", "N,L",
+                 "in place of a prompt: N sequences of L random tokens, each said\n"
+                 "twice after the start token",
+                 own->repeated, repeated);
+  command.option("seed", "S", "of the random tokens (default: 0)", own->seed, seed_number);
+  command.list_option("merge", "FILE.json...",
+                      "in place of a prompt: what --json wrote of parts of the prompts (see\n"
+                      "--shard), as if they had been measured at once",
+                      own->merge, false);
+  command.flag("csv", "CSV on standard output", own->csv);
+  return command.finish(own, check_metrics, run_metrics);
 }
 
 }  // namespace headscope::app

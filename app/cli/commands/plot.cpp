@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
@@ -38,7 +38,7 @@ void check_key(const std::string& where, const Selection& wanted, const PromptRu
 }
 
 void check_positions(const std::string& where, const Selection& wanted, const PromptRun& run) {
-  check_range(where, "token", "--token", wanted.query, run.run->length());
+  check_range(where, "token", "--query", wanted.query, run.run->length());
   check_key(where, wanted, run);
 }
 
@@ -59,25 +59,24 @@ std::filesystem::path named(const std::filesystem::path& pattern, std::string_vi
   return path;
 }
 
-}  // namespace
-
-void run_command(const PlotCommand& command, const Streams& streams) {
+void run_plot(const PlotCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns, Second::compared_with);
-  const bool hashed = (command.recipe && command.out.format != FileFormat::csv) ||
+  const Selection selection = command.selection.value_or(Selection{});
+  const bool hashed = (!command.no_recipe && command.out.format != FileFormat::csv) ||
                       !command.weights.model.empty() || !command.weights.second.empty();
   const MetricWeights weights = hashed ? weights_of(*engine.model, engine.second.get()) : MetricWeights{};
   require_weights(command.weights, weights, command.model, engine.model->name,
                   engine.second ? engine.second->name : "");
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
-      command.over.empty() ? command.prompts : list_of_prompts(command.over);
-  check_range("", "layer", "--layer", command.selection.layer, engine.config().n_layer);
-  check_range("", "head", "--head", command.selection.head, engine.config().n_head);
+      command.over_list.empty() ? command.prompts : list_of_prompts(command.over_list);
+  check_range("", "layer", "--layer", selection.layer, engine.config().n_layer);
+  check_range("", "head", "--head", selection.head, engine.config().n_head);
   using Files = std::vector<std::pair<const View*, Destination>>;
   const auto draw = [&](PromptRun made, const std::string& where, const Files& files) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     if (!run->model->patterns) warn_about(*run, where, streams.err);
-    check_positions(where, command.selection, *run);
+    check_positions(where, selection, *run);
     WorkLine line(streams, where);
     DirectAnswers answers(run, engine.workspace,
                           [&](std::string_view work, double done) { line.tell(work, done); });
@@ -107,6 +106,71 @@ void run_command(const PlotCommand& command, const Streams& streams) {
     compare(engine, made, counterpart);
     draw(std::move(made), source.where(), files);
   });
+}
+
+/// Makes views that can be about a list of prompts about it, but for those of which an option says otherwise.
+void set_over(PlotCommand& plot) {
+  if (plot.over_list.empty()) return;
+  bool some = false;
+  for (const std::string& id : plot.views) {
+    const View& view = *find_view(id);
+    if (view.over_list == nullptr) continue;
+    some = true;
+    if (plot.options.value(*view.over_list) == view.over_list->default_value)
+      plot.options.set(*view.over_list, view.over_list_value);
+  }
+  if (!some)
+    throw WrongUse("--over is of views that can be about many prompts: " + list_of_views(is_of_many));
+}
+
+void check_plot(PlotCommand& plot) {
+  if (plot.over_list.empty()) require_prompt_or_attention(plot);
+  plot.views = plot.choices;
+  if (plot.views.empty())
+    throw WrongUse("plot needs a view, as in headscope plot heatmap; there are " + list_of_views());
+  plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
+  set_over(plot);
+  refuse_recipe(plot);
+  check_pixels(plot.picture);
+  if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)
+    plot.prompt.from = PromptArguments::From::text;  // the empty one: what is over a list needs none
+}
+
+/// What `plot` and each of its views take.
+void add_plot_options(CommandSyntax& command, PlotCommand& own) {
+  command.computing();
+  command.prompt(true);
+  command.attention(true);
+  command.comparison();
+  command.selection();
+  command.over();
+  command.picture();
+  command.heading(CommandSyntax::kPicture);
+  command.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
+  command.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
+  command.recipe(own.no_recipe);
+  command.picture_out("png|svg|pdf|csv",
+                      "the file: a picture, or its numbers; {view} in its\n"
+                      "name is the view's, with --prompts {n} the prompt's number from 1");
+  command.resume();
+}
+
+}  // namespace
+
+Finish describe_plot(CommandSyntax& command) {
+  const auto own = std::make_shared<PlotCommand>();
+  add_plot_options(command, *own);
+  command.footer(
+      "headscope plot VIEW --help names the options of one view. Several views may be named;\n"
+      "each one's own options follow its name.");
+  for (const View& view : views()) {
+    CommandSyntax of_view = command.choice(view.id, view.help);
+    if (!command.may_name(view.id)) continue;
+    add_plot_options(of_view, *own);
+    of_view.heading("This view");
+    for (const OptionSpec* option : view.options) of_view.view_option(*option);
+  }
+  return command.finish(own, check_plot, run_plot);
 }
 
 }  // namespace headscope::app

@@ -1,11 +1,13 @@
+#include "app/cli/commands/predict.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <ostream>
 #include <utility>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
 #include "app/text/json_text.h"
@@ -111,9 +113,7 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
   for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite, write_position);
 }
 
-}  // namespace
-
-void run_command(const PredictCommand& command, const Streams& streams) {
+void run_predict(const PredictCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const int top = std::min(command.top, engine.config().vocab_size);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
@@ -128,6 +128,17 @@ void run_command(const PredictCommand& command, const Streams& streams) {
     warn_not_finite(not_finite, source.where(), streams.err);
     warn_of_edits_beyond(run.prompt.edits, run.run->length(), source.where(), streams.err);
   });
+}
+
+}  // namespace
+
+Finish describe_predict(CommandSyntax& command) {
+  const auto own = std::make_shared<PredictCommand>();
+  command.reading();
+  command.option("top", "K", "how many (default: 10)", own->top, whole(1));
+  command.flag("all-positions", "after every position, with the rank (from 1) of the token that does follow",
+               own->all_positions);
+  return command.finish(own, require_prompt, run_predict);
 }
 
 }  // namespace headscope::app

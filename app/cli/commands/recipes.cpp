@@ -1,10 +1,11 @@
 #include "app/cli/commands/recipes.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
-#include "app/cli/arguments/commands.h"
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/commands/engine.h"
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
@@ -43,7 +44,7 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
   for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
-                             "--bos", "--layer", "--head", "--token", "--key", "--tour", "--over"})
+                             "--bos", "--layer", "--head", "--query", "--token", "--key", "--tour", "--over"})
     if (gives(given, option) || gives_prompt(given))
       throw model::RunError(
           "a picture of the whole window is made as its recipe says, but for its size, scale, "
@@ -95,6 +96,29 @@ std::string lines_of(const Recipe& recipe) {
   return text;
 }
 
+/// Options that stand for one another: one of them given takes the place of the others.
+std::string group_of(const std::string& option) {
+  for (const char* prompt : {"--ids", "--prompt-file", "--prompts"})
+    if (option == prompt) return "--prompt";
+  if (option == "--edits") return "--edit";
+  return option == "--token" ? "--query" : option;
+}
+
+std::set<std::string> groups_of(std::span<const Word> words) {
+  std::set<std::string> groups;
+  for (const Word& word : words)
+    if (!word.option.empty()) groups.insert(group_of(word.option));
+  if (groups.contains("--attention")) groups.insert({"--prompt", "--model", "--second-model"});
+  if (groups.contains("--model")) groups.insert({"--attention", "--second-attention"});
+  return groups;
+}
+
+/// Whether a view has what an option sets, if a view's option it is.
+bool fits(const View& view, const std::string& option) {
+  const OptionSpec* spec = option.starts_with("--") ? find_option(option.substr(2)) : nullptr;
+  return spec == nullptr || std::ranges::find(view.options, spec) != view.options.end();
+}
+
 }  // namespace
 
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
@@ -113,7 +137,7 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
   s.side = command.comparison.side;
   s.view = view.id;
   s.options = options_of(view, command.options);
-  s.selection = command.selection;
+  s.selection = command.selection.value_or(Selection{});
   if (view.reads_tries) s.tries = command.tries;
   if (prompts != nullptr && is_over_list(view, command.options)) s.prompts = *prompts;
   s.look = {command.picture.dark, command.picture.font_size};
@@ -123,7 +147,7 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                     .height = command.picture.height,
                     .page = sized ? command.page.value_or(Page::exact) : Page::trimmed,
                     .scale = command.picture.scale,
-                    .caption = command.caption,
+                    .caption = !command.no_caption,
                     .svg_text = command.svg_text}};
 }
 
@@ -189,6 +213,9 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
   }
 }
 
+namespace {
+
+/// The command that a recipe in a file makes with what else was given.
 Command command_of_recipe(const RecipeCommand& command) {
   Recipe recipe = read_recipe(command.file);
   if (!recipe.unknown.empty())
@@ -217,20 +244,74 @@ Command command_of_recipe(const RecipeCommand& command) {
     }
     if (!given) picture.weights.model = recipe.session.model.weights;
   };
-  if (auto* plot = std::get_if<PlotCommand>(&made)) add(*plot);
-  if (auto* shot = std::get_if<ShotCommand>(&made)) add(*shot);
+  if (auto* plot = asked<PlotCommand>(made)) add(*plot);
+  if (auto* shot = asked<ShotCommand>(made)) add(*shot);
   return made;
 }
 
-void tell_recipe(const InfoCommand& command, const Streams& streams) {
-  const Recipe recipe = read_recipe(command.file);
-  if (!command.json) {
-    streams.out << lines_of(recipe);
+}  // namespace
+
+std::optional<Command> recipe_command(const std::vector<std::string>& arguments) {
+  if (std::ranges::none_of(arguments, [](const std::string& text) { return text.starts_with("--recipe"); }))
+    return std::nullopt;
+  std::vector<Word> words;
+  try {
+    words = words_of(arguments);
+  } catch (const WrongUse&) {
+    return std::nullopt;  // the parser says it
+  }
+  const auto own = std::make_shared<RecipeCommand>();
+  RecipeCommand& command = *own;
+  std::string name;
+  int recipes = 0;
+  for (const Word& word : words) {
+    if (word.option == "--help" || word.option == "-h") return std::nullopt;
+    if (word.option == "--recipe") {
+      if (word.value.empty()) return std::nullopt;
+      command.file = word.value;
+      ++recipes;
+    } else if (name.empty() && word.option.empty()) {
+      name = word.value;
+    } else {
+      command.words.push_back(word);
+    }
+  }
+  if (recipes != 1 || (name != "plot" && name != "shot")) return std::nullopt;
+  command.window = name == "shot";
+  return Task{name, own, [own](const Streams& streams) { return run(command_of_recipe(*own), streams); }};
+}
+
+std::vector<std::string> with_given(const Recipe& recipe, std::span<const Word> others) {
+  const std::set<std::string> groups = groups_of(others);
+  const auto named = std::ranges::find_if(
+      others, [](const Word& word) { return word.option.empty() && find_view(word.value) != nullptr; });
+  Recipe wanted = recipe;
+  if (named != others.end()) {
+    wanted.session.view = named->value;
+    if (wanted.figure && wanted.figure->window) wanted.figure = Figure{};
+  }
+  const bool window = wanted.figure && wanted.figure->window;
+  const View& view = *find_view(wanted.session.view);
+  std::vector<std::string> all;
+  for (const Word& word : words_of(arguments_of(wanted))) {
+    if (groups.contains(group_of(word.option)) || (!window && !fits(view, word.option))) continue;
+    all.insert(all.end(), word.arguments.begin(), word.arguments.end());
+  }
+  for (const Word& word : others)
+    if (named == others.end() || &word != &*named)
+      all.insert(all.end(), word.arguments.begin(), word.arguments.end());
+  return all;
+}
+
+void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out) {
+  const Recipe recipe = read_recipe(file);
+  if (!json) {
+    out << lines_of(recipe);
     return;
   }
-  auto json = nlohmann::ordered_json::parse(to_json(recipe));
-  json["program"] = utf8_or_replacement(recipe.program);
-  streams.out << json_line(json) << '\n';
+  auto object = nlohmann::ordered_json::parse(to_json(recipe));
+  object["program"] = utf8_or_replacement(recipe.program);
+  out << json_line(object) << '\n';
 }
 
 }  // namespace headscope::app

@@ -3,9 +3,27 @@
 #include <string>
 
 #include "app/cli/arguments/command.h"
+#include "app/cli/arguments/words.h"
+#include "app/cli/commands/figure.h"
 #include "app/run/prompt_run.h"
 
 namespace headscope::app {
+
+/// A picture as a file says that it was made, but for what the arguments say otherwise.
+struct RecipeCommand : Arguments {
+  std::filesystem::path file;
+  bool window = false;      ///< of the whole window, whatever the file's is of
+  std::vector<Word> words;  ///< the others that were given, the command's name left out
+};
+
+/// `plot` or `shot` with a recipe in a file; nothing where it is something else, or help is asked for.
+std::optional<Command> recipe_command(const std::vector<std::string>& arguments);
+/// The arguments of the command that the recipe makes, whose first word is the command's name, after those of
+/// `given` that say otherwise. `given` has no command's name; of a view that it names those of the recipe's
+/// options stay that the view has.
+std::vector<std::string> with_given(const Recipe& recipe, std::span<const Word> given);
+/// What a figure or a session was made of, on lines or as JSON.
+void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out);
 
 /// What a view's picture of a run was made of.
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,

@@ -1,7 +1,10 @@
+#include "app/cli/commands/search.h"
+
+#include <algorithm>
 #include <ostream>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
@@ -9,6 +12,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/error.h"
+#include "model/files/quote.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
@@ -50,9 +54,39 @@ void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std
   }
 }
 
-}  // namespace
+/// "any", "@3", "@-1", or a token's text; an @ before a text that begins with one is taken off.
+auto tokens_meant(TokenSelector::Kind counted_back) {
+  return [=](const std::string& option, const std::string& text) {
+    using Kind = TokenSelector::Kind;
+    if (text == "any") return TokenSelector{};
+    if (text.empty()) throw WrongUse(option + " takes a token's text, a position as in @3, or any");
+    if (!text.starts_with('@')) return TokenSelector{Kind::text, text, 0};
+    if (text.starts_with("@@")) return TokenSelector{Kind::text, text.substr(1), 0};
+    const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMost);
+    return position < 0 ? TokenSelector{counted_back, "", -position}
+                        : TokenSelector{Kind::position, "", position};
+  };
+}
 
-void run_command(const SearchCommand& command, const Streams& streams) {
+/// "5.1,5.3", each pair once; `what` says what they are.
+template <class Pair>
+auto pairs(const std::string& what) {
+  return [what](const std::string& option, const std::string& text) {
+    const std::string expected = what + ", as in 5.1,5.3, not " + model::quote(text);
+    std::vector<std::pair<int, int>> found;
+    std::vector<Pair> result;
+    for (std::size_t start = 0; start <= text.size();) {
+      const std::size_t end = std::min(text.find(',', start), text.size());
+      const auto pair = pair_of(option, expected, std::string_view(text).substr(start, end - start));
+      if (std::ranges::find(found, pair) == found.end()) result.push_back({pair.first, pair.second});
+      found.push_back(pair);
+      start = end + 1;
+    }
+    return result;
+  };
+}
+
+void run_search(const SearchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   BestWeights found(static_cast<std::size_t>(command.top));
   bool some = false;
@@ -70,6 +104,32 @@ void run_command(const SearchCommand& command, const Streams& streams) {
   } else {
     write_text(tokenizer, found, streams.out);
   }
+}
+
+}  // namespace
+
+Finish describe_search(CommandSyntax& command) {
+  const auto own = std::make_shared<SearchCommand>();
+  WeightSearch& search = own->search;
+  command.reading();
+  command.option("from", "TEXT|@N|any",
+                 "queries: tokens of this text, with or without a space before it;\n"
+                 "@3: at position 3, @-1: at the last; any (the default)",
+                 search.from, tokens_meant(TokenSelector::Kind::from_end));
+  command.option("to", "TEXT|@N|any", "keys: likewise, but @-1 is the token before the query", search.to,
+                 tokens_meant(TokenSelector::Kind::before_query));
+  command.option("above", "X", "weights larger than X (default: 0)", search.above,
+                 between(0, 1, "from 0 to 1"));
+  command.option("heads", "L.H,...", "of these heads alone, as in 5.1,5.3 (default: all)", search.heads,
+                 pairs<model::HeadIndex>("layers and heads"));
+  command.option("shape", "Q.K,...",
+                 "in place of tokens: heads whose queries give their attention to these\n"
+                 "cells, as in 2.1,3.2,4.3; X is then the part of it that they give",
+                 search.shape, pairs<WeightSearch::Cell>("queries and keys"));
+  command.option("shape-moves", "yes|no", "they may lie anywhere along the diagonal (default: yes)",
+                 search.moves, one_of(kYesOrNo));
+  command.option("top", "N", "the N largest (default: 20)", own->top, whole(1, 1000000));
+  return command.finish(own, require_prompt, run_search);
 }
 
 }  // namespace headscope::app

@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
@@ -10,19 +10,22 @@
 #include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
 #include "app/window/window.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 
-void run_command(const ShotCommand& command, const Streams& streams) {
-  WindowOptions base =
-      window_options(command.model, command.prompt, command.comparison, command.tour, command.over, streams);
+namespace {
+
+void run_shot(const ShotCommand& command, const Streams& streams) {
+  WindowOptions base = window_options(command.model, command.prompt, command.comparison, command.tour,
+                                      command.over_list, streams);
   base.selection = command.selection;
   if (command.session) {  // which has its changes itself
     base.session = Recipe{*command.session, {}};
     base.edits = nullptr;
   }
   MetricWeights weights;
-  if (command.recipe || !command.weights.model.empty() || !command.weights.second.empty()) {
+  if (!command.no_recipe || !command.weights.model.empty() || !command.weights.second.empty()) {
     weights.model = weights_hash(base.model);
     if (!base.second_model.empty()) weights.second = weights_hash(base.second_model);
   }
@@ -48,8 +51,59 @@ void run_command(const ShotCommand& command, const Streams& streams) {
   if (made.session.second_model) made.session.second_model->weights = weights.second;
   const Figure figure{
       .window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
-  if (command.recipe) notes.push_back(note_of(Recipe{made.session, figure}));
+  if (!command.no_recipe) notes.push_back(note_of(Recipe{made.session, figure}));
   put(command.out, bitmap_bytes(command.out.format, made.bitmap, shot.scale, notes), streams);
+}
+
+void check_shot(ShotCommand& shot) {
+  if (shot.model.patterns) require_prompt_or_attention(shot);
+  shot.out = destination_of(shot, "window.png", {FileFormat::png, FileFormat::pdf});
+  if (!shot.scale_given) shot.picture.scale = 1;
+  if (!shot.size_given) {
+    shot.picture.width = 1600, shot.picture.height = 1000;
+  } else if (shot.picture.height == 0) {
+    throw WrongUse("--size fit is for plot; shot takes WIDTHxHEIGHT");
+  }
+  check_pixels(shot.picture);
+  if (shot.beside == shot.view)
+    throw WrongUse("--beside takes another view than the one in the middle, " + shot.view);
+  refuse_recipe(shot);
+}
+
+bool is_tab(const View& view) {
+  return view.place == Place::tab;
+}
+
+std::string tab_id(const std::string& option, const std::string& text) {
+  require_view(text);
+  if (!is_tab(*find_view(text)))
+    throw WrongUse("the view " + model::quote(text) + " has a place of its own in the window; " + option +
+                   " takes " + list_of_views(is_tab));
+  return text;
+}
+
+}  // namespace
+
+Finish describe_shot(CommandSyntax& command) {
+  const auto own = std::make_shared<ShotCommand>();
+  command.computing();
+  command.prompt(false);
+  command.attention(true);
+  command.comparison();
+  command.option("view", "VIEW",
+                 "the view in the middle: " + list_of_views(is_tab) +
+                     " (default: " + std::string(view_at(Place::tab).id) + ")",
+                 own->view, tab_id);
+  command.option("beside", "VIEW", "another one beside it (default: none)", own->beside, tab_id);
+  command.selection();
+  command.tour();
+  command.over();
+  command.picture(true);
+  command.recipe(own->no_recipe);
+  command.picture_out("png|pdf", "the file; as PDF it holds the pixels");
+  command.heading("Views");
+  for (const OptionSpec* option : all_options()) command.view_option(*option);
+  return command.finish(own, check_shot, run_shot);
 }
 
 }  // namespace headscope::app

@@ -1,16 +1,18 @@
+#include "app/cli/commands/sweep.h"
+
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
-#include "app/cli/arguments/command_options.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/work_line.h"
+#include "app/recipe/names.h"
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
@@ -27,6 +29,17 @@
 
 namespace headscope::app {
 namespace {
+
+constexpr Named<SweepMetric> kMetrics[] = {{"logit", SweepMetric::logit},
+                                           {"difference", SweepMetric::difference},
+                                           {"probability", SweepMetric::probability},
+                                           {"kl", SweepMetric::divergence}};
+constexpr Named<SweepOver> kOver[] = {{"heads", SweepOver::heads}, {"layer-position", SweepOver::positions}};
+constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero}, {"mean", SweepChange::mean}};
+constexpr Named<model::Site> kSites[] = {{"resid_pre", model::Site::resid_pre},
+                                         {"attn_out", model::Site::attn_out},
+                                         {"mlp_out", model::Site::mlp_out},
+                                         {"z", model::Site::z}};
 
 using Json = nlohmann::ordered_json;
 
@@ -109,8 +122,8 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
   const Json result = {{"position", sweep.position},
                        {"token", token(sweep.token)},
                        {"other_token", token(sweep.against)},
-                       {"metric", name_of(command.metric)},
-                       {"over", command.over == SweepOver::heads ? "heads" : "layer-position"},
+                       {"metric", name_of(kMetrics, command.metric)},
+                       {"over", name_of(kOver, command.over)},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
                        {"change", kChanges[static_cast<std::size_t>(command.change)]},
                        {"before", numbers_or_null(sweep.before.of(command.metric))},
@@ -160,17 +173,15 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
   plot.model = command.model;
   if (command.from)
     plot.comparison = {command.from, command.alignment.value_or(Alignment::position), Side::run};
-  plot.selection = {0, 0, question.position, -1};
+  plot.selection = Selection{0, 0, question.position, -1};
   plot.options = sweep_options(question, command.metric);
   plot.picture = command.picture;
-  plot.recipe = command.recipe;
+  plot.no_recipe = command.no_recipe;
   plot.out = command.out;
   return plot;
 }
 
-}  // namespace
-
-void run_command(const SweepCommand& command, const Streams& streams) {
+void run_sweep(const SweepCommand& command, const Streams& streams) {
   const bool patches = command.change == SweepChange::patch;
   Engine engine = start_engine(command.model, command.prompt.edits, Needs::weights,
                                patches ? Second::compared_with : Second::patched_from);
@@ -180,7 +191,7 @@ void run_command(const SweepCommand& command, const Streams& streams) {
                         : nullptr;
   const bool drawn = !command.out.none();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
-  const MetricWeights weights = drawn && command.recipe && command.out.format != FileFormat::csv
+  const MetricWeights weights = drawn && !command.no_recipe && command.out.format != FileFormat::csv
                                     ? weights_of(*engine.model, engine.second.get())
                                     : MetricWeights{};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
@@ -219,6 +230,70 @@ void run_command(const SweepCommand& command, const Streams& streams) {
     }
     warn_about(*run, where, streams.err);
   });
+}
+
+/// What goes together, and what follows from it.
+void check_sweep(SweepCommand& sweep) {
+  require_prompt(sweep);
+  if (sweep.prompt.resume && (sweep.out_name.empty() || sweep.json))
+    throw WrongUse(
+        "--resume leaves out prompts whose file is there: it needs --out, and goes without --json");
+  if (sweep.alignment && !sweep.from) throw WrongUse("--align is for --from");
+  if (sweep.ablation && sweep.from)
+    throw WrongUse("one change at a time: both --ablate and --from were given");
+  const bool of_heads = sweep.over == SweepOver::heads;
+  if (sweep.given_site && *sweep.given_site != model::Site::z && of_heads)
+    throw WrongUse("heads have the site z only; --site is for --sweep-over layer-position");
+  const auto unless_said = sweep.prompt.edits.second_model ? SweepChange::patch : SweepChange::zero;
+  sweep.change = sweep.from ? SweepChange::patch : sweep.ablation.value_or(unless_said);
+  sweep.site = sweep.given_site.value_or(of_heads ? model::Site::z : model::Site::resid_pre);
+  if (!sweep.out_name.empty()) {
+    sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);
+    check_pixels(sweep.picture);
+  }
+  if (sweep.out_name == "-" && sweep.json)
+    throw WrongUse("standard output takes one of them: both --json and --out - were given");
+}
+
+}  // namespace
+
+Finish describe_sweep(CommandSyntax& command) {
+  const auto own = std::make_shared<SweepCommand>();
+  command.reading();
+  command.choice_option("metric",
+                        "what is compared: a token's logit, the difference of two tokens' logits,\na token's "
+                        "probability, or KL(run || changed) (default: difference)",
+                        own->metric, kMetrics);
+  command.choice_option("sweep-over", "what is changed in turn (default: heads)", own->over, kOver);
+  command.old_name("over");
+  command.choice_option("ablate",
+                        "set each to zero, or to its mean over the prompt (default: zero; with\n--from or "
+                        "--second-model each is patched)",
+                        own->ablation, kAblations);
+  command.choice_option("site", "what of each layer is changed (default: resid_pre; of heads it is z)",
+                        own->given_site, kSites);
+  command.option("token", "TEXT|ID", "the token, as in \" it\", or its id (default: the most probable)",
+                 own->token, token_text);
+  command.option("other-token", "TEXT|ID",
+                 "the token of a difference that is subtracted (default: the second most\nprobable)",
+                 own->other_token, token_text);
+  command.option("position", "I", "the guess after which position, from 0 (default -1: the last)",
+                 own->position, whole(-1));
+  command.option("from", "TEXT",
+                 "patch each from this prompt in place of ablating; it has as many tokens,\nunless --align "
+                 "says which stand for which",
+                 own->from);
+  command.choice_option("align",
+                        "the tokens at the same positions, as far as both prompts go, or those of\nthe "
+                        "longest common subsequence",
+                        own->alignment, kAlignmentNames);
+  command.picture();
+  command.no_recipe(own->no_recipe);
+  command.picture_out("png|svg|pdf|csv",
+                      "a picture of it, or its numbers (default: a list, the\n"
+                      "strongest first); with --prompts, {n} in its name is the prompt's number from 1");
+  command.resume();
+  return command.finish(own, check_sweep, run_sweep);
 }
 
 }  // namespace headscope::app

@@ -1,7 +1,7 @@
 #include <ostream>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/token_output.h"
 #include "model/files/error.h"
@@ -54,9 +54,7 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
   }
 }
 
-}  // namespace
-
-void run_command(const TokensCommand& command, const Streams& streams) {
+void run_tokens(const Arguments& command, const Streams& streams) {
   const model::Tokenizer tokenizer = model::Tokenizer::load(model_folder(command.model));
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());
@@ -69,6 +67,15 @@ void run_command(const TokensCommand& command, const Streams& streams) {
       write_table(tokenizer, tokens, streams.out);
     }
   });
+}
+
+}  // namespace
+
+Finish describe_tokens(CommandSyntax& command) {
+  command.model();
+  command.prompt(true);
+  command.json();
+  return command.finish(std::make_shared<Arguments>(), require_prompt, run_tokens);
 }
 
 }  // namespace headscope::app

@@ -1,3 +1,5 @@
+#include "app/cli/commands/trace.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -7,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/commands.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/interrupt.h"
 #include "app/run/version.h"
@@ -119,9 +121,7 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   if (engine.plan) warn_of_edits_beyond(engine.plan->edits(), run->length(), where, err);
 }
 
-}  // namespace
-
-void run_command(const TraceCommand& command, const Streams& streams) {
+void run_trace(const TraceCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const std::vector<model::HookPoint> points = match_hook_points(engine.config(), command.hooks);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
@@ -130,6 +130,29 @@ void run_command(const TraceCommand& command, const Streams& streams) {
     const PromptTokens tokens = tokenize_whole(*engine.model, prompt, source.where());
     trace_prompt(engine, points, tokens, *file, source.where(), streams.err);
   });
+}
+
+}  // namespace
+
+Finish describe_trace(CommandSyntax& command) {
+  const auto own = std::make_shared<TraceCommand>();
+  command.computing();
+  command.prompt(true);
+  command.edits();
+  command.option("hooks", "GLOB,...",
+                 "only the hooks whose names match, as in blocks.0.attn.*,logits\n"
+                 "(default: all; hook_result only when it is named)",
+                 own->hooks);
+  command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
+  command.resume();
+  const auto check = [](TraceCommand& trace) {
+    require_prompt(trace);
+    require_out(trace, "run.safetensors");
+    if (trace.out_name == "-")
+      throw WrongUse("a trace is written at all its places at once: --out takes a file, not standard output");
+    trace.out = trace.out_name;
+  };
+  return command.finish(own, check, run_trace);
 }
 
 }  // namespace headscope::app

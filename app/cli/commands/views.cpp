@@ -1,6 +1,6 @@
 #include <ostream>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/text/json_text.h"
 #include "app/views/view.h"
@@ -51,14 +51,20 @@ void write_text(std::ostream& out) {
   }
 }
 
-}  // namespace
-
-void run_command(const ViewsCommand& command, const Streams& streams) {
+void run_views(const Arguments& command, const Streams& streams) {
   if (command.json) {
     streams.out << json_line(views_json()) << '\n';
   } else {
     write_text(streams.out);
   }
+}
+
+}  // namespace
+
+Finish describe_views(CommandSyntax& command) {
+  command.json();
+  return command.finish(
+      std::make_shared<Arguments>(), [](Arguments&) {}, run_views);
 }
 
 }  // namespace headscope::app

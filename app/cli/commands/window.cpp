@@ -1,16 +1,18 @@
-#include "app/window/window.h"
+#include "app/cli/commands/window.h"
 
 #include <filesystem>
 #include <utility>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
 #include "app/desktop/settings.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/sessions.h"
+#include "app/window/window.h"
 #include "model/files/error.h"
+#include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
@@ -27,12 +29,10 @@ std::optional<std::filesystem::path> opened_lately(const std::string& name) {
   return model_named(name, models);
 }
 
-}  // namespace
-
-int run_command(const WindowCommand& command, const Streams& streams) {
+int open_window(const WindowCommand& command, const Streams& streams) {
   const auto options = [&](const ModelArguments& model, const PromptArguments& prompt,
                            const ComparisonArguments& comparison) {
-    WindowOptions made = window_options(model, prompt, comparison, command.tour, command.over, streams);
+    WindowOptions made = window_options(model, prompt, comparison, command.tour, command.over_list, streams);
     const auto whole = [](const std::filesystem::path& path) {  // the next start is in another folder
       return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
     };
@@ -64,6 +64,39 @@ int run_command(const WindowCommand& command, const Streams& streams) {
   with_session.session = std::move(recipe);
   with_session.session_file = std::filesystem::absolute(command.file);
   return run_window(with_session);
+}
+
+void check_window(WindowCommand& window) {
+  const std::filesystem::path& file = window.file;
+  if (!file.empty() && !window.prompt_options.empty())
+    throw WrongUse("a session brings its prompt: " + window.prompt_options[0] + " was given beside " +
+                   model::quote(file.string()));
+  if (file.extension() == ".safetensors" && window.model.patterns)
+    throw WrongUse("two files of attention: --attention was given beside " + model::quote(file.string()));
+  if (window.model.patterns || (file.empty() && !window.comparison.second_attention.empty()))
+    require_prompt_or_attention(window);
+}
+
+}  // namespace
+
+Finish describe_window(CommandSyntax& program) {
+  const auto own = std::make_shared<WindowCommand>();
+  program.computing();
+  program.prompt(false);
+  program.attention(true);
+  program.comparison();
+  program.tour();
+  program.over();
+  program.word("FILE",
+               "a session (*.headscope), a figure that headscope made, or attention\npatterns "
+               "(*.safetensors): the window shows it",
+               own->file, [](const std::string& text) {
+                 const std::filesystem::path path(text);
+                 if (!path.has_extension() && !path.has_parent_path())
+                   throw WrongUse("there is no command " + model::quote(text));
+                 return path;
+               });
+  return program.finish(own, check_window, open_window);
 }
 
 }  // namespace headscope::app

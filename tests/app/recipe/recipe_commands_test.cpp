@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "app/cli/arguments/command.h"
+#include "app/cli/commands/window.h"
 #include "app/cli/program.h"
 #include "app/recipe/recipe.h"
 #include "app/run/analyses/attribution.h"
@@ -59,7 +60,7 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 }
 
 const std::vector<std::string> kAsked{
-    "--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2", "--token", "6"};
+    "--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2", "--query", "6"};
 
 class EveryView : public RecipeCommands, public ::testing::WithParamInterface<std::string> {};
 
@@ -247,8 +248,8 @@ TEST_F(RecipeCommands, ARecipeNeverSaysWhatIsWritten) {
 TEST_F(RecipeCommands, AFileAloneOpensTheWindow) {
   for (const std::string name : {"a.headscope", "some/figure", "b.png"}) {
     const Command command = parse_command_line({name});
-    ASSERT_TRUE(std::holds_alternative<WindowCommand>(command)) << name;
-    EXPECT_EQ(std::get<WindowCommand>(command).file, name);
+    ASSERT_NE(asked<WindowCommand>(command), nullptr) << name;
+    EXPECT_EQ(asked<WindowCommand>(command)->file, name);
   }
   EXPECT_EQ(std::get<Reply>(parse_command_line({"nonsense"})).status, 2);
   EXPECT_EQ(std::get<Reply>(parse_command_line({"a.headscope", "--prompt", "x"})).status, 2);

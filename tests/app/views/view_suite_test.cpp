@@ -10,7 +10,8 @@
 #include <variant>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/commands.h"
+#include "app/cli/commands/figure.h"
+#include "app/cli/program.h"
 #include "app/views/export.h"
 #include "tests/app/views/view_suite.h"
 #include "tests/viz/text_boxes.h"
@@ -79,8 +80,8 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
         arguments.push_back("--" + std::string(option->name));
         arguments.push_back(text);
         const Command parsed = parse_command_line(arguments);
-        const auto* plot = std::get_if<PlotCommand>(&parsed);
-        const auto* shot = std::get_if<ShotCommand>(&parsed);
+        const auto* plot = asked<PlotCommand>(parsed);
+        const auto* shot = asked<ShotCommand>(parsed);
         const auto* reply = std::get_if<Reply>(&parsed);
         ASSERT_TRUE(plot || shot) << (reply ? reply->text : "another command");
         EXPECT_EQ((plot ? plot->options : shot->options).value(*option), value);
@@ -92,7 +93,7 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
 TEST(ViewsJson, ListsAllOfTheTable) {
   std::istringstream in;
   std::ostringstream out, err;
-  run_command(ViewsCommand{.json = true}, {in, out, err});
+  EXPECT_EQ(run_program({"views", "--json"}, {in, out, err}), 0);
   const nlohmann::json json = nlohmann::json::parse(out.str());
   const auto all = views();
   ASSERT_EQ(json.at("views").size(), all.size());

@@ -1,6 +1,12 @@
-#include "app/cli/arguments/commands.h"
+#include "app/cli/commands/commands.h"
 
 namespace headscope::app {
+
+// Each in the file of its name.
+using Describe = Finish(CommandSyntax& command);
+Describe describe_get, describe_info, describe_tokens, describe_predict, describe_lens, describe_attribute,
+    describe_sweep, describe_generate, describe_trace, describe_metrics, describe_search, describe_views,
+    describe_plot, describe_shot, describe_bench, describe_doctor, describe_completion, describe_manual;
 
 std::span<const CommandRow> command_rows() {
   static constexpr CommandRow kRows[] = {

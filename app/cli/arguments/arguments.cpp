@@ -1,4 +1,4 @@
-#include "app/cli/arguments/given.h"
+#include "app/cli/arguments/arguments.h"
 
 #include <algorithm>
 
@@ -6,42 +6,16 @@
 #include "model/files/quote.h"
 
 namespace headscope::app {
-namespace {
-
 using model::quote;
 
-std::string list_of(bool (*is_meant)(const View&)) {
+std::string list_of_views(bool (*meant)(const View&)) {
   std::string list;
   for (const View& view : views())
-    if (is_meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.id);
+    if (meant == nullptr || meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.id);
   return list;
 }
 
-}  // namespace
-
-bool Given::may_name(std::string_view word) const {
-  return arguments == nullptr || std::ranges::any_of(*arguments, [&](std::string_view argument) {
-           const std::size_t sign = argument.find('=');  // the parser sees the value by itself
-           return argument == word || (sign != argument.npos && argument.substr(sign + 1) == word);
-         });
-}
-
-std::string list_of_views() {
-  return list_of([](const View&) { return true; });
-}
-
-std::string list_of_views_of_many() {
-  std::string list;
-  for (const View& view : views())
-    if (view.over_list != nullptr) list += (list.empty() ? "" : ", ") + std::string(view.id);
-  return list;
-}
-
-std::string list_of_tabs() {
-  return list_of([](const View& view) { return view.place == Place::tab; });
-}
-
-void require_prompt(const Given& given) {
+void require_prompt(const Arguments& given) {
   if (given.prompt.from == PromptArguments::From::nothing)
     throw WrongUse("a prompt is missing: give --prompt TEXT, --ids or --prompt-file");
   const bool many = given.prompt.from == PromptArguments::From::list;
@@ -50,7 +24,7 @@ void require_prompt(const Given& given) {
   if (!many && given.prompt.resume) throw WrongUse("--resume goes on with a list: it needs --prompts");
 }
 
-void require_prompt_or_attention(const Given& given) {
+void require_prompt_or_attention(const Arguments& given) {
   if (!given.model.patterns) {
     if (!given.comparison.second_attention.empty())
       throw WrongUse("--second-attention is compared with the patterns of --attention, which is missing");
@@ -62,44 +36,50 @@ void require_prompt_or_attention(const Given& given) {
                    " was given beside it");
   if (given.comparison.second)
     throw WrongUse("--second is a prompt; with --attention there is --second-attention");
-  if (given.prompt.start_token || edits.file || !edits.texts.empty() || edits.second_model)
+  if (given.prompt.start_token || !edits.none() || edits.second_model)
     throw WrongUse(
         "--bos, --edit, --edits and --second-model need the weights of a model; a file of --attention has "
         "none");
 }
 
-void require_out(const Given& given, const char* example) {
-  if (given.out.empty()) throw WrongUse(std::string("--out is missing, as in --out ") + example);
+void require_out(const Arguments& given, const char* example) {
+  if (given.out_name.empty()) throw WrongUse(std::string("--out is missing, as in --out ") + example);
   const bool many = given.prompt.from == PromptArguments::From::list;
-  if (given.out == "-" && (many || given.choices.size() > 1))
+  if (given.out_name == "-" && (many || given.choices.size() > 1))
     throw WrongUse("standard output takes one file; with " +
                    std::string(many ? "--prompts" : "several views") + " --out names many, as in " +
                    (many ? "{n}-" : "{view}-") + example);
-  if (given.choices.size() > 1 && given.out.find("{view}") == std::string::npos)
+  if (given.choices.size() > 1 && given.out_name.find("{view}") == std::string::npos)
     throw WrongUse("with several views the name after --out needs {view}, the view's name, as in {view}-" +
                    std::string(example));
-  if (many && given.out.find("{n}") == std::string::npos) {
+  if (many && given.out_name.find("{n}") == std::string::npos) {
     throw WrongUse("with --prompts the name after --out needs {n}, the prompt's number, as in {n}-" +
                    std::string(example));
   }
 }
 
-Destination destination_of(const Given& given, std::initializer_list<FileFormat> formats) {
-  const bool standard = given.out == "-";
+void refuse_recipe(const Arguments& given) {
+  if (given.recipe_given) throw WrongUse("--recipe takes one file");
+}
+
+Destination destination_of(const Arguments& given, const char* example,
+                           std::initializer_list<FileFormat> formats) {
+  require_out(given, example);
+  const bool standard = given.out_name == "-";
   std::string names;
   for (const FileFormat& format : formats)
     names += (names.empty()                  ? ""
               : &format + 1 == formats.end() ? " or "
                                              : ", ") +
              std::string(extension_of(format)).substr(standard ? 1 : 0);
-  if (standard && !given.format) throw WrongUse("--out - needs --format, which takes " + names);
-  if (!standard && given.format)
+  if (standard && !given.out_format) throw WrongUse("--out - needs --format, which takes " + names);
+  if (!standard && given.out_format)
     throw WrongUse("--format is of standard output, --out -; a file has the format that its name ends in");
-  const auto format = standard ? given.format : format_of(given.out);
-  if (format && std::ranges::find(formats, *format) != formats.end()) return {given.out, *format};
+  const auto format = standard ? given.out_format : format_of(given.out_name);
+  if (format && std::ranges::find(formats, *format) != formats.end()) return {given.out_name, *format};
   throw WrongUse(standard ? "--format takes " + names + " here"
-                          : "the file after --out must end in " + names + ", not as " + quote(given.out) +
-                                " does");
+                          : "the file after --out must end in " + names + ", not as " +
+                                quote(given.out_name) + " does");
 }
 
 void require_view(const std::string& id) {
@@ -107,9 +87,8 @@ void require_view(const std::string& id) {
 }
 
 void require_at_most_one(std::span<const std::string> commands) {
-  if (commands.size() > 1) {
+  if (commands.size() > 1)
     throw WrongUse("one command at a time: both " + commands[0] + " and " + commands[1] + " were given");
-  }
 }
 
 }  // namespace headscope::app

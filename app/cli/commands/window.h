@@ -1,0 +1,10 @@
+#pragma once
+#include "app/cli/arguments/arguments.h"
+
+namespace headscope::app {
+
+struct WindowCommand : Arguments {
+  std::filesystem::path file = {};  ///< a session or a figure that is shown at first; empty: none
+};
+
+}  // namespace headscope::app
