@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/arguments/command.h"
 #include "app/cli/commands/bench.h"
 #include "app/cli/stopwatch.h"
 #include "app/run/analyses/sweep.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -54,7 +55,7 @@ Measured measured_of(const Json& part) {
   Measured measured;
   if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
   for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
-    measured.how[key] = part.at("how").at(key);
+    measured.how[key] = part.at("how").at(key).dump();
   measured.texts = static_cast<int>(whole(part, "prompts", 0, kMost));
   measured.skipped = static_cast<int>(whole(part, "skipped", 0, kMost));
   if (part.contains("shard")) {
@@ -87,10 +88,10 @@ Measured measured_of(const Json& part) {
 /// Throws for what cannot be added to the others.
 void check_part(const Measured& part, const std::string& file, const Measured& first,
                 const std::string& first_file, std::set<int>& shards) {
-  for (const auto& [key, value] : first.how.items())
-    if (const Json& found = part.how.at(key); found != value)
-      throw model::LoadError(file + ": its " + brief(key) + " is " + brief(found.dump()) + ", but that of " +
-                             first_file + " is " + brief(value.dump()));
+  for (const auto& [key, value] : first.how)
+    if (const std::string& found = part.how.at(key); found != value)
+      throw model::LoadError(file + ": its " + brief(key) + " is " + brief(found) + ", but that of " +
+                             first_file + " is " + brief(value));
   if (part.n_head != first.n_head || part.heads.size() != first.heads.size())
     throw model::LoadError(file + ": has " + std::to_string(part.heads.size()) + " heads, but " + first_file +
                            " has " + std::to_string(first.heads.size()));

@@ -1,6 +1,6 @@
 #pragma once
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +16,8 @@ struct Measured {
   std::vector<HeadMetrics> heads;  ///< layer * n_head + head
   int n_head = 0;
   int texts = 0;
-  int skipped = 0;                  ///< prompts that failed
-  nlohmann::ordered_json how = {};  ///< of prompts: the model, and how it was run
+  int skipped = 0;                              ///< prompts that failed
+  std::map<std::string, std::string> how = {};  ///< of prompts: the model, and how it was run; values as JSON
   Shard shard = {};
 };
 

@@ -26,21 +26,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string model_label(const Engine& engine) {
-  return utf8_or_replacement(engine.model->name);
-}
-
 /// What has to be the same in parts that are added up.
-Json how_of(const Engine& engine, const MetricsCommand& command) {
+std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCommand& command) {
   Json edits = Json::array();
   if (engine.plan)
     for (const model::Edit& edit : engine.plan->edits()) edits.push_back(edit_text(edit));
-  // In the order in which reading a file gives them back.
-  return {{"edits", std::move(edits)},
-          {"model", model_label(engine)},
-          {"precision", name_of(command.model.precision)},
-          {"start_token", command.prompt.start_token},
-          {"weights", engine.model->patterns ? "" : weights_hash(*engine.model)}};
+  return {{"edits", json_line(edits)},
+          {"model", Json(utf8_or_replacement(engine.model->name)).dump()},
+          {"precision", Json(name_of(command.model.precision)).dump()},
+          {"start_token", Json(command.prompt.start_token).dump()},
+          {"weights", Json(engine.model->patterns ? "" : weights_hash(*engine.model)).dump()}};
 }
 
 Measured measure_repeated(Engine& engine, const RepeatedTokens& texts) {
@@ -102,7 +97,8 @@ void write_json(const Measured& measured, const MetricsCommand& command,
   Json answer;
   if (measured.shard.count > 1)
     answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
-  if (!command.repeated) answer["how"] = measured.how;
+  if (!command.repeated)
+    for (const auto& [key, value] : measured.how) answer["how"][key] = Json::parse(value);
   answer["prompts"] = measured.texts;
   if (!command.repeated) answer["skipped"] = measured.skipped;
   if (command.repeated) {
@@ -154,8 +150,9 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
                     config.n_head,
                     0,
                     0,
-                    command.form == MetricsCommand::Form::json ? how_of(engine, command) : Json(),
+                    {},
                     command.prompt.shard};
+  if (command.form == MetricsCommand::Form::json) measured.how = how_of(engine, command);
   if (engine.model->patterns) {
     add_figures_of(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
                    measured.heads);

@@ -1,6 +1,6 @@
 #pragma once
 #include <iosfwd>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 
 #include "app/run/analyses/attribution.h"
