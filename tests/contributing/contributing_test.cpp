@@ -1,17 +1,23 @@
 // The worked examples of CONTRIBUTING.md are what is compiled and run here, to the letter.
 #include <gmock/gmock.h>
 
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
 #include <fstream>
 #include <regex>
 #include <sstream>
 
+#include "app/cli/arguments/command_syntax.h"
 #include "app/tour/tour.h"
 #include "tests/app/view_fixture.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 
-View reach_view();  // reach.cpp
+View reach_view();                              // reach.cpp
+Finish describe_count(CommandSyntax& command);  // count.cpp
 
 namespace {
 
@@ -40,8 +46,27 @@ std::vector<std::string> blocks(const std::string& language) {
 
 TEST(Contributing, TheViewOnThePageIsTheOneThatIsTested) {
   const std::vector<std::string> code = blocks("cpp");
-  ASSERT_EQ(code.size(), 2U);
+  ASSERT_EQ(code.size(), 3U);
   EXPECT_EQ(code[0] + "\n" + code[1], text_of("tests/contributing/reach.cpp"));
+}
+
+TEST(Contributing, TheCommandOnThePageCountsTokens) {
+  ASSERT_EQ(blocks("cpp").size(), 3U);
+  EXPECT_EQ(blocks("cpp")[2], text_of("tests/contributing/count.cpp"));
+  const auto counted = [](const std::string& arguments) {
+    CLI::App program;
+    CommandSyntax command(*program.add_subcommand("count"), std::make_shared<Arguments>(), nullptr);
+    const Finish finish = describe_count(command);
+    program.parse("count --prompt \"Once upon a time\" " + arguments);
+    std::istringstream in;
+    std::ostringstream out, err;
+    EXPECT_EQ(run(finish(), {in, out, err}), 0) << err.str();
+    return out.str();
+  };
+  EXPECT_EQ(counted(""), "4\n");
+  EXPECT_EQ(counted("--longer 3"), "4\n");
+  EXPECT_EQ(counted("--longer 4"), "");
+  EXPECT_THROW(counted("--longer x"), WrongUse);
 }
 
 TEST(Contributing, TheViewShowsHowFarBackTheHeadLooks) {
