@@ -12,22 +12,19 @@
 namespace headscope::app {
 namespace {
 
-std::filesystem::path numbered(const std::filesystem::path& pattern, int number, bool many) {
-  if (!many) return pattern;
-  std::string path = pattern.string();
-  const std::string digits = std::to_string(number);
-  for (std::size_t at = path.find("{n}"); at != std::string::npos;
-       at = path.find("{n}", at + digits.size())) {
-    path.replace(at, 3, digits);
-  }
-  return path;
-}
-
 std::string bytes_of(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
+
+std::filesystem::path with_name(const std::filesystem::path& pattern, std::string_view key,
+                                std::string_view name) {
+  std::string path = pattern.string();
+  for (std::size_t at = path.find(key); at != std::string::npos; at = path.find(key, at + name.size()))
+    path.replace(at, key.size(), name);
+  return path;
+}
 
 PromptSource::PromptSource(const PromptArguments& arguments, std::istream& standard_input)
     : start_token_(arguments.start_token), shard_(arguments.shard), resume_(arguments.resume) {
@@ -89,7 +86,7 @@ bool PromptSource::can_go_on() const {
 }
 
 std::optional<std::filesystem::path> PromptSource::file(const std::filesystem::path& pattern) const {
-  std::filesystem::path file = numbered(pattern, number_, many());
+  std::filesystem::path file = many() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
   std::error_code error;
   // Files get their names when they are whole.
   if (resume_ && std::filesystem::exists(file, error)) return std::nullopt;

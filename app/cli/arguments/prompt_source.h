@@ -10,6 +10,10 @@
 
 namespace headscope::app {
 
+/// A file's name with something in the place of each "{n}" or "{view}".
+std::filesystem::path with_name(const std::filesystem::path& pattern, std::string_view key,
+                                std::string_view name);
+
 /// The prompts that a command was given, one after the other. A list is read line by line as it is asked for,
 /// so that a program at the other end of a pipe may wait for an answer before it asks again.
 class PromptSource {

@@ -1,4 +1,4 @@
-#include "app/cli/commands/bench_passes.h"
+#include "app/cli/commands/bench_report.h"
 
 #include <algorithm>
 #include <chrono>

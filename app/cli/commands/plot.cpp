@@ -50,15 +50,6 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
   return !view.on_baseline(c) && !model::patches_from_second(run.prompt.edits);
 }
 
-/// The pattern with a view's name in it.
-std::filesystem::path named(const std::filesystem::path& pattern, std::string_view view) {
-  constexpr std::string_view kName = "{view}";
-  std::string path = pattern.string();
-  for (std::size_t at = path.find(kName); at != std::string::npos; at = path.find(kName, at + view.size()))
-    path.replace(at, kName.size(), view);
-  return path;
-}
-
 void run_plot(const PlotCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns, Second::compared_with);
   const Selection selection = command.selection.value_or(Selection{});
@@ -92,14 +83,14 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   if (engine.model->patterns) {
     Files files;
     for (const std::string& view : command.views)
-      files.push_back({find_view(view), {named(command.out.file, view), command.out.format}});
+      files.push_back({find_view(view), {with_name(command.out.file, "{view}", view), command.out.format}});
     return draw(run_of_patterns(engine, command.prompt, command.comparison, streams.err), "", files);
   }
   const Counterpart counterpart = counterpart_of(engine, command.comparison, command.prompt.start_token);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     Files files;
     for (const std::string& view : command.views)
-      if (const auto file = source.file(named(command.out.file, view)))
+      if (const auto file = source.file(with_name(command.out.file, "{view}", view)))
         files.push_back({find_view(view), {*file, command.out.format}});
     if (files.empty()) return;
     PromptRun made = run_prompt(engine, prompt, source.where());
