@@ -217,7 +217,9 @@ void follow_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
   std::vector<int> positions;
   const auto ids_of = [&](const Prompt& prompt) {
     std::vector<int> ids;
-    for (const model::Token& token : tokenize(*snapshot.model, prompt).tokens) ids.push_back(token.id);
+    const PromptTokens tokens = tokenize(*snapshot.model, prompt);
+    if (tokens.was_empty) return ids;  // what runs in place of nothing is no token of the prompt
+    for (const model::Token& token : tokens.tokens) ids.push_back(token.id);
     return ids;
   };
   try {

@@ -150,8 +150,8 @@ std::span<const std::size_t> Plan::ops_at(HookPoint point) const {
 }
 
 bool Plan::takes_means(HookPoint point) const {
-  return std::ranges::any_of(
-      ops_at(point), [&](std::size_t op) { return std::holds_alternative<SetMean>(edits_[op]); });
+  return std::ranges::any_of(ops_at(point),
+                             [&](std::size_t op) { return std::holds_alternative<SetMean>(edits_[op]); });
 }
 
 bool Plan::edits_cells(int layer) const {

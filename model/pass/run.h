@@ -108,7 +108,7 @@ struct Run {
   std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
   bool edited = false;                  ///< hooks may have changed it: no base for other runs
   std::shared_ptr<const Plan> plan;     ///< what was changed; null: nothing
-  Means means;                 ///< that the pass found for the plan
+  Means means;                          ///< that the pass found for the plan
 
   int length() const { return static_cast<int>(tokens.size()); }
 

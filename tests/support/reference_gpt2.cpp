@@ -133,8 +133,7 @@ ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& 
   return result;
 }
 
-ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head,
-                                          const Edits& changes) const {
+ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head, const Edits& changes) const {
   const auto d_head = static_cast<std::ptrdiff_t>(config_.d_head());
   const std::string hook = "blocks." + std::to_string(layer) + ".attn.hook_";
   double scale = config_.scale_attn_weights ? 1 / std::sqrt(static_cast<double>(d_head)) : 1;

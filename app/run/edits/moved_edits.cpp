@@ -65,7 +65,7 @@ class Mover {
   template <class Other>
   bool operator()(Other& edit) {
     std::vector<int>& at = edit.at.positions;
-    if (at.empty()) return true;
+    if (std::ranges::all_of(at, [&](int position) { return where(position) == position; })) return true;
     std::vector<int> now;
     if constexpr (std::is_same_v<Other, model::PatchFrom>) {
       // What was taken from the same positions still comes from there, however far it goes now.

@@ -194,5 +194,12 @@ TEST(MovedEdits, PatchesKeepTheirSourcesAndMasksTheirTokens) {
   EXPECT_FALSE(has_positions(list_of({model::SetMean{head(0, 1)}, model::SetMask{}})));
 }
 
+TEST(MovedEdits, WhatDoesNotMoveStaysAsItIsWritten) {
+  const model::PatchFrom implicit{{{Site::resid_pre, 1}, {}, {1, 5}, {}}, {7, 8, 9}, {}, false};
+  const EditList list = list_of({implicit});
+  EXPECT_EQ(moved_edits(list, std::vector<int>{0, 1, 3}, 16).list, list) << "something behind it moves";
+  EXPECT_EQ(moved_edits(list, {}, 16).list, list) << "another text";
+}
+
 }  // namespace
 }  // namespace headscope::app

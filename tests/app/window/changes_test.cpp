@@ -440,5 +440,25 @@ TEST_F(ChangesTest, EditsOfPositionsMoveWithTheirTokens) {
   EXPECT_EQ(core.state().edits.list, before) << "of another text nothing is known";
 }
 
+TEST_F(ChangesTest, EditsThatDoNotMoveStayAsTheyAreWritten) {
+  Core core(options("The old king had"));
+  add(core, "L1.resid_pre[2]<-\"A young dog\"");
+  const EditList before = core.state().edits.list;
+  type(core, " a dog");
+  EXPECT_EQ(core.state().edits.list, before) << "the prompt goes on behind them";
+  core.apply(TypeInField{Field::prompt, Replace{"Once upon a time"}});
+  EXPECT_EQ(core.state().edits.list, before) << "another text";
+}
+
+TEST_F(ChangesTest, TheStartTokenThatStandsForAnEmptyPromptIsNoTokenThatMoves) {
+  Core core(options(""));
+  add(core, "L1.resid_pre[0]=0");
+  const EditList before = core.state().edits.list;
+  const auto& tokenizer = *core.snapshot().model->tokenizer;
+  const int end = *tokenizer.end_of_text(), old = tokenizer.encode(" old").at(0).id;
+  core.apply(ShowIds{{old, old, end}, tokenizer.decode(std::vector<int>{old, old, end})});
+  EXPECT_EQ(core.state().edits.list, before);
+}
+
 }  // namespace
 }  // namespace headscope::app
