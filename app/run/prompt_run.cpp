@@ -110,6 +110,13 @@ model::Config LoadedModel::config() const {
   return config;
 }
 
+Capabilities LoadedModel::capabilities() const {
+  if (patterns) return Capability::patterns;
+  const Capabilities of_gpt2 =
+      Capability::patterns | Capability::weights | Capability::positions_table | Capability::mlp;
+  return tokenizer ? of_gpt2 | Capability::tokenizer : of_gpt2;
+}
+
 const PromptTokens& key_tokens(const PromptRun& run) {
   return patterns_alone(run) ? run.model->patterns->keys() : run.tokens;
 }
@@ -163,8 +170,7 @@ bool compares_texts(const PromptRun& run) {
 }
 
 void check_comparable(const LoadedModel& first, const LoadedModel& second) {
-  for (const LoadedModel* one : {&first, &second})
-    if (one->patterns) throw model::RunError(needs_weights(*one));
+  for (const LoadedModel* one : {&first, &second}) require(*one, Capability::weights);
   const auto refuse = [&](const std::string& why) {
     throw model::RunError(first.name + " and " + second.name + " cannot be compared: " + why);
   };
@@ -226,7 +232,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
 }
 
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
-  if (model.patterns) throw model::RunError(needs_weights(model));
+  require(model, Capability::weights);
   PromptTokens result;
   result.tokens =
       prompt.ids.empty() ? model.tokenizer->encode(prompt.text) : tokens_of_ids(model, prompt.ids);

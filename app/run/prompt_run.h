@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/run/capabilities.h"
 #include "model/pass/edits.h"
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
@@ -30,6 +31,7 @@ struct LoadedModel {
 
   /// Of patterns: layers, heads and positions; what else it says means nothing.
   model::Config config() const;
+  Capabilities capabilities() const;
 };
 
 /// What the user asked to run: text, or ids where given, and what is changed while it runs.

@@ -3,7 +3,6 @@
 #include <exception>
 #include <new>
 
-#include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -24,7 +23,7 @@ struct Question::Wrapped : Erased {
   std::string_view work() const override { return inner.work(); }
   bool quick() const override { return inner.quick(); }
   bool of_model() const override { return inner.of_model(); }
-  bool of_patterns() const override { return inner.of_patterns(); }
+  Capabilities needs() const override { return inner.needs(); }
   bool of_comparison() const override { return true; }
   Question inner;
 };
@@ -63,7 +62,7 @@ Question Question::difference() const {
 
 Answer Question::compute(const PromptRun& run, const ComputeContext& context) const {
   try {
-    if (run.model && run.model->patterns && !of_patterns()) throw model::RunError(needs_weights(*run.model));
+    if (run.model) require(*run.model, needs());
     return self_->compute(run, context);
   } catch (const model::Stopped&) {
     throw;

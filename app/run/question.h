@@ -47,7 +47,7 @@ struct Answer {
 ///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
 ///     static constexpr bool kOfComparison = true;  where it is about `run.baseline`, too
 ///     static constexpr bool kOfModel = true;    where the answer is of the model alone: of all runs the same
-///     static constexpr bool kOfPatterns = true; where patterns are enough, without weights: see PatternFile
+///     static constexpr Capabilities kNeeds; where it is not the weights of a GPT-2: see capabilities.h
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
 ///     std::optional<Answer> kept_of(const Answer& previous, const PromptRun& run) const;
@@ -99,9 +99,8 @@ class Question {
   /// nothing in the baseline stands for what is asked about. Only where has_difference.
   Question difference() const;
   bool has_difference() const { return self_->has_difference(); }
-  /// Whether it can be answered of patterns without weights; else its answer is then the sentence that says
-  /// so.
-  bool of_patterns() const { return self_->of_patterns(); }
+  /// What a model must have that it is answered of; of another one its answer is the sentence that says so.
+  Capabilities needs() const { return self_->needs(); }
   bool is_on_baseline() const { return self_->is_on_baseline(); }  ///< made by on_baseline
   bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two, or about both
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
@@ -119,7 +118,7 @@ class Question {
     virtual std::string_view work() const = 0;
     virtual bool quick() const = 0;
     virtual bool of_model() const = 0;
-    virtual bool of_patterns() const = 0;
+    virtual Capabilities needs() const = 0;
     virtual bool of_comparison() const = 0;
     virtual bool is_on_baseline() const { return false; }
     virtual app::Answer compute(const PromptRun& run, const ComputeContext& context) const = 0;
@@ -172,9 +171,9 @@ class Question {
       if constexpr (requires { Q::kOfModel; }) return Q::kOfModel;
       return false;
     }
-    bool of_patterns() const override {
-      if constexpr (requires { Q::kOfPatterns; }) return Q::kOfPatterns;
-      return false;
+    Capabilities needs() const override {
+      if constexpr (requires { Q::kNeeds; }) return Q::kNeeds;
+      return Capability::weights;
     }
     bool of_comparison() const override {
       if constexpr (requires { Q::kOfComparison; }) return Q::kOfComparison;

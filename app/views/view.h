@@ -240,9 +240,9 @@ struct View {
   /// With which value of which option it is about `ViewContext::prompts`. Null: it never is.
   const OptionSpec* over_list = nullptr;
   OptionValue over_list_value = {};
-  /// Can be made of patterns without weights (see PatternFile): it asks for nothing else of a run, but in
-  /// what waits for an answer. Others have no run then: see `on_side`.
-  bool of_patterns = false;
+  /// What it can be made of: it asks for nothing else of a run, but in what waits for an answer. Where the
+  /// model lacks something of it, the view has no run: see `on_side`.
+  Capabilities needs = Capability::weights;
   /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.

@@ -1,9 +1,9 @@
 #include <algorithm>
+#include <utility>
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/sources/pattern_file.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/view.h"
@@ -128,8 +128,8 @@ std::string ViewContext::failure(const Question& question) const {
 
 ViewContext on_side(Side side, const View& view, ViewContext c) {
   c.asked = c.run;
-  if (c.run && c.run->model && c.run->model->patterns && !view.of_patterns) {
-    c.no_run = needs_weights(*c.run->model);
+  if (std::string why = c.run && c.run->model ? missing(*c.run->model, view.needs) : ""; !why.empty()) {
+    c.no_run = std::move(why);
     c.run = nullptr;
     c.answers = nullptr;
     return c;

@@ -15,9 +15,12 @@ std::string next_tab(std::string_view id, int by) {
 }
 
 std::string tab_of_attention(const std::string& id) {
-  if (find_view(id)->of_patterns) return id;
+  const auto of_patterns = [](const View* view) {
+    return Capabilities(Capability::patterns).has(view->needs);
+  };
+  if (of_patterns(find_view(id))) return id;
   const auto all = tabs();
-  return std::string((*std::ranges::find_if(all, [](const View* view) { return view->of_patterns; }))->id);
+  return std::string((*std::ranges::find_if(all, of_patterns))->id);
 }
 
 std::vector<const View*> shown_tabs(const UiState& state) {

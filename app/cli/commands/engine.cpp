@@ -85,13 +85,13 @@ std::filesystem::path second_folder(const ModelArguments& arguments) {
 
 }  // namespace
 
-Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Needs needs, Second second) {
+Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Capabilities needs,
+                    Second second) {
   Engine engine{(arguments.patterns ? load_patterns : load_model)(
                     model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
                 model::Workspace(arguments.threads), nullptr};
   const bool edited = edits.file || !edits.texts.empty();
-  if (engine.model->patterns && (needs == Needs::weights || edited))
-    throw model::RunError(needs_weights(*engine.model));
+  require(*engine.model, edited ? needs | Capability::weights : needs);
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
     engine.second = load_model(second_folder(*edits.second_model),

@@ -36,16 +36,13 @@ struct Engine {
   model::Config config() const { return model->config(); }
 };
 
-/// Whether patterns without weights (see PatternFile) are enough for what is to be done.
-enum class Needs { weights, patterns };
-
 /// What a command does with a second model that is named.
 enum class Second { patched_from, compared_with };
 
 /// Throws model::LoadError, and model::RunError for edits that cannot be read or that this model does
 /// not have, and for a second model that nothing is done with.
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {},
-                    Needs needs = Needs::weights, Second second = Second::patched_from);
+                    Capabilities needs = Capability::weights, Second second = Second::patched_from);
 
 /// The edits that the arguments mean: those of the file, then the others. Throws as start_engine.
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model);

@@ -8,7 +8,6 @@
 #include "app/cli/commands/recipes.h"
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/sources/pattern_file.h"
 #include "app/views/export.h"
 #include "app/views/view.h"
 #include "model/files/error.h"
@@ -55,7 +54,8 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
                          const viz::Fonts& fonts, const MetricWeights& weights, const std::string& where) {
-  if (run->model->patterns && !view.of_patterns) throw model::RunError(where + needs_weights(*run->model));
+  if (const std::string why = missing(*run->model, view.needs); !why.empty())
+    throw model::RunError(where + why);
   for (const Tried& tried : command.tries)
     if (!fits_vocabulary(tried, run->model->config().vocab_size))
       throw model::RunError(where + "the recipe's tries have token ids that the model " +

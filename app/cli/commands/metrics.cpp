@@ -141,8 +141,8 @@ void write(const Measured& measured, const MetricsCommand& command, std::ostream
 
 void run_metrics(const MetricsCommand& command, const Streams& streams) {
   if (!command.merge.empty()) return write(merged(command.merge), command, streams.out);
-  Engine engine =
-      start_engine(command.model, command.prompt.edits, command.repeated ? Needs::weights : Needs::patterns);
+  Engine engine = start_engine(command.model, command.prompt.edits,
+                               command.repeated ? Capability::weights : Capability::patterns);
   if (command.repeated) return write(measure_repeated(engine, *command.repeated), command, streams.out);
   const model::Config& config = engine.config();
   Measured measured{std::vector<HeadMetrics>(static_cast<std::size_t>(config.n_layer) *

@@ -51,7 +51,8 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
 }
 
 void run_plot(const PlotCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model, command.prompt.edits, Needs::patterns, Second::compared_with);
+  Engine engine =
+      start_engine(command.model, command.prompt.edits, Capability::patterns, Second::compared_with);
   const Selection selection = command.selection.value_or(Selection{});
   const bool hashed = (!command.no_recipe && command.out.format != FileFormat::csv) ||
                       !command.weights.model.empty() || !command.weights.second.empty();

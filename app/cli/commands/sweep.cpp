@@ -183,7 +183,7 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
 
 void run_sweep(const SweepCommand& command, const Streams& streams) {
   const bool patches = command.change == SweepChange::patch;
-  Engine engine = start_engine(command.model, command.prompt.edits, Needs::weights,
+  Engine engine = start_engine(command.model, command.prompt.edits, Capability::weights,
                                patches ? Second::compared_with : Second::patched_from);
   const SweepOf asked = question_of(command, engine);
   const auto from = command.from

@@ -22,7 +22,8 @@ struct Pattern {
 struct PatternOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "attention pattern";
-  static constexpr bool kQuick = true, kOfPatterns = true;
+  static constexpr bool kQuick = true;
+  static constexpr Capabilities kNeeds = Capability::patterns;
   int layer = 0;
   int head = 0;
   bool operator==(const PatternOf&) const = default;

@@ -17,6 +17,7 @@ struct TokensOfNeuron {
   using Answer = NeuronTokens;
   static constexpr std::string_view kWork = "tokens of neurons";
   static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   int neuron = 0;
   bool operator==(const TokensOfNeuron&) const = default;
@@ -29,6 +30,7 @@ struct NeuronDifference {
   using Answer = NeuronTokens;
   static constexpr std::string_view kWork = "changes of neurons";
   static constexpr bool kQuick = false, kOfComparison = true;
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   int neuron = 0;
   float after = 0;   ///< what it puts out in the run

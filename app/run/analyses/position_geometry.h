@@ -24,6 +24,7 @@ struct CosinesOfPositions {
   using Answer = PositionCosines;
   static constexpr std::string_view kWork = "cosines of positions";
   static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
   bool operator==(const CosinesOfPositions&) const = default;
   PositionCosines compute(const PromptRun& run, const Work<PositionCosines>& work) const;
 };
@@ -41,6 +42,7 @@ struct PathOfPositions {
   using Answer = PositionPath;
   static constexpr std::string_view kWork = "main directions of positions";
   static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
   bool operator==(const PathOfPositions&) const = default;
   PositionPath compute(const PromptRun& run, const Work<PositionPath>& work) const;
 };
@@ -65,6 +67,7 @@ struct ShiftOfPositions {
   using Answer = PositionShift;
   static constexpr std::string_view kWork = "a map from position to position";
   static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
   bool operator==(const ShiftOfPositions&) const = default;
   PositionShift compute(const PromptRun& run, const Work<PositionShift>& work) const;
 };

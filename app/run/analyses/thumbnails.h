@@ -62,7 +62,8 @@ struct Thumbnails {
 struct ThumbnailsOfHeads {
   using Answer = Thumbnails;
   static constexpr std::string_view kWork = "thumbnails";
-  static constexpr bool kQuick = false, kOfPatterns = true;
+  static constexpr bool kQuick = false;
+  static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const ThumbnailsOfHeads&) const = default;
   Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
   /// Of the differences of patterns, pooled after the subtraction; they have no metrics.

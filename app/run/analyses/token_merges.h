@@ -17,6 +17,7 @@ struct MergesOfTokens {
   using Answer = TokenMerges;
   static constexpr std::string_view kWork = "merges of tokens";
   static constexpr bool kQuick = true;
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::tokenizer;
   bool operator==(const MergesOfTokens&) const = default;
   TokenMerges compute(const PromptRun& run, const Work<TokenMerges>& work) const;
 };

@@ -25,7 +25,8 @@ struct WeightedValuesOf {
 struct RolloutOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "attention rollout";
-  static constexpr bool kQuick = false, kOfPatterns = true;
+  static constexpr bool kQuick = false;
+  static constexpr Capabilities kNeeds = Capability::patterns;
   int layer = 0;  ///< the last one that is taken in
   bool operator==(const RolloutOf&) const = default;
   /// Throws RunError where keys are not the queries' tokens; Stopped.

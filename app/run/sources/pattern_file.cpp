@@ -406,12 +406,11 @@ void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> se
 }
 
 std::string needs_weights(const LoadedModel& model) {
-  return "this needs the weights of a model; " + quote(model.folder.filename().string()) +
-         " holds attention patterns alone";
+  return missing(model, Capability::weights);
 }
 
 const model::Transformer& weights_of(const LoadedModel& model) {
-  if (model.patterns) throw model::RunError(needs_weights(model));
+  require(model, Capability::weights);
   return *model.transformer;
 }
 

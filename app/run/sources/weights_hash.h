@@ -35,7 +35,8 @@ struct WeightsHash {
 struct HashOfWeights {
   using Answer = WeightsHash;
   static constexpr std::string_view kWork = "the weights' hash";
-  static constexpr bool kQuick = false, kOfModel = true, kOfPatterns = true;
+  static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const HashOfWeights&) const = default;
   WeightsHash compute(const PromptRun& run, const Work<WeightsHash>& work) const;
 };

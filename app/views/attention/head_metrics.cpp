@@ -540,7 +540,7 @@ View head_metrics_view() {
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.shows_difference = true;
-  view.of_patterns = true;
+  view.needs = Capability::patterns;
   view.build = build;
   view.hover = hover;
   view.table = table;

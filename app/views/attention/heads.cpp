@@ -615,7 +615,7 @@ View heads_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_difference = true;
-  view.of_patterns = true;
+  view.needs = Capability::patterns;
   view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;

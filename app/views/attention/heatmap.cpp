@@ -245,7 +245,7 @@ View heatmap_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_difference = true;
-  view.of_patterns = true;
+  view.needs = Capability::patterns;
   view.refuse = refuse_zoom;
   view.build = build;
   view.hover = hover;

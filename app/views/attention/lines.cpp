@@ -513,7 +513,7 @@ View lines_view() {
   view.figure_size = figure_size;
   view.refuse = refuse;
   view.shows_difference = true;
-  view.of_patterns = true;
+  view.needs = Capability::patterns;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -604,6 +604,7 @@ View mlp_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.whole_height = whole_height;
+  view.needs = Capability::weights | Capability::mlp;
   view.build = build;
   view.hover = hover;
   view.table = table;

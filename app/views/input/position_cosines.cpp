@@ -209,6 +209,7 @@ View position_cosines_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.refuse = refuse;
+  view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -168,6 +168,7 @@ View position_shift_view() {
       "far off for the learned ones";
   view.group = Group::input;
   view.menu = menu;
+  view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -231,6 +231,7 @@ View positions_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.refuse = refuse;
+  view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -304,6 +304,7 @@ View staircase_view() {
   view.on = on;
   view.menu = menu;
   view.refuse = refuse;
+  view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
   view.hover = hover;
   view.table = table;

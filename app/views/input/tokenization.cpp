@@ -340,6 +340,7 @@ View tokenization_view() {
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;
+  view.needs = Capability::weights | Capability::tokenizer;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -352,7 +352,7 @@ View tokens_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
-  view.of_patterns = true;
+  view.needs = Capability::patterns;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   return view;

@@ -82,7 +82,7 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
     const WindowPicture& window = shown(core);
     const PlacedPicture& placed = picture(window, view->id);
     EXPECT_FALSE(placed.picture->scene.items.empty()) << view->id;
-    EXPECT_EQ(placed.context.run != nullptr, view->of_patterns) << view->id;
+    EXPECT_EQ(placed.context.run != nullptr, Capabilities(Capability::patterns).has(view->needs)) << view->id;
     // Nothing that a hand does to it harms.
     const viz::Point middle = placed.where.center();
     click(core, middle);
@@ -159,7 +159,8 @@ TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   ASSERT_EQ(core.state().view, "mlp");
   core.apply(OpenModel{file({2, 3, 7, 7})});
   shown(core);
-  EXPECT_TRUE(find_view(core.state().view)->of_patterns) << core.state().view;
+  EXPECT_TRUE(Capabilities(Capability::patterns).has(find_view(core.state().view)->needs))
+      << core.state().view;
   EXPECT_EQ(core.state().beside, "");
   core.apply(ShowView{"mlp"});
   EXPECT_EQ(core.state().view, "mlp") << "which says what it needs";

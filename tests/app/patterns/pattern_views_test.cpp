@@ -254,7 +254,7 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
           EXPECT_EQ(senseless_item(picture.scene), -1);
           EXPECT_FALSE(picture.scene.items.empty());
           use(view, c, picture);
-          if (view.of_patterns) {
+          if (Capabilities(Capability::patterns).has(view.needs)) {
             EXPECT_TRUE(c.run);
             ++shown;
           } else {
@@ -270,7 +270,7 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
 TEST_F(PatternViews, NothingIsOfferedToBeChanged) {
   const Scenario s = scenario({2, 3, 8, 8}, even_rows(8));
   for (const View& view : views()) {
-    if (!view.of_patterns) continue;
+    if (!Capabilities(Capability::patterns).has(view.needs)) continue;
     const ViewContext c = on_side(Side::run, view, s.context(900, 600, light()));
     const Picture picture = view.build(c);
     const auto changes = [](const ViewActions& actions) {

@@ -8,6 +8,7 @@
 
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
+#include "tests/app/views/view_suite.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/players/players.h"
 
@@ -22,18 +23,38 @@ using viz::testing::fonts;
 using viz::testing::text_faults;
 using viz::testing::texts;
 
-std::vector<std::string> ids_of_views() {
-  std::vector<std::string> ids;
-  for (const View& view : views()) ids.emplace_back(view.id);
-  return ids;
-}
-
-class EveryView : public ::testing::TestWithParam<std::string> {
- protected:
-  const View& view() const { return *find_view(GetParam()); }
-};
+class EveryView : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });
+
+/// Of one who knows, and minds what is asked.
+class CheckedAnswers final : public Answers {
+ public:
+  CheckedAnswers(Answers& inner, Capabilities declared) : inner_(inner), declared_(declared) {}
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    EXPECT_TRUE(declared_.has(question.needs())) << question.work();
+    return inner_.ask(question);
+  }
+
+ private:
+  Answers& inner_;
+  Capabilities declared_;
+};
+
+TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
+  const Scenario s("The old king and the dog");
+  // What has weights has patterns. Of patterns alone some options are refused; see PatternViews.
+  const Capabilities with_options = view().needs | Capability::patterns | Capability::weights;
+  for (const OptionSpec* option : view().options)
+    for (const OptionValue& end : ends_of(*option)) {
+      const bool usual = end == option->default_value && !view().needs.has(Capability::weights);
+      CheckedAnswers answers(s.answers(), usual ? view().needs : with_options);
+      ViewContext c = s.context(900, 700, light());
+      c.answers = &answers;
+      c.options.set(*option, end);
+      if (!is_over_list(view(), c.options)) view().build(c);
+    }
+}
 
 TEST_P(EveryView, TextsAreWhereTheyCanBeRead) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
