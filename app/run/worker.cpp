@@ -112,8 +112,8 @@ struct Worker::Impl {
     publish([&](Snapshot& s) {
       s.error = sentence;
       ++s.error_count;
-      s.busy.clear();
-      if (std::exchange(s.loading, false)) s.load_ended = loaded_request, s.load_problem = sentence;
+      if (std::exchange(s.busy, Busy::settled) == Busy::loading)
+        s.load_ended = loaded_request, s.load_problem = sentence;
     });
   }
 
@@ -138,13 +138,14 @@ struct Worker::Impl {
       } catch (const model::Stopped&) {  // what is wanted now is another thing
       } catch (const std::bad_alloc&) {
         worked = has_tried();
-        fail(not_enough_memory(snapshot()->loading ? "loading the model" : "running the prompt"));
+        fail(not_enough_memory(snapshot()->busy == Busy::loading ? "loading the model"
+                                                                 : "running the prompt"));
       } catch (const std::exception& e) {
         worked = has_tried();
         fail(e.what());
       }
       if (worked) continue;
-      if (!snapshot()->busy.empty()) publish([](Snapshot& s) { s.busy.clear(); });
+      if (snapshot()->busy != Busy::settled) publish([](Snapshot& s) { s.busy = Busy::settled; });
       std::unique_lock lock(mutex);
       if (version != now) continue;
       settled = now;
@@ -229,9 +230,9 @@ struct Worker::Impl {
       stop = stop_load.get_token();
     }
     publish([&](Snapshot& s) {
-      s.busy = "loading " + want.model.filename().string();
+      s.busy = Busy::loading;
+      s.loading = want.model.filename().string();
       s.fraction = 0;
-      s.loading = true;
       s.error.clear();
       s.load_problem.clear();
     });
@@ -239,7 +240,7 @@ struct Worker::Impl {
     try {
       loaded = load_showing(want.model, stop);
     } catch (const model::Stopped&) {
-      publish([&](Snapshot& s) { s.busy.clear(), s.loading = false, s.load_ended = want.load_request; });
+      publish([&](Snapshot& s) { s.busy = Busy::settled, s.load_ended = want.load_request; });
       return;
     }
     memo = Memo(Memo::budget(loaded->config()));
@@ -248,8 +249,7 @@ struct Worker::Impl {
     tried.reset();
     publish([&](Snapshot& s) {
       s.model = std::move(loaded);  // the former model's run stays until the first of the new one
-      s.busy.clear();
-      s.loading = false;
+      s.busy = Busy::settled;
       s.load_ended = want.load_request;
     });
   }
@@ -304,7 +304,8 @@ struct Worker::Impl {
       publish([&](Snapshot& s) { s.second_problem = second_problem; });
       return fail(second_problem);
     }
-    publish([&](Snapshot& s) { s.second_model = std::move(loaded), s.busy.clear(), s.error.clear(); });
+    publish(
+        [&](Snapshot& s) { s.second_model = std::move(loaded), s.busy = Busy::settled, s.error.clear(); });
   }
 
   std::shared_ptr<const LoadedModel> load_second(const Wanted& want) {
@@ -316,14 +317,15 @@ struct Worker::Impl {
         stop_second.request_stop();
       stop = stop_second.get_token();
     }
-    publish(
-        [&](Snapshot& s) { s.busy = "loading " + want.second_model.filename().string(), s.fraction = 0; });
+    publish([&](Snapshot& s) {
+      s.busy = Busy::loading_second, s.loading = want.second_model.filename().string(), s.fraction = 0;
+    });
     return load_showing(want.second_model, stop);
   }
 
   void run_prompt(const Wanted& want, const std::stop_token& stop) {
     const auto start = Clock::now();
-    publish([](Snapshot& s) { s.busy = "running", s.fraction = 0; });
+    publish([](Snapshot& s) { s.busy = Busy::running, s.fraction = 0; });
     std::shared_ptr<PromptRun> run;
     try {
       run =
@@ -495,7 +497,7 @@ struct Worker::Impl {
       if (makes_way(question, want.questions, wanted.questions)) throw model::Stopped();
       answering = question;
     }
-    publish([&](Snapshot& s) { s.busy = question.work(), s.fraction = 0; });
+    publish([&](Snapshot& s) { s.busy = Busy::answering, s.fraction = 0; });
     const auto previous = memo.previous_answer(question);
     auto last_shown = Clock::now();
     const auto keep = [&](Answer answer) {

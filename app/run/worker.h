@@ -13,6 +13,9 @@
 
 namespace headscope::app {
 
+/// What the worker does.
+enum class Busy { settled, loading, loading_second, running, answering };
+
 /// All that has been computed, as one immutable value: what the window shows. Parts may be null until they
 /// are there.
 struct Snapshot {
@@ -21,13 +24,13 @@ struct Snapshot {
   std::shared_ptr<const LoadedModel> second_model;  ///< that is compared with; null: none, or none yet
   std::string second_problem;  ///< why there is none though one is wanted; empty: it is loaded, or will be
   std::shared_ptr<const KnownAnswers> answers;  ///< what is known of `run`; never null
-  std::size_t memo_bytes = 0;     ///< what the runs of this and previous prompts and answers take
-  std::size_t memo_budget = 0;    ///< and what they may take
-  std::string busy;               ///< what is being done, for the status line; empty when settled
+  std::size_t memo_bytes = 0;   ///< what the runs of this and previous prompts and answers take
+  std::size_t memo_budget = 0;  ///< and what they may take
+  Busy busy = Busy::settled;
   double fraction = 0;            ///< of what is being done, in [0, 1]
   std::string error;              ///< one sentence, of the newest load or run; empty when it went well
   std::uint64_t error_count = 0;  ///< grows with every error, so that the same one twice is seen twice
-  bool loading = false;           ///< a model is being loaded (it can be cancelled)
+  std::string loading;            ///< name of the model that `busy` is loading
   std::uint64_t load_ended = 0;   ///< the newest request to load that came to an end, well or not
   std::string load_problem;  ///< why that did not go well: one sentence; empty where it was cancelled, too
 };

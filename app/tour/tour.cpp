@@ -1,7 +1,6 @@
 #include "app/tour/tour.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <stdexcept>
 #include <system_error>
@@ -15,8 +14,6 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::array<std::string_view, 5> kWaits{"nothing", "head", "query", "key", "view"};
-
 // What the panel lays out in every frame.
 constexpr std::size_t kMostBytesInTitle = 200, kMostBytesInParagraph = 2000;
 constexpr std::size_t kMostParagraphs = 20, kMostStops = 100;
@@ -26,6 +23,14 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && blank(text.back())) text.remove_suffix(1);
   return text;
+}
+
+/// "head, query, key or view".
+std::string names_of_waits() {
+  std::string names;
+  for (const Wait& wait : waits())
+    names += (names.empty() ? "" : &wait == &waits().back() ? " or " : ", ") + std::string(wait.name);
+  return names;
 }
 
 /// Reads line after line.
@@ -145,9 +150,8 @@ class Parser {
     } else if (name == "edit") {
       stop.edits += (stop.edits.empty() ? "" : ";; ") + value;  // one after the other
     } else if (name == "wait") {
-      const auto found = std::ranges::find(kWaits, value);
-      if (found == kWaits.end()) fail("head, query, key or view to wait for");
-      stop.wait = static_cast<Wait>(found - kWaits.begin());
+      stop.wait = find_wait(value);
+      if (stop.wait == nullptr && value != "nothing") fail(names_of_waits() + " to wait for");
     } else {
       fail("prompt, view, layer, head, token, key, option, edit or wait");
     }

@@ -6,12 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/tour/wait.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
-
-/// What somebody is to do at a stop before going on. Nobody is held up: it is asked, not demanded.
-enum class Wait { nothing, head, query, key, view };
 
 /// One stop: how the window is set, and what is said about it.
 struct TourStop {
@@ -24,7 +22,7 @@ struct TourStop {
   std::optional<std::string> key;  ///< likewise, of the key; nothing: none is chosen
   std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< at this stop alone
   std::string edits;  ///< what is changed at this stop alone, as parse_edits reads it; empty: nothing
-  Wait wait = Wait::nothing;
+  const Wait* wait = nullptr;        ///< null: nothing
   std::vector<std::string> caption;  ///< paragraphs; {words} in them are numbers of the run: see numbers.h
 };
 

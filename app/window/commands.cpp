@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 
 namespace headscope::app {
 namespace {
@@ -43,116 +42,131 @@ Maybe step_stop(const UiState& s, int by) {
   return GoToStop{stop};
 }
 
+using Id = CommandId;
+constexpr std::size_t kCommands = static_cast<std::size_t>(Id::quit) + 1;
 constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
 const auto& table() {
-  static const std::array<Command, 42> kTable{{
-      {Key::e, kCtrl, "Export…", "export a picture or its numbers",
+  static constexpr std::array<Command, kCommands> kTable{{
+      {Id::export_view, Key::e, kCtrl, "Export…", "export a picture or its numbers",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
-      {Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
+      {Id::copy_numbers, Key::c, kCtrlShift, "Copy the numbers",
+       "copy the numbers of the view, for a spreadsheet",
        [](const UiState&) -> Maybe { return CopyNumbers{}; }},
-      {Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples},
-      {Key::m, kCtrl, "Models", "the models of this machine", nullptr, Menu::models},
-      {Key::s, kCtrl, "Save the session", "save the session: all that is on the screen",
+      {Id::examples, Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples},
+      {Id::models, Key::m, kCtrl, "Models", "the models of this machine", nullptr, Menu::models},
+      {Id::save_session, Key::s, kCtrl, "Save the session", "save the session: all that is on the screen",
        [](const UiState& s) -> Maybe {
          if (!s.session.empty()) return SaveSession{s.session, true};
          return ShowDialog{Dialog::save};
        }},
-      {Key::s, kCtrlShift, "Save the session as…", "save it under another name",
+      {Id::save_session_as, Key::s, kCtrlShift, "Save the session as…", "save it under another name",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::save}; }},
-      {Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
-      {Key::o, kCtrl, "Open a model…", "open a model from a folder, a session or a figure's recipe",
+      {Id::sessions, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
+      {Id::open, Key::o, kCtrl, "Open a model…", "open a model from a folder, a session or a figure's recipe",
        [](const UiState&) -> Maybe { return ShowDialog{Dialog::open}; }},
-      {Key::g, kCtrl, "Generate", "generate token by token, stop",
+      {Id::generate, Key::g, kCtrl, "Generate", "generate token by token, stop",
        [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
-      {Key::b, kCtrl, "Start token first", "start token first, on and off",
+      {Id::start_token, Key::b, kCtrl, "Start token first", "start token first, on and off",
        [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
-      {Key::i, kCtrl, "Change the computation",
+      {Id::edits, Key::i, kCtrl, "Change the computation",
        "change the computation: the strip of changes, and away with it",
        [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }},
-      {Key::i, kCtrlShift, "All changes off", "all changes off, and on again",
+      {Id::all_edits_off, Key::i, kCtrlShift, "All changes off", "all changes off, and on again",
        [](const UiState& s) -> Maybe {
          if (s.edits.list.edits.empty()) return {};
          return SwitchEdits{!s.edits.list.all_off};
        }},
-      {Key::u, kCtrl, "Undo the last change", "undo the last change of the computation",
+      {Id::undo_edit, Key::u, kCtrl, "Undo the last change", "undo the last change of the computation",
        [](const UiState& s) -> Maybe { return undo_edits(s, false); }},
-      {Key::u, kCtrlShift, "Redo it", "and again",
+      {Id::redo_edit, Key::u, kCtrlShift, "Redo it", "and again",
        [](const UiState& s) -> Maybe { return undo_edits(s, true); }},
-      {Key::p, kCtrl, "A second prompt", "a second prompt to compare with, and away with it",
+      {Id::second_prompt, Key::p, kCtrl, "A second prompt",
+       "a second prompt to compare with, and away with it",
        [](const UiState& s) -> Maybe {
          return CompareWith{!s.second.on, s.second.alignment};
        }},
-      {Key::m, kCtrlShift, "A second model…", "a second model to compare with", nullptr, Menu::second_model},
-      {Key::p, kCtrlShift, "Changed, original, difference",
+      {Id::second_model, Key::m, kCtrlShift, "A second model…", "a second model to compare with", nullptr,
+       Menu::second_model},
+      {Id::next_side, Key::p, kCtrlShift, "Changed, original, difference",
        "changed, original (first, second prompt or model), difference",
        [](const UiState& s) -> Maybe {
          if (!compares(s)) return {};
          return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
        }},
-      {Key::up, kAlt, "", "layer above",
+      {Id::layer_above, Key::up, kAlt, "", "layer above",
        [](const UiState&) -> Maybe {
          return MoveHead{-1, 0};
        },
        kNoMenu, kRepeats},
-      {Key::down, kAlt, "", "layer below",
+      {Id::layer_below, Key::down, kAlt, "", "layer below",
        [](const UiState&) -> Maybe {
          return MoveHead{1, 0};
        },
        kNoMenu, kRepeats},
-      {Key::left, kAltShift, "", "head before",
+      {Id::head_before, Key::left, kAltShift, "", "head before",
        [](const UiState&) -> Maybe {
          return MoveHead{0, -1};
        },
        kNoMenu, kRepeats},
-      {Key::right, kAltShift, "", "head after",
+      {Id::head_after, Key::right, kAltShift, "", "head after",
        [](const UiState&) -> Maybe {
          return MoveHead{0, 1};
        },
        kNoMenu, kRepeats},
-      {Key::up, kCtrl, "", "query before", [](const UiState&) -> Maybe { return MoveQuery{-1}; }, kNoMenu,
-       kRepeats},
-      {Key::down, kCtrl, "", "query after", [](const UiState&) -> Maybe { return MoveQuery{1}; }, kNoMenu,
-       kRepeats},
-      {Key::page_up, kCtrl, "", "former view", [](const UiState&) -> Maybe { return StepView{-1}; }},
-      {Key::page_down, kCtrl, "", "next view", [](const UiState&) -> Maybe { return StepView{1}; }},
-      {Key::left, kAlt, "Back", "what was looked at before",
+      {Id::query_before, Key::up, kCtrl, "", "query before",
+       [](const UiState&) -> Maybe { return MoveQuery{-1}; }, kNoMenu, kRepeats},
+      {Id::query_after, Key::down, kCtrl, "", "query after",
+       [](const UiState&) -> Maybe { return MoveQuery{1}; }, kNoMenu, kRepeats},
+      {Id::former_view, Key::page_up, kCtrl, "", "former view",
+       [](const UiState&) -> Maybe { return StepView{-1}; }},
+      {Id::next_view, Key::page_down, kCtrl, "", "next view",
+       [](const UiState&) -> Maybe { return StepView{1}; }},
+      {Id::back, Key::left, kAlt, "Back", "what was looked at before",
        [](const UiState& s) -> Maybe { return revisit(s, false); }, kNoMenu, kRepeats},
-      {Key::right, kAlt, "Forward", "and again what came after it",
+      {Id::forward, Key::right, kAlt, "Forward", "and again what came after it",
        [](const UiState& s) -> Maybe { return revisit(s, true); }, kNoMenu, kRepeats},
-      {Key::none, kNone, "Tours", "guided walks, and away with them", toggle_tours},
-      {Key::page_up, kAlt, "", "the stop before, of a tour",
+      {Id::tours, Key::none, kNone, "Tours", "guided walks, and away with them", toggle_tours},
+      {Id::stop_before, Key::page_up, kAlt, "", "the stop before, of a tour",
        [](const UiState& s) -> Maybe { return step_stop(s, -1); }},
-      {Key::page_down, kAlt, "", "the next stop", [](const UiState& s) -> Maybe { return step_stop(s, 1); }},
-      {Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
+      {Id::next_stop, Key::page_down, kAlt, "", "the next stop",
+       [](const UiState& s) -> Maybe { return step_stop(s, 1); }},
+      {Id::two_views, Key::d, kCtrl, "Two views side by side",
+       "a second view beside the first, and away again",
        [](const UiState& s) -> Maybe { return toggle_beside(s); }},
-      {Key::none, kNone, "Panes as wide as at first", "", [](const UiState&) -> Maybe { return SetPanes{}; }},
-      {Key::t, kCtrl, "Light or dark", "light or dark",
+      {Id::usual_panes, Key::none, kNone, "Panes as wide as at first", "",
+       [](const UiState&) -> Maybe { return SetPanes{}; }},
+      {Id::light_or_dark, Key::t, kCtrl, "Light or dark", "light or dark",
        [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
-      {Key::equal, kCtrl, "Larger text", "larger text",
+      {Id::larger_text, Key::equal, kCtrl, "Larger text", "larger text",
        [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats, kInDialogs},
-      {Key::minus, kCtrl, "Smaller text", "smaller text",
+      {Id::smaller_text, Key::minus, kCtrl, "Smaller text", "smaller text",
        [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
-      {Key::zero, kCtrl, "Usual text", "text of the usual size",
+      {Id::usual_text, Key::zero, kCtrl, "Usual text", "text of the usual size",
        [](const UiState&) -> Maybe { return SetFontSize{kDefaultFontSize}; }, kNoMenu, kOnce, kInDialogs},
-      {Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
-      {Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
-       Menu::picture},
-      {Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
-      {Key::z, kCtrl, "", "take back what was typed, generated or appended",
+      {Id::menu, Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
+      {Id::picture_menu, Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard",
+       nullptr, Menu::picture},
+      {Id::help, Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
+      {Id::undo, Key::z, kCtrl, "", "take back what was typed, generated or appended",
        [](const UiState&) -> Maybe {
          return TypeInField{Field::prompt, Undo{}};
        },
        kNoMenu, kRepeats},
-      {Key::y, kCtrl, "", "and again",
+      {Id::redo, Key::y, kCtrl, "", "and again",
        [](const UiState&) -> Maybe {
          return TypeInField{Field::prompt, Redo{}};
        },
        kNoMenu, kRepeats},
-      {Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }, kNoMenu, kOnce,
-       kInDialogs},
+      {Id::quit, Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }, kNoMenu,
+       kOnce, kInDialogs},
   }};
+  static_assert([] {
+    for (std::size_t i = 0; i < kTable.size(); ++i)
+      if (kTable[i].id != static_cast<Id>(i)) return false;
+    return true;
+  }());
   return kTable;
 }
 
@@ -184,10 +198,8 @@ std::span<const Command> commands() {
   return table();
 }
 
-const Command& labelled(std::string_view label) {
-  const auto found = std::ranges::find(table(), label, &Command::label);
-  if (found == table().end()) throw std::logic_error("no such command: " + std::string(label));
-  return *found;
+const Command& command(CommandId id) {
+  return table()[static_cast<std::size_t>(id)];
 }
 
 std::string tip_words(std::string_view words, const Command& command) {

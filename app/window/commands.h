@@ -9,9 +9,56 @@
 
 namespace headscope::app {
 
+/// The commands in the order of their table, the last one last.
+enum class CommandId {
+  export_view,
+  copy_numbers,
+  examples,
+  models,
+  save_session,
+  save_session_as,
+  sessions,
+  open,
+  generate,
+  start_token,
+  edits,
+  all_edits_off,
+  undo_edit,
+  redo_edit,
+  second_prompt,
+  second_model,
+  next_side,
+  layer_above,
+  layer_below,
+  head_before,
+  head_after,
+  query_before,
+  query_after,
+  former_view,
+  next_view,
+  back,
+  forward,
+  tours,
+  stop_before,
+  next_stop,
+  two_views,
+  usual_panes,
+  light_or_dark,
+  larger_text,
+  smaller_text,
+  usual_text,
+  menu,
+  picture_menu,
+  help,
+  undo,
+  redo,
+  quit
+};
+
 /// What a key does wherever the caret is, as data: the keyboard, the menu of the window and the list of keys
 /// (F1) come from it.
 struct Command {
+  CommandId id;
   Key key = Key::none;
   Modifiers modifiers;
   std::string_view label;                                  ///< in the menu; empty: it is not in it
@@ -24,9 +71,8 @@ struct Command {
 
 std::span<const Command> commands();
 
-/// The command with this label, of which a button does the same. Throws std::logic_error where there is none.
-const Command& labelled(std::string_view label);
-/// A tip's words with the keys of the command with this label.
+const Command& command(CommandId id);
+/// A tip's words with the command's keys.
 std::string tip_words(std::string_view words, const Command& command);
 
 /// A second view beside the first, the next one in the table, or away with it.

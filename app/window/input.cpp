@@ -134,7 +134,7 @@ class Keys {
     }
     if (s_.dialog != Dialog::none) return add(ShowDialog{Dialog::none});
     if (s_.generation.running) return add(Generate{false});
-    if (snapshot_.loading) return add(CancelLoad{});
+    if (snapshot_.busy == Busy::loading) return add(CancelLoad{});
     if (!s_.message.text.empty()) return add(DismissMessage{});
     focus(Field::prompt);
   }

@@ -91,13 +91,6 @@ struct Message {
   bool from_worker = false;  ///< of a load or a run: gone when one goes well
 };
 
-/// What is looked at, as far as going back brings it back.
-struct ViewState {
-  std::string view, beside;
-  Selection selection;
-  bool operator==(const ViewState&) const = default;
-};
-
 /// Where somebody was.
 struct Visit {
   ViewState looked;
@@ -469,6 +462,8 @@ ViewState looked_at(const UiState& state);
 /// The model on the hub that is named where a folder's path could stand; nothing while none can be fetched.
 std::optional<HubModel> typed_model(const UiState& state);
 
+/// Null where no tour is walked.
+const TourStop* tour_stop(const UiState& state);
 /// Whether what a stop waits for was done since it was entered; true where it waits for nothing.
 bool stop_is_done(const UiState& state);
 /// Whether the window shows something else than the stop did, or another text than it is about.

@@ -100,23 +100,15 @@ std::optional<HubModel> typed_model(const UiState& state) {
                                                                                          : std::nullopt;
 }
 
+const TourStop* tour_stop(const UiState& state) {
+  const TourPlace& place = state.tour;
+  if (place.tour < 0) return nullptr;
+  return &state.tours.at(static_cast<std::size_t>(place.tour)).stops.at(static_cast<std::size_t>(place.stop));
+}
+
 bool stop_is_done(const UiState& state) {
-  const ViewState& entered = state.tour.entered;
-  const Selection &before = entered.selection, &now = state.selection;
-  const Tour& tour = state.tours.at(static_cast<std::size_t>(state.tour.tour));
-  switch (tour.stops.at(static_cast<std::size_t>(state.tour.stop)).wait) {
-    case Wait::nothing:
-      return true;
-    case Wait::head:
-      return now.layer != before.layer || now.head != before.head;
-    case Wait::query:
-      return now.query != before.query;
-    case Wait::key:
-      return now.key != before.key;
-    case Wait::view:
-      return state.view != entered.view;
-  }
-  return true;
+  const TourStop* stop = tour_stop(state);
+  return stop == nullptr || stop->wait == nullptr || stop->wait->done(state.tour.entered, looked_at(state));
 }
 
 bool left_the_stop(const UiState& state) {

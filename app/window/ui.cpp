@@ -347,6 +347,19 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   return pressed;
 }
 
+void Ui::menu_button(const Rect& rect, std::string_view label, Menu menu, Button style) {
+  menu_buttons_[menu] = rect;
+  style.on = moment.menu == menu;
+  if (button(rect, label, style)) moment.open = menu;
+}
+
+std::optional<Point> Ui::below_button(Menu menu, bool right, float width) const {
+  const auto found = menu_buttons_.find(menu);
+  if (found == menu_buttons_.end()) return std::nullopt;
+  const Rect& rect = found->second;
+  return Point{right ? rect.right() - width : rect.x, rect.bottom() + u(4)};
+}
+
 float Ui::button_width(std::string_view label, bool menu) const {
   return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24);
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -112,6 +113,10 @@ class Ui {
   /// Whether it was pressed.
   bool button(const viz::Rect& rect, std::string_view label, const Button& style);
   float button_width(std::string_view label, bool menu = false) const;
+  /// A button that opens this menu, and is lit while it is open.
+  void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
+  /// Where a menu opens whose button is in this frame, below its left or its right end; nothing: it is not.
+  std::optional<viz::Point> below_button(Menu menu, bool right, float width) const;
   /// A button that is underlined when it is chosen.
   bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const std::string& tip);
 
@@ -198,6 +203,7 @@ class Ui {
   std::vector<std::string> tip_lines_;
   viz::Scene tip_card_;
   std::string status_;
+  std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;
   int row_ = 0;  // of the list that is open now
   viz::ImguiPlayer& player_;

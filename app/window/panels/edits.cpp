@@ -172,13 +172,13 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   draw_label(ui, row, "Changes");
   if (with_sides) draw_sides(ui, row);
   const bool any = !changes.list.edits.empty(), off = changes.list.all_off;
-  const Command& all = labelled("All changes off");
+  const Command& all = command(CommandId::all_edits_off);
   if (ui.button(row.at_right(ui.button_width("All off")), "All off",
                 {.on = off,
                  .enabled = any,
                  .tip = tip_words(off ? "Switch them on again" : "Switch all changes off for a while", all)}))
     ui.actions.emplace_back(SwitchEdits{!off});
-  const Command& undo = labelled("Undo the last change");
+  const Command& undo = command(CommandId::undo_edit);
   if (ui.button(row.at_right(ui.u(kRow)), "↶",
                 {.look = Ui::Look::plain,
                  .enabled = !changes.before.empty(),
@@ -197,7 +197,7 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
   if (ui.button(row.at_right(ui.u(kRow)), "×",
                 {.look = Ui::Look::plain,
-                 .tip = tip_words("Without a second prompt", labelled("A second prompt")),
+                 .tip = tip_words("Without a second prompt", command(CommandId::second_prompt)),
                  .name = "Close the second prompt"}))
     ui.actions.emplace_back(CompareWith{false, second.alignment});
   if (with_sides) draw_sides(ui, row);
@@ -222,15 +222,13 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
     ui.actions.emplace_back(CompareModel{});
   if (with_sides && has_second(ui.state, ui.snapshot)) draw_sides(ui, row);
   const std::string name = model_name(folder);
-  if (ui.button(row.at_left(std::min(ui.button_width(name, true), row.rest().w)), name,
-                {.on = ui.moment.menu == Menu::second_model,
-                 .menu = true,
-                 .tip = tip_words("Compare with another one", labelled("A second model…")),
-                 .name = "Choose the second model"}))
-    ui.moment.open = Menu::second_model;
+  ui.menu_button(row.at_left(std::min(ui.button_width(name, true), row.rest().w)), name, Menu::second_model,
+                 {.menu = true,
+                  .tip = tip_words("Compare with another one", command(CommandId::second_model)),
+                  .name = "Choose the second model"});
   const Snapshot& seen = ui.snapshot;
   const bool there = seen.second_model && seen.second_model->folder == folder;
-  const bool loads = !there && seen.busy.starts_with("loading");
+  const bool loads = !there && (seen.busy == Busy::loading || seen.busy == Busy::loading_second);
   ui.text(there && ui.state.second.on    ? "the second prompt runs in it"
           : there                        ? "the same prompt runs in it"
           : !seen.second_problem.empty() ? seen.second_problem

@@ -37,19 +37,12 @@ class Lines {
   Rect at_;
 };
 
-/// Below the item of that name, its left or its right ends in line.
-viz::Point below(const Ui& ui, std::string_view label, bool right, float width) {
-  for (const WindowItem& item : ui.out.items)
-    if (item.label == label && item.layer == 0)
-      return {right ? item.rect.right() - width : item.rect.x, item.rect.bottom() + ui.u(4)};
-  return {0, 0};
-}
-
 void draw_examples(Ui& ui) {
   const auto& examples = ui.state.examples;
   const float row = ui.u(46), width = std::min(ui.u(640), ui.seen.frame.width - ui.u(40));
   const float height = row * static_cast<float>(std::max<std::size_t>(1, examples.size()));
-  const auto rect = ui.begin_menu(Menu::examples, below(ui, "Examples", false, width), width, height);
+  const auto rect = ui.begin_menu(
+      Menu::examples, ui.below_button(Menu::examples, false, width).value_or(viz::Point{}), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
   if (examples.empty())
@@ -94,7 +87,8 @@ void draw_models(Ui& ui) {
               distant_height = distant.empty() ? 0 : ui.u(28) + line * static_cast<float>(distant.size());
   const float height =
       row * static_cast<float>(models.size() + recent.size()) + heading + distant_height + gap + small;
-  const auto rect = ui.begin_menu(Menu::models, below(ui, "Model", true, width), width, height);
+  const auto rect = ui.begin_menu(
+      Menu::models, ui.below_button(Menu::models, true, width).value_or(viz::Point{}), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
   const auto draw = [&](const DiscoveredModel& model) {
@@ -114,7 +108,7 @@ void draw_models(Ui& ui) {
                   line))
       ui.actions.emplace_back(FetchModel{{std::string(known.repository)}});
   lines.gap(gap);
-  if (lines.row({.label = "Open a folder…", .right = keys_of(labelled("Open a model…"))}, small))
+  if (lines.row({.label = "Open a folder…", .right = keys_of(command(CommandId::open))}, small))
     ui.actions.emplace_back(ShowDialog{Dialog::open});
   ui.end_menu();
 }
@@ -132,10 +126,10 @@ void draw_second_models(Ui& ui) {
   const float width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
   const float height = row * static_cast<float>(models.size()) + (models.empty() ? 0 : gap) +
                        small * (chosen.empty() ? 1.F : 2.F);
-  const viz::Point row_of_second = below(ui, "Choose the second model", false, width);
-  const bool has_row = row_of_second.y > 0;
-  const auto rect = ui.begin_menu(Menu::second_model,
-                                  has_row ? row_of_second : below(ui, "Model", true, width), width, height);
+  const auto own = ui.below_button(Menu::second_model, false, width),
+             beside = ui.below_button(Menu::models, true, width);
+  const auto rect =
+      ui.begin_menu(Menu::second_model, own.value_or(beside.value_or(viz::Point{})), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
   for (const DiscoveredModel& model : models)
@@ -154,8 +148,8 @@ void draw_more(Ui& ui) {
   const float row = ui.u(32), width = ui.u(380);
   const auto shown = [](const Command& command) { return !command.label.empty(); };
   const auto count = std::ranges::count_if(commands(), shown);
-  const auto rect =
-      ui.begin_menu(Menu::more, below(ui, "More", true, width), width, row * static_cast<float>(count));
+  const auto rect = ui.begin_menu(Menu::more, ui.below_button(Menu::more, true, width).value_or(viz::Point{}),
+                                  width, row * static_cast<float>(count));
   if (!rect) return;
   Lines lines(ui, *rect);
   for (const Command& command : commands()) {

@@ -43,10 +43,7 @@ void draw_sessions(Ui& ui) {
   const float row = ui.u(46), small = ui.u(34), width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
   const bool left = !ui.state.left_off.empty();
   const float height = row * static_cast<float>(recent.size() + (left ? 1 : 0)) + 2 * small;
-  viz::Point at{};
-  for (const WindowItem& item : ui.out.items)
-    if (item.label == "More" && item.layer == 0)
-      at = {item.rect.right() - width, item.rect.bottom() + ui.u(4)};
+  const viz::Point at = ui.below_button(Menu::more, true, width).value_or(viz::Point{});
   const auto rect = ui.begin_menu(Menu::sessions, at, width, height);
   if (!rect) return;
   Rect line{rect->x, rect->y, rect->w, row};
@@ -64,13 +61,11 @@ void draw_sessions(Ui& ui) {
       ui.actions.emplace_back(OpenFile{file});
   if (left && next({.label = "Where you left off", .more = "as the window was when it was closed last"}, row))
     ui.actions.emplace_back(OpenFile{ui.state.left_off});
-  for (const char* label : {"Save the session as…", "Open a model…"}) {
-    const Command& command = labelled(label);
-    if (next({.label = label == std::string_view("Open a model…") ? "Open a session or a figure…" : label,
-              .right = keys_of(command)},
-             small))
-      ui.actions.push_back(*command.act(ui.state));
-  }
+  const Command &save = command(CommandId::save_session_as), &open = command(CommandId::open);
+  if (next({.label = std::string(save.label), .right = keys_of(save)}, small))
+    ui.actions.push_back(*save.act(ui.state));
+  if (next({.label = "Open a session or a figure…", .right = keys_of(open)}, small))
+    ui.actions.push_back(*open.act(ui.state));
   ui.end_menu();
 }
 

@@ -98,8 +98,9 @@ int percent(const Snapshot& snapshot) {
 }
 
 void say_loading(Ui& ui, Line& line) {
-  if (!ui.snapshot.loading) return;
-  line.words(ui.snapshot.busy + " " + std::to_string(percent(ui.snapshot)) + " %", ui.theme().accent);
+  if (ui.snapshot.busy != Busy::loading) return;
+  line.words("loading " + ui.snapshot.loading + " " + std::to_string(percent(ui.snapshot)) + " %",
+             ui.theme().accent);
   const Rect& rest = line.rest();
   if (ui.button({rest.x, rest.y + ui.u(3), ui.button_width("Cancel"), rest.h - ui.u(6)}, "Cancel",
                 {.tip = "Keep the model that is open  Esc"}))
@@ -109,7 +110,7 @@ void say_loading(Ui& ui, Line& line) {
 
 void say_running(Ui& ui, Line& line) {
   const Snapshot& snapshot = ui.snapshot;
-  if (snapshot.busy != "running" || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
+  if (snapshot.busy != Busy::running || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
   const int done = percent(snapshot);
   line.words(done > 0 ? "computing… " + std::to_string(done) + " %" : "computing…", ui.theme().accent);
 }

@@ -44,26 +44,23 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
     right -= w + gap;
     return Rect{right + gap, rect.y, w, rect.h};
   };
-  if (ui.button(at_left(ui.button_width("Examples", true)), "Examples",
-                {.on = ui.moment.menu == Menu::examples,
-                 .menu = true,
-                 .tip = tip_words("Prompts worth looking at", labelled("Example prompts"))}))
-    ui.moment.open = Menu::examples;
+  ui.menu_button(at_left(ui.button_width("Examples", true)), "Examples", Menu::examples,
+                 {.menu = true, .tip = tip_words("Prompts worth looking at", command(CommandId::examples))});
   if (ui.button(at_left(ui.button_width("Start token")), "Start token",
                 {.on = s.start_token,
                  .tip = tip_words("Put <|endoftext|> before the prompt, as every training text began",
-                                  labelled("Start token first"))}))
+                                  command(CommandId::start_token))}))
     ui.actions.emplace_back(SetStartToken{!s.start_token});
 
-  for (const auto& [sign, label, words] :
-       {std::tuple{"←", "Back", "What was looked at before"}, {"→", "Forward", "What came after it"}}) {
-    const Command& command = labelled(label);
-    const auto action = command.act(s);
+  for (const auto& [sign, id, words] : {std::tuple{"←", CommandId::back, "What was looked at before"},
+                                        {"→", CommandId::forward, "What came after it"}}) {
+    const Command& step = command(id);
+    const auto action = step.act(s);
     if (ui.button(at_left(rect.h), sign,
                   {.look = Ui::Look::plain,
                    .enabled = action.has_value(),
-                   .tip = tip_words(words, command),
-                   .name = label}))
+                   .tip = tip_words(words, step),
+                   .name = std::string(step.label)}))
       ui.actions.push_back(*action);
     left -= gap / 2;
   }
@@ -72,18 +69,14 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const Rect more = at_right(ui.u(36)), save = at_right(ui.button_width("Export"));
   const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
   const Rect model = at_right(std::min(ui.button_width(name, true), std::max(ui.u(60), right - left - gap)));
-  if (ui.button(model, name,
-                {.on = ui.moment.menu == Menu::models,
-                 .menu = true,
-                 .tip = tip_words("Open another GPT-2", labelled("Models")),
-                 .name = "Model"}))
-    ui.moment.open = Menu::models;
+  ui.menu_button(
+      model, name, Menu::models,
+      {.menu = true, .tip = tip_words("Open another GPT-2", command(CommandId::models)), .name = "Model"});
   if (ui.button(save, "Export",
                 {.look = Ui::Look::primary,
-                 .tip = tip_words("Save a picture or its numbers", labelled("Export…"))}))
+                 .tip = tip_words("Save a picture or its numbers", command(CommandId::export_view))}))
     ui.actions.emplace_back(ShowDialog{Dialog::export_});
-  if (ui.button(more, "⋯", {.on = ui.moment.menu == Menu::more, .tip = "More  F10", .name = "More"}))
-    ui.moment.open = Menu::more;
+  ui.menu_button(more, "⋯", Menu::more, {.tip = "More  F10", .name = "More"});
 }
 
 }  // namespace headscope::app

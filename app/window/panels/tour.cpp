@@ -1,6 +1,5 @@
 // The panel of tours: where somebody is, what is to be seen there, and the way on.
 #include <algorithm>
-#include <array>
 
 #include "app/tour/numbers.h"
 #include "app/window/commands.h"
@@ -13,10 +12,6 @@ using viz::Rect;
 namespace {
 
 constexpr float kTitle = 1.12F;
-
-/// What a stop waits for, in the order of Wait.
-constexpr std::array<std::string_view, 5> kAsked{"", "Now choose another head.", "Now click another token.",
-                                                 "Now click a key.", "Now open another view."};
 
 /// A line with buttons at its right end, from the right: the words have the rest of it.
 class Head {
@@ -102,9 +97,7 @@ void draw_way(Ui& ui, const Tour& tour, const Rect& foot) {
     }
   }
   const Rect stops = take(ui.button_width("Stops", true));
-  if (ui.button(stops, "Stops",
-                {.on = ui.moment.menu == Menu::stops, .menu = true, .tip = "All stops of this tour"}))
-    ui.moment.open = Menu::stops;
+  ui.menu_button(stops, "Stops", Menu::stops, {.menu = true, .tip = "All stops of this tour"});
   draw_stops_menu(ui, tour,
                   {stops.x, stops.y - ui.u(20) - ui.u(30) * static_cast<float>(tour.stops.size() + 1)});
 }
@@ -130,7 +123,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   for (const std::string& paragraph : stop.caption) words.push_back(with_numbers(paragraph, context));
   float height = ui.paragraph_height(stop.title, width, kTitle) + gap;
   for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, width) + gap;
-  const std::string task(kAsked[static_cast<std::size_t>(stop.wait)]);
+  const std::string task(stop.wait != nullptr ? stop.wait->asked : "");
   if (!task.empty()) height += ui.paragraph_height(task, width) + gap;
 
   const Rect list = ui.begin_list("caption", body, height);

@@ -28,7 +28,7 @@ void draw_generate(Ui& ui, const Rect& rect) {
                  .enabled = ui.snapshot.run != nullptr,
                  .tip = running ? "Stop adding tokens  Esc"
                                 : tip_words("Go on, token by token, drawn at this temperature",
-                                            labelled("Generate"))}))
+                                            command(CommandId::generate))}))
     ui.actions.emplace_back(Generate{!running});
 }
 
@@ -106,7 +106,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
     const int pressed = ui.choice(rows.take(ui.button_width(shown.title, true)), "Views", titles, chosen);
     if (pressed >= 0) show(*group[static_cast<std::size_t>(pressed)]);
   }
-  const Command& two = labelled("Two views side by side");
+  const Command& two = command(CommandId::two_views);
   if (beside) {
     if (ui.button(last, "×",
                   {.look = Ui::Look::plain, .tip = tip_words("Only one view", two), .name = "One view"}))

@@ -41,10 +41,8 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
 
 /// Whether what is asked for at the stop is done in the pane of heads.
 bool asks_for_head(const UiState& state) {
-  const TourPlace& place = state.tour;
-  if (place.tour < 0) return false;
-  const Tour& tour = state.tours[static_cast<std::size_t>(place.tour)];
-  return tour.stops[static_cast<std::size_t>(place.stop)].wait == Wait::head;
+  const TourStop* stop = tour_stop(state);
+  return stop != nullptr && stop->wait != nullptr && stop->wait->in_heads;
 }
 
 /// A tour has a column of its own where the window is wide. Else it stands in that of the heads, and these,

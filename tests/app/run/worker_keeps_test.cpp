@@ -99,13 +99,13 @@ TEST_F(WorkerKeeps, TheModelWhereTheLoadOfAnotherIsGivenUp) {
   Wanted given_up = want_;
   given_up.load_cancel = given_up.load_request;
   on_snapshot_ = [&](const Snapshot& shown) {
-    if (shown.loading) worker_.want(given_up);
+    if (shown.busy == Busy::loading) worker_.want(given_up);
   };
   const auto shown = settled();
   on_snapshot_ = nullptr;
   EXPECT_EQ(shown->model, former->model);
   EXPECT_EQ(shown->error, "");
-  EXPECT_FALSE(shown->loading);
+  EXPECT_NE(shown->busy, Busy::loading);
 }
 
 }  // namespace

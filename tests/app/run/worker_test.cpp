@@ -138,7 +138,7 @@ class WorkerOfTales : public ::testing::Test {
   void interrupt_with(std::vector<Wanted> wishes) {
     on_snapshot_ = [this, wishes = std::move(wishes)](const Snapshot& shown) mutable {
       if (shown.run) shown_prompts_.push_back(shown.run->prompt.text);
-      if (shown.busy != "running" || shown.fraction == 0) return;
+      if (shown.busy != Busy::running || shown.fraction == 0) return;
       for (const Wanted& wish : std::exchange(wishes, {})) worker_.want(wish);
     };
   }
@@ -322,7 +322,7 @@ TEST_F(WorkerOfTales, WhatMemoryIsWantingForIsSaidOfTheAnswerAndTheRestGoesOn) {
   const auto snapshot = show("Once");
   EXPECT_EQ(snapshot->answers->find(say("grows"))->failure, "There is not enough memory for a word.");
   EXPECT_EQ(answer_of(*snapshot, say("one"))->text, "one of Once");
-  EXPECT_EQ(snapshot->busy, "");
+  EXPECT_EQ(snapshot->busy, Busy::settled);
 }
 
 TEST_F(WorkerOfTales, AQuickAnswerThatFailsDoesNotKeepTheRunBack) {
@@ -380,8 +380,8 @@ TEST_F(WorkerOfTales, AQuestionNeverStopsAPass) {
   bool stepped_back = false;
   interrupt_with({other});
   on_snapshot_ = [&, interrupt = on_snapshot_](const Snapshot& shown) {
-    if (shown.busy == "running" && shown.fraction < done) stepped_back = true;
-    done = shown.busy == "running" ? shown.fraction : 0;
+    if (shown.busy == Busy::running && shown.fraction < done) stepped_back = true;
+    done = shown.busy == Busy::running ? shown.fraction : 0;
     interrupt(shown);
   };
   EXPECT_EQ(show(text)->run->prompt.text, text);
@@ -463,7 +463,7 @@ TEST_F(WorkerOfTales, AFailedLoadOrRunIsSaidOnceAndNotTriedAgain) {
   ++want_.load_request;
   const auto no_model = settled();
   EXPECT_EQ(no_model->error_count, 2U);
-  EXPECT_FALSE(no_model->loading);
+  EXPECT_EQ(no_model->busy, Busy::settled);
   EXPECT_EQ(no_model->run->prompt.text, "Once");
 }
 

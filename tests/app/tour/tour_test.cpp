@@ -75,7 +75,7 @@ TEST(Tour, SaysWhatItsLinesSay) {
   EXPECT_EQ(first.options.front().first->name, "value-scale");
   EXPECT_EQ(first.options.front().second, OptionValue(1));
   EXPECT_THAT(first.caption, ElementsAre("Words of {token} go on.", "A second paragraph."));
-  EXPECT_EQ(tour.stops[1].wait, Wait::head);
+  EXPECT_EQ(tour.stops[1].wait, find_wait("head"));
 }
 
 TEST(Tour, AStopStandsOnThoseBeforeIt) {

@@ -470,7 +470,7 @@ TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
     bool changed = false;
     Worker worker({.threads = 2, .wake = [&] {
                      Worker* const at = watched;
-                     if (!at || changed || !at->snapshot()->loading) return;
+                     if (!at || changed || at->snapshot()->busy != Busy::loading) return;
                      changed = true;
                      at->want(other);
                    }});

@@ -169,7 +169,7 @@ TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
 TEST_F(KeyboardTest, EscKeepsTheModelThatIsOpen) {
   const UiState state;
   Snapshot loading;
-  loading.loading = true;
+  loading.busy = Busy::loading;
   Moment moment;
   FieldMetrics metrics;
   const Meaning meaning = meaning_of(KeyDown{Key::escape, {}}, state, loading, {}, moment, metrics);
