@@ -6,14 +6,9 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
 #include "app/views/parts/strips.h"
-#include "app/views/parts/table_rows.h"
-#include "viz/charts/bars.h"
-#include "viz/charts/table.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -97,70 +92,38 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
 
 // ---- the figure ----
 
-/// From left to right.
-enum Column { kName, kHeadZ, kHeadPart, kNorm, kAlong };
+int count_parts(const ViewContext& c) {
+  return c.ask(question_of(c)) ? c.run->run->config.n_head + 1 : 0;
+}
 
-viz::Table table_of(const ViewContext& c, const Numbers& n) {
-  viz::Table table;
-  table.rows = n.heads + 1;
-  table.columns.resize(kAlong + 1);
-  const auto column = [&](Column which, viz::TableColumn::Kind kind, const char* heading,
-                          int importance) -> auto& {
-    viz::TableColumn& result = table.columns[static_cast<std::size_t>(which)];
-    result.kind = kind;
-    result.heading = heading;
-    result.heading_color = c.theme->text_muted;
-    result.color = c.theme->text;
-    result.importance = importance;
-    return result;
-  };
-  using Kind = viz::TableColumn::Kind;
-  column(kName, Kind::text, "part", 9).texts = n.names;
-  viz::TableColumn& z = column(kHeadZ, Kind::strip, "z", 5);
-  z.heading_color = c.theme->value;
-  z.vectors = n.z;
-  z.blank.assign(n.names.size(), false);
-  z.blank.back() = true;
-  z.vector_row = kOwnZ;
-  z.scale = strip_scale(n.merged->of.z);
-  z.scale_title = "z";
-  z.most = 12 * c.font_size;
-  viz::TableColumn& part = column(kHeadPart, Kind::strip, "z × its rows of c_proj.weight", 7);
-  part.heading_color = c.theme->text;
-  part.vectors = n.parts;
-  part.vector_row = kOwnPart;
-  part.scale = strip_scale(n.sum());
-  part.scale_title = "parts, sum";
-  part.most = kWidest * c.font_size;  // all there is
-  viz::TableColumn& norm = column(kNorm, Kind::bar, "norm", 8);
-  norm.numbers = n.norms;
-  norm.bar_color = c.theme->accent;
-  viz::TableColumn& along = column(kAlong, Kind::bar, "along the sum", 6);
-  along.numbers = n.along;
-  along.bar_color = c.theme->text_muted.with_alpha(150);
+const ListRows kRows{
+    .role = kPart, .first = kFirstPart, .names = "parts", .count = count_parts, .keys = ListKeys::pages};
 
-  viz::FixedCell name, sum, length, whole;
-  name.column = kName;
-  name.text = "sum";
-  sum.column = kHeadPart;
-  sum.vector = n.sum();
-  sum.vector_id = n.heads + 1;
-  sum.vector_row = kSum;
-  length.column = kNorm;
-  whole.column = kAlong;
-  length.text = whole.text = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
-  name.color = length.color = whole.color = c.theme->text;
-  table.footer = {{name, sum, length, whole}};
-  table.legend = true;
-  if (c.options[kLargestFirst]) table.order = {kNorm};
-  table.first = c.options[kFirstPart];
-  table.marked = c.selection.head;
-  table.mark = c.theme->accent;
-  table.row_names = "parts";
-  table.first_number = 1;
-  table.row_role = kPart;
-  table.vector_role = kComponent;
-  return table;
+/// In a file their sum is a row, too, and the residual stream before and after.
+List list_of(const ViewContext& c, const Numbers& n) {
+  List list(c, kRows, n.heads + 1);
+  list.text("part", 9, n.names);
+  ListColumn& z = list.strip("z", 5, kOwnZ, n.z,
+                             {.heading = c.theme->value, .most = 12 * c.font_size, .blank = [&n](int row) {
+                                return row == n.heads;
+                              }});
+  z.scale = strip_scale(n.merged->of.z), z.scale_title = "z";
+  ListColumn& part = list.strip("z × its rows of c_proj.weight", 7, kOwnPart, n.parts,
+                                {.heading = c.theme->text, .most = kWidest * c.font_size});
+  part.scale = strip_scale(n.sum()), part.scale_title = "parts, sum";
+  const int vectors = list.last();
+  list.bar("norm", 8, c.theme->accent, n.norms);
+  const int norms = list.last();
+  list.bar("along the sum", 6, c.theme->text_muted.with_alpha(150), n.along);
+  viz::FixedCell sum = list.cell(vectors, "");
+  sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
+  const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
+  list.table.footer = {{list.cell(0, "sum"), sum, list.cell(norms, norm), list.cell(norms + 1, norm)}};
+  list.table.legend = true;
+  if (c.options[kLargestFirst]) list.table.order = {norms};
+  list.table.marked = c.selection.head;
+  list.table.vector_role = kComponent;
+  return list;
 }
 
 /// Lines under the table, where the page has room for them.
@@ -205,10 +168,9 @@ Picture build(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (auto words = waiting_for(c, question_of(c), n.has_value())) return *words;
   const viz::Style style = style_of(c);
-  const viz::Table table = table_of(c, *n);
-  const Layout layout = lay_out(c, table);
-  const viz::TableLayout places = viz::lay_out_table(table, layout.table, style);
-  if (places.places.size() < 2 || places.rows.empty()) return too_small(c, "for the heads");
+  List list = list_of(c, *n);
+  const Layout layout = lay_out(c, list.table);
+  if (!list.lay_out(layout.table)) return too_small(c, "for the heads");
   Picture picture = blank(c);
   const bool change = c.side == Side::difference;
   paint_title(
@@ -217,21 +179,16 @@ Picture build(const ViewContext& c) {
                     "; layer "
               : "layer ") +
           std::to_string(c.selection.layer) + ": z of the heads through c_proj into the residual stream" +
-          (places.note.empty() ? "" : ", " + places.note));
+          list.note(", "));
   if (layout.strips.h > 0) {
     const StripStack stack = stack_strips(c, layout.strips, kStrips);
     for (const NamedStrip& strip : strips_of(c, *n))
       paint_named_strip(picture, c, stack, strip.id, strip, kStrip);
   }
-  const bool whole = picture.whole && (layout.strips.h > 0 || c.in_pane);  // rows scroll, columns give way
-  viz::paint_table(picture, table, places, style);
-  picture.whole = whole;
-  float y = layout.table.y + viz::table_height(table, style) + 3 * style.unit();
-  for (const std::string& words : layout.note) {
-    viz::add_label(picture.scene, style, words, {layout.table.x, y + style.line(style.small()) / 2},
-                   style.small(), c.theme->text_muted);
-    y += style.line(style.small());
-  }
+  picture.whole = picture.whole && (layout.strips.h > 0 || c.in_pane);
+  list.paint(picture);
+  const float y = layout.table.y + viz::table_height(list.table, style) + 3 * style.unit();
+  paint_small_lines(picture, c, layout.note, {layout.table.x, y});
   return picture;
 }
 
@@ -292,31 +249,21 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines.push_back(n->names[i] + ": norm " + exact(n->norms[i]));
     result.lines.push_back("along the sum " + exact(n->along[i]) + " of " + viz::number(n->norm, 4));
   }
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  result.status = status_of(result.lines);
   return result;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
+  if (gesture.key == Key::up) return ViewActions{MoveHead{0, -1}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{0, 1}};
+  return std::nullopt;
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto n = numbers_of(c);
-  if (!n) return {};
-  const TableRows rows = table_rows_of(picture, kPart, n->heads + 1, c.options[kFirstPart], kFirstPart);
-  switch (gesture.kind) {
-    case Gesture::Kind::key:
-      if (gesture.key == Key::up) return {MoveHead{0, -1}};
-      if (gesture.key == Key::down) return {MoveHead{0, 1}};
-      if (gesture.key == Key::page_up || gesture.key == Key::page_down)
-        return rows.by_key(gesture.key).value_or(ViewActions{});
-      return keys_along_prompt(c, gesture);
-    case Gesture::Kind::wheel:
-      return rows.by_wheel(gesture);
-    case Gesture::Kind::click: {
-      const int part = hit ? place_of(c, *n, picture, *hit).part : -1;
-      if (part < 0 || part >= n->heads) return {};
-      return {SelectHead{c.selection.layer, part}};
-    }
-    default:
-      return {};
-  }
+  const int part = n ? place_of(c, *n, picture, hit).part : -1;
+  if (part < 0 || part >= n->heads) return {};
+  return {SelectHead{c.selection.layer, part}};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -332,12 +279,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     lines.push_back(copy_value(place.values[static_cast<std::size_t>(place.component)]));
   if (place.part >= 0) lines.push_back(copy_value(n->norms[static_cast<std::size_t>(place.part)], "norm"));
   return lines;
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const auto n = numbers_of(c);
-  return table_rows_of(picture, kPart, n ? n->heads + 1 : 0, c.options[kFirstPart], kFirstPart)
-      .bars(c.width - kScrollBar * c.font_size);
 }
 
 /// A row for each part, for their sum, and for the residual stream before and after.
@@ -387,9 +328,8 @@ View merge_view() {
   view.title = "Merge";
   view.help = "the heads' z side by side, through c_proj into the residual stream, and what each head adds";
   view.options = {&kLargestFirst, &kFirstPart};
-  view.on = on;
+  add_list<kRows, click, on_key>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

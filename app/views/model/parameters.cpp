@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "app/run/analyses/attention_questions.h"
@@ -7,16 +6,13 @@
 #include "app/run/analyses/tensor_picture.h"
 #include "app/run/sources/model_sizes.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/heatmap.h"
 #include "viz/charts/histogram.h"
-#include "viz/charts/table.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -169,75 +165,35 @@ viz::BarChart ladder_of(const ViewContext& c) {
 
 // ---- the figure ----
 
-/// What the table refers to.
-struct Texts {
-  std::vector<Line> lines;
-  std::vector<std::string> names, shapes, counts;
-};
-
-Texts texts_of(const ViewContext& c) {
-  Texts t{lines_of(c), {}, {}, {}};
-  for (const Line& line : t.lines) {
-    t.names.push_back(line.name);
-    t.shapes.push_back(line.shape);
-    t.counts.push_back(grouped(line.count));
-  }
-  return t;
+int count_lines(const ViewContext& c) {
+  return static_cast<int>(lines_of(c).size());
 }
 
-enum Column { kName, kShape, kCount, kShare };
+const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows", .count = count_lines};
 
-viz::Table table_of(const ViewContext& c, const Texts& t) {
-  using Kind = viz::TableColumn::Kind;
-  const auto total = static_cast<double>(c.run->model->transformer->parameter_count());
-  viz::Table table;
-  table.rows = static_cast<int>(t.lines.size());
-  table.columns.resize(kShare + 1);
-  constexpr std::array<const char*, kShare + 1> kHeadings{"tensor", "shape", "values", "share, %"};
-  constexpr std::array<int, kShare + 1> kImportance{3, 0, 2, 1};
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    table.columns[i].heading = kHeadings[i];
-    table.columns[i].heading_color = c.theme->text_muted;
-    table.columns[i].color = c.theme->text;
-    table.columns[i].importance = kImportance[i];
-  }
-  table.columns[kName].texts = t.names;
-  table.columns[kName].least = 10 * c.font_size;
-  table.columns[kShape].texts = t.shapes;
-  table.columns[kShape].color = c.theme->text_muted;
-  viz::TableColumn& count = table.columns[kCount];
-  count.kind = Kind::number;
-  count.texts = t.counts;
+List list_of(const ViewContext& c, const std::vector<Line>& lines) {
+  const std::int64_t total = c.run->model->transformer->parameter_count();
   const viz::Style style = style_of(c);
-  const std::string sum_of_all = grouped(c.run->model->transformer->parameter_count());
-  count.least = std::ceil(style.width(sum_of_all, style.small(), viz::FontStyle::medium)) + 1;
-  viz::TableColumn& share = table.columns[kShare];
-  share.kind = Kind::bar;
-  share.decimals = 2;
-  share.bar_color = c.theme->accent.with_alpha(170);
-  share.axis = true;
-  for (const Line& line : t.lines) {
-    count.numbers.push_back(static_cast<float>(line.count));
-    share.numbers.push_back(static_cast<float>(100 * static_cast<double>(line.count) / total));
-  }
-  share.high = viz::round_limit(static_cast<double>(*std::ranges::max_element(share.numbers)));
-  viz::FixedCell name, sum, all;
-  name.column = kName;
-  name.text = c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all";
-  name.color = sum.color = all.color = c.theme->text;
-  sum.column = kCount;
-  sum.text = sum_of_all;
-  all.column = kShare;
-  all.text = "100.00";
-  table.footer = {{name, sum, all}};
-  table.first = c.options[kFirstTensor];
-  table.row_names = "rows";
-  table.first_number = 1;
-  const auto marked = std::ranges::find(t.lines, tensor_of(c), &Line::tensor);
-  table.marked = marked == t.lines.end() ? -1 : static_cast<int>(marked - t.lines.begin());
-  table.mark = c.theme->accent;
-  table.row_role = kRow;
-  return table;
+  const std::string sum = grouped(total);
+  const auto line = [&lines](int row) -> const Line& { return lines[static_cast<std::size_t>(row)]; };
+  const auto share = [=](int row) {
+    return static_cast<float>(100 * static_cast<double>(line(row).count) / static_cast<double>(total));
+  };
+  float largest = 0;
+  for (int row = 0; row < std::ssize(lines); ++row) largest = std::max(largest, share(row));
+  List list(c, kRows, static_cast<int>(lines.size()));
+  list.text("tensor", 3, [=](int row) { return line(row).name; }, {.least = 10 * c.font_size});
+  list.text("shape", 0, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
+  const float sum_width = std::ceil(style.width(sum, style.small(), viz::FontStyle::medium)) + 1;
+  list.number("values", 2, [=](int row) { return line(row).count; }, {.least = sum_width}).text =
+      [=](int row) { return grouped(line(row).count); };
+  list.bar("share, %", 1, c.theme->accent.with_alpha(170), share,
+           {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true});
+  list.table.footer = {{list.cell(0, c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all"),
+                        list.cell(2, sum), list.cell(3, "100.00")}};
+  const auto marked = std::ranges::find(lines, tensor_of(c), &Line::tensor);
+  list.table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
+  return list;
 }
 
 /// The table beside the chosen tensor over the ladder; where it is narrow, one above the other.
@@ -379,30 +335,25 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const Layout l = lay_out(c);
   const auto tensor = l.tensor.h > 0 ? c.ask(PictureOfTensor{tensor_of(c)}) : nullptr;
-  const Texts texts = texts_of(c);
-  const viz::Table table = table_of(c, texts);
-  const viz::TableLayout layout = viz::lay_out_table(table, l.table, style);
-  if (layout.rows.empty() || layout.places.empty()) return too_small(c, "for the table");
+  const std::vector<Line> lines = lines_of(c);
+  List list = list_of(c, lines);
+  list.lay_out(l.table);
+  if (list.layout().rows.empty() || list.layout().places.empty()) return too_small(c, "for the table");
   Picture picture = blank(c);
   const model::Config& config = c.run->run->config;
   paint_title(picture, c, grouped(c.run->model->transformer->parameter_count()) + " parameters",
               std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
                   " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) +
-                  " tokens, " + grouped(config.n_ctx) + " positions" + (layout.note.empty() ? "" : "; ") +
-                  layout.note);
-  // Rows that scroll and what gives way make no lesser figure of it.
+                  " tokens, " + grouped(config.n_ctx) + " positions" + list.note("; "));
+  // What gives way makes no lesser figure of it.
   const bool whole = picture.whole;
-  viz::paint_table(picture, table, layout, style);
+  list.paint(picture);
   if (l.tensor.h > 0) paint_tensor(picture, c, tensor.get(), l.tensor);
   if (l.ladder.h > 0) {
     viz::Rect below = paint_heading(picture, c, "The sizes of GPT-2", "from their configurations", l.ladder);
     below.h -= l.notes_h;
     viz::paint_bar_chart(picture, ladder_of(c), below, style);
-    float y = below.bottom() + style.unit() + style.line(style.small()) / 2;
-    for (const std::string& words : ladder_note(c, below.w)) {
-      viz::add_label(picture.scene, style, words, {below.x, y}, style.small(), c.theme->text_muted);
-      y += style.line(style.small());
-    }
+    paint_small_lines(picture, c, ladder_note(c, below.w), {below.x, below.bottom() + style.unit()});
   }
   picture.whole = whole;
   return picture;
@@ -443,7 +394,7 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto finish = [&](std::vector<std::string> lines, viz::Rect frame) {
     result.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
     result.lines = std::move(lines);
-    for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+    result.status = status_of(result.lines);
   };
   if (region.role == kRow) {
     const std::vector<Line> lines = lines_of(c);
@@ -509,11 +460,6 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const int all = c.run ? static_cast<int>(lines_of(c).size()) : 0;
-  return table_rows_of(picture, kRow, all, c.options[kFirstTensor], kFirstTensor);
-}
-
 /// What a click on a line does: opens its block, or shows its tensor.
 ViewActions choose(const ViewContext& c, const Line& line) {
   if (line.tensor < 0) return {SelectHead{line.layer, c.selection.head}};
@@ -532,24 +478,24 @@ ViewActions move_tensor(const ViewContext& c, int by) {
   return {};
 }
 
-ViewActions on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
   const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
   if (gesture.modifiers.shift && (up || down)) return move_tensor(c, up ? -1 : 1);
-  if (gesture.key == Key::left) return {MoveHead{-1, 0}};
-  if (gesture.key == Key::right) return {MoveHead{1, 0}};
+  if (gesture.key == Key::left) return ViewActions{MoveHead{-1, 0}};
+  if (gesture.key == Key::right) return ViewActions{MoveHead{1, 0}};
   return rows.by_key(gesture.key).value_or(ViewActions{});
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  const TableRows rows = rows_of(c, picture);
-  if (gesture.kind == Gesture::Kind::key) return on_key(c, rows, gesture);
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const viz::Region& region = region_of(picture, *hit);
+/// The line of a region; none: it is no row's.
+std::optional<Line> line_at(const ViewContext& c, const viz::Region& region) {
   const std::vector<Line> lines = lines_of(c);
-  if (region.role != kRow || region.id >= std::ssize(lines)) return {};
-  return choose(c, lines[static_cast<std::size_t>(region.id)]);
+  if (region.role != kRow || region.id >= std::ssize(lines)) return std::nullopt;
+  return lines[static_cast<std::size_t>(region.id)];
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto line = line_at(c, region_of(picture, hit));
+  return line ? choose(c, *line) : ViewActions{};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -561,25 +507,25 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     if (!p || hit->row >= p->pooled_rows || hit->col >= p->pooled_cols) return result;
     result.push_back(copy_value(p->matrix().at(hit->row, hit->col)));
   }
-  const std::vector<Line> lines = lines_of(c);
-  if (region.role != kRow || region.id >= std::ssize(lines)) return result;
-  const Line& line = lines[static_cast<std::size_t>(region.id)];
-  const std::string count = std::to_string(line.count);
+  const auto line = line_at(c, region);
+  if (!line) return result;
+  const std::string count = std::to_string(line->count);
   result.push_back(
-      {line.tensor < 0 ? "Open block " + std::to_string(line.layer) : "Show its values", choose(c, line)});
+      {line->tensor < 0 ? "Open block " + std::to_string(line->layer) : "Show its values", choose(c, *line)});
   result.push_back({"Copy " + count, {CopyText{count}}});
   return result;
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const TableRows rows = rows_of(c, picture);
+  const TableRows rows = rows_in(kRows, c, picture);
   return rows.bars(rows.place.right() + style_of(c).unit());
 }
 
 /// The table without a scroll bar, beside the tensor and the ladder.
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {c.width, c.height};
-  const float rows = viz::table_height(table_of(c, texts_of(c)), style_of(c));
+  const std::vector<Line> lines = lines_of(c);
+  const float rows = viz::table_height(list_of(c, lines).table, style_of(c));
   return {std::max(c.width, 72 * c.font_size),
           std::max(44 * c.font_size, below_title(c).y + rows + 2 * margin(c))};
 }
@@ -593,9 +539,9 @@ View parameters_view() {
   view.help = "every tensor of the model with its shape, its share and its values, beside the sizes of GPT-2";
   view.group = Group::model;
   view.options = {&kTensor, &kFirstTensor};
-  view.on = on;
-  view.menu = menu;
+  add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
+  view.menu = menu;
   view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;

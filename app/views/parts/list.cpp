@@ -159,7 +159,7 @@ const viz::Table& List::filled() {
       *words = texts_.back();
     }
     for_rows(column.number, made.numbers);
-    for_rows(column.vector, made.vectors);
+    if (!column.hidden) for_rows(column.vector, made.vectors);
     for_rows(column.is_blank, made.blank);
   }
   return table;

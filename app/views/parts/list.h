@@ -198,7 +198,7 @@ class List {
     if constexpr (std::invocable<const Cells&, int>) {
       return cells;
     } else {
-      return [all = std::span(cells)](int row) { return all[static_cast<std::size_t>(row)]; };
+      return [all = std::span(cells)](int row) -> const auto& { return all[static_cast<std::size_t>(row)]; };
     }
   }
 
