@@ -68,7 +68,7 @@ constexpr HeadMetric figure_at(std::size_t index) {
 struct Numbers {
   int layers = 0, heads = 0;
   int done = 0;                                            ///< heads that are there, the first so many
-  std::string pending_session;                             ///< how much of the text is; empty: all
+  std::string pending;                                     ///< how much is there, while not all is
   std::string texts;                                       ///< what they are measured on, of a list
   std::array<std::vector<float>, kHeadMetrics> of_figure;  ///< [layers, heads]
   std::vector<std::string> layer_names, head_names, names;
@@ -173,7 +173,7 @@ std::optional<Numbers> numbers_of_texts(const ViewContext& c) {
   if (of_list(c)) {
     n.texts = list_words(c, answer->progress);
   } else if (answer->sequences < sequences) {
-    n.pending_session = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
+    n.pending = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
   }
   return n;
 }
@@ -188,7 +188,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   Numbers n = numbers_of(config, figures_in(*answer));
   if (before) subtract(n, figures_in(*before));
   const int count = config.n_layer * config.n_head;
-  if (n.done < count) n.pending_session = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
+  if (n.done < count) n.pending = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
   return n;
 }
 
@@ -207,7 +207,7 @@ std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
 
 struct Layout {
   viz::Rect grid, list;  ///< no width: no room
-  float note_y = 0;      ///< of a line under the grid
+  float note_y = 0;      ///< top of a line under the grid
 };
 
 Layout lay_out(const ViewContext& c) {
@@ -224,7 +224,7 @@ Layout lay_out(const ViewContext& c) {
     const float y = layout.grid.bottom() + note + gap;
     layout.list = {area.x, y, area.w, area.bottom() - y};
   }
-  layout.note_y = layout.grid.bottom() + note - style.line(style.small()) / 2;
+  layout.note_y = layout.grid.bottom() + note - style.line(style.small());
   if (layout.grid.h < 6 * em) layout = {{}, area, 0};
   return layout;
 }
@@ -304,7 +304,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
 
 /// What the picture cannot show, in words; empty: nothing is missing.
 std::string note_of(const ViewContext& c, const Numbers& n) {
-  if (!n.pending_session.empty()) return "computing… " + n.pending_session;
+  if (!n.pending.empty()) return "computing… " + n.pending;
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
   if (of_model(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
@@ -360,9 +360,8 @@ Picture build(const ViewContext& c) {
                       : "at least ") +
         to_text(kLeast, c.options.value(kLeast));
   if (lists && note.empty()) note = list.note("listed: ");
-  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit() + style.line(style.small()) / 2);
-  viz::add_label(picture.scene, style, note, {layout.grid.x, note_y}, style.small(), c.theme->text_muted,
-                 viz::FontStyle::regular, viz::Align::left, layout.grid.w);
+  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit());
+  paint_small_lines(picture, c, {note}, {layout.grid.x, note_y}, layout.grid.w);
   return picture;
 }
 

@@ -37,12 +37,13 @@ MergedHeadsOf question_of(const ViewContext& c) {
 struct Numbers {
   std::shared_ptr<const MergedHeads> merged;
   int heads = 0;
+  // Behind the parts their sum and the residual stream before and after it.
   std::vector<std::string> names;
   std::vector<std::span<const float>> z;      ///< of a head, [d_head]; none of the bias
   std::vector<std::span<const float>> parts;  ///< [d_model]
-  std::vector<float> norms;                   ///< of the parts
-  std::vector<float> along;                   ///< their components in the direction of the sum
-  double norm = 0;                            ///< of the sum; what is along it adds up to this
+  std::vector<float> norms;
+  std::vector<float> along;  ///< of the parts and the sum: components in its direction
+  double norm = 0;           ///< of the sum; what is along it adds up to this
 
   std::span<const float> sum() const { return merged->of.out; }
 };
@@ -62,14 +63,16 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     n.z.push_back(std::span(merged->of.z).subspan(i * d_head, d_head));
     n.parts.push_back(std::span(merged->of.results).subspan(i * d, d));
   }
-  n.names.emplace_back("bias");
   n.z.emplace_back();
-  n.parts.emplace_back(merged->bias);
+  n.names.insert(n.names.end(), {"bias", "sum", "residual stream before", "residual stream after"});
+  for (const std::vector<float>* vector : {&merged->bias, &merged->of.out, &merged->before, &merged->after})
+    n.parts.emplace_back(*vector);
   n.norm = norm_of(n.sum());
   for (const std::span<const float> part : n.parts) {
     n.norms.push_back(static_cast<float>(norm_of(part)));
     n.along.push_back(n.norm > 0 ? static_cast<float>(dot(part, n.sum()) / n.norm) : 0.F);
   }
+  n.along[static_cast<std::size_t>(n.heads) + 1] = static_cast<float>(n.norm);
   return n;
 }
 
@@ -102,19 +105,21 @@ const ListRows kRows{
 /// In a file their sum is a row, too, and the residual stream before and after.
 List list_of(const ViewContext& c, const Numbers& n) {
   List list(c, kRows, n.heads + 1);
-  list.text("part", 9, n.names);
-  ListColumn& z = list.strip("z", 5, kOwnZ, n.z,
-                             {.heading = c.theme->value, .most = 12 * c.font_size, .blank = [&n](int row) {
-                                return row == n.heads;
-                              }});
+  list.text("part", 9, n.names, {.file = "part"});
+  ListColumn& z =
+      list.strip("z", 5, kOwnZ, n.z,
+                 {.file = "z", .heading = c.theme->value, .most = 12 * c.font_size, .blank = [&n](int row) {
+                    return row >= n.heads;
+                  }});
   z.scale = strip_scale(n.merged->of.z), z.scale_title = "z";
   ListColumn& part = list.strip("z × its rows of c_proj.weight", 7, kOwnPart, n.parts,
-                                {.heading = c.theme->text, .most = kWidest * c.font_size});
+                                {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
   part.scale = strip_scale(n.sum()), part.scale_title = "parts, sum";
   const int vectors = list.last();
-  list.bar("norm", 8, c.theme->accent, n.norms);
+  list.bar("norm", 8, c.theme->accent, n.norms, {.file = "norm"});
   const int norms = list.last();
-  list.bar("along the sum", 6, c.theme->text_muted.with_alpha(150), n.along);
+  list.bar("along the sum", 6, c.theme->text_muted.with_alpha(150), n.along,
+           {.file = "along the sum", .blank = [&n](int row) { return row > n.heads + 1; }});
   viz::FixedCell sum = list.cell(vectors, "");
   sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
@@ -283,30 +288,8 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
 
 /// A row for each part, for their sum, and for the residual stream before and after.
 Table table(const ViewContext& c) {
-  Table result;
   const auto n = numbers_of(c);
-  if (!n) return result;
-  result.header = {"part", "norm", "along the sum"};
-  for (std::size_t i = 0; i < n->z.front().size(); ++i)
-    result.header.push_back("z[" + std::to_string(i) + "]");
-  for (std::size_t i = 0; i < n->sum().size(); ++i) result.header.push_back("[" + std::to_string(i) + "]");
-  const auto add = [&](const std::string& name, double norm, const std::string& along,
-                       std::span<const float> z, std::span<const float> values) {
-    std::vector<std::string> row{name, plain(static_cast<float>(norm)), along};
-    for (const float v : z) row.push_back(plain(v));
-    row.resize(3 + n->z.front().size());
-    for (const float v : values) row.push_back(plain(v));
-    result.rows.push_back(std::move(row));
-  };
-  for (std::size_t i = 0; i < n->names.size(); ++i)
-    add(n->names[i], static_cast<double>(n->norms[i]), plain(n->along[i]), n->z[i], n->parts[i]);
-  add("sum", n->norm, plain(static_cast<float>(n->norm)), {}, n->sum());
-  const auto add_residual = [&](const char* name, const std::vector<float>& values) {
-    add(name, norm_of(values), "", {}, values);
-  };
-  add_residual("residual stream before", n->merged->before);
-  add_residual("residual stream after", n->merged->after);
-  return result;
+  return n ? list_of(c, *n).exported(static_cast<int>(n->names.size())) : Table{};
 }
 
 float whole_height(const ViewContext& c) {

@@ -48,12 +48,6 @@ struct Numbers {
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
 
-  std::vector<float> weighted(int key) const {
-    std::vector<float> result(d_head);
-    const float w = stages[static_cast<std::size_t>(Stage::pattern)][static_cast<std::size_t>(key)];
-    for (std::size_t i = 0; i < d_head; ++i) result[i] = w * v[static_cast<std::size_t>(key)][i];
-    return result;
-  }
   float at(Stage stage, int key) const {
     return stages[static_cast<std::size_t>(stage)][static_cast<std::size_t>(key)];
   }
@@ -182,10 +176,11 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const bool products = c.options[kStrips] == Strips::products, change = of_change(c);
   List list = empty_list(c);
   const auto strip = [&](const std::string& heading, int importance, Vector which, viz::Color color,
-                         float largest, const std::string& scale, const auto& vectors,
-                         bool hidden) -> ListColumn& {
-    ListColumn& made = list.strip(heading, importance, static_cast<int>(which), vectors,
-                                  {.heading = color, .hidden = hidden || change});
+                         float largest, const std::string& scale, const auto& vectors, bool hidden,
+                         const char* file) -> ListColumn& {
+    ListLook look{.heading = color, .hidden = hidden || change};
+    if (!look.hidden) look.file = file;
+    ListColumn& made = list.strip(heading, importance, static_cast<int>(which), vectors, look);
     made.scale = viz::diverging_scale(static_cast<double>(largest)), made.scale_title = scale;
     return made;
   };
@@ -202,18 +197,17 @@ List list_of(const ViewContext& c, const Numbers& n) {
   list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
   list.text("token", 9, c.run->tokens.labels, {.file = "token", .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
-        false);
-  strip(
-      "q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k",
-      [&n](int key) { return std::span<const float>(n.products[static_cast<std::size_t>(key)]); }, !products);
+        false, "k");
+  strip("q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k", n.products,
+        !products, "q*k");
   bar("score q·k", 6, Stage::scores, "score", muted, {});
   bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", muted, {});
   bar("masked", 1, Stage::masked, "masked", muted, {.hidden = change});
   bar("weight", 8, Stage::pattern, "weight", theme.key,
       {.digits = 4, .scientific = 0.001, .high = high, .axis = !change});
-  strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products);
+  strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
   strip("weight × v", 3, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,
-        products)
+        products, "weight*v")
       .factors.assign(weights.begin(), weights.end());
   if (!change) {
     list.table.header = {query_row(c, n)};
@@ -327,26 +321,11 @@ Table table(const ViewContext& c) {
   const List list = list_of(c, n);
   if (of_change(c)) return list.exported();
   Table result = list.exported(stages->values.length);
-  const bool products = c.options[kStrips] == Strips::products;
-  const std::size_t numbers = result.header.size();
-  for (const char* vector : products ? std::vector{"k", "q*k"} : std::vector{"k", "v", "weight*v"}) {
-    for (std::size_t i = 0; i < n.d_head; ++i)
-      result.header.push_back(vector + ("[" + std::to_string(i) + "]"));
-  }
-  const auto append = [](std::vector<std::string>& row, std::span<const float> values) {
-    for (const float v : values) row.push_back(plain(v));
-  };
-  for (std::size_t key = 0; key < n.k.size(); ++key) {
-    std::vector<std::string>& row = result.rows[key];
-    append(row, n.k[key]);
-    append(row, products ? n.products[key] : n.v[key]);
-    if (!products) append(row, n.weighted(static_cast<int>(key)));
-  }
   std::vector<std::string> sum{"sum", "", "", "", "", plain(n.weight_sum)};
-  sum.resize(numbers + 2 * n.d_head);
-  if (!products) append(sum, n.z);
+  sum.resize(result.header.size());
+  if (c.options[kStrips] == Strips::values)
+    std::ranges::transform(n.z, sum.end() - std::ssize(n.z), [](float v) { return plain(v); });
   result.rows.push_back(std::move(sum));
-  for (std::vector<std::string>& row : result.rows) row.resize(result.header.size());
   return result;
 }
 

@@ -298,14 +298,12 @@ Picture build(const ViewContext& c) {
   const std::string rows = c.in_pane ? "" : list.note("; ");
   paint_title(picture, c, title_of(c), beside ? subtitle + rows : "");
   if (!beside)
-    viz::add_label(picture.scene, style, subtitle + rows, {area.x, area.bottom() + style.unit() + line / 2},
-                   style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+    paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);
   const bool whole = picture.whole;
   list.paint(picture);
   if (found->best.empty() && found->progress.done == found_in(c))
-    viz::add_label(picture.scene, style, "nothing is found: look for less above, or from and to other tokens",
-                   {area.x, list.layout().rows_top + style.line(style.small())}, style.small(),
-                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+    paint_small_lines(picture, c, {"nothing is found: look for less above, or from and to other tokens"},
+                      {area.x, list.layout().rows_top + line / 2}, area.w);
   picture.whole = whole;
   return picture;
 }
@@ -324,27 +322,20 @@ int row_of(const FoundWeights& found, const FoundWeight& one) {
   return static_cast<int>(&one - found.best.data());
 }
 
-std::string excerpt_of(const FoundWeights& found, const FoundWeight& one) {
-  return found.excerpts[static_cast<std::size_t>(row_of(found, one))];
-}
-
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
   const auto found = found_of(c);
   const FoundWeight* one = found_at(c, found.get(), picture, hit);
-  if (one == nullptr) return result;
-  const viz::Region& region = region_of(picture, hit);
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
+  if (one == nullptr) return {};
   const auto token = [&](int position, int id) {
     return std::to_string(position) + " “" + label_of(c, id) + "”";
   };
-  result.lines = {head_name(one->layer, one->head),
-                  "query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id),
-                  (of_shape(c) ? "in the shape " : "weight ") + exact(one->weight)};
-  if (of_list(c)) result.lines.push_back("prompt " + grouped(one->prompt));
-  result.lines.push_back(excerpt_of(*found, *one));
-  result.status = status_of(result.lines);
-  return result;
+  std::vector<std::string> lines{
+      head_name(one->layer, one->head),
+      "query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id),
+      (of_shape(c) ? "in the shape " : "weight ") + exact(one->weight)};
+  if (of_list(c)) lines.push_back("prompt " + grouped(one->prompt));
+  lines.push_back(found->excerpts[static_cast<std::size_t>(row_of(*found, *one))]);
+  return row_hover(c, region_of(picture, hit).rect, std::move(lines));
 }
 
 Table table(const ViewContext& c) {

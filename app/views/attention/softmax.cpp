@@ -210,7 +210,7 @@ List list_of(const ViewContext& c, const Lab& lab) {
                         const std::vector<float>& values, viz::Color color, ListLook look) -> ListColumn& {
     constexpr double kStrong = 0.75;
     const std::uint8_t alpha = color == muted ? 130 : 255;
-    look.file = file.empty() ? "" : (lab.change ? difference_prefix(c) : "") + file;
+    look.file = (lab.change ? difference_prefix(c) : "") + file;
     if (lab.change) {
       look.blank = [&values](int at) { return !std::isfinite(values[static_cast<std::size_t>(at)]); };
       color = viz::diverging(theme, kStrong).with_alpha(alpha);
@@ -300,19 +300,17 @@ Picture build(const ViewContext& c) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
   const auto lab = lab_of(c);
   const viz::Region& region = region_of(picture, hit);
-  if (!lab || region.id >= std::ssize(lab->scores)) return result;
+  if (!lab || region.id >= std::ssize(lab->scores)) return {};
   const auto i = static_cast<std::size_t>(region.id);
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->query, 1, 2});
   const std::string change = lab->change ? difference_prefix(c) : "";
-  result.lines = {lab->names[i], change + "score " + exact(lab->scores[i]),
-                  change + "scaled " + exact(lab->scaled[i]), change + "weight " + exact(lab->weights[i])};
-  if (!lab->other.empty()) result.lines.push_back(change + lab->other_name + " " + exact(lab->other[i]));
-  if (std::isnan(lab->weights[i]) && lab->change) result.lines = {lab->names[i], no_counterpart_words(c)};
-  result.status = status_of(result.lines);
-  return result;
+  std::vector<std::string> lines{lab->names[i], change + "score " + exact(lab->scores[i]),
+                                 change + "scaled " + exact(lab->scaled[i]),
+                                 change + "weight " + exact(lab->weights[i])};
+  if (!lab->other.empty()) lines.push_back(change + lab->other_name + " " + exact(lab->other[i]));
+  if (std::isnan(lab->weights[i]) && lab->change) lines = {lab->names[i], no_counterpart_words(c)};
+  return row_hover(c, region.rect, lines, lines.size(), c.theme->query);
 }
 
 Table table(const ViewContext& c) {

@@ -182,9 +182,7 @@ void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, con
   const std::string words = "Every 0 leaves a row of wte out and the 1 takes row " + std::to_string(n.id) +
                             " as it is: the product is a look-up.";
   if (style.width(words, style.small()) > l.product.w) return;
-  viz::add_label(picture.scene, style, words,
-                 {l.product.x, l.product.bottom() + style.unit() + style.line(style.small()) / 2},
-                 style.small(), c.theme->text_muted);
+  paint_small_lines(picture, c, {words}, {l.product.x, l.product.bottom() + style.unit()});
 }
 
 void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
@@ -229,8 +227,7 @@ void paint_nearest(Picture& picture, const ViewContext& c, const Numbers& n, con
   if (nearest == nullptr || nearest->id != n.id) {
     const std::string failure = c.failure(NearestTo{c.chosen_query});
     const std::string words = failure.empty() ? "nearest in wte: computing…" : failure;
-    viz::add_label(picture.scene, style, words, {l.nearest.x, l.nearest.y + line / 2}, style.small(),
-                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, l.nearest.w);
+    paint_small_lines(picture, c, {words}, {l.nearest.x, l.nearest.y}, l.nearest.w);
     return;
   }
   std::vector<std::vector<float>> vectors;
@@ -299,24 +296,20 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.status = status_of(result.lines);
     return result;
   }
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
   const auto nearest = c.ask(NearestTo{c.chosen_query});
   const Neighbour* neighbour = neighbour_of(nearest.get(), region);
-  if (neighbour == nullptr) {
-    result.lines = {kComputing};
-    result.status = result.lines[0];
-    return result;
-  }
+  if (neighbour == nullptr) return row_hover(c, region.rect, {kComputing});
   const std::string name = "“" + label_of(c, neighbour->id) + "”";
-  result.lines = {name + ", id " + std::to_string(neighbour->id) + ", bytes " +
-                      bytes_as_hex(c.run->model->tokenizer->bytes(neighbour->id)),
-                  cosine_words(*nearest, *neighbour)};
+  std::vector<std::string> lines{name + ", id " + std::to_string(neighbour->id) + ", bytes " +
+                                     bytes_as_hex(c.run->model->tokenizer->bytes(neighbour->id)),
+                                 cosine_words(*nearest, *neighbour)};
   if (region.role == kNeighbourStrip) {
-    result.lines.push_back("wte[" + std::to_string(neighbour->id) + "][" + std::to_string(hit.col) +
-                           "] = " + exact(row_of_wte(c, neighbour->id)[dimension]));
-    result.lines.push_back(component_name(n, kToken, hit.col) + " = " + exact(n.token[dimension]));
+    lines.push_back("wte[" + std::to_string(neighbour->id) + "][" + std::to_string(hit.col) +
+                    "] = " + exact(row_of_wte(c, neighbour->id)[dimension]));
+    lines.push_back(component_name(n, kToken, hit.col) + " = " + exact(n.token[dimension]));
   }
-  result.status = name + "   " + result.lines[1];
+  result = row_hover(c, region.rect, lines);
+  result.status = name + "   " + lines[1];
   return result;
 }
 

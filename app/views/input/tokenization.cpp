@@ -190,23 +190,21 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const auto merges = c.ask(MergesOfTokens{});
-  Hover result;
-  if (!merges || !c.run) return result;
-  if (region.role == kStep) {
-    const auto& steps = steps_of(c, *merges, c.selection.query);
-    if (region.id > std::ssize(steps)) return result;
-    result.lines = step_lines(c, steps, region.id);
+  if (!merges || !c.run) return {};
+  const bool step = region.role == kStep;
+  if (!step && region.id >= c.run->run->length()) return {};
+  const auto& steps = steps_of(c, *merges, step ? c.selection.query : region.id);
+  if (step && region.id > std::ssize(steps)) return {};
+  std::vector<std::string> lines;
+  if (step) {
+    lines = step_lines(c, steps, region.id);
   } else {
-    if (region.id >= c.run->run->length()) return result;
     const int id = token_at(c, region.id).id;
-    result.lines = {"position " + token_name(c.run->tokens, region.id),
-                    "id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id))};
-    const auto& steps = steps_of(c, *merges, region.id);
-    if (!steps.empty()) result.lines.push_back(merges_words(c, steps));
+    lines = {"position " + token_name(c.run->tokens, region.id),
+             "id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id))};
+    if (!steps.empty()) lines.push_back(merges_words(c, steps));
   }
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
-  result.status = result.lines[0] + "   " + result.lines[1];
-  return result;
+  return row_hover(c, region.rect, std::move(lines), 2);
 }
 
 /// A row for each merge of each token; of a token that none made one row.

@@ -280,15 +280,10 @@ Picture build(const ViewContext& c) {
   const viz::Region grid = paint_grid(picture, c, *n, l.grid);
   const float y = std::min(l.grid.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
   const bool ends = paint_ends(picture, c, *n, {l.grid.x, y, l.grid.w, l.ends});
-  const float line = style.line(style.small()),
-              words_y = y + (ends ? l.ends + 2 * style.unit() : 0) + line / 2;
+  const float words_y = y + (ends ? l.ends + 2 * style.unit() : 0);
   const std::string words = sum_words(*n->of) + (lists ? list.note("; listed: ") : "");
-  float at = words_y;
-  for (const std::string& part : viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.grid.w)) {
-    viz::add_label(picture.scene, style, part, {l.grid.x, at}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, l.grid.w);
-    at += line;
-  }
+  paint_small_lines(picture, c, viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.grid.w),
+                    {l.grid.x, words_y}, l.grid.w);
   if (lists) list.paint(picture);
   // The parts are in the grid, too.
   picture.whole = picture.whole && ends && (lists || c.in_pane || c.options[kList] == AttributionList::parts);

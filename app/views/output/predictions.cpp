@@ -446,31 +446,28 @@ void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, con
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const std::optional<Numbers> numbers = numbers_of(c);
-  Hover result;
-  if (!numbers || region.id >= c.run->run->length()) return result;
+  if (!numbers || region.id >= c.run->run->length()) return {};
   const PromptTokens& tokens = c.run->tokens;
   const bool chip = region.role == kChip;
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
-  result.lines = {(chip ? "" : "after ") + token_name(tokens, region.id)};
+  std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, region.id)};
   const int before = chip ? region.id - 1 : region.id;  // who guessed
   if (before < 0) {
-    result.lines.emplace_back("the first token: nothing guesses it");
+    lines.emplace_back("the first token: nothing guesses it");
   } else if (before >= numbers->count()) {
-    result.lines.emplace_back(kComputing);
+    lines.emplace_back(kComputing);
   } else {
     const model::PositionStatistics& s = *numbers->of[static_cast<std::size_t>(before)];
     const bool last = before + 1 == c.run->run->length();
-    if (!chip && !last) result.lines.push_back("follows: " + token_name(tokens, before + 1));
-    if (!last) add_loss_lines(result.lines, c, s);
-    if (numbers->compared) add_change_lines(result.lines, c, *numbers, static_cast<std::size_t>(before));
-    result.lines.push_back("guesses: " + guesses_words(c, s));
+    if (!chip && !last) lines.push_back("follows: " + token_name(tokens, before + 1));
+    if (!last) add_loss_lines(lines, c, s);
+    if (numbers->compared) add_change_lines(lines, c, *numbers, static_cast<std::size_t>(before));
+    lines.push_back("guesses: " + guesses_words(c, s));
     if (numbers->compared && numbers->before[static_cast<std::size_t>(before)])
-      result.lines.push_back(
+      lines.push_back(
           (compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) + ": " : "before: ") +
           guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
   }
-  result.status = status_of(result.lines, 5);
-  return result;
+  return row_hover(c, region.rect, std::move(lines), 5);
 }
 
 /// Full precision; the loss in bits.

@@ -294,24 +294,20 @@ int token_of(const Draw& draw, const viz::Region& region) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
   const auto draw = draw_of(c);
   const viz::Region& region = region_of(picture, hit);
-  if (!draw) return result;
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
+  if (!draw) return {};
   const int id = token_of(*draw, region);
-  if (id < 0) {
-    result.lines = {"all tokens that are less probable"};
-    result.status = result.lines.front();
-    return result;
-  }
-  result.lines = guess_lines(c, *draw->next, id, draw->probability(id));
+  if (id < 0) return row_hover(c, region.rect, {"all tokens that are less probable"});
+  const double probability = draw->probability(id);
+  std::vector<std::string> lines = guess_lines(c, *draw->next, id, probability);
   const auto rank = static_cast<int>(std::ranges::find(draw->ids, id) - draw->ids.begin());
   const std::string_view by = removed_by(*draw, rank);
-  result.lines.push_back(by.empty() ? "drawn with " + plain(draw->probability(id) / draw->candidates.mass())
-                                    : "removed by " + std::string(by));
-  result.status = "guess " + grouped(rank + 1) + ": " + result.lines[0] + " " +
-                  percent(draw->probability(id)) + ", " + result.lines.back();
+  lines.push_back(by.empty() ? "drawn with " + plain(probability / draw->candidates.mass())
+                             : "removed by " + std::string(by));
+  Hover result = row_hover(c, region.rect, lines);
+  result.status =
+      "guess " + grouped(rank + 1) + ": " + lines[0] + " " + percent(probability) + ", " + lines.back();
   return result;
 }
 

@@ -182,24 +182,36 @@ void List::paint(Picture& picture) const {
 
 Table List::exported(int rows) const {
   Table result;
+  std::vector<const ListColumn*> words, strips;
   for (const ListColumn& column : columns_)
-    if (!column.file_heading.empty()) result.header.push_back(column.file_heading);
+    if (column.file_heading) (column.vector ? strips : words).push_back(&column);
+  for (const ListColumn* column : words) result.header.push_back(*column->file_heading);
+  for (const ListColumn* column : strips)
+    for (std::size_t i = 0; i < column->vector(0).size(); ++i)
+      result.header.push_back(*column->file_heading + "[" + std::to_string(i) + "]");
   for (int row = 0; row < (rows < 0 ? table.rows : rows); ++row) {
     std::vector<std::string>& cells = result.rows.emplace_back();
-    for (const ListColumn& column : columns_)
-      if (!column.file_heading.empty())
-        cells.push_back(column.is_blank && column.is_blank(row) ? "" : column.file_text(row));
+    for (const ListColumn* column : words)
+      cells.push_back(column->is_blank && column->is_blank(row) ? "" : column->file_text(row));
+    for (const ListColumn* column : strips) {
+      const std::span<const float> values = column->vector(row);
+      for (const float value : values)
+        cells.push_back(
+            plain(column->factors.empty() ? value : column->factors[static_cast<std::size_t>(row)] * value));
+      cells.resize(cells.size() + column->vector(0).size() - values.size());
+    }
   }
   return result;
 }
 
 void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector<std::string>& lines,
-                       viz::Point top) {
+                       viz::Point top, float room) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small());
   float y = top.y + line / 2;
   for (const std::string& words : lines) {
-    viz::add_label(picture.scene, style, words, {top.x, y}, style.small(), c.theme->text_muted);
+    viz::add_label(picture.scene, style, words, {top.x, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, room);
     y += line;
   }
 }
@@ -210,11 +222,12 @@ std::string status_of(const std::vector<std::string>& lines, std::size_t most) {
   return status;
 }
 
-Hover row_hover(const ViewContext& c, const viz::Rect& row, std::vector<std::string> lines) {
+Hover row_hover(const ViewContext& c, const viz::Rect& row, std::vector<std::string> lines,
+                std::size_t in_status, std::optional<viz::Color> frame) {
   Hover result;
-  result.overlay.add(viz::StrokeRect{row.inset(0.5F), c.theme->text, 1, 2});
+  result.overlay.add(viz::StrokeRect{row.inset(0.5F), frame.value_or(c.theme->text), 1, 2});
   result.lines = std::move(lines);
-  result.status = status_of(result.lines);
+  result.status = status_of(result.lines, in_status);
   return result;
 }
 

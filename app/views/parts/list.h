@@ -103,7 +103,7 @@ inline std::string in_file(std::integral auto number) {
 
 /// What a column has beside its heading, its importance (see viz::TableColumn) and its cells.
 struct ListLook {
-  std::string file = "";                               ///< its heading in files; empty: they do not have it
+  std::optional<std::string> file = {};                ///< its heading in files; none: they do not have it
   std::optional<viz::Color> color = {}, heading = {};  ///< of its words; none: text, and muted
   int digits = -1;                                     ///< after the point; -1: as many as there is room for
   double scientific = 0;                               ///< smaller numbers are written "2.1e−5"
@@ -120,7 +120,7 @@ struct ListColumn : viz::TableColumn {
   std::function<float(int row)> number;
   std::function<std::span<const float>(int row)> vector;
   std::function<bool(int row)> is_blank;
-  std::string file_heading;
+  std::optional<std::string> file_heading;
   bool pictured = true;
 };
 
@@ -153,12 +153,21 @@ class List {
     column.bar_color = color;
     return column;
   }
-  /// `which`: the row of its regions, tells strips apart.
+  /// `which`: the row of its regions, tells strips apart. In files a column for each component, behind all
+  /// others; where the cells end, or there are no vectors, they are empty.
   template <class Cells>
   ListColumn& strip(std::string heading, int importance, int which, const Cells& cells,
                     const ListLook& look = {}) {
     ListColumn& column = add(viz::TableColumn::Kind::strip, std::move(heading), importance, look);
-    column.vector = by_row(cells);
+    if constexpr (std::invocable<const Cells&, int>) {
+      column.vector = cells;
+    } else {
+      column.vector = [all = std::span(cells)](int row) {
+        return static_cast<std::size_t>(row) < all.size()
+                   ? std::span<const float>(all[static_cast<std::size_t>(row)])
+                   : std::span<const float>();
+      };
+    }
     column.vector_row = which;
     return column;
   }
@@ -198,7 +207,9 @@ class List {
     if constexpr (std::invocable<const Cells&, int>) {
       return cells;
     } else {
-      return [all = std::span(cells)](int row) -> const auto& { return all[static_cast<std::size_t>(row)]; };
+      return [all = std::span(cells)](int row) -> const auto& {
+        return all[static_cast<std::size_t>(row)];
+      };
     }
   }
 
@@ -209,14 +220,17 @@ class List {
   viz::TableLayout layout_;
 };
 
-/// Lines of small, muted words one under the other; `top`: left end of the first line's top.
+/// Lines of small, muted words one under the other, cut where they are longer than `room`; `top`: the left
+/// end of the first line's top.
 void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
-                       viz::Point top);
+                       viz::Point top, float room = 1e9F);
 
-/// What the mouse adds to a row: a frame about it, and the lines as a tooltip and in the status line.
-Hover row_hover(const ViewContext& context, const viz::Rect& row, std::vector<std::string> lines);
 /// The first so many lines side by side, for the status line.
 std::string status_of(const std::vector<std::string>& lines, std::size_t most = 99);
+/// What the mouse adds to a row: a frame about it, the lines as a tooltip, and the first of them in the
+/// status line.
+Hover row_hover(const ViewContext& context, const viz::Rect& row, std::vector<std::string> lines,
+                std::size_t in_status = 99, std::optional<viz::Color> frame = {});
 
 /// "‹ Previous" and "Next ›", of what the query is called in the view: "query", "token".
 std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after);
