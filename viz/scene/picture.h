@@ -17,6 +17,9 @@ struct Picture {
   Scene scene;
   std::vector<Region> regions;
   bool whole = true;  ///< false: something that belongs to it had no room and was left out or cut short
+  struct {
+    int first = 0, all = 0;
+  } rows;  ///< of its table: the first that shows, and how many there are; 0: it has none
 };
 
 /// How a picture looks. Sizes in logical pixels; distances are multiples of `unit`.

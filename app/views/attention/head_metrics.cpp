@@ -229,13 +229,7 @@ Layout lay_out(const ViewContext& c) {
   return layout;
 }
 
-int count_listed(const ViewContext& c) {
-  const std::optional<Numbers> n = numbers_of(c);
-  return n ? static_cast<int>(listed_heads(c, *n).size()) : 0;
-}
-
-const ListRows kRows{
-    .role = kRow, .first = kFirstRow, .names = "heads", .count = count_listed, .keys = ListKeys::pages};
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
 
 /// The chosen number comes first, with bars.
 List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& heads) {

@@ -95,12 +95,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
 
 // ---- the figure ----
 
-int count_parts(const ViewContext& c) {
-  return c.ask(question_of(c)) ? c.run->run->config.n_head + 1 : 0;
-}
-
-const ListRows kRows{
-    .role = kPart, .first = kFirstPart, .names = "parts", .count = count_parts, .keys = ListKeys::pages};
+const ListRows kRows{.role = kPart, .first = kFirstPart, .names = "parts", .keys = ListKeys::pages};
 
 /// In a file their sum is a row, too, and the residual stream before and after.
 List list_of(const ViewContext& c, const Numbers& n) {

@@ -117,7 +117,7 @@ int key_count(const ViewContext& c) {
   return stages ? stages->masked.end_of(c.selection.query) : c.selection.query + 1;
 }
 
-const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys", .count = key_count};
+const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys"};
 
 constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // of the list
 
@@ -342,7 +342,7 @@ ViewActions move_key_by_row(const ViewContext& c, const TableRows& rows, int by)
   const auto now = std::ranges::find(order, c.selection.key);
   const auto at = now == order.end() ? rows.first + (by > 0 ? 0 : rows.shown - 1)
                                      : static_cast<int>(now - order.begin()) + by;
-  const int to = std::clamp(at, 0, rows.all - 1);
+  const int to = std::clamp(at, 0, static_cast<int>(order.size()) - 1);
   ViewActions actions{SelectKey{order[static_cast<std::size_t>(to)]}};
   if (!rows.shows(to)) actions.emplace_back(rows.showing(to));
   return actions;

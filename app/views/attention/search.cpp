@@ -239,12 +239,7 @@ int chosen_row(const ViewContext& c, const FoundWeights& found) {
   return -1;
 }
 
-int count_found(const ViewContext& c) {
-  const auto found = found_of(c);
-  return found ? static_cast<int>(found->best.size()) : 0;
-}
-
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "found", .count = count_found};
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "found"};
 
 List list_of(const ViewContext& c, const FoundWeights& found) {
   const viz::Theme& theme = *c.theme;

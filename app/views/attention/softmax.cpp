@@ -192,13 +192,7 @@ float largest(const std::vector<float>& values) {
   return most;
 }
 
-int count_scores(const ViewContext& c) {
-  const auto lab = lab_of(c);
-  return lab ? static_cast<int>(lab->scores.size()) : 0;
-}
-
-const ListRows kRows{
-    .role = kRow, .first = kFirst, .names = "rows", .count = count_scores, .keys = ListKeys::pages};
+const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
 /// Changes up and down in the two colours of signed values, and none where they are not finite.
 List list_of(const ViewContext& c, const Lab& lab) {

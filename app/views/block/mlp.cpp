@@ -91,7 +91,7 @@ int listed(const ViewContext& c) {
   return std::min(c.options[kNeurons], c.run->run->config.n_inner);
 }
 
-const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest neurons", .count = listed};
+const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest neurons"};
 
 std::string signed_number(double value) {
   return (value > 0 ? "+" : "") + viz::number(value, 2);

@@ -75,13 +75,7 @@ Numbers numbers_of(const ViewContext& c) {
 
 // ---- the figure ----
 
-int count_nearest(const ViewContext& c) {
-  const auto nearest = c.ask(NearestTo{c.chosen_query});
-  return nearest ? static_cast<int>(nearest->tokens.size()) : 0;
-}
-
-const ListRows kRows{
-    .role = kNeighbour, .first = kFirstNeighbour, .names = "nearest", .count = count_nearest};
+const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nearest"};
 
 /// `vectors`: the rows of wte that its strips show.
 List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& nearest,

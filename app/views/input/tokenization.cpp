@@ -90,25 +90,12 @@ std::string merges_words(const ViewContext& c, const std::vector<model::MergeSte
   return words;
 }
 
-int count_tokens(const ViewContext& c) {
-  return c.ask(MergesOfTokens{}) ? c.run->run->length() : 0;
-}
-
 /// As the user scrolled, or else so that the query's row is in sight.
 int first_row(const ViewContext& c, int shown) {
   if (c.options[kFirstToken] >= 0) return c.options[kFirstToken];
   return first_row_showing(c.selection.query, shown);
 }
-int first_shown(const ViewContext& c, const Picture& picture) {
-  return first_row(
-      c, static_cast<int>(std::ranges::count(picture.regions, static_cast<int>(kToken), &viz::Region::role)));
-}
-
-const ListRows kRows{.role = kToken,
-                     .first = kFirstToken,
-                     .names = "tokens",
-                     .count = count_tokens,
-                     .first_shown = first_shown};
+const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens"};
 
 List list_of(const ViewContext& c, const TokenMerges& merges) {
   const viz::Color muted = c.theme->text_muted;
@@ -236,8 +223,8 @@ Table table(const ViewContext& c) {
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
+  if (region.role != kToken || region.id >= c.run->run->length()) return {};
   const TableRows rows = rows_in(kRows, c, picture);
-  if (region.role != kToken || region.id >= rows.all) return {};
   return {SelectQuery{region.id}, rows.from(rows.first)};  // nothing moves under the mouse
 }
 

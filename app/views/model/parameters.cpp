@@ -56,13 +56,15 @@ struct Line {
   std::string name;
   std::string shape;
   std::int64_t count = 0;
-  int tensor = -1;  ///< in Transformer::parameters(); -1: a block
-  int layer = -1;   ///< -1: of no block
+  const model::Parameter* tensor = nullptr;  ///< null: a block
+  int layer = -1;                            ///< -1: of no block
 };
 
-std::string shape_of(const model::Parameter& parameter) {
+/// "256 × 1,024", or with other words between and without commas.
+std::string shape_of(const model::Parameter& parameter, const char* between = " × ", bool commas = true) {
   std::string text;
-  for (const std::int64_t extent : parameter.shape) text += (text.empty() ? "" : " × ") + grouped(extent);
+  for (const std::int64_t extent : parameter.shape)
+    text += (text.empty() ? "" : between) + (commas ? grouped(extent) : std::to_string(extent));
   return text;
 }
 
@@ -79,22 +81,20 @@ std::string_view name_in_block(const model::Parameter& parameter) {
 
 /// All tensors; of the blocks but the chosen one a line each.
 std::vector<Line> lines_of(const ViewContext& c) {
-  const auto& parameters = c.run->model->transformer->parameters();
   std::vector<Line> lines;
   int block = -1;
   std::size_t of_block = 0;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const model::Parameter& parameter = parameters[i];
+  for (const model::Parameter& parameter : c.run->model->transformer->parameters()) {
     const int layer = layer_of(parameter.name);
     if (layer >= 0 && layer != block) {
       block = layer;
       of_block = lines.size();
-      lines.push_back({"h." + std::to_string(layer), "block", 0, -1, layer});
+      lines.push_back({"h." + std::to_string(layer), "block", 0, nullptr, layer});
     }
     if (layer >= 0) lines[of_block].count += model::value_count(parameter);
     if (layer >= 0 && layer != c.selection.layer) continue;
     const std::string name = (layer < 0 ? "" : "  ") + std::string(name_in_block(parameter));
-    lines.push_back({name, shape_of(parameter), model::value_count(parameter), static_cast<int>(i), layer});
+    lines.push_back({name, shape_of(parameter), model::value_count(parameter), &parameter, layer});
   }
   return lines;
 }
@@ -107,6 +107,10 @@ int tensor_of(const ViewContext& c) {
   const auto found = std::ranges::find_if(
       parameters, [&](const model::Parameter& p) { return p.name == name || p.name == in_block; });
   return found == parameters.end() ? 0 : static_cast<int>(found - parameters.begin());
+}
+
+const model::Parameter& parameter_of(const ViewContext& c) {
+  return c.run->model->transformer->parameters()[static_cast<std::size_t>(tensor_of(c))];
 }
 
 /// The option's value that means a parameter.
@@ -165,15 +169,10 @@ viz::BarChart ladder_of(const ViewContext& c) {
 
 // ---- the figure ----
 
-int count_lines(const ViewContext& c) {
-  return static_cast<int>(lines_of(c).size());
-}
-
-const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows", .count = count_lines};
+const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows"};
 
 List list_of(const ViewContext& c, const std::vector<Line>& lines) {
   const std::int64_t total = c.run->model->transformer->parameter_count();
-  const viz::Style style = style_of(c);
   const std::string sum = grouped(total);
   const auto line = [&lines](int row) -> const Line& { return lines[static_cast<std::size_t>(row)]; };
   const auto share = [=](int row) {
@@ -184,6 +183,7 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
   List list(c, kRows, static_cast<int>(lines.size()));
   list.text("tensor", 3, [=](int row) { return line(row).name; }, {.least = 10 * c.font_size});
   list.text("shape", 0, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
+  const viz::Style style = style_of(c);
   const float sum_width = std::ceil(style.width(sum, style.small(), viz::FontStyle::medium)) + 1;
   list.number("values", 2, [=](int row) { return line(row).count; }, {.least = sum_width}).text =
       [=](int row) { return grouped(line(row).count); };
@@ -191,7 +191,7 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
            {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true});
   list.table.footer = {{list.cell(0, c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all"),
                         list.cell(2, sum), list.cell(3, "100.00")}};
-  const auto marked = std::ranges::find(lines, tensor_of(c), &Line::tensor);
+  const auto marked = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
   list.table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
   return list;
 }
@@ -225,10 +225,6 @@ Layout lay_out(const ViewContext& c) {
     l.table.h = l.tensor.y - area.y - gap;
   }
   return l;
-}
-
-const model::Parameter& parameter_of(const ViewContext& c) {
-  return c.run->model->transformer->parameters()[static_cast<std::size_t>(tensor_of(c))];
 }
 
 /// A title, and as far as there is room what is said of it; returns what is below.
@@ -387,53 +383,55 @@ std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p,
   return lines;
 }
 
+/// The line of a region; none: it is no row's.
+std::optional<Line> line_at(const ViewContext& c, const viz::Region& region) {
+  const std::vector<Line> lines = lines_of(c);
+  if (region.role != kRow || region.id >= std::ssize(lines)) return std::nullopt;
+  return lines[static_cast<std::size_t>(region.id)];
+}
+
+std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
+  const auto total = static_cast<double>(c.run->model->transformer->parameter_count());
+  std::vector<std::string> lines{
+      line.tensor ? line.tensor->name + " [" + line.shape + "]" : "block " + std::to_string(line.layer),
+      grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total)};
+  if (line.tensor)
+    lines.emplace_back(kTensor.choices[static_cast<std::size_t>(choice_of(*line.tensor))].help);
+  return lines;
+}
+
+std::vector<std::string> size_lines(const ModelSize& size) {
+  std::vector<std::string> lines{size.name, grouped(size.count) + " values",
+                                 std::to_string(size.layers) + " blocks of width " + grouped(size.width)};
+  if (const std::string other = other_count(size); !other.empty()) lines.push_back(other);
+  return lines;
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  if (!c.run) return result;
-  const auto finish = [&](std::vector<std::string> lines, viz::Rect frame) {
+  if (!c.run) return {};
+  const auto framed = [&](const viz::Rect& frame, std::vector<std::string> lines) {
+    Hover result = row_hover(c, {}, std::move(lines));
+    result.overlay = {};
     result.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
-    result.lines = std::move(lines);
-    result.status = status_of(result.lines);
+    return result;
   };
   if (region.role == kRow) {
-    const std::vector<Line> lines = lines_of(c);
-    if (region.id >= std::ssize(lines)) return result;
-    const Line& line = lines[static_cast<std::size_t>(region.id)];
-    const auto& parameters = c.run->model->transformer->parameters();
-    std::vector<std::string> words{
-        line.tensor < 0 ? "block " + std::to_string(line.layer)
-                        : parameters[static_cast<std::size_t>(line.tensor)].name + " [" + line.shape + "]",
-        grouped(line.count) + " values, " +
-            percent(static_cast<double>(line.count) /
-                    static_cast<double>(c.run->model->transformer->parameter_count()))};
-    if (line.tensor >= 0) {
-      const int choice = choice_of(parameters[static_cast<std::size_t>(line.tensor)]);
-      words.emplace_back(kTensor.choices[static_cast<std::size_t>(choice)].help);
-    }
-    finish(std::move(words), region.rect);
-    return result;
+    const auto line = line_at(c, region);
+    return line ? framed(region.rect, line_lines(c, *line)) : Hover();
   }
   if (region.role == kSize) {
     const std::vector<ModelSize> sizes = sizes_of(c);
-    if (region.id >= std::ssize(sizes)) return result;
-    const ModelSize& size = sizes[static_cast<std::size_t>(region.id)];
-    std::vector<std::string> words{size.name, grouped(size.count) + " values",
-                                   std::to_string(size.layers) + " blocks of width " + grouped(size.width)};
-    if (const std::string other = other_count(size); !other.empty()) words.push_back(other);
-    finish(std::move(words), region.rect);
-    return result;
+    if (region.id >= std::ssize(sizes)) return {};
+    return framed(region.rect, size_lines(sizes[static_cast<std::size_t>(region.id)]));
   }
   const auto p = c.ask(PictureOfTensor{tensor_of(c)});
   const bool there = p && !p->pooled.empty() && hit.row < p->pooled_rows;
-  if (there && region.role == kMap && hit.col < p->pooled_cols) {
-    finish(cell_lines(c, *p, hit), region.cell_rect(hit.row, hit.col));
-  } else if (there && region.role == kBins && hit.col < std::ssize(p->bins)) {
-    finish(bin_lines(c, *p, hit.col), region.cell_rect(0, hit.col));
-  } else {
-    finish({parameter_of(c).name, kComputing}, region.rect);
-  }
-  return result;
+  if (there && region.role == kMap && hit.col < p->pooled_cols)
+    return framed(region.cell_rect(hit.row, hit.col), cell_lines(c, *p, hit));
+  if (there && region.role == kBins && hit.col < std::ssize(p->bins))
+    return framed(region.cell_rect(0, hit.col), bin_lines(c, *p, hit.col));
+  return framed(region.rect, {parameter_of(c).name, kComputing});
 }
 
 /// A row for each tensor of every block, and the four published sizes.
@@ -444,12 +442,9 @@ Table table(const ViewContext& c) {
   const model::Transformer& transformer = *c.run->model->transformer;
   const auto total = static_cast<double>(transformer.parameter_count());
   for (const model::Parameter& parameter : transformer.parameters()) {
-    std::string shape;
-    for (const std::int64_t extent : parameter.shape)
-      shape += (shape.empty() ? "" : " x ") + std::to_string(extent);
     const std::int64_t count = model::value_count(parameter);
-    result.rows.push_back(
-        {parameter.name, shape, std::to_string(count), plain(static_cast<double>(count) / total)});
+    result.rows.push_back({parameter.name, shape_of(parameter, " x ", false), std::to_string(count),
+                           plain(static_cast<double>(count) / total)});
   }
   result.rows.push_back({"all", "", std::to_string(transformer.parameter_count()), "1"});
   for (const ModelSize& size : sizes_of(c))
@@ -462,18 +457,17 @@ Table table(const ViewContext& c) {
 
 /// What a click on a line does: opens its block, or shows its tensor.
 ViewActions choose(const ViewContext& c, const Line& line) {
-  if (line.tensor < 0) return {SelectHead{line.layer, c.selection.head}};
-  const auto& parameters = c.run->model->transformer->parameters();
-  return {SetOption{&kTensor, choice_of(parameters[static_cast<std::size_t>(line.tensor)])}};
+  if (!line.tensor) return {SelectHead{line.layer, c.selection.head}};
+  return {SetOption{&kTensor, choice_of(*line.tensor)}};
 }
 
 /// The tensor of the row above or below.
 ViewActions move_tensor(const ViewContext& c, int by) {
   const std::vector<Line> lines = lines_of(c);
-  const auto now = std::ranges::find(lines, tensor_of(c), &Line::tensor);
+  const auto now = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
   for (auto i = now - lines.begin() + by; i >= 0 && i < std::ssize(lines); i += by) {
     const Line& line = lines[static_cast<std::size_t>(i)];
-    if (line.tensor >= 0) return choose(c, line);
+    if (line.tensor) return choose(c, line);
   }
   return {};
 }
@@ -484,13 +478,6 @@ std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, c
   if (gesture.key == Key::left) return ViewActions{MoveHead{-1, 0}};
   if (gesture.key == Key::right) return ViewActions{MoveHead{1, 0}};
   return rows.by_key(gesture.key).value_or(ViewActions{});
-}
-
-/// The line of a region; none: it is no row's.
-std::optional<Line> line_at(const ViewContext& c, const viz::Region& region) {
-  const std::vector<Line> lines = lines_of(c);
-  if (region.role != kRow || region.id >= std::ssize(lines)) return std::nullopt;
-  return lines[static_cast<std::size_t>(region.id)];
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -511,7 +498,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   if (!line) return result;
   const std::string count = std::to_string(line->count);
   result.push_back(
-      {line->tensor < 0 ? "Open block " + std::to_string(line->layer) : "Show its values", choose(c, *line)});
+      {line->tensor ? "Show its values" : "Open block " + std::to_string(line->layer), choose(c, *line)});
   result.push_back({"Copy " + count, {CopyText{count}}});
   return result;
 }

@@ -146,13 +146,7 @@ bool shows_gone(const ViewContext& c, const Numbers& n) {
   return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources && n.sources->gone != 0;
 }
 
-int count_listed(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  return n ? static_cast<int>(n->names.size()) : 0;
-}
-
-const ListRows kRows{
-    .role = kRow, .first = kFirstRow, .names = "rows", .count = count_listed, .keys = ListKeys::pages};
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
 
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;

@@ -126,17 +126,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 // ---- the table ----
 
-int first_shown(const ViewContext& c, const Picture&);
-int count_positions(const ViewContext& c) {
-  const std::optional<Numbers> n = numbers_of(c);
-  return n ? n->count() : 0;
-}
-
-const ListRows kRows{.role = kRow,
-                     .first = kFirstPosition,
-                     .names = "positions",
-                     .count = count_positions,
-                     .first_shown = first_shown};
+const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions"};
 
 /// A guess of each position, shaded by its probability and framed where it is the token that follows.
 void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g, std::string heading,
@@ -478,19 +468,15 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-int first_shown(const ViewContext& c, const Picture&) {
-  return lay_out(c, *numbers_of(c)).list.table.first;
-}
-
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   if (region.id >= c.run->run->length()) return {};
   const TableRows rows = rows_in(kRows, c, picture);
-  if (rows.shown == 0) return {SelectQuery{region.id}};
+  const std::optional<Numbers> n = numbers_of(c);
+  if (rows.shown == 0 || !n) return {SelectQuery{region.id}};
   // Nothing moves under the mouse; a chip's row comes into sight.
   if (region.role == kRow) return {SelectQuery{region.id}, rows.from(rows.first)};
-  const Numbers n = *numbers_of(c);
-  List list = list_of(c, n);
+  List list = list_of(c, *n);
   return {SelectQuery{region.id}, rows.from(first_row_with(list, region.id, rows.shown))};
 }
 

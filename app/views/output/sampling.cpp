@@ -204,13 +204,7 @@ void paint_link(viz::Scene& scene, const ViewContext& c, const Draw& draw, const
 
 // ---- the table ----
 
-int listed(const ViewContext& c) {
-  const auto draw = draw_of(c);
-  return draw ? row_count(*draw) : 0;
-}
-
-const ListRows kRows{
-    .role = kGuess, .first = kFirstRank, .names = "guesses", .count = listed, .keys = ListKeys::pages};
+const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
 
 /// The tokens by falling probability; `rows` of them in a file.
 List list_of(const ViewContext& c, Draw& draw, int rows) {

@@ -74,15 +74,14 @@ std::vector<Scroll> TableRows::bars(float right) const {
 }
 
 TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& picture) {
-  TableRows rows{&list.first, 0, 0, c.run ? list.count(c) : 0, {}};
+  TableRows rows{&list.first, 0, 0, c.run ? picture.rows.all : 0, {}};
   for (const viz::Region& region : picture.regions) {
     if (region.role != list.role || rows.shown == rows.all) continue;
     if (rows.shown++ == 0) rows.place = region.rect;
     rows.place.h = region.rect.bottom() - rows.place.y;
   }
-  const bool by_view = rows.all > 0 && list.first_shown != nullptr;
-  rows.first =
-      std::clamp(by_view ? list.first_shown(c, picture) : c.options[list.first], 0, rows.all - rows.shown);
+  const int wanted = c.options[list.first];  // which may be newer than the picture
+  rows.first = std::clamp(wanted < 0 ? picture.rows.first : wanted, 0, rows.all - rows.shown);
   return rows;
 }
 

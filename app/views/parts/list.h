@@ -59,13 +59,10 @@ enum class ListKeys {
 
 /// How the rows of a view's list are moved.
 struct ListRows {
-  int role = 0;                                ///< of the rows' regions
-  const Option<int>& first;                    ///< where they are scrolled to
-  std::string_view names;                      ///< in the note about those that show: "keys"
-  int (*count)(const ViewContext&) = nullptr;  ///< asked where there is a run; 0: not known yet
+  int role = 0;              ///< of the rows' regions
+  const Option<int>& first;  ///< where they are scrolled to
+  std::string_view names;    ///< in the note about those that show: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
-  /// The first row where the option leaves that to the view. Null: the option says it.
-  int (*first_shown)(const ViewContext&, const Picture&) = nullptr;
 };
 
 // What else the user does with a list. Null: nothing.

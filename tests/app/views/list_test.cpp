@@ -14,15 +14,13 @@ using namespace testing;
 using ::testing::ElementsAre;
 
 const Option<int> kFirst = first_row_option("first-test-row", "First row", "first row that is shown");
-int five(const ViewContext&) {
-  return 5;
-}
-const ListRows kLines{.role = 3, .first = kFirst, .names = "rows", .count = five};
-const ListRows kPages{.role = 3, .first = kFirst, .names = "rows", .count = five, .keys = ListKeys::pages};
+const ListRows kLines{.role = 3, .first = kFirst, .names = "rows"};
+const ListRows kPages{.role = 3, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
 /// Of rows 1 and 2 out of five, each 20 high.
 Picture two_rows() {
   Picture picture;
+  picture.rows = {1, 5};
   for (const int row : {1, 2}) {
     viz::Region region;
     region.role = 3, region.id = row;
