@@ -212,21 +212,9 @@ struct Layout {
 
 Layout lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const viz::Rect area = below_title(c);
-  const float em = style.font_size, gap = 6 * style.unit(), note = style.line(style.small()) + style.unit();
-  Layout layout;
-  layout.grid = {area.x, area.y, area.w, area.h - note};
-  if (area.w >= 30 * em) {
-    layout.grid.w = std::floor(0.56F * (area.w - gap));
-    layout.list = {layout.grid.right() + gap, area.y, area.w - layout.grid.w - gap, area.h};
-  } else if (area.h >= 24 * em) {
-    layout.grid.h = std::floor(0.55F * area.h) - note;
-    const float y = layout.grid.bottom() + note + gap;
-    layout.list = {area.x, y, area.w, area.bottom() - y};
-  }
-  layout.note_y = layout.grid.bottom() + note - style.line(style.small());
-  if (layout.grid.h < 6 * em) layout = {{}, area, 0};
-  return layout;
+  const auto [grid, list] = lay_out_beside_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
+  if (grid.h < 6 * c.font_size) return {{}, below_title(c), 0};
+  return {grid, list, grid.bottom() + style.unit()};
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};

@@ -101,32 +101,6 @@ viz::ColorScale scale_of(const Numbers& n) {
                            viz::united(viz::value_range(grid), viz::value_range(viz::Matrix::row(ends))));
 }
 
-// ---- where everything stands ----
-
-struct Layout {
-  viz::Rect grid, list;  ///< no width: no room
-  float ends = 0;        ///< height of the line of what is in no layer
-};
-
-Layout lay_out(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const viz::Rect area = below_title(c);
-  const float em = style.font_size, gap = 6 * style.unit();
-  Layout l;
-  l.ends = 2 * (style.line(style.small()) + style.unit());
-  const float under = 2 * l.ends + style.line(style.small());
-  l.grid = {area.x, area.y, area.w, area.h - under};
-  if (area.w >= 36 * em) {
-    l.grid.w = std::floor(0.6F * (area.w - gap));
-    l.list = {l.grid.right() + gap, area.y, area.w - l.grid.w - gap, area.h};
-  } else if (area.h >= 32 * em) {
-    l.grid.h = std::floor(0.55F * area.h) - under;
-    const float y = l.grid.bottom() + under + gap;
-    l.list = {area.x, y, area.w, area.bottom() - y};
-  }
-  return l;
-}
-
 // ---- the list ----
 
 std::string heading_of(const ViewContext& c) {
@@ -256,11 +230,12 @@ Picture build(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   const viz::Style style = style_of(c);
-  const Layout l = lay_out(c);
+  const float ends_h = 2 * (style.line(style.small()) + style.unit());  // of the line of what is in no layer
+  const BesideList l = lay_out_beside_list(c, 36, 0.6F, 32, 2 * ends_h + style.line(style.small()));
   List list = list_of(c, *n);
   list.lay_out(l.list);
   const bool lists = l.list.w > 0 && list.layout().places.size() > 1;
-  if (l.grid.w < 12 * c.font_size || l.grid.h < 6 * c.font_size) return too_small(c, "for the parts");
+  if (l.figure.w < 12 * c.font_size || l.figure.h < 6 * c.font_size) return too_small(c, "for the parts");
   Picture picture = blank(c);
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
   if (change) {
@@ -271,13 +246,13 @@ Picture build(const ViewContext& c) {
                 after + ": what each part of the model adds to it, with ln_f's scale held at " +
                     viz::number(n->of->scale, 4));
   }
-  const viz::Region grid = paint_grid(picture, c, *n, l.grid);
-  const float y = std::min(l.grid.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
-  const bool ends = paint_ends(picture, c, *n, {l.grid.x, y, l.grid.w, l.ends});
-  const float words_y = y + (ends ? l.ends + 2 * style.unit() : 0);
+  const viz::Region grid = paint_grid(picture, c, *n, l.figure);
+  const float y = std::min(l.figure.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
+  const bool ends = paint_ends(picture, c, *n, {l.figure.x, y, l.figure.w, ends_h});
+  const float words_y = y + (ends ? ends_h + 2 * style.unit() : 0);
   const std::string words = sum_words(*n->of) + (lists ? list.note("; listed: ") : "");
-  paint_small_lines(picture, c, viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.grid.w),
-                    {l.grid.x, words_y}, l.grid.w);
+  paint_small_lines(picture, c, viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.figure.w),
+                    {l.figure.x, words_y}, l.figure.w);
   if (lists) list.paint(picture);
   // The parts are in the grid, too.
   picture.whole = picture.whole && ends && (lists || c.in_pane || c.options[kList] == AttributionList::parts);

@@ -203,6 +203,22 @@ Table List::exported(int rows) const {
   return result;
 }
 
+BesideList lay_out_beside_list(const ViewContext& c, float least_width, float share, float least_height,
+                               float under) {
+  const viz::Rect area = below_title(c);
+  const float gap = 6 * style_of(c).unit();
+  BesideList l{{area.x, area.y, area.w, area.h - under}, {}};
+  if (area.w >= least_width * c.font_size) {
+    l.figure.w = std::floor(share * (area.w - gap));
+    l.list = {l.figure.right() + gap, area.y, area.w - l.figure.w - gap, area.h};
+  } else if (area.h >= least_height * c.font_size) {
+    l.figure.h = std::floor(0.55F * area.h) - under;
+    const float y = l.figure.bottom() + under + gap;
+    l.list = {area.x, y, area.w, area.bottom() - y};
+  }
+  return l;
+}
+
 void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector<std::string>& lines,
                        viz::Point top, float room) {
   const viz::Style style = style_of(c);

@@ -150,21 +150,16 @@ class List {
     column.bar_color = color;
     return column;
   }
-  /// `which`: the row of its regions, tells strips apart. In files a column for each component, behind all
-  /// others; where the cells end, or there are no vectors, they are empty.
-  template <class Cells>
-  ListColumn& strip(std::string heading, int importance, int which, const Cells& cells,
+  /// `vectors`: one for each row. `which`: the row of its regions, tells strips apart. In files it is a
+  /// column for each component, behind all others, empty where the vectors end.
+  template <class Vectors>
+  ListColumn& strip(std::string heading, int importance, int which, const Vectors& vectors,
                     const ListLook& look = {}) {
     ListColumn& column = add(viz::TableColumn::Kind::strip, std::move(heading), importance, look);
-    if constexpr (std::invocable<const Cells&, int>) {
-      column.vector = cells;
-    } else {
-      column.vector = [all = std::span(cells)](int row) {
-        return static_cast<std::size_t>(row) < all.size()
-                   ? std::span<const float>(all[static_cast<std::size_t>(row)])
-                   : std::span<const float>();
-      };
-    }
+    column.vector = [all = std::span(vectors)](int row) {
+      const auto at = static_cast<std::size_t>(row);
+      return at < all.size() ? std::span<const float>(all[at]) : std::span<const float>();
+    };
     column.vector_row = which;
     return column;
   }
@@ -217,6 +212,15 @@ class List {
   viz::TableLayout layout_;
 };
 
+/// Where a figure stands with a list beside it, or under it where it is narrow.
+struct BesideList {
+  viz::Rect figure, list;  ///< list.w == 0: no room for it
+};
+/// In ems the width and the height from which on there is room for the list; beside it the figure takes
+/// `share` of the width. `under`: height of what stands under the figure.
+BesideList lay_out_beside_list(const ViewContext& context, float least_width, float share, float least_height,
+                               float under);
+
 /// Lines of small, muted words one under the other, cut where they are longer than `room`; `top`: the left
 /// end of the first line's top.
 void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
@@ -229,7 +233,7 @@ std::string status_of(const std::vector<std::string>& lines, std::size_t most = 
 Hover row_hover(const ViewContext& context, const viz::Rect& row, std::vector<std::string> lines,
                 std::size_t in_status = 99, std::optional<viz::Color> frame = {});
 
-/// "‹ Previous" and "Next ›", of what the query is called in the view: "query", "token".
+/// "‹ Previous" and "Next ›": the query before and after; their lines of help say what the view calls it.
 std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after);
 
 }  // namespace headscope::app
