@@ -65,10 +65,9 @@ struct ListRows {
   ListKeys keys = ListKeys::lines_and_pages;
 };
 
-// What else the user does with a list. Null: nothing.
-/// A click on any region of the picture.
+/// What a click on any region of the picture does; null: nothing.
 using ListClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
-/// Keys that mean something else here than ListRows::keys says; nothing: this one does not.
+/// Keys that mean something else here than ListRows::keys says. Nothing: this one does not; null: none does.
 using ListKey = std::optional<ViewActions> (*)(const ViewContext&, const TableRows&, const Gesture&);
 
 /// Those that a picture shows.
@@ -121,8 +120,8 @@ struct ListColumn : viz::TableColumn {
   bool pictured = true;
 };
 
-/// The columns of a list over its rows, which count from 0. What the functions of its columns refer to must
-/// outlive it.
+/// The columns of a list over its rows, which count from 0. The context and what the functions of its columns
+/// refer to must outlive it.
 class List {
  public:
   List(const ViewContext& context, const ListRows& rows, int count);
