@@ -12,11 +12,17 @@
 
 namespace headscope::viz {
 
+/// Which rows of a picture's table show, from the first on, and how many there are; 0: it has no table.
+struct TableWindow {
+  int first = 0, all = 0;
+};
+
 /// What a builder makes: what is seen, and what lies where.
 struct Picture {
   Scene scene;
   std::vector<Region> regions;
   bool whole = true;  ///< false: something that belongs to it had no room and was left out or cut short
+  TableWindow rows = {};
 };
 
 /// How a picture looks. Sizes in logical pixels; distances are multiples of `unit`.

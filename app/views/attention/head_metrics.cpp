@@ -11,13 +11,10 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/figure_tiles.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "viz/charts/heatmap.h"
-#include "viz/charts/table.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -71,7 +68,7 @@ constexpr HeadMetric figure_at(std::size_t index) {
 struct Numbers {
   int layers = 0, heads = 0;
   int done = 0;                                            ///< heads that are there, the first so many
-  std::string pending_session;                             ///< how much of the text is; empty: all
+  std::string pending;                                     ///< how much is there, while not all is
   std::string texts;                                       ///< what they are measured on, of a list
   std::array<std::vector<float>, kHeadMetrics> of_figure;  ///< [layers, heads]
   std::vector<std::string> layer_names, head_names, names;
@@ -176,7 +173,7 @@ std::optional<Numbers> numbers_of_texts(const ViewContext& c) {
   if (of_list(c)) {
     n.texts = list_words(c, answer->progress);
   } else if (answer->sequences < sequences) {
-    n.pending_session = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
+    n.pending = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
   }
   return n;
 }
@@ -191,7 +188,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   Numbers n = numbers_of(config, figures_in(*answer));
   if (before) subtract(n, figures_in(*before));
   const int count = config.n_layer * config.n_head;
-  if (n.done < count) n.pending_session = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
+  if (n.done < count) n.pending = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
   return n;
 }
 
@@ -210,83 +207,47 @@ std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
 
 struct Layout {
   viz::Rect grid, list;  ///< no width: no room
-  float note_y = 0;      ///< of a line under the grid
+  float note_y = 0;      ///< top of a line under the grid
 };
 
 Layout lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const viz::Rect area = below_title(c);
-  const float em = style.font_size, gap = 6 * style.unit(), note = style.line(style.small()) + style.unit();
-  Layout layout;
-  layout.grid = {area.x, area.y, area.w, area.h - note};
-  if (area.w >= 30 * em) {
-    layout.grid.w = std::floor(0.56F * (area.w - gap));
-    layout.list = {layout.grid.right() + gap, area.y, area.w - layout.grid.w - gap, area.h};
-  } else if (area.h >= 24 * em) {
-    layout.grid.h = std::floor(0.55F * area.h) - note;
-    const float y = layout.grid.bottom() + note + gap;
-    layout.list = {area.x, y, area.w, area.bottom() - y};
-  }
-  layout.note_y = layout.grid.bottom() + note - style.line(style.small()) / 2;
-  if (layout.grid.h < 6 * em) layout = {{}, area, 0};
-  return layout;
+  const auto [grid, list] = lay_out_beside_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
+  if (grid.h < 6 * c.font_size) return {{}, below_title(c), 0};
+  return {grid, list, grid.bottom() + style.unit()};
 }
 
-/// A list of heads, with its rows' names.
-struct List {
-  std::vector<std::string> names;
-  viz::Table table;
-};
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
 
-void fill_list(List& list, const ViewContext& c, const Numbers& n, std::span<const int> heads) {
-  viz::Table& table = list.table;
-  table.rows = static_cast<int>(heads.size());
+/// The chosen number comes first, with bars.
+List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& heads) {
   const auto chosen = static_cast<std::size_t>(c.options[kMetric]);
-  const auto fill = [&](viz::TableColumn& column, std::size_t metric) {
-    for (const int head : heads) {
-      const float value = n.of_figure[metric][static_cast<std::size_t>(head)];
-      column.numbers.push_back(value);
-      column.blank.push_back(std::isnan(value));
-    }
+  const auto value = [&](std::size_t f) {
+    return [&n, &heads, f](int row) {
+      return n.of_figure[f][static_cast<std::size_t>(heads[static_cast<std::size_t>(row)])];
+    };
   };
-  for (const int head : heads) list.names.push_back(n.names[static_cast<std::size_t>(head)]);
-  viz::TableColumn name;
-  name.heading = "head";
-  name.heading_color = c.theme->text_muted;
-  name.color = c.theme->text;
-  name.importance = 9;
-  name.texts = list.names;
-  table.columns.push_back(name);
-  viz::TableColumn bar;
-  bar.kind = viz::TableColumn::Kind::bar;
-  bar.heading = heading_of(figure_at(chosen));
-  bar.heading_color = c.theme->text;
-  bar.color = c.theme->text;
-  bar.importance = 8;
-  fill(bar, chosen);
-  bar.decimals = words_of(figure_at(chosen)).decimals;
-  bar.bar_color = c.theme->accent;
-  bar.most = 12 * c.font_size;
-  table.columns.push_back(bar);
+  const auto none = [&](std::size_t f) { return [of = value(f)](int row) { return std::isnan(of(row)); }; };
+  List list(c, kRows, static_cast<int>(heads.size()));
+  list.text("head", 9,
+            [&](int row) { return n.names[static_cast<std::size_t>(heads[static_cast<std::size_t>(row)])]; });
+  const HeadMetric metric = c.options[kMetric];
+  list.bar(std::string(heading_of(metric)), 8, c.theme->accent, value(chosen),
+           {.heading = c.theme->text,
+            .digits = words_of(metric).decimals,
+            .most = 12 * c.font_size,
+            .blank = none(chosen)});
   for (std::size_t f = 0; f < kHeadMetrics; ++f) {
     if (f == chosen) continue;
-    viz::TableColumn other;
-    other.kind = viz::TableColumn::Kind::number;
-    other.heading = heading_of(figure_at(f));
-    other.heading_color = other.color = c.theme->text_muted;
-    other.importance = static_cast<int>(kHeadMetrics - f);
-    fill(other, f);
-    other.decimals = std::min(words_of(figure_at(f)).decimals, 3);
-    table.columns.push_back(other);
+    const HeadMetric other = figure_at(f);
+    list.number(
+        std::string(heading_of(other)), static_cast<int>(kHeadMetrics - f), value(f),
+        {.color = c.theme->text_muted, .digits = std::min(words_of(other).decimals, 3), .blank = none(f)});
   }
-  table.order = {1, !c.options[kLeastFirst]};
-  table.first = c.options[kFirstRow];
-  table.row_names = "heads";
-  table.first_number = 1;
+  list.table.order = {1, !c.options[kLeastFirst]};
   const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
-  table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
-  table.mark = c.theme->accent;
-  table.row_role = kRow;
+  list.table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
+  return list;
 }
 
 /// Returns where its cells end below.
@@ -325,7 +286,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
 
 /// What the picture cannot show, in words; empty: nothing is missing.
 std::string note_of(const ViewContext& c, const Numbers& n) {
-  if (!n.pending_session.empty()) return "computing… " + n.pending_session;
+  if (!n.pending.empty()) return "computing… " + n.pending;
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
   if (of_model(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
@@ -356,11 +317,10 @@ Picture build(const ViewContext& c) {
   const Numbers& n = *numbers;
   const Layout layout = lay_out(c);
   const std::vector<int> heads = listed_heads(c, n);
-  List list;
-  fill_list(list, c, n, heads);
-  const viz::TableLayout places = viz::lay_out_table(list.table, layout.list, style);
-  const bool lists = layout.list.w > 0 && places.places.size() > 1;
-  if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && places.rows.empty())))
+  List list = list_of(c, n, heads);
+  list.lay_out(layout.list);
+  const bool lists = layout.list.w > 0 && list.layout().places.size() > 1;
+  if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
     return too_small(c, "for the heads");
   Picture picture = blank(c);
   const std::string title(words_of(c.options[kMetric]).title);
@@ -371,10 +331,9 @@ Picture build(const ViewContext& c) {
   }
   const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
   std::string note = note_of(c, n);
-  const bool whole = picture.whole;
-  if (lists) viz::paint_table(picture, list.table, places, style);
-  // Rows scroll and columns give way: no lesser figure. One of the two alone is.
-  picture.whole = whole && layout.grid.w > 0 && (lists || c.in_pane);
+  if (lists) list.paint(picture);
+  // One of the two alone is a lesser figure.
+  picture.whole = picture.whole && layout.grid.w > 0 && (lists || c.in_pane);
   if (layout.grid.w <= 0) return picture;
   if (note.empty() && c.options[kLeast] > 0)
     note =
@@ -382,10 +341,9 @@ Picture build(const ViewContext& c) {
         (of_change(c) ? compares_different_inputs(*c.run) ? "different by at least " : "changed by at least "
                       : "at least ") +
         to_text(kLeast, c.options.value(kLeast));
-  if (lists && note.empty() && !places.note.empty()) note = "listed: " + places.note;
-  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit() + style.line(style.small()) / 2);
-  viz::add_label(picture.scene, style, note, {layout.grid.x, note_y}, style.small(), c.theme->text_muted,
-                 viz::FontStyle::regular, viz::Align::left, layout.grid.w);
+  if (lists && note.empty()) note = list.note("listed: ");
+  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit());
+  paint_small_lines(picture, c, {note}, {layout.grid.x, note_y}, layout.grid.w);
   return picture;
 }
 
@@ -461,42 +419,28 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const std::optional<Numbers> numbers = numbers_of(c);
-  const auto rows = numbers ? static_cast<int>(listed_heads(c, *numbers).size()) : 0;
-  return table_rows_of(picture, kRow, rows, c.options[kFirstRow], kFirstRow);
-}
-
-ViewActions on_key(const ViewContext& c, const Picture& picture, Key key) {
-  const model::Config& config = c.run->run->config;
-  switch (key) {
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows&, const Gesture& gesture) {
+  switch (gesture.key) {
     case Key::up:
-      return {MoveHead{-1, 0}};
+      return ViewActions{MoveHead{-1, 0}};
     case Key::down:
-      return {MoveHead{1, 0}};
+      return ViewActions{MoveHead{1, 0}};
     case Key::left:
-      return {MoveHead{0, -1}};
+      return ViewActions{MoveHead{0, -1}};
     case Key::right:
-      return {MoveHead{0, 1}};
+      return ViewActions{MoveHead{0, 1}};
     case Key::home:
-      return {SelectHead{c.selection.layer, 0}};
+      return ViewActions{SelectHead{c.selection.layer, 0}};
     case Key::end:
-      return {SelectHead{c.selection.layer, config.n_head - 1}};
-    case Key::page_up:
-    case Key::page_down:
-      return rows_of(c, picture).by_key(key).value_or(ViewActions{});
+      return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
     default:
-      return {};
+      return std::nullopt;
   }
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture.key);
-  if (gesture.kind == Gesture::Kind::wheel) return rows_of(c, picture).by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::optional<Numbers> numbers = numbers_of(c);
-  const int index = numbers ? head_at(c, *numbers, picture, *hit) : 0;
+  const int index = numbers ? head_at(c, *numbers, picture, hit) : 0;
   if (!numbers || index >= std::ssize(numbers->names)) return {};
   return {SelectHead{index / numbers->heads, index % numbers->heads}};
 }
@@ -515,10 +459,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
-}
-
 viz::Point figure_size(const ViewContext& c) {
   const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
   return {64 * c.font_size, std::max(24 * c.font_size, (layers + 6) * 2.2F * c.font_size)};
@@ -535,9 +475,8 @@ View head_metrics_view() {
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = of_model;
   view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
-  view.on = on;
+  add_list<kRows, click, on_key>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.shows_difference = true;
   view.needs = Capability::patterns;

@@ -6,14 +6,9 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
 #include "app/views/parts/strips.h"
-#include "app/views/parts/table_rows.h"
-#include "viz/charts/bars.h"
-#include "viz/charts/table.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -42,12 +37,13 @@ MergedHeadsOf question_of(const ViewContext& c) {
 struct Numbers {
   std::shared_ptr<const MergedHeads> merged;
   int heads = 0;
+  // Behind the parts their sum and the residual stream before and after it.
   std::vector<std::string> names;
   std::vector<std::span<const float>> z;      ///< of a head, [d_head]; none of the bias
   std::vector<std::span<const float>> parts;  ///< [d_model]
-  std::vector<float> norms;                   ///< of the parts
-  std::vector<float> along;                   ///< their components in the direction of the sum
-  double norm = 0;                            ///< of the sum; what is along it adds up to this
+  std::vector<float> norms;
+  std::vector<float> along;  ///< of the parts and the sum: components in its direction
+  double norm = 0;           ///< of the sum; what is along it adds up to this
 
   std::span<const float> sum() const { return merged->of.out; }
 };
@@ -67,14 +63,16 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     n.z.push_back(std::span(merged->of.z).subspan(i * d_head, d_head));
     n.parts.push_back(std::span(merged->of.results).subspan(i * d, d));
   }
-  n.names.emplace_back("bias");
   n.z.emplace_back();
-  n.parts.emplace_back(merged->bias);
+  n.names.insert(n.names.end(), {"bias", "sum", "residual stream before", "residual stream after"});
+  for (const std::vector<float>* vector : {&merged->bias, &merged->of.out, &merged->before, &merged->after})
+    n.parts.emplace_back(*vector);
   n.norm = norm_of(n.sum());
   for (const std::span<const float> part : n.parts) {
     n.norms.push_back(static_cast<float>(norm_of(part)));
     n.along.push_back(n.norm > 0 ? static_cast<float>(dot(part, n.sum()) / n.norm) : 0.F);
   }
+  n.along[static_cast<std::size_t>(n.heads) + 1] = static_cast<float>(n.norm);
   return n;
 }
 
@@ -97,70 +95,35 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
 
 // ---- the figure ----
 
-/// From left to right.
-enum Column { kName, kHeadZ, kHeadPart, kNorm, kAlong };
+const ListRows kRows{.role = kPart, .first = kFirstPart, .names = "parts", .keys = ListKeys::pages};
 
-viz::Table table_of(const ViewContext& c, const Numbers& n) {
-  viz::Table table;
-  table.rows = n.heads + 1;
-  table.columns.resize(kAlong + 1);
-  const auto column = [&](Column which, viz::TableColumn::Kind kind, const char* heading,
-                          int importance) -> auto& {
-    viz::TableColumn& result = table.columns[static_cast<std::size_t>(which)];
-    result.kind = kind;
-    result.heading = heading;
-    result.heading_color = c.theme->text_muted;
-    result.color = c.theme->text;
-    result.importance = importance;
-    return result;
-  };
-  using Kind = viz::TableColumn::Kind;
-  column(kName, Kind::text, "part", 9).texts = n.names;
-  viz::TableColumn& z = column(kHeadZ, Kind::strip, "z", 5);
-  z.heading_color = c.theme->value;
-  z.vectors = n.z;
-  z.blank.assign(n.names.size(), false);
-  z.blank.back() = true;
-  z.vector_row = kOwnZ;
-  z.scale = strip_scale(n.merged->of.z);
-  z.scale_title = "z";
-  z.most = 12 * c.font_size;
-  viz::TableColumn& part = column(kHeadPart, Kind::strip, "z × its rows of c_proj.weight", 7);
-  part.heading_color = c.theme->text;
-  part.vectors = n.parts;
-  part.vector_row = kOwnPart;
-  part.scale = strip_scale(n.sum());
-  part.scale_title = "parts, sum";
-  part.most = kWidest * c.font_size;  // all there is
-  viz::TableColumn& norm = column(kNorm, Kind::bar, "norm", 8);
-  norm.numbers = n.norms;
-  norm.bar_color = c.theme->accent;
-  viz::TableColumn& along = column(kAlong, Kind::bar, "along the sum", 6);
-  along.numbers = n.along;
-  along.bar_color = c.theme->text_muted.with_alpha(150);
-
-  viz::FixedCell name, sum, length, whole;
-  name.column = kName;
-  name.text = "sum";
-  sum.column = kHeadPart;
-  sum.vector = n.sum();
-  sum.vector_id = n.heads + 1;
-  sum.vector_row = kSum;
-  length.column = kNorm;
-  whole.column = kAlong;
-  length.text = whole.text = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
-  name.color = length.color = whole.color = c.theme->text;
-  table.footer = {{name, sum, length, whole}};
-  table.legend = true;
-  if (c.options[kLargestFirst]) table.order = {kNorm};
-  table.first = c.options[kFirstPart];
-  table.marked = c.selection.head;
-  table.mark = c.theme->accent;
-  table.row_names = "parts";
-  table.first_number = 1;
-  table.row_role = kPart;
-  table.vector_role = kComponent;
-  return table;
+/// In a file their sum is a row, too, and the residual stream before and after.
+List list_of(const ViewContext& c, const Numbers& n) {
+  List list(c, kRows, n.heads + 1);
+  list.text("part", 9, n.names, {.file = "part"});
+  ListColumn& z =
+      list.strip("z", 5, kOwnZ, n.z,
+                 {.file = "z", .heading = c.theme->value, .most = 12 * c.font_size, .blank = [&n](int row) {
+                    return row >= n.heads;
+                  }});
+  z.scale = strip_scale(n.merged->of.z), z.scale_title = "z";
+  ListColumn& part = list.strip("z × its rows of c_proj.weight", 7, kOwnPart, n.parts,
+                                {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
+  part.scale = strip_scale(n.sum()), part.scale_title = "parts, sum";
+  const int vectors = list.last();
+  list.bar("norm", 8, c.theme->accent, n.norms, {.file = "norm"});
+  const int norms = list.last();
+  list.bar("along the sum", 6, c.theme->text_muted.with_alpha(150), n.along,
+           {.file = "along the sum", .blank = [&n](int row) { return row > n.heads + 1; }});
+  viz::FixedCell sum = list.cell(vectors, "");
+  sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
+  const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
+  list.table.footer = {{list.cell(0, "sum"), sum, list.cell(norms, norm), list.cell(norms + 1, norm)}};
+  list.table.legend = true;
+  if (c.options[kLargestFirst]) list.table.order = {norms};
+  list.table.marked = c.selection.head;
+  list.table.vector_role = kComponent;
+  return list;
 }
 
 /// Lines under the table, where the page has room for them.
@@ -205,10 +168,9 @@ Picture build(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (auto words = waiting_for(c, question_of(c), n.has_value())) return *words;
   const viz::Style style = style_of(c);
-  const viz::Table table = table_of(c, *n);
-  const Layout layout = lay_out(c, table);
-  const viz::TableLayout places = viz::lay_out_table(table, layout.table, style);
-  if (places.places.size() < 2 || places.rows.empty()) return too_small(c, "for the heads");
+  List list = list_of(c, *n);
+  const Layout layout = lay_out(c, list.table);
+  if (!list.lay_out(layout.table)) return too_small(c, "for the heads");
   Picture picture = blank(c);
   const bool change = c.side == Side::difference;
   paint_title(
@@ -217,21 +179,16 @@ Picture build(const ViewContext& c) {
                     "; layer "
               : "layer ") +
           std::to_string(c.selection.layer) + ": z of the heads through c_proj into the residual stream" +
-          (places.note.empty() ? "" : ", " + places.note));
+          list.note(", "));
   if (layout.strips.h > 0) {
     const StripStack stack = stack_strips(c, layout.strips, kStrips);
     for (const NamedStrip& strip : strips_of(c, *n))
       paint_named_strip(picture, c, stack, strip.id, strip, kStrip);
   }
-  const bool whole = picture.whole && (layout.strips.h > 0 || c.in_pane);  // rows scroll, columns give way
-  viz::paint_table(picture, table, places, style);
-  picture.whole = whole;
-  float y = layout.table.y + viz::table_height(table, style) + 3 * style.unit();
-  for (const std::string& words : layout.note) {
-    viz::add_label(picture.scene, style, words, {layout.table.x, y + style.line(style.small()) / 2},
-                   style.small(), c.theme->text_muted);
-    y += style.line(style.small());
-  }
+  picture.whole = picture.whole && (layout.strips.h > 0 || c.in_pane);
+  list.paint(picture);
+  const float y = layout.table.y + viz::table_height(list.table, style) + 3 * style.unit();
+  paint_small_lines(picture, c, layout.note, {layout.table.x, y});
   return picture;
 }
 
@@ -292,31 +249,21 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines.push_back(n->names[i] + ": norm " + exact(n->norms[i]));
     result.lines.push_back("along the sum " + exact(n->along[i]) + " of " + viz::number(n->norm, 4));
   }
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  result.status = status_of(result.lines);
   return result;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
+  if (gesture.key == Key::up) return ViewActions{MoveHead{0, -1}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{0, 1}};
+  return std::nullopt;
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto n = numbers_of(c);
-  if (!n) return {};
-  const TableRows rows = table_rows_of(picture, kPart, n->heads + 1, c.options[kFirstPart], kFirstPart);
-  switch (gesture.kind) {
-    case Gesture::Kind::key:
-      if (gesture.key == Key::up) return {MoveHead{0, -1}};
-      if (gesture.key == Key::down) return {MoveHead{0, 1}};
-      if (gesture.key == Key::page_up || gesture.key == Key::page_down)
-        return rows.by_key(gesture.key).value_or(ViewActions{});
-      return keys_along_prompt(c, gesture);
-    case Gesture::Kind::wheel:
-      return rows.by_wheel(gesture);
-    case Gesture::Kind::click: {
-      const int part = hit ? place_of(c, *n, picture, *hit).part : -1;
-      if (part < 0 || part >= n->heads) return {};
-      return {SelectHead{c.selection.layer, part}};
-    }
-    default:
-      return {};
-  }
+  const int part = n ? place_of(c, *n, picture, hit).part : -1;
+  if (part < 0 || part >= n->heads) return {};
+  return {SelectHead{c.selection.layer, part}};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -334,38 +281,10 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const auto n = numbers_of(c);
-  return table_rows_of(picture, kPart, n ? n->heads + 1 : 0, c.options[kFirstPart], kFirstPart)
-      .bars(c.width - kScrollBar * c.font_size);
-}
-
 /// A row for each part, for their sum, and for the residual stream before and after.
 Table table(const ViewContext& c) {
-  Table result;
   const auto n = numbers_of(c);
-  if (!n) return result;
-  result.header = {"part", "norm", "along the sum"};
-  for (std::size_t i = 0; i < n->z.front().size(); ++i)
-    result.header.push_back("z[" + std::to_string(i) + "]");
-  for (std::size_t i = 0; i < n->sum().size(); ++i) result.header.push_back("[" + std::to_string(i) + "]");
-  const auto add = [&](const std::string& name, double norm, const std::string& along,
-                       std::span<const float> z, std::span<const float> values) {
-    std::vector<std::string> row{name, plain(static_cast<float>(norm)), along};
-    for (const float v : z) row.push_back(plain(v));
-    row.resize(3 + n->z.front().size());
-    for (const float v : values) row.push_back(plain(v));
-    result.rows.push_back(std::move(row));
-  };
-  for (std::size_t i = 0; i < n->names.size(); ++i)
-    add(n->names[i], static_cast<double>(n->norms[i]), plain(n->along[i]), n->z[i], n->parts[i]);
-  add("sum", n->norm, plain(static_cast<float>(n->norm)), {}, n->sum());
-  const auto add_residual = [&](const char* name, const std::vector<float>& values) {
-    add(name, norm_of(values), "", {}, values);
-  };
-  add_residual("residual stream before", n->merged->before);
-  add_residual("residual stream after", n->merged->after);
-  return result;
+  return n ? list_of(c, *n).exported(static_cast<int>(n->names.size())) : Table{};
 }
 
 float whole_height(const ViewContext& c) {
@@ -387,9 +306,8 @@ View merge_view() {
   view.title = "Merge";
   view.help = "the heads' z side by side, through c_proj into the residual stream, and what each head adds";
   view.options = {&kLargestFirst, &kFirstPart};
-  view.on = on;
+  add_list<kRows, click, on_key>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -1,21 +1,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
-#include "viz/charts/table.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -52,12 +48,6 @@ struct Numbers {
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
 
-  std::vector<float> weighted(int key) const {
-    std::vector<float> result(d_head);
-    const float w = stages[static_cast<std::size_t>(Stage::pattern)][static_cast<std::size_t>(key)];
-    for (std::size_t i = 0; i < d_head; ++i) result[i] = w * v[static_cast<std::size_t>(key)][i];
-    return result;
-  }
   float at(Stage stage, int key) const {
     return stages[static_cast<std::size_t>(stage)][static_cast<std::size_t>(key)];
   }
@@ -122,114 +112,37 @@ float weighted_magnitude(const Numbers& n) {
 
 // ---- the figure ----
 
-/// From left to right.
-enum Column {
-  kPosition,
-  kToken,
-  kKeyVector,
-  kProduct,
-  kScore,
-  kScaled,
-  kMasked,
-  kWeight,
-  kValueVector,
-  kWeighted
-};
-
-viz::TableColumn token_column(const ViewContext& c, const Numbers& n, int importance) {
-  viz::TableColumn column;
-  column.heading = "token";
-  column.heading_color = c.theme->key;
-  column.color = c.theme->text;
-  column.importance = importance;
-  column.texts = std::span(c.run->tokens.labels).first(n.k.size());
-  return column;
+int key_count(const ViewContext& c) {
+  const auto stages = current_stages(c);
+  return stages ? stages->masked.end_of(c.selection.query) : c.selection.query + 1;
 }
 
-viz::TableColumn position_column(const ViewContext& c, const Numbers& n, int importance) {
-  viz::TableColumn column;
-  column.kind = viz::TableColumn::Kind::number;
-  column.color = c.theme->text_muted;
-  column.importance = importance;
-  column.numbers.resize(n.k.size());
-  std::iota(column.numbers.begin(), column.numbers.end(), 0.F);
-  column.decimals = 0;
-  return column;
-}
+const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys"};
 
-viz::TableColumn bar_column(const ViewContext& c, const Numbers& n, const std::string& heading, Stage stage,
-                            int importance) {
-  viz::TableColumn column;
-  column.kind = viz::TableColumn::Kind::bar;
-  column.heading = heading;
-  column.heading_color = c.theme->text_muted;
-  column.color = c.theme->text;
-  column.importance = importance;
-  const auto row = n.stages[static_cast<std::size_t>(stage)].first(n.k.size());
-  column.numbers.assign(row.begin(), row.end());
-  column.bar_color = c.theme->text_muted.with_alpha(150);
-  if (of_change(c))
-    for (const float change : row) column.blank.push_back(!std::isfinite(change));
-  if (stage == Stage::pattern) {
-    column.decimals = 4;
-    column.scientific_below = 0.001;
-    column.bar_color = c.theme->key;
-    if (of_change(c)) return column;
-    column.high = viz::round_limit(static_cast<double>(magnitude(row)));
-    column.axis = true;
+constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // of the list
+
+/// The list without its columns: enough to know its height.
+List empty_list(const ViewContext& c) {
+  List list(c, kRows, key_count(c));
+  viz::Table& table = list.table;
+  if (of_change(c)) return list;
+  table.header.resize(1);
+  table.footer.resize(1);
+  table.legend = true;
+  if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0) {
+    table.masked =
+        std::to_string(later) + (later == 1 ? " later key" : " later keys") + ": masked (score −∞, weight 0)";
   }
-  return column;
-}
-
-/// `vectors`: one a key. `largest`: the component at which the colours end.
-template <class Vectors>
-viz::TableColumn strip_column(const std::string& heading, viz::Color color, const Vectors& vectors,
-                              Vector which, float largest, const std::string& scale_title, int importance) {
-  viz::TableColumn column;
-  column.kind = viz::TableColumn::Kind::strip;
-  column.heading = heading;
-  column.heading_color = color;
-  column.importance = importance;
-  column.vectors.assign(vectors.begin(), vectors.end());
-  column.vector_row = static_cast<int>(which);
-  column.scale = viz::diverging_scale(static_cast<double>(largest));
-  column.scale_title = scale_title;
-  return column;
-}
-
-std::vector<viz::TableColumn> columns_of(const ViewContext& c, const Numbers& n) {
-  // Keys and their weights are what it is about; then how the weights came to be, then what makes the sum.
-  std::vector<viz::TableColumn> columns(kWeighted + 1);
-  columns[kPosition] = position_column(c, n, 7);
-  columns[kToken] = token_column(c, n, 9);
-  columns[kKeyVector] = strip_column("key k", c.theme->key, n.k, Vector::key,
-                                     std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", 2);
-  columns[kProduct] = strip_column("q × k", c.theme->query, n.products, Vector::product,
-                                   largest_magnitude(n.products), "q × k", 7);
-  columns[kScore] = bar_column(c, n, "score q·k", Stage::scores, 6);
-  columns[kScaled] = bar_column(c, n, "× " + scale_factor(c.run->run->config, n.layer), Stage::scaled, 5);
-  columns[kMasked] = bar_column(c, n, "masked", Stage::masked, 1);
-  columns[kWeight] = bar_column(c, n, "weight", Stage::pattern, 8);
-  columns[kValueVector] =
-      strip_column("value v", c.theme->value, n.v, Vector::value, largest_magnitude(n.v), "v", 4);
-  columns[kWeighted] = strip_column("weight × v", c.theme->value, n.v, Vector::weighted_value,
-                                    weighted_magnitude(n), "weight × v, z", 3);
-  columns[kWeighted].factors = columns[kWeight].numbers;
-  const bool products = c.options[kStrips] == Strips::products;
-  const bool change = of_change(c);
-  columns[kProduct].hidden = !products || change;
-  columns[kValueVector].hidden = columns[kWeighted].hidden = products || change;
-  columns[kKeyVector].hidden = columns[kMasked].hidden = change;
-  return columns;
+  return list;
 }
 
 viz::FixedRow query_row(const ViewContext& c, const Numbers& n) {
   viz::FixedCell token, vector;
-  token.column = kToken;
+  token.column = kTokenColumn;
   token.text = c.run->tokens.labels[static_cast<std::size_t>(n.query)];
   token.size = c.font_size;
   token.color = vector.color = c.theme->query;
-  vector.column = kKeyVector;
+  vector.column = kKeyColumn;
   vector.vector = n.q;
   vector.vector_id = n.query;
   vector.vector_row = static_cast<int>(Vector::query);
@@ -240,12 +153,12 @@ viz::FixedRow query_row(const ViewContext& c, const Numbers& n) {
 
 viz::FixedRow sum_row(const ViewContext& c, const Numbers& n) {
   viz::FixedCell name, weight, vector;
-  name.column = kToken;
+  name.column = kTokenColumn;
   name.text = "sum";
   name.color = weight.color = c.theme->text;
-  weight.column = kWeight;
+  weight.column = kWeightColumn;
   weight.text = viz::fixed_number(n.weight_sum, 4);
-  vector.column = kWeighted;
+  vector.column = kWeightedColumn;
   vector.vector = n.z;
   vector.vector_id = n.query;
   vector.vector_row = static_cast<int>(Vector::z);
@@ -257,43 +170,59 @@ viz::FixedRow sum_row(const ViewContext& c, const Numbers& n) {
   return {name, weight, vector};
 }
 
-int key_count(const ViewContext& c) {
-  const auto stages = current_stages(c);
-  return stages ? stages->masked.end_of(c.selection.query) : c.selection.query + 1;
-}
-
-/// The table without what its numbers say: enough to know its height.
-viz::Table empty_table(const ViewContext& c) {
-  viz::Table table;
-  table.rows = key_count(c);
-  if (of_change(c)) return table;
-  table.header.resize(1);
-  table.footer.resize(1);
-  table.legend = true;
-  if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0) {
-    table.masked =
-        std::to_string(later) + (later == 1 ? " later key" : " later keys") + ": masked (score −∞, weight 0)";
+/// The keys and their weights are what it is about; then how the weights came to be, then what makes the sum.
+List list_of(const ViewContext& c, const Numbers& n) {
+  const viz::Theme& theme = *c.theme;
+  const bool products = c.options[kStrips] == Strips::products, change = of_change(c);
+  List list = empty_list(c);
+  const auto strip = [&](const std::string& heading, int importance, Vector which, viz::Color color,
+                         float largest, const std::string& scale, const auto& vectors, bool hidden,
+                         const char* file) -> ListColumn& {
+    ListLook look{.heading = color, .hidden = hidden || change};
+    if (!look.hidden) look.file = file;
+    ListColumn& made = list.strip(heading, importance, static_cast<int>(which), vectors, look);
+    made.scale = viz::diverging_scale(static_cast<double>(largest)), made.scale_title = scale;
+    return made;
+  };
+  // Of changes empty where nothing stands for a token, and where a score is masked in one of both.
+  const auto bar = [&](const std::string& heading, int importance, Stage stage, const std::string& file,
+                       viz::Color color, ListLook look) {
+    if (!look.hidden) look.file = difference_prefix(c) + file;
+    if (change) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
+    list.bar(heading, importance, color, n.stages[static_cast<std::size_t>(stage)], look);
+  };
+  const viz::Color muted = theme.text_muted.with_alpha(150);
+  const auto weights = n.stages[static_cast<std::size_t>(Stage::pattern)].first(n.k.size());
+  const double high = change ? 0 : viz::round_limit(static_cast<double>(magnitude(weights)));
+  list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
+  list.text("token", 9, c.run->tokens.labels, {.file = "token", .heading = theme.key});
+  strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
+        false, "k");
+  strip("q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k", n.products,
+        !products, "q*k");
+  bar("score q·k", 6, Stage::scores, "score", muted, {});
+  bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", muted, {});
+  bar("masked", 1, Stage::masked, "masked", muted, {.hidden = change});
+  bar("weight", 8, Stage::pattern, "weight", theme.key,
+      {.digits = 4, .scientific = 0.001, .high = high, .axis = !change});
+  strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
+  strip("weight × v", 3, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,
+        products, "weight*v")
+      .factors.assign(weights.begin(), weights.end());
+  if (!change) {
+    list.table.header = {query_row(c, n)};
+    list.table.footer = {sum_row(c, n)};
   }
-  return table;
-}
-
-viz::Table figure_of(const ViewContext& c, const Numbers& n) {
-  viz::Table table = empty_table(c);
-  const bool strongest_first = c.options[kStrongestFirst];
-  table.columns = columns_of(c, n);
-  if (!of_change(c)) {
-    table.header = {query_row(c, n)};
-    table.footer = {sum_row(c, n)};
+  if (c.options[kStrongestFirst]) {
+    list.table.order = {kWeightColumn};
+    list.table.row_names = "strongest keys";
+  } else {
+    list.table.first_number = 0;
   }
-  table.first = c.options[kFirstKey];
-  if (strongest_first) table.order = {kWeight};
-  table.row_names = strongest_first ? "strongest keys" : "keys";
-  table.first_number = strongest_first ? 1 : 0;
-  table.marked = c.selection.key;
-  table.mark = c.theme->key;
-  table.row_role = kKey;
-  table.vector_role = kComponent;
-  return table;
+  list.table.marked = c.selection.key;
+  list.table.mark = theme.key;
+  list.table.vector_role = kComponent;
+  return list;
 }
 
 Picture build(const ViewContext& c) {
@@ -302,18 +231,14 @@ Picture build(const ViewContext& c) {
     return *words;
   if (of_change(c) && compared_query(c) < 0) return no_counterpart(c);
   const Numbers n = numbers_of(c, *stages);
-  const viz::Table table = figure_of(c, n);
-  const viz::TableLayout layout = viz::lay_out_table(table, below_title(c), style_of(c));
-  if (layout.places.size() < 2 || layout.rows.empty()) return too_small(c, "for the table");
+  List list = list_of(c, n);
+  if (!list.lay_out(below_title(c))) return too_small(c, "for the table");
   Picture picture = blank(c);
-  const std::string title = "What query " + token_name(c.run->tokens, n.query) + " takes",
-                    note = layout.note.empty() ? "" : ", " + layout.note;
-  paint_title(picture, c, of_change(c) ? title + difference_suffix(c) : title,
-              head_name(n.layer, c.selection.head) + (of_change(c) ? ", " + difference_words(c) : "") + note);
-  // Columns that give way and rows that scroll make no lesser figure of it: the title says what shows.
-  const bool whole = picture.whole;
-  viz::paint_table(picture, table, layout, style_of(c));
-  picture.whole = whole;
+  const std::string words = of_change(c) ? ", " + difference_words(c) : "";
+  paint_title(picture, c,
+              "What query " + token_name(c.run->tokens, n.query) + " takes" + difference_suffix(c),
+              head_name(n.layer, c.selection.head) + words + list.note(", "));
+  list.paint(picture);
   return picture;
 }
 
@@ -388,125 +313,45 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return result;
 }
 
-/// Empty where nothing stands for a token, and where a score is masked in one of both.
-Table table_of_change(const ViewContext& c, const Numbers& n) {
-  Table result;
-  result.header = {"key", "token"};
-  for (const char* name : {"score", "scaled", "weight"})
-    result.header.push_back(difference_prefix(c) + std::string(name));
-  for (int key = 0; key < n.keys; ++key) {
-    std::vector<std::string> row{std::to_string(key), c.run->tokens.labels[static_cast<std::size_t>(key)]};
-    for (const Stage stage : {Stage::scores, Stage::scaled, Stage::pattern})
-      row.push_back(std::isfinite(n.at(stage, key)) ? plain(n.at(stage, key)) : "");
-    result.rows.push_back(std::move(row));
-  }
-  return result;
-}
-
+/// Numbers of all keys, vectors of those that the query sees, and in the last row their sum.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
-  Table result;
-  if (!stages) return result;
+  if (!stages) return {};
   const Numbers n = numbers_of(c, *stages);
-  if (of_change(c)) return table_of_change(c, n);
-  result.header = {"key", "token", "score", "scaled", "masked", "weight"};
-  const bool products = c.options[kStrips] == Strips::products;
-  for (const char* vector : products ? std::vector{"k", "q*k"} : std::vector{"k", "v", "weight*v"}) {
-    for (std::size_t i = 0; i < n.d_head; ++i)
-      result.header.push_back(vector + ("[" + std::to_string(i) + "]"));
-  }
-  auto append = [](std::vector<std::string>& row, std::span<const float> values) {
-    for (const float v : values) row.push_back(plain(v));
-  };
-  for (int key = 0; key < stages->values.length; ++key) {
-    std::vector<std::string> row{std::to_string(key), c.run->tokens.labels[static_cast<std::size_t>(key)]};
-    for (int s = 0; s < kStages; ++s) row.push_back(plain(n.at(static_cast<Stage>(s), key)));
-    if (key < n.keys) {
-      append(row, n.k[static_cast<std::size_t>(key)]);
-      if (products) {
-        append(row, n.products[static_cast<std::size_t>(key)]);
-      } else {
-        append(row, n.v[static_cast<std::size_t>(key)]);
-        append(row, n.weighted(key));
-      }
-    }
-    row.resize(result.header.size());
-    result.rows.push_back(std::move(row));
-  }
+  const List list = list_of(c, n);
+  if (of_change(c)) return list.exported();
+  Table result = list.exported(stages->values.length);
   std::vector<std::string> sum{"sum", "", "", "", "", plain(n.weight_sum)};
-  sum.resize(6 + 2 * n.d_head);
-  if (!products) append(sum, n.z);
+  sum.resize(result.header.size());
+  if (c.options[kStrips] == Strips::values)
+    std::ranges::transform(n.z, sum.end() - std::ssize(n.z), [](float v) { return plain(v); });
   result.rows.push_back(std::move(sum));
   return result;
 }
 
 float whole_height(const ViewContext& c) {
-  return below_title(c).y + viz::table_height(empty_table(c), style_of(c)) + margin(c) + 1;
-}
-
-/// The rows of the table: which of them show, and where.
-struct Rows {
-  int first = 0;
-  int shown = 0;
-  int all = 0;
-  viz::Rect place;
-
-  SetOption from(double to) const {
-    return {&kFirstKey, static_cast<int>(std::lround(std::clamp<double>(to, 0, all - shown)))};
-  }
-};
-
-Rows rows_of(const ViewContext& c, const Picture& picture) {
-  Rows rows;
-  rows.all = key_count(c);
-  for (const viz::Region& region : picture.regions) {
-    if (region.role != kKey || rows.shown == rows.all) continue;
-    if (rows.shown++ == 0) rows.place = region.rect;
-    rows.place.h = region.rect.bottom() - rows.place.y;
-  }
-  rows.first = std::min(c.options[kFirstKey], rows.all - rows.shown);
-  return rows;
+  return below_title(c).y + viz::table_height(empty_list(c).table, style_of(c)) + margin(c) + 1;
 }
 
 /// The key of the row above or below, in the order of the table, and its row in sight.
-ViewActions move_key_by_row(const ViewContext& c, const Rows& rows, int by) {
+ViewActions move_key_by_row(const ViewContext& c, const TableRows& rows, int by) {
   const auto stages = current_stages(c);
   if (!stages) return {};
   const Numbers n = numbers_of(c, *stages);
-  const std::vector<int> order = viz::table_rows(figure_of(c, n));
+  const std::vector<int> order = viz::table_rows(list_of(c, n).filled());
   const auto now = std::ranges::find(order, c.selection.key);
   const auto at = now == order.end() ? rows.first + (by > 0 ? 0 : rows.shown - 1)
                                      : static_cast<int>(now - order.begin()) + by;
-  const int to = std::clamp(at, 0, rows.all - 1);
+  const int to = std::clamp(at, 0, static_cast<int>(order.size()) - 1);
   ViewActions actions{SelectKey{order[static_cast<std::size_t>(to)]}};
-  if (to < rows.first) actions.emplace_back(rows.from(to));
-  if (to >= rows.first + rows.shown) actions.emplace_back(rows.from(to + 1 - rows.shown));
+  if (!rows.shows(to)) actions.emplace_back(rows.showing(to));
   return actions;
 }
 
-ViewActions on_key(const ViewContext& c, const Picture& picture, const Gesture& gesture) {
-  const Rows rows = rows_of(c, picture);
-  if (!c.run || rows.shown == 0) return keys_along_prompt(c, gesture);
-  const auto step = [&](int by) -> ViewActions {
-    if (gesture.modifiers.shift) return move_key_by_row(c, rows, by);
-    return {rows.from(rows.first + by)};
-  };
-  switch (gesture.key) {
-    case Key::up:
-      return step(-1);
-    case Key::down:
-      return step(1);
-    case Key::page_up:
-      return {rows.from(rows.first - rows.shown)};
-    case Key::page_down:
-      return {rows.from(rows.first + rows.shown)};
-    case Key::home:
-      return {rows.from(0)};
-    case Key::end:
-      return {rows.from(rows.all)};
-    default:
-      return keys_along_prompt(c, gesture);
-  }
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
+  const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
+  if (!gesture.modifiers.shift || !(up || down) || rows.shown == 0) return std::nullopt;
+  return move_key_by_row(c, rows, up ? -1 : 1);
 }
 
 /// The key whose row or vector it is; none: it is the query's, or the sum.
@@ -518,22 +363,9 @@ std::optional<int> key_at(const ViewContext& c, const Picture& picture, const vi
   return region.id;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  constexpr int kRows = 3;  // for a step of the wheel
-  switch (gesture.kind) {
-    case Gesture::Kind::key:
-      return on_key(c, picture, gesture);
-    case Gesture::Kind::click: {
-      const auto key = hit ? key_at(c, picture, *hit) : std::nullopt;
-      return key && may_see(c, c.selection.query, *key) ? ViewActions{clicked_key(c, *key)} : ViewActions{};
-    }
-    case Gesture::Kind::wheel: {
-      const Rows rows = rows_of(c, picture);
-      return {rows.from(rows.first + kRows * (gesture.by.y > 0 ? -1 : 1))};
-    }
-    default:
-      return {};
-  }
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto key = key_at(c, picture, hit);
+  return key && may_see(c, c.selection.query, *key) ? ViewActions{clicked_key(c, *key)} : ViewActions{};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -551,25 +383,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const Rows rows = rows_of(c, picture);
-  if (rows.shown == 0 || rows.shown == rows.all) return {};
-  const viz::Rect& place = rows.place;
-  const float right = c.width - kScrollBar * c.font_size;
-  return {{false,
-           {place.x, place.y, right - place.x, place.h},
-           static_cast<double>(rows.first),
-           static_cast<double>(rows.shown),
-           static_cast<double>(rows.all),
-           [rows](double first) -> ViewActions { return {rows.from(first)}; }}};
-}
-
-/// The query before or after the shown one.
-ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  return {MoveQuery{by}};
-}
-
 }  // namespace
 
 View query_view() {
@@ -579,12 +392,9 @@ View query_view() {
   view.help =
       "one query: its score with each key through the stages, and values, weights and their sum as vectors";
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
-  view.commands = {
-      {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
-      {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
-  view.on = on;
+  view.commands = query_steps("The query before this one", "The query after this one");
+  add_list<kRows, click, on_key>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -5,15 +5,11 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
 #include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "viz/charts/heatmap.h"
-#include "viz/charts/table.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
@@ -223,23 +219,6 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
 
 // ---- the list ----
 
-/// The table with what it shows of.
-struct List {
-  std::vector<std::string> heads, queries, keys;
-  viz::Table table;
-};
-
-viz::TableColumn column(const ViewContext& c, std::string heading, viz::TableColumn::Kind kind,
-                        int importance) {
-  viz::TableColumn made;
-  made.kind = kind;
-  made.heading = std::move(heading);
-  made.heading_color = c.theme->text_muted;
-  made.color = c.theme->text;
-  made.importance = importance;
-  return made;
-}
-
 bool is_chosen(const ViewContext& c, const FoundWeight& found) {
   const Selection& now = c.selection;
   if (found.layer != now.layer || found.head != now.head || found.query != now.query || found.key != now.key)
@@ -260,50 +239,37 @@ int chosen_row(const ViewContext& c, const FoundWeights& found) {
   return -1;
 }
 
-void fill(List& list, const ViewContext& c, const FoundWeights& found) {
-  using Kind = viz::TableColumn::Kind;
-  viz::Table& table = list.table;
-  table.rows = static_cast<int>(found.best.size());
-  viz::TableColumn weight = column(c, of_shape(c) ? "in the shape" : "weight", Kind::bar, 9),
-                   prompt = column(c, "prompt", Kind::number, 6), position = column(c, "", Kind::number, 3),
-                   key_position = column(c, "", Kind::number, 2);
-  weight.bar_color = c.theme->accent;
-  weight.decimals = 4;
-  weight.most = 9 * c.font_size;
-  weight.low = 0, weight.high = 1;
-  weight.axis = true;
-  for (const FoundWeight& f : found.best) {
-    weight.numbers.push_back(f.weight);
-    prompt.numbers.push_back(static_cast<float>(f.prompt));
-    position.numbers.push_back(static_cast<float>(f.query));
-    key_position.numbers.push_back(static_cast<float>(f.key));
-    list.heads.push_back(head_name(f.layer, f.head));
-    list.queries.push_back(label_of(c, f.query_id));
-    list.keys.push_back(label_of(c, f.key_id));
-  }
-  const auto text = [&](const char* heading, const std::vector<std::string>& texts, int importance) {
-    viz::TableColumn made = column(c, heading, Kind::text, importance);
-    made.texts = texts;
-    return made;
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "found"};
+
+List list_of(const ViewContext& c, const FoundWeights& found) {
+  const viz::Theme& theme = *c.theme;
+  const auto of = [&found](auto field) {
+    return [&found, field](int row) { return found.best[static_cast<std::size_t>(row)].*field; };
   };
-  for (viz::TableColumn* numbers : {&prompt, &position, &key_position}) {
-    numbers->decimals = 0;
-    numbers->color = c.theme->text_muted;
-  }
-  viz::TableColumn query = text("query", list.queries, 7), key = text("key", list.keys, 5),
-                   excerpt = text("up to the query", found.excerpts, 4);
-  query.heading_color = c.theme->query, key.heading_color = c.theme->key;
-  excerpt.color = c.theme->text_muted;
-  excerpt.most = 34 * c.font_size;
-  table.columns = {text("head", list.heads, 8), weight};
-  if (of_list(c)) table.columns.push_back(prompt);
-  table.columns.insert(table.columns.end(), {position, query, key_position, key, excerpt});
-  table.first = c.options[kFirstRow];
-  table.row_names = "found";
-  table.first_number = 1;
-  table.marked = chosen_row(c, found);
-  table.mark = c.theme->accent;
-  table.row_role = kRow;
+  const auto token = [&c, &found](int FoundWeight::*id) {
+    return [&c, &found, id](int row) { return label_of(c, found.best[static_cast<std::size_t>(row)].*id); };
+  };
+  List list(c, kRows, static_cast<int>(found.best.size()));
+  list.text("head", 8, [&found](int row) {
+    const FoundWeight& one = found.best[static_cast<std::size_t>(row)];
+    return head_name(one.layer, one.head);
+  });
+  list.bar(of_shape(c) ? "in the shape" : "weight", 9, theme.accent, of(&FoundWeight::weight),
+           {.digits = 4, .low = 0, .high = 1, .axis = true, .most = 9 * c.font_size});
+  const auto position = [&](const char* heading, int importance, int FoundWeight::*field, const char* file) {
+    list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});
+  };
+  if (of_list(c)) position("prompt", 6, &FoundWeight::prompt, "prompt");
+  list.file("layer", of(&FoundWeight::layer));
+  list.file("head", of(&FoundWeight::head));
+  position("", 3, &FoundWeight::query, "query");
+  list.text("query", 7, token(&FoundWeight::query_id), {.file = "query token", .heading = theme.query});
+  position("", 2, &FoundWeight::key, "key");
+  list.text("key", 5, token(&FoundWeight::key_id), {.file = "key token", .heading = theme.key});
+  list.text("up to the query", 4, found.excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
+  list.file(of_shape(c) ? "part" : "weight", of(&FoundWeight::weight));
+  list.table.marked = chosen_row(c, found);
+  return list;
 }
 
 Picture build(const ViewContext& c) {
@@ -313,8 +279,7 @@ Picture build(const ViewContext& c) {
   const auto found = found_of(c);
   if (auto words = waiting(c, question_of(c), found != nullptr)) return *words;
   const viz::Style style = style_of(c);
-  List list;
-  fill(list, c, *found);
+  List list = list_of(c, *found);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
   const std::string subtitle = subtitle_of(c, *found);
@@ -323,22 +288,18 @@ Picture build(const ViewContext& c) {
                       area.w - 4 * style.font_size;
   if (!beside) area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
   if (area.h < 3 * line) return too_small(c, "for the list");
-  const viz::TableLayout layout = viz::lay_out_table(list.table, area, style);
-  if (!found->best.empty() && (layout.places.size() < 2 || layout.rows.empty()))
-    return too_small(c, "for the list");
+  if (!list.lay_out(area) && !found->best.empty()) return too_small(c, "for the list");
   Picture picture = blank(c);
-  const std::string rows = layout.note.empty() || c.in_pane ? "" : "; " + layout.note;
+  const std::string rows = c.in_pane ? "" : list.note("; ");
   paint_title(picture, c, title_of(c), beside ? subtitle + rows : "");
   if (!beside)
-    viz::add_label(picture.scene, style, subtitle + rows, {area.x, area.bottom() + style.unit() + line / 2},
-                   style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+    paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);
   const bool whole = picture.whole;
-  viz::paint_table(picture, list.table, layout, style);
+  list.paint(picture);
   if (found->best.empty() && found->progress.done == found_in(c))
-    viz::add_label(picture.scene, style, "nothing is found: look for less above, or from and to other tokens",
-                   {layout.area.x, layout.rows_top + style.line(style.small())}, style.small(),
-                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, layout.area.w);
-  picture.whole = whole;  // rows scroll, and columns give way
+    paint_small_lines(picture, c, {"nothing is found: look for less above, or from and to other tokens"},
+                      {area.x, list.layout().rows_top + line / 2}, area.w);
+  picture.whole = whole;
   return picture;
 }
 
@@ -356,44 +317,25 @@ int row_of(const FoundWeights& found, const FoundWeight& one) {
   return static_cast<int>(&one - found.best.data());
 }
 
-std::string excerpt_of(const FoundWeights& found, const FoundWeight& one) {
-  return found.excerpts[static_cast<std::size_t>(row_of(found, one))];
-}
-
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
   const auto found = found_of(c);
   const FoundWeight* one = found_at(c, found.get(), picture, hit);
-  if (one == nullptr) return result;
-  const viz::Region& region = region_of(picture, hit);
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
+  if (one == nullptr) return {};
   const auto token = [&](int position, int id) {
     return std::to_string(position) + " “" + label_of(c, id) + "”";
   };
-  result.lines = {head_name(one->layer, one->head),
-                  "query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id),
-                  (of_shape(c) ? "in the shape " : "weight ") + exact(one->weight)};
-  if (of_list(c)) result.lines.push_back("prompt " + grouped(one->prompt));
-  result.lines.push_back(excerpt_of(*found, *one));
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
-  return result;
+  std::vector<std::string> lines{
+      head_name(one->layer, one->head),
+      "query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id),
+      (of_shape(c) ? "in the shape " : "weight ") + exact(one->weight)};
+  if (of_list(c)) lines.push_back("prompt " + grouped(one->prompt));
+  lines.push_back(found->excerpts[static_cast<std::size_t>(row_of(*found, *one))]);
+  return row_hover(c, region_of(picture, hit).rect, std::move(lines));
 }
 
 Table table(const ViewContext& c) {
-  Table result;
   const auto found = found_of(c);
-  if (!found) return result;
-  result.header = {
-      "layer", "head", "query", "query token", "key", "key token", of_shape(c) ? "part" : "weight"};
-  if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
-  for (const FoundWeight& f : found->best) {
-    auto& row = result.rows.emplace_back();
-    if (of_list(c)) row.push_back(std::to_string(f.prompt));
-    row.insert(row.end(),
-               {std::to_string(f.layer), std::to_string(f.head), std::to_string(f.query),
-                label_of(c, f.query_id), std::to_string(f.key), label_of(c, f.key_id), plain(f.weight)});
-  }
-  return result;
+  return found ? list_of(c, *found).exported() : Table{};
 }
 
 /// Shows the place of a row. The search stays the same: the place has what is searched in common with the
@@ -412,12 +354,6 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   return actions;
 }
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const auto found = found_of(c);
-  return table_rows_of(picture, kRow, found ? static_cast<int>(found->best.size()) : 0, c.options[kFirstRow],
-                       kFirstRow);
-}
-
 /// To what was found before or after the place that was gone to, whether its run is there yet or not; where
 /// there is none, to the first.
 ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
@@ -427,23 +363,18 @@ ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
   const int last = static_cast<int>(found->best.size()) - 1,
             row = from < 0 ? 0 : std::clamp(from + by, 0, last);
   ViewActions actions = go_to(c, *found, row);
-  if (rows.shown > 0 && (row < rows.first || row >= rows.first + rows.shown))
-    actions.emplace_back(rows.from(row < rows.first ? row : row + 1 - rows.shown));
+  if (rows.shown > 0 && !rows.shows(row)) actions.emplace_back(rows.showing(row));
   return actions;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  const TableRows rows = rows_of(c, picture);
-  if (gesture.kind == Gesture::Kind::key) {
-    if (gesture.key == Key::up || gesture.key == Key::down)
-      return step(c, rows, gesture.key == Key::up ? -1 : 1);
-    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
-  }
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::click || hit == nullptr) return {};
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
+  if (gesture.key != Key::up && gesture.key != Key::down) return std::nullopt;
+  return step(c, rows, gesture.key == Key::up ? -1 : 1);
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto found = found_of(c);
-  const FoundWeight* one = found_at(c, found.get(), picture, *hit);
+  const FoundWeight* one = found_at(c, found.get(), picture, hit);
   return one != nullptr ? go_to(c, *found, row_of(*found, *one)) : ViewActions{};
 }
 
@@ -460,8 +391,7 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
 
 /// A figure has the largest that its page has room for, and says so.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  if (!c.in_pane) return {};
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+  return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -486,9 +416,9 @@ View search_view() {
   view.build = build;
   view.hover = hover;
   view.table = table;
-  view.on = on;
-  view.menu = menu;
+  add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
+  view.menu = menu;
   view.shows_parts = true;
   view.refuse = missing;
   view.figure_size = figure_size;

@@ -8,13 +8,11 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
-#include "app/views/parts/table_rows.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
-#include "viz/charts/table.h"
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
@@ -184,7 +182,7 @@ std::optional<Lab> lab_of(const ViewContext& c) {
 
 // ---- the figure ----
 
-constexpr int kWeightColumn = 3, kOtherColumn = 4, kMagnitudeColumn = 5;
+constexpr int kOtherColumn = 4;  // of the list
 
 /// In magnitude, of those that are finite; 0 of none.
 float largest(const std::vector<float>& values) {
@@ -194,73 +192,58 @@ float largest(const std::vector<float>& values) {
   return most;
 }
 
-/// The bars of a column that shows changes: up and down in the two colours of signed values.
-void color_by_sign(viz::TableColumn& column, const viz::Theme& theme, bool quiet) {
-  constexpr double kStrong = 0.75;
-  constexpr std::uint8_t kQuiet = 130, kFull = 255;
-  const auto color = [&](double t) { return viz::diverging(theme, t).with_alpha(quiet ? kQuiet : kFull); };
-  column.bar_color = color(kStrong), column.bar_below = color(-kStrong);
-  for (const float change : column.numbers) column.blank.push_back(!std::isfinite(change));
-}
+const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
-viz::Table figure_of(const ViewContext& c, const Lab& lab) {
-  viz::Table table;
-  table.rows = static_cast<int>(lab.scores.size());
-  const auto column = [&](viz::TableColumn::Kind kind, const std::string& heading, int importance) {
-    viz::TableColumn result;
-    result.kind = kind;
-    result.heading = heading;
-    result.heading_color = c.theme->text_muted;
-    result.color = c.theme->text;
-    result.importance = importance;
-    return result;
-  };
+/// Changes up and down in the two colours of signed values, and none where they are not finite.
+List list_of(const ViewContext& c, const Lab& lab) {
+  const viz::Theme& theme = *c.theme;
   const bool row = c.options[kSource] == Source::row;
-  viz::TableColumn name = column(viz::TableColumn::Kind::text, row ? "key" : "score of", 9);
-  name.texts = lab.names;
-  if (row) name.heading_color = c.theme->key;
-  table.columns.push_back(name);
-  const viz::Color muted = c.theme->text_muted.with_alpha(150);
-  const auto bars = [&](const std::string& heading, const std::vector<float>& values, viz::Color color,
-                        int importance) -> viz::TableColumn& {
-    viz::TableColumn& result = table.columns.emplace_back(
-        column(viz::TableColumn::Kind::bar, (lab.change ? delta(c) : "") + heading, importance));
-    result.numbers = values;
-    result.bar_color = color;
-    if (lab.change) color_by_sign(result, *c.theme, color == muted);
-    return result;
+  const viz::Color muted = theme.text_muted.with_alpha(150);
+  List list(c, kRows, static_cast<int>(lab.scores.size()));
+  const auto bars = [&](std::string heading, std::string file, int importance,
+                        const std::vector<float>& values, viz::Color color, ListLook look) -> ListColumn& {
+    constexpr double kStrong = 0.75;
+    const std::uint8_t alpha = color == muted ? 130 : 255;
+    look.file = (lab.change ? difference_prefix(c) : "") + file;
+    if (lab.change) {
+      look.blank = [&values](int at) { return !std::isfinite(values[static_cast<std::size_t>(at)]); };
+      color = viz::diverging(theme, kStrong).with_alpha(alpha);
+    }
+    ListColumn& made = list.bar((lab.change ? delta(c) : "") + heading, importance, color, values, look);
+    if (lab.change) made.bar_below = viz::diverging(theme, -kStrong).with_alpha(alpha);
+    return made;
   };
   // Both on one axis: a spike stands out beside what is no spike. Differences of spikes would hide the
   // others'.
-  const double both = static_cast<double>(std::max(largest(lab.weights), largest(lab.other)));
-  const auto weights = [&](const std::string& heading, const std::vector<float>& values, viz::Color color,
-                           int importance) {
-    viz::TableColumn& result = bars(heading, values, color, importance);
-    result.decimals = 4;
-    result.scientific_below = 0.001;
-    result.high = viz::round_limit(lab.change ? static_cast<double>(largest(values)) : both);
-    if (lab.change) result.low = -result.high;
-    result.axis = true;
+  const float both = std::max(largest(lab.weights), largest(lab.other));
+  const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values,
+                           viz::Color color) {
+    const double high = viz::round_limit(static_cast<double>(lab.change ? largest(values) : both));
+    bars(heading, heading, importance, values, color,
+         {.digits = 4, .scientific = 0.001, .low = lab.change ? -high : 0, .high = high, .axis = true});
   };
-  bars("score", lab.scores, muted, 6);
-  bars(lab.change ? "scaled" : "× " + viz::number(lab.scale, 3), lab.scaled, muted, 5).hidden =
-      lab.scale == 1;
-  weights("weight", lab.weights, c.theme->key, 8);
-  if (!lab.other.empty()) weights(lab.other_name, lab.other, muted, lab.change ? 4 : 7);
+  list.text(row ? "key" : "score of", 9, lab.names,
+            {.file = "of", .heading = row ? theme.key : theme.text_muted});
+  bars("score", "score", 6, lab.scores, muted, {});
+  bars(lab.change ? "scaled" : "× " + viz::number(lab.scale, 3), "scaled", 5, lab.scaled, muted,
+       {.hidden = lab.scale == 1});
+  weights("weight", 8, lab.weights, theme.key);
+  int order = list.last();
+  if (!lab.other.empty()) weights(lab.other_name, lab.change ? 4 : 7, lab.other, muted);
   const bool sorted = row && c.options[kStrongestFirst];
-  if (sorted) table.order = {lab.change ? kMagnitudeColumn : kWeightColumn};
   if (lab.change) {
-    viz::TableColumn& magnitude = bars("", lab.weights, muted, 0);
-    magnitude.hidden = true;
-    for (float& change : magnitude.numbers) change = std::abs(change);
+    const auto magnitude = [&](int at) { return std::abs(lab.weights[static_cast<std::size_t>(at)]); };
+    list.number("", 0, magnitude, {.hidden = true});
+    order = list.last();
   }
-  table.first = c.options[kFirst];
-  table.marked = row ? c.selection.key : -1;
-  table.mark = c.theme->key;
-  table.row_names = sorted ? lab.change ? "keys that changed most" : "strongest keys" : row ? "keys" : "rows";
-  table.first_number = sorted ? 1 : 0;
-  table.row_role = kRow;
-  return table;
+  if (sorted) list.table.order = {order};
+  list.table.marked = row ? c.selection.key : -1;
+  list.table.mark = theme.key;
+  list.table.row_names = sorted ? lab.change ? "keys that changed most" : "strongest keys"
+                         : row  ? "keys"
+                                : "rows";
+  list.table.first_number = sorted ? 1 : 0;
+  return list;
 }
 
 std::string summary(const ViewContext& c, const Lab& lab) {
@@ -274,117 +257,65 @@ std::string summary(const ViewContext& c, const Lab& lab) {
          viz::number(static_cast<double>(largest(lab.weights)), 3);
 }
 
-/// Room for the table; the note's lines stand under it.
-struct Places {
-  viz::Rect table;
-  std::vector<std::string> note;
-};
-Places lay_out(const ViewContext& c, const Lab& lab, const viz::Table& table) {
+/// Room for the list over a note's lines, which are told where there is room for them.
+viz::Rect lay_out(const ViewContext& c, const Lab& lab, List& list, std::vector<std::string>& note) {
   const viz::Style style = style_of(c);
-  Places places{below_title(c), {}};
-  const bool other = viz::lay_out_table(table, places.table, style).place_of(kOtherColumn) != nullptr;
-  places.note = viz::wrap(style, lab.note + (other ? lab.other_note : ""), style.small(),
-                          viz::FontStyle::regular, places.table.w);
-  const float note = static_cast<float>(places.note.size()) * style.line(style.small()) + 2 * style.unit();
+  viz::Rect area = below_title(c);
+  list.lay_out(area);
+  const bool other = !lab.other.empty() && list.layout().place_of(kOtherColumn) != nullptr;
+  note = viz::wrap(style, lab.note + (other ? lab.other_note : ""), style.small(), viz::FontStyle::regular,
+                   area.w);
+  const float height = static_cast<float>(note.size()) * style.line(style.small()) + 2 * style.unit();
   // In a low pane keys are worth more than words on where the scale comes from.
   const float some_rows = viz::table_height(viz::Table{}, style) + 6 * viz::table_row_height(style);
-  if (c.in_pane && c.options[kSource] == Source::row && places.table.h - note < some_rows) {
-    places.note.clear();
-    return places;
+  if (c.in_pane && c.options[kSource] == Source::row && area.h - height < some_rows) {
+    note.clear();
+  } else {
+    area.h -= height;
   }
-  places.table.h -= note;
-  return places;
+  return area;
 }
 
 Picture build(const ViewContext& c) {
   const auto lab = lab_of(c);
   if (!lab) return *waiting_for_rows(c, false);
   const viz::Style style = style_of(c);
-  const viz::Table table = figure_of(c, *lab);
-  const Places places = lay_out(c, *lab, table);
-  const viz::TableLayout layout = viz::lay_out_table(table, places.table, style);
-  if (layout.places.size() < 2 || layout.rows.empty()) return too_small(c, "for the table");
+  List list = list_of(c, *lab);
+  std::vector<std::string> note;
+  const viz::Rect area = lay_out(c, *lab, list, note);
+  if (!list.lay_out(area)) return too_small(c, "for the table");
   Picture picture = blank(c);
   paint_title(picture, c, lab->title + (lab->change ? difference_suffix(c) : ""),
-              summary(c, *lab) + (layout.note.empty() ? "" : ", ") + layout.note);
-  const bool whole = picture.whole;  // rows scroll, columns give way
-  viz::paint_table(picture, table, layout, style);
-  picture.whole = whole;
-  const float line = style.line(style.small());
-  float y = std::min(places.table.bottom(), places.table.y + viz::table_height(table, style)) +
-            2 * style.unit() + line / 2;
-  for (const std::string& words : places.note) {
-    viz::add_label(picture.scene, style, words, {places.table.x, y}, style.small(), c.theme->text_muted);
-    y += line;
-  }
+              summary(c, *lab) + list.note(", "));
+  list.paint(picture);
+  const float y = std::min(area.bottom(), area.y + viz::table_height(list.table, style)) + 2 * style.unit();
+  paint_small_lines(picture, c, note, {area.x, y});
   return picture;
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
   const auto lab = lab_of(c);
   const viz::Region& region = region_of(picture, hit);
-  if (!lab || region.id >= std::ssize(lab->scores)) return result;
+  if (!lab || region.id >= std::ssize(lab->scores)) return {};
   const auto i = static_cast<std::size_t>(region.id);
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->query, 1, 2});
   const std::string change = lab->change ? difference_prefix(c) : "";
-  result.lines = {lab->names[i], change + "score " + exact(lab->scores[i]),
-                  change + "scaled " + exact(lab->scaled[i]), change + "weight " + exact(lab->weights[i])};
-  if (!lab->other.empty()) result.lines.push_back(change + lab->other_name + " " + exact(lab->other[i]));
-  if (std::isnan(lab->weights[i]) && lab->change) result.lines = {lab->names[i], no_counterpart_words(c)};
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
-  return result;
+  std::vector<std::string> lines{lab->names[i], change + "score " + exact(lab->scores[i]),
+                                 change + "scaled " + exact(lab->scaled[i]),
+                                 change + "weight " + exact(lab->weights[i])};
+  if (!lab->other.empty()) lines.push_back(change + lab->other_name + " " + exact(lab->other[i]));
+  if (std::isnan(lab->weights[i]) && lab->change) lines = {lab->names[i], no_counterpart_words(c)};
+  return row_hover(c, region.rect, lines, lines.size(), c.theme->query);
 }
 
-/// Of changes empty where nothing stands for a key, and where a score is hidden on one side alone.
 Table table(const ViewContext& c) {
-  Table result;
   const auto lab = lab_of(c);
-  if (!lab) return result;
-  result.header = {"of", "score", "scaled", "weight"};
-  if (!lab->other.empty()) result.header.push_back(lab->other_name);
-  if (lab->change)
-    for (std::size_t i = 1; i < result.header.size(); ++i) result.header[i].insert(0, difference_prefix(c));
-  for (std::size_t i = 0; i < lab->scores.size(); ++i) {
-    std::vector<std::string> row{lab->names[i]};
-    for (const auto* values : {&lab->scores, &lab->scaled, &lab->weights, &lab->other}) {
-      if (values->empty()) continue;
-      const float value = (*values)[i];
-      row.push_back(lab->change && !std::isfinite(value) ? "" : plain(value));
-    }
-    result.rows.push_back(std::move(row));
-  }
-  return result;
+  return lab ? list_of(c, *lab).exported() : Table{};
 }
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const auto lab = lab_of(c);
-  return table_rows_of(picture, kRow, lab ? static_cast<int>(lab->scores.size()) : 0, c.options[kFirst],
-                       kFirst);
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  switch (gesture.kind) {
-    case Gesture::Kind::key:
-      if (gesture.key == Key::page_up || gesture.key == Key::page_down)
-        return rows_of(c, picture).by_key(gesture.key).value_or(ViewActions{});
-      return keys_along_prompt(c, gesture);
-    case Gesture::Kind::wheel:
-      return rows_of(c, picture).by_wheel(gesture);
-    case Gesture::Kind::click: {
-      if (!hit || c.options[kSource] != Source::row) return {};
-      const int key = region_of(picture, *hit).id;
-      if (!may_see(c, c.selection.query, key)) return {};
-      return {clicked_key(c, key)};
-    }
-    default:
-      return {};
-  }
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const int key = region_of(picture, hit).id;
+  if (c.options[kSource] != Source::row || !may_see(c, c.selection.query, key)) return {};
+  return {clicked_key(c, key)};
 }
 
 float whole_height(const ViewContext& c) {
@@ -403,8 +334,7 @@ View softmax_view() {
   view.title = "Softmax";
   view.help = "scores through softmax at any scale: how 1/√d_head keeps the weights from being a spike";
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
-  view.on = on;
-  view.scrolls = scrolls;
+  add_list<kRows, click>(view);
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -8,12 +8,9 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
-#include "app/views/parts/table_rows.h"
-#include "viz/charts/table.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/colormap.h"
 
@@ -94,70 +91,76 @@ int listed(const ViewContext& c) {
   return std::min(c.options[kNeurons], c.run->run->config.n_inner);
 }
 
+const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest neurons"};
+
 std::string signed_number(double value) {
   return (value > 0 ? "+" : "") + viz::number(value, 2);
 }
 
 // ---- the table ----
 
-/// From left to right; behind them kTokens of those that are pushed up, and of those down.
-enum Column { kId, kPre, kPost, kAdds, kFirstToken };
+/// What is known of the tokens that listed neurons push, by their place.
+using Pushings = std::vector<Pushing>;
 
-struct Texts {
-  std::array<std::vector<std::string>, 2 * kTokens> tokens, pushes;
-  std::vector<std::string> adds;
-};
+/// The neurons that show, asked from above; of the others nothing is known.
+Pushings pushings_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
+  Pushings result(n.order.size());
+  for (const int row : rows)
+    result[static_cast<std::size_t>(row)] = pushing_of(c, n, n.order[static_cast<std::size_t>(row)]);
+  return result;
+}
 
-viz::Table table_of(const ViewContext& c, const Numbers& n, const Texts& texts) {
-  using Kind = viz::TableColumn::Kind;
-  viz::Table table;
-  table.rows = static_cast<int>(n.order.size());
-  table.columns.resize(kFirstToken + 2 * kTokens);
-  for (viz::TableColumn& column : table.columns) {
-    column.kind = Kind::number;
-    column.color = c.theme->text;
-    column.heading_color = c.theme->text_muted;
-  }
-  for (const int neuron : n.order) {
-    table.columns[kId].numbers.push_back(static_cast<float>(neuron));
-    table.columns[kPre].numbers.push_back(value_of(n, kBefore, neuron));
-    table.columns[kPost].numbers.push_back(value_of(n, kAfter, neuron));
-  }
-  table.columns[kId].heading = "neuron";
-  table.columns[kId].decimals = 0;
-  table.columns[kId].importance = 10;
-  const std::string change = delta(c);
-  table.columns[kPre].heading = change + "before";
-  table.columns[kPre].importance = 5;
-  viz::TableColumn& post = table.columns[kPost];
-  post.kind = Kind::bar;
-  post.heading = change + "after";
-  post.bar_color = c.theme->accent.with_alpha(170);
-  post.axis = true;
-  post.importance = 9;
-  viz::TableColumn& adds = table.columns[kAdds];
-  adds.heading = "adds";
-  adds.texts = texts.adds;
-  adds.least = adds.most = 3.6F * c.font_size;
-  adds.importance = 1;
-  constexpr std::array<const char*, 2 * kTokens> kHeadings{"pushes up", "", "", "pushes down", "", ""};
+/// `waiting`: the row that says why the tokens of a neuron are missing; -1: none does.
+List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, int waiting = -1) {
+  const std::string change = delta(c), file_change = difference_prefix(c);
+  const auto value = [&n](Vector vector) {
+    return [&n, vector](int row) { return value_of(n, vector, n.order[static_cast<std::size_t>(row)]); };
+  };
+  List list(c, kRows, static_cast<int>(n.order.size()));
+  list.file("place", [](int row) { return row + 1; });
+  list.number("neuron", 10, n.order, {.file = "neuron", .digits = 0});
+  list.number(change + "before", 5, value(kBefore), {.file = file_change + "before"});
+  list.bar(change + "after", 9, c.theme->accent.with_alpha(170), value(kAfter),
+           {.file = file_change + "after", .axis = true});
+  const float width = 3.6F * c.font_size;
+  list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&pushings](int row) {
+    const auto& [tokens, times, failure] = pushings[static_cast<std::size_t>(row)];
+    if (!tokens) return std::string();
+    return viz::number(std::abs(static_cast<double>(times)) * static_cast<double>(tokens->norm), 3);
+  };
   for (std::size_t i = 0; i < 2 * kTokens; ++i) {
     const bool up = i < kTokens;
     const std::size_t place = i % kTokens;
-    viz::TableColumn& column = table.columns[kFirstToken + i];
-    column.kind = Kind::text;
-    column.heading = kHeadings[i];
-    column.texts = texts.tokens[i];
-    column.details = texts.pushes[i];
+    const auto cell = [&pushings, up, place](const auto& words) {
+      return [&pushings, up, place, words](int row) {
+        const auto& [tokens, times, failure] = pushings[static_cast<std::size_t>(row)];
+        if (!tokens) return std::string();
+        const auto& pushed_tokens = pushed(*tokens, times, up);
+        return place < pushed_tokens.size() ? words(pushed_tokens[place], times) : std::string();
+      };
+    };
+    const auto label = cell([&c](const TokenPush& token, float) { return label_of(c, token.id); });
+    const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
+    list.file(file + "id", cell([](const TokenPush& token, float) { return std::to_string(token.id); }));
     // One width whatever the words are: they come one after the other.
-    column.least = column.most = 7.2F * c.font_size;
-    column.importance = (up ? 8 : 7) - 2 * static_cast<int>(place);
+    ListColumn& column = list.text(place > 0 ? ""
+                                   : up      ? "pushes up"
+                                             : "pushes down",
+                                   (up ? 8 : 7) - 2 * static_cast<int>(place), label,
+                                   {.file = file + "token", .least = 2 * width, .most = 2 * width});
+    column.detail =
+        cell([](const TokenPush& token, float times) { return signed_number(push_of(times, token)); });
+    if (i == 0 && waiting >= 0)
+      column.text = [&pushings, label, waiting](int row) {
+        const std::string& failure = pushings[static_cast<std::size_t>(row)].failure;
+        return row == waiting ? failure.empty() ? kComputing : failure : label(row);
+      };
+    list.file(file + "push", cell([](const TokenPush& token, float times) {
+                return plain(static_cast<float>(push_of(times, token)));
+              }));
   }
-  table.first = c.options[kFirstNeuron];
-  table.row_names = c.side == Side::difference ? "neurons that changed most" : "strongest neurons";
-  table.first_number = 1;
-  table.row_role = kNeuron;
-  return table;
+  if (c.side == Side::difference) list.table.row_names = "neurons that changed most";
+  return list;
 }
 
 // ---- where everything stands ----
@@ -293,36 +296,6 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
   if (w <= l.strips[0].w) viz::append(picture.scene, legend, {l.strips[0].x, l.legend});
 }
 
-/// The rows that show, and what is known of their neurons.
-Texts texts_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
-  Texts texts;
-  const std::size_t all = n.order.size();
-  texts.adds.resize(all);
-  for (auto* lists : {&texts.tokens, &texts.pushes})
-    for (auto& list : *lists) list.resize(all);
-  bool waiting = false;
-  for (const int row : rows) {
-    const auto at = static_cast<std::size_t>(row);
-    const int neuron = n.order[at];
-    const auto [tokens, activation, failure] = pushing_of(c, n, neuron);
-    if (!tokens) {
-      if (!waiting) texts.tokens[0][at] = failure.empty() ? kComputing : failure;
-      waiting = true;
-      continue;
-    }
-    texts.adds[at] =
-        viz::number(std::abs(static_cast<double>(activation)) * static_cast<double>(tokens->norm), 3);
-    for (std::size_t i = 0; i < 2 * kTokens; ++i) {
-      const auto& list = pushed(*tokens, activation, i < kTokens);
-      if (i % kTokens >= list.size()) continue;
-      const TokenPush& token = list[i % kTokens];
-      texts.tokens[i][at] = label_of(c, token.id);
-      texts.pushes[i][at] = signed_number(push_of(activation, token));
-    }
-  }
-  return texts;
-}
-
 std::string push_formula(const ViewContext& c) {
   if (is_between_models(c)) return "Δ(after × W_out[neuron] · W_U[token]), each with its own model's weights";
   return std::string(delta(c)) + "after × W_out[neuron] · W_U[token]";
@@ -341,32 +314,19 @@ void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
   }
 }
 
-/// The table with what is known of the neurons that show.
-struct Shown {
-  Texts texts;
-  viz::Table table;
-  viz::TableLayout layout;
-};
-
-Shown shown_neurons(const ViewContext& c, const Numbers& n, const Layout& l) {
-  const viz::Style style = style_of(c);
-  // Which rows show does not depend on what they say.
-  Shown shown;
-  shown.texts = texts_of(c, n, {});
-  shown.layout = viz::lay_out_table(table_of(c, n, shown.texts), l.neurons, style);
-  shown.texts = texts_of(c, n, shown.layout.rows);
-  shown.table = table_of(c, n, shown.texts);
-  return shown;
-}
-
 Picture build(const ViewContext& c) {
   const auto block = block_of(c);
   if (auto words = waiting_for(c, question_of(c), block != nullptr)) return *words;
   const Numbers n = numbers_of(block, listed(c));
   const Layout l = lay_out(c, n);
-  const Shown shown = shown_neurons(c, n, l);
-  if (shown.layout.places.size() < 2 || shown.layout.rows.empty() || l.strips[0].w < 4 * c.font_size)
-    return too_small(c, "for the MLP");
+  // Which rows show does not depend on what they say, and only their neurons are asked about.
+  Pushings pushings(n.order.size());
+  List places = list_of(c, n, pushings);
+  if (!places.lay_out(l.neurons) || l.strips[0].w < 4 * c.font_size) return too_small(c, "for the MLP");
+  pushings = pushings_of(c, n, places.layout().rows);
+  const auto unknown = std::ranges::find_if(
+      places.layout().rows, [&](int row) { return !pushings[static_cast<std::size_t>(row)].tokens; });
+  List list = list_of(c, n, pushings, unknown == places.layout().rows.end() ? -1 : *unknown);
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
   const model::Config& config = c.run->run->config;
@@ -376,18 +336,19 @@ Picture build(const ViewContext& c) {
   const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
                             token_name(c.run->tokens, c.selection.query) + difference_suffix(c);
   const std::string first = change ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
-  std::string subtitle = first + (shown.layout.note.empty() ? "" : "; " + shown.layout.note);
+  std::string subtitle = first + places.note("; ");
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
   if (style.width(subtitle, style.small()) > room) subtitle = first;
   paint_title(picture, c, title, subtitle);
-  // Rows that scroll and what gives way make no lesser figure of it.
+  // What gives way makes no lesser figure of it.
   const bool whole = picture.whole;
   paint_strips(picture, c, n, l);
   paint_legend(picture, c, l);
   if (l.plot.w > 0 && l.plot.h > 0)
-    viz::paint_function_plot(picture, curve_of(c, n, shown.layout.rows), l.plot, style);
-  viz::paint_table(picture, shown.table, shown.layout, style);
+    viz::paint_function_plot(picture, curve_of(c, n, places.layout().rows), l.plot, style);
+  list.lay_out(l.neurons);
+  list.paint(picture);
   paint_note(picture, c, l);
   picture.whole = whole;
   return picture;
@@ -480,56 +441,21 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     result.lines = {"dimension " + std::to_string(hit.col),
                     names_of(c)[vector] + " " + exact(n.vectors[vector][static_cast<std::size_t>(hit.col)])};
   }
-  for (std::size_t i = 0; i < std::min<std::size_t>(result.lines.size(), 3); ++i)
-    result.status += (i > 0 ? "   " : "") + result.lines[i];
+  result.status = status_of(result.lines, 3);
   return result;
 }
 
 /// A row for each neuron that is listed, the strongest first.
 Table table(const ViewContext& c) {
-  Table result;
   const auto block = block_of(c);
-  if (!block) return result;
+  if (!block) return {};
   const Numbers n = numbers_of(block, listed(c));
-  const std::string change = difference_prefix(c);
-  result.header = {"place", "neuron", change + "before", change + "after"};
-  for (const char* way : {"up", "down"})
-    for (std::size_t i = 1; i <= kTokens; ++i)
-      for (const char* what : {"id", "token", "push"})
-        result.header.push_back(std::string(way) + " " + std::to_string(i) + " " + what);
-  for (std::size_t place = 0; place < n.order.size(); ++place) {
-    const int neuron = n.order[place];
-    const float after = value_of(n, kAfter, neuron);
-    std::vector<std::string> row{std::to_string(place + 1), std::to_string(neuron),
-                                 plain(value_of(n, kBefore, neuron)), plain(after)};
-    const auto [tokens, times, failure] = pushing_of(c, n, neuron);
-    if (tokens) {
-      for (const bool up : {true, false}) {
-        const auto& list = pushed(*tokens, times, up);
-        for (std::size_t i = 0; i < std::min(kTokens, list.size()); ++i)
-          row.insert(row.end(), {std::to_string(list[i].id), label_of(c, list[i].id),
-                                 plain(static_cast<float>(push_of(times, list[i])))});
-      }
-    }
-    row.resize(result.header.size());
-    result.rows.push_back(std::move(row));
-  }
-  return result;
+  Pushings pushings;
+  for (const int neuron : n.order) pushings.push_back(pushing_of(c, n, neuron));
+  return list_of(c, n, pushings).exported();
 }
 
 // ---- gestures ----
-
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  return table_rows_of(picture, kNeuron, c.run ? listed(c) : 0, c.options[kFirstNeuron], kFirstNeuron);
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit*, const Gesture& gesture) {
-  if (!c.run) return {};
-  const TableRows rows = rows_of(c, picture);
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::key) return {};
-  return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
-}
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
@@ -560,10 +486,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
       words += label_of(c, token.id) + "\t" + plain(static_cast<float>(push_of(times, token))) + "\n";
   lines.push_back({"Copy its tokens and pushes", {CopyText{std::move(words)}}});
   return lines;
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
 float whole_height(const ViewContext& c) {
@@ -600,9 +522,8 @@ View mlp_view() {
                     [](const ViewContext& c, int) { return step_layer(c, -1); }},
                    {"", "Layer ›", "The layer after this one",
                     [](const ViewContext& c, int) { return step_layer(c, 1); }}};
-  view.on = on;
+  add_list<kRows>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.whole_height = whole_height;
   view.needs = Capability::weights | Capability::mlp;
   view.build = build;

@@ -7,14 +7,10 @@
 #include "app/run/analyses/nearest_tokens.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "model/pass/plan.h"
 #include "viz/charts/one_hot.h"
-#include "viz/charts/table.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/scale.h"
 
@@ -79,73 +75,29 @@ Numbers numbers_of(const ViewContext& c) {
 
 // ---- the figure ----
 
-/// What the table of the nearest refers to.
-struct Neighbours {
-  std::vector<std::string> labels;
-  std::vector<std::vector<float>> rows;
-};
+const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nearest"};
 
-Neighbours neighbours_of(const ViewContext& c, const NearestTokens& nearest) {
-  Neighbours result;
-  for (const Neighbour& neighbour : nearest.tokens) {
-    result.labels.push_back(label_of(c, neighbour.id));
-    result.rows.push_back(row_of_wte(c, neighbour.id));
-  }
-  return result;
-}
-
-/// From left to right.
-enum Column { kPlace, kLabel, kId, kCosine, kRow };
-
-viz::Table table_of(const ViewContext& c, const Numbers& n, const NearestTokens& nearest,
-                    const Neighbours& neighbours) {
-  using Kind = viz::TableColumn::Kind;
-  viz::Table table;
-  table.rows = static_cast<int>(nearest.tokens.size());
-  table.columns.resize(kRow + 1);
-  for (viz::TableColumn& column : table.columns) {
-    column.kind = Kind::number;
-    column.decimals = 0;
-    column.color = c.theme->text;
-    column.heading_color = c.theme->text_muted;
-  }
-  for (std::size_t i = 0; i < nearest.tokens.size(); ++i) {
-    table.columns[kPlace].numbers.push_back(static_cast<float>(i + 1));
-    table.columns[kId].numbers.push_back(static_cast<float>(nearest.tokens[i].id));
-    table.columns[kCosine].numbers.push_back(nearest.tokens[i].cosine);
-  }
-  table.columns[kPlace].color = c.theme->text_muted;
-  table.columns[kPlace].importance = 1;
-  viz::TableColumn& label = table.columns[kLabel];
-  label.kind = Kind::text;
-  label.heading = "nearest in wte";
-  label.texts = neighbours.labels;
-  label.importance = 4;
-  table.columns[kId].heading = "id";
-  viz::TableColumn& cosine = table.columns[kCosine];
-  cosine.kind = Kind::bar;
-  cosine.heading = "cosine";
-  cosine.decimals = 4;
-  cosine.bar_color = c.theme->accent.with_alpha(170);
-  cosine.low = -1;
-  cosine.high = 1;
-  if (std::ranges::all_of(cosine.numbers, [](float v) { return v >= 0; })) cosine.low = 0;
-  cosine.axis = true;
-  cosine.least = std::min(21 * c.font_size, 0.32F * c.width);
-  cosine.importance = 3;
-  viz::TableColumn& row = table.columns[kRow];
-  row.kind = Kind::strip;
-  row.heading = "its row of wte";
-  row.vectors.assign(neighbours.rows.begin(), neighbours.rows.end());
-  row.scale = n.scale;
-  row.importance = 2;
-  row.most = 1e4F;  // all the room there is
-  table.first = c.options[kFirstNeighbour];
-  table.row_names = "nearest";
-  table.first_number = 1;
-  table.row_role = kNeighbour;
-  table.vector_role = kNeighbourStrip;
-  return table;
+/// `vectors`: the rows of wte that its strips show.
+List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& nearest,
+             const std::vector<std::vector<float>>& vectors) {
+  const auto at = [&nearest](int place) -> const Neighbour& {
+    return nearest.tokens[static_cast<std::size_t>(place)];
+  };
+  const bool negative =
+      std::ranges::any_of(nearest.tokens, [](const Neighbour& one) { return !(one.cosine >= 0); });
+  List list(c, kRows, static_cast<int>(nearest.tokens.size()));
+  list.number("", 1, [](int place) { return place + 1; }, {.color = c.theme->text_muted, .digits = 0});
+  list.text("nearest in wte", 4, [&c, at](int place) { return label_of(c, at(place).id); });
+  list.number("id", 0, [at](int place) { return at(place).id; }, {.digits = 0});
+  list.bar("cosine", 3, c.theme->accent.with_alpha(170), [at](int place) { return at(place).cosine; },
+           {.digits = 4,
+            .low = negative ? -1. : 0.,
+            .high = 1,
+            .axis = true,
+            .least = std::min(21 * c.font_size, 0.32F * c.width)});
+  list.strip("its row of wte", 2, 0, vectors, {.most = 1e4F}).scale = n.scale;  // all the room there is
+  list.table.vector_role = kNeighbourStrip;
+  return list;
 }
 
 std::string shape(int rows, int cols) {
@@ -224,9 +176,7 @@ void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, con
   const std::string words = "Every 0 leaves a row of wte out and the 1 takes row " + std::to_string(n.id) +
                             " as it is: the product is a look-up.";
   if (style.width(words, style.small()) > l.product.w) return;
-  viz::add_label(picture.scene, style, words,
-                 {l.product.x, l.product.bottom() + style.unit() + style.line(style.small()) / 2},
-                 style.small(), c.theme->text_muted);
+  paint_small_lines(picture, c, {words}, {l.product.x, l.product.bottom() + style.unit()});
 }
 
 void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
@@ -271,15 +221,13 @@ void paint_nearest(Picture& picture, const ViewContext& c, const Numbers& n, con
   if (nearest == nullptr || nearest->id != n.id) {
     const std::string failure = c.failure(NearestTo{c.chosen_query});
     const std::string words = failure.empty() ? "nearest in wte: computing…" : failure;
-    viz::add_label(picture.scene, style, words, {l.nearest.x, l.nearest.y + line / 2}, style.small(),
-                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, l.nearest.w);
+    paint_small_lines(picture, c, {words}, {l.nearest.x, l.nearest.y}, l.nearest.w);
     return;
   }
-  const Neighbours neighbours = neighbours_of(c, *nearest);
-  const viz::Table table = table_of(c, n, *nearest, neighbours);
-  const viz::TableLayout layout = viz::lay_out_table(table, l.nearest, style);
-  if (layout.rows.empty() || layout.places.size() < 2) return;
-  viz::paint_table(picture, table, layout, style);
+  std::vector<std::vector<float>> vectors;
+  for (const Neighbour& neighbour : nearest->tokens) vectors.push_back(row_of_wte(c, neighbour.id));
+  List list = list_of(c, n, *nearest, vectors);
+  if (list.lay_out(l.nearest)) list.paint(picture);
 }
 
 Picture build(const ViewContext& c) {
@@ -339,28 +287,23 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
         at, component_name(n, kToken, hit.col) + " = " + exact(n.vectors[kToken][dimension]),
         "+ " + component_name(n, kPosition, hit.col) + " = " + exact(n.vectors[kPosition][dimension]),
         "= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0"};
-    result.status =
-        result.lines[0] + "   " + result.lines[1] + "   " + result.lines[2] + "   " + result.lines[3];
+    result.status = status_of(result.lines);
     return result;
   }
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
   const auto nearest = c.ask(NearestTo{c.chosen_query});
   const Neighbour* neighbour = neighbour_of(nearest.get(), region);
-  if (neighbour == nullptr) {
-    result.lines = {kComputing};
-    result.status = result.lines[0];
-    return result;
-  }
+  if (neighbour == nullptr) return row_hover(c, region.rect, {kComputing});
   const std::string name = "“" + label_of(c, neighbour->id) + "”";
-  result.lines = {name + ", id " + std::to_string(neighbour->id) + ", bytes " +
-                      bytes_as_hex(c.run->model->tokenizer->bytes(neighbour->id)),
-                  cosine_words(*nearest, *neighbour)};
+  std::vector<std::string> lines{name + ", id " + std::to_string(neighbour->id) + ", bytes " +
+                                     bytes_as_hex(c.run->model->tokenizer->bytes(neighbour->id)),
+                                 cosine_words(*nearest, *neighbour)};
   if (region.role == kNeighbourStrip) {
-    result.lines.push_back("wte[" + std::to_string(neighbour->id) + "][" + std::to_string(hit.col) +
-                           "] = " + exact(row_of_wte(c, neighbour->id)[dimension]));
-    result.lines.push_back(component_name(n, kToken, hit.col) + " = " + exact(n.token[dimension]));
+    lines.push_back("wte[" + std::to_string(neighbour->id) + "][" + std::to_string(hit.col) +
+                    "] = " + exact(row_of_wte(c, neighbour->id)[dimension]));
+    lines.push_back(component_name(n, kToken, hit.col) + " = " + exact(n.token[dimension]));
   }
-  result.status = name + "   " + result.lines[1];
+  result = row_hover(c, region.rect, lines);
+  result.status = name + "   " + lines[1];
   return result;
 }
 
@@ -390,19 +333,6 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const auto nearest = c.run ? c.ask(NearestTo{c.chosen_query}) : nullptr;
-  const int all = nearest ? static_cast<int>(nearest->tokens.size()) : 0;
-  return table_rows_of(picture, kNeighbour, all, c.options[kFirstNeighbour], kFirstNeighbour);
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit*, const Gesture& gesture) {
-  const TableRows rows = rows_of(c, picture);
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::key) return {};
-  return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
-}
-
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
   std::vector<MenuLine> lines;
   if (!hit || !c.run) return lines;
@@ -423,16 +353,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
-}
-
-/// The token before or after the shown one.
-ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  return {MoveQuery{by}};
-}
-
 }  // namespace
 
 View embedding_view() {
@@ -444,12 +364,9 @@ View embedding_view() {
   view.group = Group::input;
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
-  view.commands = {
-      {"", "‹ Previous", "The token before this one", [](const ViewContext& c, int) { return step(c, -1); }},
-      {"", "Next ›", "The token after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
-  view.on = on;
+  view.commands = query_steps("The token before this one", "The token after this one");
+  add_list<kRows>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -1,17 +1,11 @@
 #include <algorithm>
-#include <array>
-#include <numeric>
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/token_merges.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
-#include "viz/charts/table.h"
 #include "viz/text/piece_rows.h"
 
 namespace headscope::app {
@@ -86,11 +80,6 @@ std::string subtitle_of(const ViewContext& c, const std::vector<model::MergeStep
 
 // ---- all tokens ----
 
-/// What the table refers to.
-struct Texts {
-  std::vector<std::string> bytes, merges;
-};
-
 /// "a+b 12, ab+c 400"
 std::string merges_words(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
   std::string words;
@@ -101,50 +90,29 @@ std::string merges_words(const ViewContext& c, const std::vector<model::MergeSte
   return words;
 }
 
-Texts texts_of(const ViewContext& c, const TokenMerges& merges) {
-  Texts texts;
-  for (int i = 0; i < c.run->run->length(); ++i) {
-    texts.bytes.push_back(bytes_as_hex(bytes_of(c, token_at(c, i).id)));
-    texts.merges.push_back(merges_words(c, steps_of(c, merges, i)));
-  }
-  return texts;
+/// As the user scrolled, or else so that the query's row is in sight.
+int first_row(const ViewContext& c, int shown) {
+  if (c.options[kFirstToken] >= 0) return c.options[kFirstToken];
+  return first_row_showing(c.selection.query, shown);
 }
+const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens"};
 
-enum Column { kPosition, kLabel, kId, kBytes, kMerges };
-
-viz::Table table_of(const ViewContext& c, const Texts& texts) {
-  constexpr std::array<const char*, kMerges + 1> kHeadings{"", "token", "id", "bytes",
-                                                           "merges and their ranks"};
-  constexpr std::array<int, kMerges + 1> kImportance{1, 4, 2, 0, 3};
-  const float em = c.font_size;
-  viz::Table table;
-  table.rows = c.run->run->length();
-  table.columns.resize(kMerges + 1);
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    viz::TableColumn& column = table.columns[i];
-    column.heading = kHeadings[i];
-    column.heading_color = c.theme->text_muted;
-    column.color = i == kPosition || i == kBytes ? c.theme->text_muted : c.theme->text;
-    column.importance = kImportance[i];
-    column.decimals = 0;
-  }
-  for (const int column : {kPosition, kId})
-    table.columns[static_cast<std::size_t>(column)].kind = viz::TableColumn::Kind::number;
-  std::vector<float>& positions = table.columns[kPosition].numbers;
-  positions.resize(static_cast<std::size_t>(table.rows));
-  std::iota(positions.begin(), positions.end(), 0.F);
-  for (int i = 0; i < table.rows; ++i)
-    table.columns[kId].numbers.push_back(static_cast<float>(token_at(c, i).id));
-  table.columns[kLabel].texts = std::span(c.run->tokens.labels).first(positions.size());
-  table.columns[kBytes].texts = texts.bytes;
-  table.columns[kMerges].texts = texts.merges;
-  table.columns[kMerges].least = std::min(12 * em, 0.4F * c.width);
-  table.columns[kMerges].most = 1e4F;  // all the room there is
-  table.row_names = "tokens";
-  table.marked = c.selection.query;
-  table.mark = c.theme->query;
-  table.row_role = kToken;
-  return table;
+List list_of(const ViewContext& c, const TokenMerges& merges) {
+  const viz::Color muted = c.theme->text_muted;
+  const auto id = [&c](int position) { return token_at(c, position).id; };
+  List list(c, kRows, c.run->run->length());
+  list.number("", 1, [](int position) { return position; }, {.color = muted, .digits = 0});
+  list.text("token", 4, c.run->tokens.labels);
+  list.number("id", 2, id, {.digits = 0});
+  list.text("bytes", 0, [&c, id](int position) { return bytes_as_hex(bytes_of(c, id(position))); },
+            {.color = muted});
+  list.text("merges and their ranks", 3,
+            [&](int position) { return merges_words(c, steps_of(c, merges, position)); },
+            {.least = std::min(12 * c.font_size, 0.4F * c.width), .most = 1e4F});  // all the room there is
+  list.table.first_number = 0;
+  list.table.marked = c.selection.query;
+  list.table.mark = c.theme->query;
+  return list;
 }
 
 struct Layout {
@@ -170,12 +138,6 @@ Layout lay_out(const ViewContext& c, std::size_t rows) {
   return l;
 }
 
-/// As the user scrolled, or else so that the query's row is in sight.
-int first_row(const ViewContext& c, int shown) {
-  if (c.options[kFirstToken] >= 0) return c.options[kFirstToken];
-  return first_row_showing(c.selection.query, shown);
-}
-
 Picture build(const ViewContext& c) {
   const auto merges = c.ask(MergesOfTokens{});
   if (auto words = waiting(c, MergesOfTokens{}, merges != nullptr)) return *words;
@@ -185,17 +147,14 @@ Picture build(const ViewContext& c) {
   const Layout l = lay_out(c, pieces.rows.size());
   if (l.steps.h < viz::piece_rows_height(1, style) || l.steps.w < 6 * c.font_size) return too_small(c);
   Picture picture = blank(c);
-  const Texts texts = texts_of(c, *merges);
-  viz::Table table = table_of(c, texts);
-  viz::TableLayout layout = viz::lay_out_table(table, l.table, style);
-  table.first = first_row(c, static_cast<int>(layout.rows.size()));
-  layout = viz::lay_out_table(table, l.table, style);
+  List list = list_of(c, *merges);
+  list.lay_out(l.table);
+  list.table.first = first_row(c, static_cast<int>(list.layout().rows.size()));
+  const bool lists = list.lay_out(l.table);
   viz::paint_piece_rows(picture, pieces, l.steps, style);
-  if (!layout.rows.empty() && layout.places.size() >= 2) viz::paint_table(picture, table, layout, style);
-  // Rows that scroll and what gives way make no lesser figure of it: both say what shows.
-  picture.whole = true;
-  std::string words = subtitle_of(c, steps);
-  if (!layout.rows.empty() && !layout.note.empty()) words += "; " + layout.note;
+  if (lists) list.paint(picture);
+  picture.whole = true;  // both say which of their rows show
+  const std::string words = subtitle_of(c, steps) + (list.layout().rows.empty() ? "" : list.note("; "));
   paint_title(picture, c, "How " + token_name(c.run->tokens, c.selection.query) + " is built", words);
   return picture;
 }
@@ -218,23 +177,21 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const auto merges = c.ask(MergesOfTokens{});
-  Hover result;
-  if (!merges || !c.run) return result;
-  if (region.role == kStep) {
-    const auto& steps = steps_of(c, *merges, c.selection.query);
-    if (region.id > std::ssize(steps)) return result;
-    result.lines = step_lines(c, steps, region.id);
+  if (!merges || !c.run) return {};
+  const bool step = region.role == kStep;
+  if (!step && region.id >= c.run->run->length()) return {};
+  const auto& steps = steps_of(c, *merges, step ? c.selection.query : region.id);
+  if (step && region.id > std::ssize(steps)) return {};
+  std::vector<std::string> lines;
+  if (step) {
+    lines = step_lines(c, steps, region.id);
   } else {
-    if (region.id >= c.run->run->length()) return result;
     const int id = token_at(c, region.id).id;
-    result.lines = {"position " + token_name(c.run->tokens, region.id),
-                    "id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id))};
-    const auto& steps = steps_of(c, *merges, region.id);
-    if (!steps.empty()) result.lines.push_back(merges_words(c, steps));
+    lines = {"position " + token_name(c.run->tokens, region.id),
+             "id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id))};
+    if (!steps.empty()) lines.push_back(merges_words(c, steps));
   }
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
-  result.status = result.lines[0] + "   " + result.lines[1];
-  return result;
+  return row_hover(c, region.rect, std::move(lines), 2);
 }
 
 /// A row for each merge of each token; of a token that none made one row.
@@ -264,23 +221,10 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
-  if (!merges) return {};
-  const auto shown =
-      static_cast<int>(std::ranges::count(picture.regions, static_cast<int>(kToken), &viz::Region::role));
-  return table_rows_of(picture, kToken, c.run->run->length(), first_row(c, shown), kFirstToken);
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  const TableRows rows = rows_of(c, picture);
-  if (gesture.kind == Gesture::Kind::key)
-    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit || rows.shown == 0) return {};
-  const viz::Region& region = region_of(picture, *hit);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
   if (region.role != kToken || region.id >= c.run->run->length()) return {};
+  const TableRows rows = rows_in(kRows, c, picture);
   return {SelectQuery{region.id}, rows.from(rows.first)};  // nothing moves under the mouse
 }
 
@@ -302,10 +246,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
-}
-
 /// All steps, and so many of the tokens that the page can be handled.
 viz::Point figure_size(const ViewContext& c) {
   constexpr int kMostTokens = 60;
@@ -319,12 +259,6 @@ viz::Point figure_size(const ViewContext& c) {
           below_title(c).y + steps + c.font_size + viz::table_height(tokens, style) + 2 * margin(c)};
 }
 
-/// The token before or after the shown one.
-ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  return {MoveQuery{by}};
-}
-
 }  // namespace
 
 View tokenization_view() {
@@ -334,12 +268,9 @@ View tokenization_view() {
   view.help = "the merges that built each token, step by step from its bytes, with their ranks";
   view.group = Group::input;
   view.options = {&kFirstToken};
-  view.commands = {
-      {"", "‹ Previous", "The token before this one", [](const ViewContext& c, int) { return step(c, -1); }},
-      {"", "Next ›", "The token after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
-  view.on = on;
+  view.commands = query_steps("The token before this one", "The token after this one");
+  add_list<kRows, click>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.needs = Capability::weights | Capability::tokenizer;
   view.build = build;
   view.hover = hover;

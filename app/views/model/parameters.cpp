@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "app/run/analyses/attention_questions.h"
@@ -7,16 +6,13 @@
 #include "app/run/analyses/tensor_picture.h"
 #include "app/run/sources/model_sizes.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/heatmap.h"
 #include "viz/charts/histogram.h"
-#include "viz/charts/table.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -60,13 +56,15 @@ struct Line {
   std::string name;
   std::string shape;
   std::int64_t count = 0;
-  int tensor = -1;  ///< in Transformer::parameters(); -1: a block
-  int layer = -1;   ///< -1: of no block
+  const model::Parameter* tensor = nullptr;  ///< null: a block
+  int layer = -1;                            ///< -1: of no block
 };
 
-std::string shape_of(const model::Parameter& parameter) {
+/// "256 × 1,024", or with other words between and without commas.
+std::string shape_of(const model::Parameter& parameter, const char* between = " × ", bool commas = true) {
   std::string text;
-  for (const std::int64_t extent : parameter.shape) text += (text.empty() ? "" : " × ") + grouped(extent);
+  for (const std::int64_t extent : parameter.shape)
+    text += (text.empty() ? "" : between) + (commas ? grouped(extent) : std::to_string(extent));
   return text;
 }
 
@@ -83,22 +81,20 @@ std::string_view name_in_block(const model::Parameter& parameter) {
 
 /// All tensors; of the blocks but the chosen one a line each.
 std::vector<Line> lines_of(const ViewContext& c) {
-  const auto& parameters = c.run->model->transformer->parameters();
   std::vector<Line> lines;
   int block = -1;
   std::size_t of_block = 0;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const model::Parameter& parameter = parameters[i];
+  for (const model::Parameter& parameter : c.run->model->transformer->parameters()) {
     const int layer = layer_of(parameter.name);
     if (layer >= 0 && layer != block) {
       block = layer;
       of_block = lines.size();
-      lines.push_back({"h." + std::to_string(layer), "block", 0, -1, layer});
+      lines.push_back({"h." + std::to_string(layer), "block", 0, nullptr, layer});
     }
     if (layer >= 0) lines[of_block].count += model::value_count(parameter);
     if (layer >= 0 && layer != c.selection.layer) continue;
     const std::string name = (layer < 0 ? "" : "  ") + std::string(name_in_block(parameter));
-    lines.push_back({name, shape_of(parameter), model::value_count(parameter), static_cast<int>(i), layer});
+    lines.push_back({name, shape_of(parameter), model::value_count(parameter), &parameter, layer});
   }
   return lines;
 }
@@ -111,6 +107,10 @@ int tensor_of(const ViewContext& c) {
   const auto found = std::ranges::find_if(
       parameters, [&](const model::Parameter& p) { return p.name == name || p.name == in_block; });
   return found == parameters.end() ? 0 : static_cast<int>(found - parameters.begin());
+}
+
+const model::Parameter& parameter_of(const ViewContext& c) {
+  return c.run->model->transformer->parameters()[static_cast<std::size_t>(tensor_of(c))];
 }
 
 /// The option's value that means a parameter.
@@ -169,75 +169,31 @@ viz::BarChart ladder_of(const ViewContext& c) {
 
 // ---- the figure ----
 
-/// What the table refers to.
-struct Texts {
-  std::vector<Line> lines;
-  std::vector<std::string> names, shapes, counts;
-};
+const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows"};
 
-Texts texts_of(const ViewContext& c) {
-  Texts t{lines_of(c), {}, {}, {}};
-  for (const Line& line : t.lines) {
-    t.names.push_back(line.name);
-    t.shapes.push_back(line.shape);
-    t.counts.push_back(grouped(line.count));
-  }
-  return t;
-}
-
-enum Column { kName, kShape, kCount, kShare };
-
-viz::Table table_of(const ViewContext& c, const Texts& t) {
-  using Kind = viz::TableColumn::Kind;
-  const auto total = static_cast<double>(c.run->model->transformer->parameter_count());
-  viz::Table table;
-  table.rows = static_cast<int>(t.lines.size());
-  table.columns.resize(kShare + 1);
-  constexpr std::array<const char*, kShare + 1> kHeadings{"tensor", "shape", "values", "share, %"};
-  constexpr std::array<int, kShare + 1> kImportance{3, 0, 2, 1};
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    table.columns[i].heading = kHeadings[i];
-    table.columns[i].heading_color = c.theme->text_muted;
-    table.columns[i].color = c.theme->text;
-    table.columns[i].importance = kImportance[i];
-  }
-  table.columns[kName].texts = t.names;
-  table.columns[kName].least = 10 * c.font_size;
-  table.columns[kShape].texts = t.shapes;
-  table.columns[kShape].color = c.theme->text_muted;
-  viz::TableColumn& count = table.columns[kCount];
-  count.kind = Kind::number;
-  count.texts = t.counts;
+List list_of(const ViewContext& c, const std::vector<Line>& lines) {
+  const std::int64_t total = c.run->model->transformer->parameter_count();
+  const std::string sum = grouped(total);
+  const auto line = [&lines](int row) -> const Line& { return lines[static_cast<std::size_t>(row)]; };
+  const auto share = [=](int row) {
+    return static_cast<float>(100 * static_cast<double>(line(row).count) / static_cast<double>(total));
+  };
+  float largest = 0;
+  for (int row = 0; row < std::ssize(lines); ++row) largest = std::max(largest, share(row));
+  List list(c, kRows, static_cast<int>(lines.size()));
+  list.text("tensor", 3, [=](int row) { return line(row).name; }, {.least = 10 * c.font_size});
+  list.text("shape", 0, [=](int row) { return line(row).shape; }, {.color = c.theme->text_muted});
   const viz::Style style = style_of(c);
-  const std::string sum_of_all = grouped(c.run->model->transformer->parameter_count());
-  count.least = std::ceil(style.width(sum_of_all, style.small(), viz::FontStyle::medium)) + 1;
-  viz::TableColumn& share = table.columns[kShare];
-  share.kind = Kind::bar;
-  share.decimals = 2;
-  share.bar_color = c.theme->accent.with_alpha(170);
-  share.axis = true;
-  for (const Line& line : t.lines) {
-    count.numbers.push_back(static_cast<float>(line.count));
-    share.numbers.push_back(static_cast<float>(100 * static_cast<double>(line.count) / total));
-  }
-  share.high = viz::round_limit(static_cast<double>(*std::ranges::max_element(share.numbers)));
-  viz::FixedCell name, sum, all;
-  name.column = kName;
-  name.text = c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all";
-  name.color = sum.color = all.color = c.theme->text;
-  sum.column = kCount;
-  sum.text = sum_of_all;
-  all.column = kShare;
-  all.text = "100.00";
-  table.footer = {{name, sum, all}};
-  table.first = c.options[kFirstTensor];
-  table.row_names = "rows";
-  table.first_number = 1;
-  const auto marked = std::ranges::find(t.lines, tensor_of(c), &Line::tensor);
-  table.marked = marked == t.lines.end() ? -1 : static_cast<int>(marked - t.lines.begin());
-  table.mark = c.theme->accent;
-  table.row_role = kRow;
-  return table;
+  const float sum_width = std::ceil(style.width(sum, style.small(), viz::FontStyle::medium)) + 1;
+  list.number("values", 2, [=](int row) { return line(row).count; }, {.least = sum_width}).text =
+      [=](int row) { return grouped(line(row).count); };
+  list.bar("share, %", 1, c.theme->accent.with_alpha(170), share,
+           {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true});
+  list.table.footer = {{list.cell(0, c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all"),
+                        list.cell(2, sum), list.cell(3, "100.00")}};
+  const auto marked = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
+  list.table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
+  return list;
 }
 
 /// The table beside the chosen tensor over the ladder; where it is narrow, one above the other.
@@ -269,10 +225,6 @@ Layout lay_out(const ViewContext& c) {
     l.table.h = l.tensor.y - area.y - gap;
   }
   return l;
-}
-
-const model::Parameter& parameter_of(const ViewContext& c) {
-  return c.run->model->transformer->parameters()[static_cast<std::size_t>(tensor_of(c))];
 }
 
 /// A title, and as far as there is room what is said of it; returns what is below.
@@ -379,30 +331,25 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const Layout l = lay_out(c);
   const auto tensor = l.tensor.h > 0 ? c.ask(PictureOfTensor{tensor_of(c)}) : nullptr;
-  const Texts texts = texts_of(c);
-  const viz::Table table = table_of(c, texts);
-  const viz::TableLayout layout = viz::lay_out_table(table, l.table, style);
-  if (layout.rows.empty() || layout.places.empty()) return too_small(c, "for the table");
+  const std::vector<Line> lines = lines_of(c);
+  List list = list_of(c, lines);
+  list.lay_out(l.table);
+  if (list.layout().rows.empty() || list.layout().places.empty()) return too_small(c, "for the table");
   Picture picture = blank(c);
   const model::Config& config = c.run->run->config;
   paint_title(picture, c, grouped(c.run->model->transformer->parameter_count()) + " parameters",
               std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
                   " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) +
-                  " tokens, " + grouped(config.n_ctx) + " positions" + (layout.note.empty() ? "" : "; ") +
-                  layout.note);
-  // Rows that scroll and what gives way make no lesser figure of it.
+                  " tokens, " + grouped(config.n_ctx) + " positions" + list.note("; "));
+  // What gives way makes no lesser figure of it.
   const bool whole = picture.whole;
-  viz::paint_table(picture, table, layout, style);
+  list.paint(picture);
   if (l.tensor.h > 0) paint_tensor(picture, c, tensor.get(), l.tensor);
   if (l.ladder.h > 0) {
     viz::Rect below = paint_heading(picture, c, "The sizes of GPT-2", "from their configurations", l.ladder);
     below.h -= l.notes_h;
     viz::paint_bar_chart(picture, ladder_of(c), below, style);
-    float y = below.bottom() + style.unit() + style.line(style.small()) / 2;
-    for (const std::string& words : ladder_note(c, below.w)) {
-      viz::add_label(picture.scene, style, words, {below.x, y}, style.small(), c.theme->text_muted);
-      y += style.line(style.small());
-    }
+    paint_small_lines(picture, c, ladder_note(c, below.w), {below.x, below.bottom() + style.unit()});
   }
   picture.whole = whole;
   return picture;
@@ -436,53 +383,55 @@ std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p,
   return lines;
 }
 
+/// The line of a region; none: it is no row's.
+std::optional<Line> line_at(const ViewContext& c, const viz::Region& region) {
+  const std::vector<Line> lines = lines_of(c);
+  if (region.role != kRow || region.id >= std::ssize(lines)) return std::nullopt;
+  return lines[static_cast<std::size_t>(region.id)];
+}
+
+std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
+  const auto total = static_cast<double>(c.run->model->transformer->parameter_count());
+  std::vector<std::string> lines{
+      line.tensor ? line.tensor->name + " [" + line.shape + "]" : "block " + std::to_string(line.layer),
+      grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total)};
+  if (line.tensor)
+    lines.emplace_back(kTensor.choices[static_cast<std::size_t>(choice_of(*line.tensor))].help);
+  return lines;
+}
+
+std::vector<std::string> size_lines(const ModelSize& size) {
+  std::vector<std::string> lines{size.name, grouped(size.count) + " values",
+                                 std::to_string(size.layers) + " blocks of width " + grouped(size.width)};
+  if (const std::string other = other_count(size); !other.empty()) lines.push_back(other);
+  return lines;
+}
+
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  if (!c.run) return result;
-  const auto finish = [&](std::vector<std::string> lines, viz::Rect frame) {
+  if (!c.run) return {};
+  const auto framed = [&](const viz::Rect& frame, std::vector<std::string> lines) {
+    Hover result = row_hover(c, {}, std::move(lines));
+    result.overlay = {};
     result.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
-    result.lines = std::move(lines);
-    for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+    return result;
   };
   if (region.role == kRow) {
-    const std::vector<Line> lines = lines_of(c);
-    if (region.id >= std::ssize(lines)) return result;
-    const Line& line = lines[static_cast<std::size_t>(region.id)];
-    const auto& parameters = c.run->model->transformer->parameters();
-    std::vector<std::string> words{
-        line.tensor < 0 ? "block " + std::to_string(line.layer)
-                        : parameters[static_cast<std::size_t>(line.tensor)].name + " [" + line.shape + "]",
-        grouped(line.count) + " values, " +
-            percent(static_cast<double>(line.count) /
-                    static_cast<double>(c.run->model->transformer->parameter_count()))};
-    if (line.tensor >= 0) {
-      const int choice = choice_of(parameters[static_cast<std::size_t>(line.tensor)]);
-      words.emplace_back(kTensor.choices[static_cast<std::size_t>(choice)].help);
-    }
-    finish(std::move(words), region.rect);
-    return result;
+    const auto line = line_at(c, region);
+    return line ? framed(region.rect, line_lines(c, *line)) : Hover();
   }
   if (region.role == kSize) {
     const std::vector<ModelSize> sizes = sizes_of(c);
-    if (region.id >= std::ssize(sizes)) return result;
-    const ModelSize& size = sizes[static_cast<std::size_t>(region.id)];
-    std::vector<std::string> words{size.name, grouped(size.count) + " values",
-                                   std::to_string(size.layers) + " blocks of width " + grouped(size.width)};
-    if (const std::string other = other_count(size); !other.empty()) words.push_back(other);
-    finish(std::move(words), region.rect);
-    return result;
+    if (region.id >= std::ssize(sizes)) return {};
+    return framed(region.rect, size_lines(sizes[static_cast<std::size_t>(region.id)]));
   }
   const auto p = c.ask(PictureOfTensor{tensor_of(c)});
   const bool there = p && !p->pooled.empty() && hit.row < p->pooled_rows;
-  if (there && region.role == kMap && hit.col < p->pooled_cols) {
-    finish(cell_lines(c, *p, hit), region.cell_rect(hit.row, hit.col));
-  } else if (there && region.role == kBins && hit.col < std::ssize(p->bins)) {
-    finish(bin_lines(c, *p, hit.col), region.cell_rect(0, hit.col));
-  } else {
-    finish({parameter_of(c).name, kComputing}, region.rect);
-  }
-  return result;
+  if (there && region.role == kMap && hit.col < p->pooled_cols)
+    return framed(region.cell_rect(hit.row, hit.col), cell_lines(c, *p, hit));
+  if (there && region.role == kBins && hit.col < std::ssize(p->bins))
+    return framed(region.cell_rect(0, hit.col), bin_lines(c, *p, hit.col));
+  return framed(region.rect, {parameter_of(c).name, kComputing});
 }
 
 /// A row for each tensor of every block, and the four published sizes.
@@ -493,12 +442,9 @@ Table table(const ViewContext& c) {
   const model::Transformer& transformer = *c.run->model->transformer;
   const auto total = static_cast<double>(transformer.parameter_count());
   for (const model::Parameter& parameter : transformer.parameters()) {
-    std::string shape;
-    for (const std::int64_t extent : parameter.shape)
-      shape += (shape.empty() ? "" : " x ") + std::to_string(extent);
     const std::int64_t count = model::value_count(parameter);
-    result.rows.push_back(
-        {parameter.name, shape, std::to_string(count), plain(static_cast<double>(count) / total)});
+    result.rows.push_back({parameter.name, shape_of(parameter, " x ", false), std::to_string(count),
+                           plain(static_cast<double>(count) / total)});
   }
   result.rows.push_back({"all", "", std::to_string(transformer.parameter_count()), "1"});
   for (const ModelSize& size : sizes_of(c))
@@ -509,47 +455,34 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const int all = c.run ? static_cast<int>(lines_of(c).size()) : 0;
-  return table_rows_of(picture, kRow, all, c.options[kFirstTensor], kFirstTensor);
-}
-
 /// What a click on a line does: opens its block, or shows its tensor.
 ViewActions choose(const ViewContext& c, const Line& line) {
-  if (line.tensor < 0) return {SelectHead{line.layer, c.selection.head}};
-  const auto& parameters = c.run->model->transformer->parameters();
-  return {SetOption{&kTensor, choice_of(parameters[static_cast<std::size_t>(line.tensor)])}};
+  if (!line.tensor) return {SelectHead{line.layer, c.selection.head}};
+  return {SetOption{&kTensor, choice_of(*line.tensor)}};
 }
 
 /// The tensor of the row above or below.
 ViewActions move_tensor(const ViewContext& c, int by) {
   const std::vector<Line> lines = lines_of(c);
-  const auto now = std::ranges::find(lines, tensor_of(c), &Line::tensor);
+  const auto now = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
   for (auto i = now - lines.begin() + by; i >= 0 && i < std::ssize(lines); i += by) {
     const Line& line = lines[static_cast<std::size_t>(i)];
-    if (line.tensor >= 0) return choose(c, line);
+    if (line.tensor) return choose(c, line);
   }
   return {};
 }
 
-ViewActions on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
   const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
   if (gesture.modifiers.shift && (up || down)) return move_tensor(c, up ? -1 : 1);
-  if (gesture.key == Key::left) return {MoveHead{-1, 0}};
-  if (gesture.key == Key::right) return {MoveHead{1, 0}};
+  if (gesture.key == Key::left) return ViewActions{MoveHead{-1, 0}};
+  if (gesture.key == Key::right) return ViewActions{MoveHead{1, 0}};
   return rows.by_key(gesture.key).value_or(ViewActions{});
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  const TableRows rows = rows_of(c, picture);
-  if (gesture.kind == Gesture::Kind::key) return on_key(c, rows, gesture);
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const viz::Region& region = region_of(picture, *hit);
-  const std::vector<Line> lines = lines_of(c);
-  if (region.role != kRow || region.id >= std::ssize(lines)) return {};
-  return choose(c, lines[static_cast<std::size_t>(region.id)]);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto line = line_at(c, region_of(picture, hit));
+  return line ? choose(c, *line) : ViewActions{};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -561,25 +494,25 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
     if (!p || hit->row >= p->pooled_rows || hit->col >= p->pooled_cols) return result;
     result.push_back(copy_value(p->matrix().at(hit->row, hit->col)));
   }
-  const std::vector<Line> lines = lines_of(c);
-  if (region.role != kRow || region.id >= std::ssize(lines)) return result;
-  const Line& line = lines[static_cast<std::size_t>(region.id)];
-  const std::string count = std::to_string(line.count);
+  const auto line = line_at(c, region);
+  if (!line) return result;
+  const std::string count = std::to_string(line->count);
   result.push_back(
-      {line.tensor < 0 ? "Open block " + std::to_string(line.layer) : "Show its values", choose(c, line)});
+      {line->tensor ? "Show its values" : "Open block " + std::to_string(line->layer), choose(c, *line)});
   result.push_back({"Copy " + count, {CopyText{count}}});
   return result;
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  const TableRows rows = rows_of(c, picture);
+  const TableRows rows = rows_in(kRows, c, picture);
   return rows.bars(rows.place.right() + style_of(c).unit());
 }
 
 /// The table without a scroll bar, beside the tensor and the ladder.
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {c.width, c.height};
-  const float rows = viz::table_height(table_of(c, texts_of(c)), style_of(c));
+  const std::vector<Line> lines = lines_of(c);
+  const float rows = viz::table_height(list_of(c, lines).table, style_of(c));
   return {std::max(c.width, 72 * c.font_size),
           std::max(44 * c.font_size, below_title(c).y + rows + 2 * margin(c))};
 }
@@ -593,9 +526,9 @@ View parameters_view() {
   view.help = "every tensor of the model with its shape, its share and its values, beside the sizes of GPT-2";
   view.group = Group::model;
   view.options = {&kTensor, &kFirstTensor};
-  view.on = on;
-  view.menu = menu;
+  add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
+  view.menu = menu;
   view.figure_size = figure_size;
   view.build = build;
   view.hover = hover;

@@ -7,14 +7,11 @@
 #include "app/views/output/attribution_numbers.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "viz/charts/heatmap.h"
-#include "viz/charts/table.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -23,7 +20,6 @@ namespace {
 /// Of regions. cell: row: layer; col: a head, behind them attention's bias and the MLP. end: id: an End. row:
 /// id: of parts: their index, of layers: theirs, of sources: position.
 enum Role { kCell, kEnd, kRow };
-using List = AttributionList;
 using Numbers = AttributionNumbers;
 
 const Option<int> kToken{
@@ -43,7 +39,7 @@ const Option<int> kAgainst{{.name = "against-rank",
                             .low = 0,
                             .high = 100,
                             .keys = "wW"}};
-const Option<List> kList{
+const Option<AttributionList> kList{
     {.name = "attribution-list",
      .label = "List",
      .help = "what is listed beside the grid",
@@ -85,9 +81,9 @@ std::string target_of(const ViewContext& c, const Attribution& a) {
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   auto of = attribution_of(c);
   if (!of) return std::nullopt;
-  const List list = c.options[kList];
+  const AttributionList list = c.options[kList];
   std::shared_ptr<const SourceParts> sources;
-  if (list == List::sources) sources = sources_of(c, *of);
+  if (list == AttributionList::sources) sources = sources_of(c, *of);
   return attribution_numbers(std::move(of), list, std::move(sources), c.run->tokens);
 }
 
@@ -105,52 +101,15 @@ viz::ColorScale scale_of(const Numbers& n) {
                            viz::united(viz::value_range(grid), viz::value_range(viz::Matrix::row(ends))));
 }
 
-// ---- where everything stands ----
-
-struct Layout {
-  viz::Rect grid, list;  ///< no width: no room
-  float ends = 0;        ///< height of the line of what is in no layer
-};
-
-Layout lay_out(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const viz::Rect area = below_title(c);
-  const float em = style.font_size, gap = 6 * style.unit();
-  Layout l;
-  l.ends = 2 * (style.line(style.small()) + style.unit());
-  const float under = 2 * l.ends + style.line(style.small());
-  l.grid = {area.x, area.y, area.w, area.h - under};
-  if (area.w >= 36 * em) {
-    l.grid.w = std::floor(0.6F * (area.w - gap));
-    l.list = {l.grid.right() + gap, area.y, area.w - l.grid.w - gap, area.h};
-  } else if (area.h >= 32 * em) {
-    l.grid.h = std::floor(0.55F * area.h) - under;
-    const float y = l.grid.bottom() + under + gap;
-    l.list = {area.x, y, area.w, area.bottom() - y};
-  }
-  return l;
-}
-
 // ---- the list ----
-
-viz::TableColumn& add_column(viz::Table& table, const ViewContext& c, viz::TableColumn::Kind kind,
-                             const char* heading, int importance) {
-  viz::TableColumn& column = table.columns.emplace_back();
-  column.kind = kind;
-  column.heading = heading;
-  column.heading_color = c.theme->text_muted;
-  column.color = c.theme->text;
-  column.importance = importance;
-  return column;
-}
 
 std::string heading_of(const ViewContext& c) {
   switch (c.options[kList]) {
-    case List::parts:
+    case AttributionList::parts:
       return "part";
-    case List::layers:
+    case AttributionList::layers:
       return "layer";
-    case List::sources:
+    case AttributionList::sources:
       break;
   }
   return head_name(c.selection.layer, c.selection.head) + " from";
@@ -161,63 +120,43 @@ bool shows_gone(const ViewContext& c, const Numbers& n) {
   return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources && n.sources->gone != 0;
 }
 
-/// Names outlive the table.
-viz::Table list_of(const ViewContext& c, const Numbers& n, const std::string& heading) {
-  using Kind = viz::TableColumn::Kind;
-  const bool sources = c.options[kList] == List::sources;
-  viz::Table table;
-  table.rows = static_cast<int>(n.names.size());
-  if (sources) {
-    viz::TableColumn& position = add_column(table, c, Kind::number, "", 5);
-    position.color = c.theme->text_muted;
-    position.numbers.assign(n.ids.begin(), n.ids.end());
-    position.decimals = 0;
-  }
-  const auto named = static_cast<int>(table.columns.size());
-  viz::TableColumn& name = add_column(table, c, Kind::text, heading.c_str(), 9);
-  name.texts = n.names;
-  if (!sources) name.least = 10 * c.font_size;
-  if (sources) name.heading_color = c.theme->key;
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
+
+List list_of(const ViewContext& c, const Numbers& n) {
+  const viz::Theme& theme = *c.theme;
+  const bool sources = c.options[kList] == AttributionList::sources;
+  List list(c, kRows, static_cast<int>(n.names.size()));
+  if (sources) list.number("", 5, n.ids, {.color = theme.text_muted, .digits = 0});
+  list.text(heading_of(c), 9, n.names,
+            {.heading = sources ? theme.key : theme.text_muted, .least = sources ? 0 : 10 * c.font_size});
+  const int named = list.last();
   if (sources && n.sources) {
-    viz::TableColumn& weight = add_column(table, c, Kind::number, "weight", 6);
-    for (const int key : n.ids) weight.numbers.push_back(n.sources->weights[static_cast<std::size_t>(key)]);
-    weight.decimals = 4;
-    weight.scientific_below = 0.001;
+    const auto weight = [&n](int row) {
+      return n.sources->weights[static_cast<std::size_t>(n.ids[static_cast<std::size_t>(row)])];
+    };
+    list.number("weight", 6, weight, {.digits = 4, .scientific = 0.001});
   }
-  const auto barred = static_cast<int>(table.columns.size());
-  viz::TableColumn& bar =
-      add_column(table, c, Kind::bar, c.side == Side::difference ? difference_name(c) : "logit", 8);
-  bar.numbers = n.values;
-  bar.bar_color = c.theme->accent;
-  bar.most = 20 * c.font_size;
-  bar.decimals = 4;
-  viz::FixedCell sum, total;
-  sum.column = named;
-  sum.text = "sum";
-  total.column = barred;
-  total.text = sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4);
-  sum.color = total.color = c.theme->text;
-  if (shows_gone(c, n)) {
-    viz::FixedCell gone = sum, value = total;
-    gone.text = "of the " + second_name(*c.run) + " alone";
-    value.text = viz::fixed_number(n.sources->gone, 4);
-    gone.color = value.color = c.theme->text_muted;
-    table.footer.push_back({gone, value});
-  }
-  table.footer.push_back({sum, total});
-  table.first = c.options[kFirstRow];
-  table.row_names = sources ? "sources" : c.options[kList] == List::parts ? "parts" : "rows";
-  table.first_number = 1;
-  table.row_role = kRow;
+  list.bar(c.side == Side::difference ? difference_name(c) : "logit", 8, theme.accent, n.values,
+           {.digits = 4, .most = 20 * c.font_size});
+  const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
+    viz::FixedRow row{list.cell(named, name), list.cell(list.last(), value)};
+    for (viz::FixedCell& cell : row) cell.color = color;
+    list.table.footer.push_back(row);
+  };
+  if (shows_gone(c, n))
+    footer("of the " + second_name(*c.run) + " alone", viz::fixed_number(n.sources->gone, 4),
+           theme.text_muted);
+  footer("sum", sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4), theme.text);
+  if (c.options[kList] != AttributionList::layers) list.table.row_names = sources ? "sources" : "parts";
   const auto marked = std::ranges::find_if(n.ids, [&](int id) {
     if (sources) return id == c.selection.key;
-    if (c.options[kList] == List::layers) return id == c.selection.layer;
+    if (c.options[kList] == AttributionList::layers) return id == c.selection.layer;
     const Contribution& part = n.parts[static_cast<std::size_t>(id)];
     return part.layer == c.selection.layer && part.col == c.selection.head;
   });
-  if (marked != n.ids.end()) table.marked = static_cast<int>(marked - n.ids.begin());
-  table.mark = sources ? c.theme->key : c.theme->accent;
-  return table;
+  if (marked != n.ids.end()) list.table.marked = static_cast<int>(marked - n.ids.begin());
+  if (sources) list.table.mark = theme.key;
+  return list;
 }
 
 // ---- the drawing ----
@@ -291,12 +230,12 @@ Picture build(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   const viz::Style style = style_of(c);
-  const Layout l = lay_out(c);
-  const std::string heading = heading_of(c);
-  const viz::Table list = list_of(c, *n, heading);
-  const viz::TableLayout places = viz::lay_out_table(list, l.list, style);
-  const bool lists = l.list.w > 0 && places.places.size() > 1;
-  if (l.grid.w < 12 * c.font_size || l.grid.h < 6 * c.font_size) return too_small(c, "for the parts");
+  const float ends_h = 2 * (style.line(style.small()) + style.unit());  // of the line of what is in no layer
+  const BesideList l = lay_out_beside_list(c, 36, 0.6F, 32, 2 * ends_h + style.line(style.small()));
+  List list = list_of(c, *n);
+  list.lay_out(l.list);
+  const bool lists = l.list.w > 0 && list.layout().places.size() > 1;
+  if (l.figure.w < 12 * c.font_size || l.figure.h < 6 * c.font_size) return too_small(c, "for the parts");
   Picture picture = blank(c);
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
   if (change) {
@@ -307,23 +246,16 @@ Picture build(const ViewContext& c) {
                 after + ": what each part of the model adds to it, with ln_f's scale held at " +
                     viz::number(n->of->scale, 4));
   }
-  const viz::Region grid = paint_grid(picture, c, *n, l.grid);
-  const float y = std::min(l.grid.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
-  const bool ends = paint_ends(picture, c, *n, {l.grid.x, y, l.grid.w, l.ends});
-  const float line = style.line(style.small()),
-              words_y = y + (ends ? l.ends + 2 * style.unit() : 0) + line / 2;
-  const std::string words =
-      sum_words(*n->of) + (lists && !places.note.empty() ? "; listed: " + places.note : "");
-  float at = words_y;
-  for (const std::string& part : viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.grid.w)) {
-    viz::add_label(picture.scene, style, part, {l.grid.x, at}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, l.grid.w);
-    at += line;
-  }
-  const bool whole = picture.whole;
-  if (lists) viz::paint_table(picture, list, places, style);
-  // Rows scroll and columns give way: no lesser figure. The parts are in the grid, too.
-  picture.whole = whole && ends && (lists || c.in_pane || c.options[kList] == List::parts);
+  const viz::Region grid = paint_grid(picture, c, *n, l.figure);
+  const float y = std::min(l.figure.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
+  const bool ends = paint_ends(picture, c, *n, {l.figure.x, y, l.figure.w, ends_h});
+  const float words_y = y + (ends ? ends_h + 2 * style.unit() : 0);
+  const std::string words = sum_words(*n->of) + (lists ? list.note("; listed: ") : "");
+  paint_small_lines(picture, c, viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.figure.w),
+                    {l.figure.x, words_y}, l.figure.w);
+  if (lists) list.paint(picture);
+  // The parts are in the grid, too.
+  picture.whole = picture.whole && ends && (lists || c.in_pane || c.options[kList] == AttributionList::parts);
   return picture;
 }
 
@@ -349,14 +281,14 @@ Under under(const ViewContext& c, const Numbers& n, const Picture& picture, cons
   if (region.role != kRow || region.id >= std::ssize(n.ids)) return result;
   const int id = n.ids[static_cast<std::size_t>(region.id)];
   switch (c.options[kList]) {
-    case List::parts:
+    case AttributionList::parts:
       result.part = id;
       break;
-    case List::layers:
+    case AttributionList::layers:
       result.layer = std::max(id, -1);
       if (id < 0) result.part = part_at(-1, -1 - id);
       break;
-    case List::sources:
+    case AttributionList::sources:
       result.source = id;
       break;
   }
@@ -416,41 +348,21 @@ Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
     result.lines.push_back(share);
   }
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
+  result.status = status_of(result.lines);
   return result;
 }
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const auto n = c.run ? numbers_of(c) : std::nullopt;
-  return table_rows_of(picture, kRow, n ? static_cast<int>(n->names.size()) : 0, c.options[kFirstRow],
-                       kFirstRow);
+std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
+  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
+  if (gesture.modifiers.shift || (gesture.key != Key::left && gesture.key != Key::right)) return std::nullopt;
+  return ViewActions{MoveHead{0, gesture.key == Key::left ? -1 : 1}};
 }
 
-ViewActions on_key(const ViewContext& c, const Picture& picture, const Gesture& gesture) {
-  switch (gesture.key) {
-    case Key::up:
-      return {MoveHead{-1, 0}};
-    case Key::down:
-      return {MoveHead{1, 0}};
-    case Key::page_up:
-    case Key::page_down:
-      return rows_of(c, picture).by_key(gesture.key).value_or(ViewActions{});
-    case Key::left:
-    case Key::right:
-      if (!gesture.modifiers.shift) return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
-      return keys_along_prompt(c, gesture);
-    default:
-      return keys_along_prompt(c, gesture);
-  }
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) return on_key(c, picture, gesture);
-  if (gesture.kind == Gesture::Kind::wheel) return rows_of(c, picture).by_wheel(gesture);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto n = numbers_of(c);
-  if (gesture.kind != Gesture::Kind::click || !hit || !n) return {};
-  const Under at = under(c, *n, picture, *hit);
+  if (!n) return {};
+  const Under at = under(c, *n, picture, hit);
   if (at.source >= 0) return {clicked_key(c, at.source)};
   if (!is_head(*n, at.part)) return {};
   const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
@@ -474,10 +386,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   }
   lines.push_back({"Copy " + exact(value), {CopyText{plain(value)}}});
   return lines;
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
 // ---- the table ----
@@ -519,11 +427,6 @@ viz::Point figure_size(const ViewContext& c) {
   return {70 * c.font_size, std::max(26 * c.font_size, (layers + 9) * 2.2F * c.font_size)};
 }
 
-ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  return {MoveQuery{by}};
-}
-
 }  // namespace
 
 View attribution_view() {
@@ -533,12 +436,9 @@ View attribution_view() {
   view.help = "what each head, MLP, bias and embedding adds to a logit, or to the difference of two";
   view.group = Group::output;
   view.options = {&kToken, &kAgainst, &kList, &kFirstRow};
-  view.commands = {
-      {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
-      {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
-  view.on = on;
+  view.commands = query_steps("The query before this one", "The query after this one");
+  add_list<kRows, click, on_key>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.shows_difference = true;
   view.build = build;
   view.hover = hover;

@@ -13,7 +13,7 @@
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/table_rows.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/view.h"
 #include "viz/charts/axis.h"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <numeric>
 #include <optional>
 
 #include "app/run/analyses/attention_questions.h"
@@ -11,14 +10,10 @@
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/chips.h"
-#include "viz/charts/table.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -37,7 +32,7 @@ const Option<int> kFirstPosition = first_row_option(
     "first row of the table that is shown (auto: so that the query's is, or the most surprising)", true, -1);
 
 constexpr std::size_t kGuesses = 5;
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// −log2 of the probability that the token had which does follow; NaN where none does.
 double loss_of(const model::PositionStatistics& s) {
@@ -48,23 +43,19 @@ double loss_of(const model::PositionStatistics& s) {
 struct Numbers {
   std::shared_ptr<const Statistics> statistics, compared;  ///< `compared`: on the side of changes
   std::vector<const model::PositionStatistics*> of;        ///< by position
-  std::vector<float> loss, probability, rank;              ///< rank from 1; NaN where no token follows
-  std::vector<bool> last;                                  ///< no token follows
-  std::vector<std::string> follows;
-  std::array<std::vector<std::string>, kGuesses> guesses, percents;
-  int length = 0;   ///< of the run
-  int tokens = 0;   ///< that have a loss
-  double mean = 0;  ///< bits
-  double high = 1;  ///< the losses' axis ends there
+  std::vector<double> loss;                                ///< bits; NaN where no token follows
+  int length = 0;                                          ///< of the run
+  int tokens = 0;                                          ///< that have a loss
+  double mean = 0;                                         ///< bits
+  double high = 1;                                         ///< the losses' axis ends there
 
   // Of a comparison; of all positions, or of none.
   std::vector<const model::PositionStatistics*> before;  ///< null: nothing stands for the position
-  std::vector<float> loss_before, change;                ///< NaN where not the same token follows in both
-  std::vector<bool> incomparable;                        ///< where these are NaN
-  std::vector<std::string> guess_before, percent_before;
-  int comparable = 0;                       ///< tokens
-  double mean_change = 0, mean_before = 0;  ///< of them, bits
-  float most_change = 0;                    ///< magnitude
+  std::vector<double> loss_before, change;               ///< NaN where not the same token follows in both
+  std::vector<char> comparable_at;                       ///< where these are numbers
+  int comparable = 0;                                    ///< tokens
+  double mean_change = 0, mean_before = 0;               ///< of them, bits
+  float most_change = 0;                                 ///< magnitude
   bool whole() const { return std::ssize(of) == length; }
   int count() const { return static_cast<int>(of.size()); }
 };
@@ -91,17 +82,15 @@ void compare(const ViewContext& c, Numbers& n) {
     const model::PositionStatistics* s = before_of(c, *n.compared, i);
     const bool comparable = s != nullptr && same_token_follows(c, i);
     n.before.push_back(s);
-    n.loss_before.push_back(comparable ? static_cast<float>(loss_of(*s)) : kNone);
-    n.change.push_back(comparable ? static_cast<float>(loss_of(*n.of[at]) - loss_of(*s)) : kNone);
-    n.incomparable.push_back(!comparable);
-    const bool guesses = s != nullptr && !s->top.empty();
-    n.guess_before.push_back(guesses ? label_of(c, s->top.front().id) : "");
-    n.percent_before.push_back(guesses ? percent(s->top.front().probability) : "");
+    n.loss_before.push_back(comparable ? loss_of(*s) : kNone);
+    n.change.push_back(comparable ? loss_of(*n.of[at]) - loss_of(*s) : kNone);
+    n.comparable_at.push_back(comparable);
     if (!comparable) continue;
     ++n.comparable;
     before += loss_of(*s);
-    n.mean_change += loss_of(*n.of[at]) - loss_of(*s);
-    if (std::isfinite(n.change.back())) n.most_change = std::max(n.most_change, std::abs(n.change.back()));
+    n.mean_change += n.change.back();
+    const auto change = static_cast<float>(n.change.back());
+    if (std::isfinite(change)) n.most_change = std::max(n.most_change, std::abs(change));
   }
   if (n.comparable == 0) return;
   n.mean_change /= n.comparable;
@@ -125,18 +114,9 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     const model::PositionStatistics& s = statistics.positions[i];
     const bool last = i + 1 == static_cast<std::size_t>(n.length);
     n.of.push_back(&s);
-    n.last.push_back(last);
-    n.follows.push_back(last ? "" : c.run->tokens.labels[i + 1]);
-    n.loss.push_back(last ? kNone : static_cast<float>(loss_of(s)));
-    n.probability.push_back(last ? kNone : static_cast<float>(s.next_probability));
-    n.rank.push_back(last || s.next_rank < 0 ? kNone : static_cast<float>(s.next_rank + 1));
+    n.loss.push_back(last ? kNone : loss_of(s));
     if (!last) sum += loss_of(s), ++n.tokens;
-    if (std::isfinite(n.loss.back())) highest = std::max(highest, loss_of(s));
-    for (std::size_t g = 0; g < kGuesses; ++g) {
-      const bool there = g < s.top.size();
-      n.guesses[g].push_back(there ? label_of(c, s.top[g].id) : "");
-      n.percents[g].push_back(there ? percent(s.top[g].probability) : "");
-    }
+    if (std::isfinite(static_cast<float>(n.loss.back()))) highest = std::max(highest, loss_of(s));
   }
   n.mean = n.tokens > 0 ? sum / n.tokens : 0;
   n.high = viz::round_limit(highest);
@@ -146,127 +126,110 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 // ---- the table ----
 
-/// From left to right; the guesses behind them.
-enum Column { kPosition, kToken, kFollows, kRank, kProbability, kLoss, kFirstGuess };
+const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions"};
 
-viz::TableColumn number_column(const ViewContext& c, std::string heading, std::vector<float> numbers,
-                               int decimals, int importance) {
-  viz::TableColumn column;
-  column.kind = viz::TableColumn::Kind::number;
-  column.heading = std::move(heading);
-  column.heading_color = c.theme->text_muted;
-  column.color = c.theme->text;
-  column.numbers = std::move(numbers);
-  column.decimals = decimals;
-  column.importance = importance;
-  return column;
-}
-
-viz::TableColumn text_column(const ViewContext& c, std::string heading, std::span<const std::string> texts,
-                             int importance) {
-  viz::TableColumn column;
-  column.heading = std::move(heading);
-  column.heading_color = c.theme->text_muted;
-  column.color = c.theme->text;
-  column.texts = texts;
-  column.importance = importance;
-  return column;
-}
-
-/// Shaded by its probability, framed where it is the token that follows.
-viz::TableColumn guess_column(const ViewContext& c, const Numbers& n, std::size_t g) {
-  constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
+/// A guess of each position, shaded by its probability and framed where it is the token that follows.
+void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g, std::string heading,
+               int importance) {
   constexpr double kStrongest = 0.8;
-  viz::TableColumn column = text_column(c, kNames[g], n.guesses[g], static_cast<int>(kGuesses - g) - 1);
-  column.details = n.percents[g];
+  const auto guess = [&n, g](int position) -> const model::Guess* {
+    const std::vector<model::Guess>& top = n.of[static_cast<std::size_t>(position)]->top;
+    return g < top.size() ? &top[g] : nullptr;
+  };
+  const auto cell = [guess](const auto& words) {
+    return [guess, words](int position) { return guess(position) ? words(*guess(position)) : std::string(); };
+  };
+  const auto label = cell([&c](const model::Guess& one) { return label_of(c, one.id); });
+  const std::string name = "guess " + std::to_string(g + 1) + " ";
+  list.file(name + "id", cell([](const model::Guess& one) { return std::to_string(one.id); }));
+  ListColumn& column = list.text(std::move(heading), importance, label, {.file = name + "token"});
+  list.file(name + "probability", cell([](const model::Guess& one) { return plain(one.probability); }));
+  column.pictured = n.compared == nullptr || g == 0;
+  column.detail = cell([](const model::Guess& one) { return percent(one.probability); });
   column.frame = c.theme->text;
-  for (std::size_t i = 0; i < n.of.size(); ++i) {
-    const std::vector<model::Guess>& top = n.of[i]->top;
-    const double p = g < top.size() ? std::clamp(top[g].probability, 0.0, 1.0) : 0;
+  for (int i = 0; i < n.count(); ++i) {
+    const double p = guess(i) ? std::clamp(guess(i)->probability, 0.0, 1.0) : 0;
     const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
     column.grounds.push_back(c.theme->accent.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
-    column.framed.push_back(n.of[i]->next_rank == static_cast<int>(g));
+    column.framed.push_back(n.of[static_cast<std::size_t>(i)]->next_rank == static_cast<int>(g));
   }
-  return column;
 }
 
-/// The table without what its numbers say: enough to know its height.
-viz::Table empty_table(const ViewContext& c) {
-  viz::Table table;
-  table.rows = c.run ? c.run->run->length() : 0;
-  table.footer.resize(1);
-  return table;
+/// The list without its columns: enough to know its height.
+List empty_list(const ViewContext& c, int rows) {
+  List list(c, kRows, rows);
+  list.table.footer.resize(1);
+  return list;
 }
 
-void add_columns(viz::Table& table, const ViewContext& c, const Numbers& n) {
-  table.columns[kRank] = number_column(c, "rank", n.rank, 0, 6);
-  table.columns[kProbability] = number_column(c, "probability", n.probability, 4, 5);
-  table.columns[kProbability].scientific_below = 0.001;
-  viz::TableColumn& loss = table.columns[kLoss] = number_column(c, "loss, bits", n.loss, 3, 9);
-  loss.kind = viz::TableColumn::Kind::bar;
-  loss.bar_color = c.theme->accent.with_alpha(170);
-  loss.high = n.high;
-  loss.axis = true;
-  for (const int column : {kRank, kProbability, kLoss})
-    table.columns[static_cast<std::size_t>(column)].blank = n.last;
-  for (std::size_t g = 0; g < kGuesses; ++g) table.columns.push_back(guess_column(c, n, g));
-}
-
-/// From left to right on the side of changes.
-enum ChangeColumn { kGuess = kFollows + 1, kGuessBefore, kLossAfter, kLossBefore, kChange, kChangeColumns };
-
-/// What stands in the place of ranks, probabilities, losses and more guesses.
-void add_change_columns(viz::Table& table, const ViewContext& c, const Numbers& n) {
-  const bool two = compares_different_inputs(*c.run);
-  table.columns.resize(kChangeColumns);
-  table.columns[kGuess] = guess_column(c, n, 0);
-  table.columns[kGuess].heading = two ? "guess" : "guess now";
-  table.columns[kGuess].importance = 6;
-  viz::TableColumn& guess = table.columns[kGuessBefore] =
-      text_column(c, two ? "guess there" : "before", n.guess_before, 7);
-  guess.details = n.percent_before;
-  table.columns[kLossAfter] = number_column(c, two ? "loss, bits" : "loss now, bits", n.loss, 3, 5);
-  table.columns[kLossAfter].blank = n.last;
-  table.columns[kLossBefore] = number_column(c, two ? "loss there" : "before", n.loss_before, 3, 4);
-  viz::TableColumn& change = table.columns[kChange] =
-      number_column(c, difference_name(c) + std::string(", bits"), n.change, 3, 9);
-  change.kind = viz::TableColumn::Kind::bar;
-  change.bar_color = c.theme->accent.with_alpha(170);
-  table.columns[kLossBefore].blank = change.blank = n.incomparable;
-}
-
-viz::Table table_of(const ViewContext& c, const Numbers& n) {
-  viz::Table table = empty_table(c);
-  table.rows = n.count();
-  std::vector<float> positions(n.of.size());
-  std::iota(positions.begin(), positions.end(), 0.F);
-  table.columns.resize(kFirstGuess);
-  table.columns[kPosition] = number_column(c, "", std::move(positions), 0, 7);
-  table.columns[kPosition].color = c.theme->text_muted;
-  table.columns[kToken] = text_column(c, "after", std::span(c.run->tokens.labels).first(n.of.size()), 8);
-  table.columns[kFollows] = text_column(c, "follows", n.follows, 10);
-  const bool comparing = n.compared != nullptr;
-  const int measured = comparing ? int{kChange} : int{kLoss};
+List list_of(const ViewContext& c, const Numbers& n) {
+  constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
+  const bool comparing = n.compared != nullptr, two = comparing && compares_different_inputs(*c.run);
+  const PromptTokens& tokens = c.run->tokens;
+  const viz::Color bars = c.theme->accent.with_alpha(170);
+  const auto at = [&n](int i) -> const model::PositionStatistics& {
+    return *n.of[static_cast<std::size_t>(i)];
+  };
+  const auto id = [&tokens](int i) { return tokens.tokens[static_cast<std::size_t>(i)].id; };
+  const auto last = [&n](int i) { return i + 1 == n.length; };
+  const auto incomparable = [&n](int i) { return !n.comparable_at[static_cast<std::size_t>(i)]; };
+  const auto next = [last](const auto& cell) {
+    return [last, cell](int i) { return last(i) ? std::string() : in_file(cell(i + 1)); };
+  };
+  const auto label = [&tokens](int i) { return tokens.labels[static_cast<std::size_t>(i)]; };
+  List list = empty_list(c, n.count());
+  list.number("", 7, [](int i) { return i; },
+              {.file = "position", .color = c.theme->text_muted, .digits = 0});
+  list.file("id", id);
+  list.text("after", 8, label, {.file = "token"});
+  list.file("next id", next(id));
+  list.text("follows", 10, next(label), {.file = "next token"});
+  const int follows = list.last();
+  const auto rank = [at, last](int i) {
+    return last(i) || at(i).next_rank < 0 ? kNone : static_cast<double>(at(i).next_rank + 1);
+  };
+  ListColumn& ranks = list.number("rank", 6, rank, {.file = "rank", .digits = 0, .blank = last});
+  ranks.file_text = [at](int i) { return at(i).next_rank < 0 ? "nan" : std::to_string(at(i).next_rank + 1); };
+  ListColumn& probability =
+      list.number("probability", 5, [at, last](int i) { return last(i) ? kNone : at(i).next_probability; },
+                  {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
+  ListColumn& loss = list.bar("loss, bits", 9, bars, n.loss,
+                              {.file = "loss", .digits = 3, .high = n.high, .axis = true, .blank = last});
+  int measured = list.last();
+  for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !comparing;
+  for (std::size_t g = 0; g < kGuesses; ++g)
+    add_guess(list, c, n, g,
+              !comparing ? kNames[g]
+              : two      ? "guess"
+                         : "guess now",
+              comparing ? 6 : static_cast<int>(kGuesses - g) - 1);
   if (comparing) {
-    add_change_columns(table, c, n);
-  } else {
-    add_columns(table, c, n);
+    const auto guess_before = [&n](const auto& words) {
+      return [&n, words](int i) {
+        const model::PositionStatistics* s = n.before[static_cast<std::size_t>(i)];
+        return s == nullptr || s->top.empty() ? std::string() : words(s->top.front());
+      };
+    };
+    list.text(two ? "guess there" : "before", 7,
+              guess_before([&c](const model::Guess& one) { return label_of(c, one.id); }))
+        .detail = guess_before([](const model::Guess& one) { return percent(one.probability); });
+    list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
+    list.number(two ? "loss there" : "before", 4, n.loss_before,
+                {.file = "compared loss", .digits = 3, .blank = incomparable});
+    list.bar(difference_name(c) + std::string(", bits"), 9, bars, n.change,
+             {.file = difference_prefix(c) + std::string("loss"), .digits = 3, .blank = incomparable});
+    measured = list.last();
   }
-  const int tokens = comparing ? n.comparable : n.tokens;
-  viz::FixedCell name, mean;
-  name.column = kFollows;
-  name.text = tokens > 0 ? "mean" : "";
-  name.color = mean.color = c.theme->text;
-  mean.column = measured;
-  mean.text = tokens > 0 ? viz::fixed_number(comparing ? n.mean_change : n.mean, 3) : "";
-  table.footer = {{name, mean}};
-  if (c.options[kSurprisingFirst]) table.order = {measured};
-  table.row_names = c.options[kSurprisingFirst] ? "rows" : "positions";
-  table.first_number = c.options[kSurprisingFirst] ? 1 : 0;
-  table.marked = c.selection.query;
-  table.mark = c.theme->query;
-  table.row_role = kRow;
-  return table;
+  const bool any = (comparing ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];
+  list.table.footer = {
+      {list.cell(follows, any ? "mean" : ""),
+       list.cell(measured, any ? viz::fixed_number(comparing ? n.mean_change : n.mean, 3) : "")}};
+  if (sorted) list.table.order = {measured};
+  if (sorted) list.table.row_names = "rows";
+  list.table.first_number = sorted ? 1 : 0;
+  list.table.marked = c.selection.query;
+  list.table.mark = c.theme->query;
+  return list;
 }
 
 // ---- the prompt, shaded ----
@@ -280,7 +243,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   viz::ChipFlow flow;
   flow.role = kChip;
   const viz::ColorTable colors(chip_scale(n), *c.theme);
-  const std::vector<float>& shown = n.compared ? n.change : n.loss;
+  const std::vector<double>& shown = n.compared ? n.change : n.loss;
   const viz::Color opposite = c.theme->surface;
   for (int i = 0; i < n.length; ++i) {
     viz::Chip chip;
@@ -288,7 +251,8 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
     chip.break_after = chip.label.ends_with("↵");
     chip.fill = c.theme->surface;
     chip.text = c.theme->text;
-    const float value = i > 0 && i <= n.count() ? shown[static_cast<std::size_t>(i) - 1] : kNone;
+    const auto value =
+        static_cast<float>(i > 0 && i <= n.count() ? shown[static_cast<std::size_t>(i) - 1] : kNone);
     if (i > 0 && i <= n.count() && !(n.compared && std::isnan(value))) {
       chip.fill = colors(value);
       chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
@@ -307,14 +271,14 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
 constexpr float kMostChips = 0.3F;
 
 struct Layout {
+  List list;
   viz::Rect area;  ///< of all
-  viz::ChipFlow flow;
-  std::vector<viz::ChipPlace> places;
+  viz::ChipFlow flow = {};
+  std::vector<viz::ChipPlace> places = {};
   int first_line = 0, shown_lines = 0;  ///< 0: no room
-  viz::Rect chips;
+  viz::Rect chips = {};
   float legend = 0;  ///< middle of its line
-  viz::Table table;
-  viz::TableLayout rows;
+  bool fits = false;
 };
 
 float legend_height(const viz::Style& style) {
@@ -326,25 +290,23 @@ int lines_of(const std::vector<viz::ChipPlace>& places) {
 }
 
 /// The first row, so that a position's is in sight.
-int first_row_with(const viz::Table& table, int position, int shown) {
-  const std::vector<int> order = viz::table_rows(table);
+int first_row_with(List& list, int position, int shown) {
+  const std::vector<int> order = viz::table_rows(list.filled());
   const auto at = static_cast<int>(std::ranges::find(order, position) - order.begin());
   return first_row_showing(at, shown);
 }
 
 /// As the user scrolled, or else so that the query's row is in sight. Who sorts wants to see what comes
 /// first.
-int first_row(const ViewContext& c, const viz::Table& table, int shown) {
+int first_row(const ViewContext& c, List& list, int shown) {
   if (c.options[kFirstPosition] >= 0) return c.options[kFirstPosition];
   if (c.options[kSurprisingFirst]) return 0;
-  return first_row_with(table, c.selection.query, shown);
+  return first_row_with(list, c.selection.query, shown);
 }
 
 Layout lay_out(const ViewContext& c, const Numbers& n) {
   const viz::Style style = style_of(c);
-  Layout l;
-  l.area = below_title(c);
-  l.table = table_of(c, n);
+  Layout l{list_of(c, n), below_title(c)};
   l.flow = chips_of(c, n);
   l.places = viz::place_chips(l.flow, l.area.w, style);
   const float pitch = viz::chip_line_height(style);
@@ -361,13 +323,14 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     below.h = std::max(0.F, l.area.bottom() - below.y);
   }
   // How many rows there is room for does not depend on which is the first.
-  l.rows = viz::lay_out_table(l.table, below, style);
-  l.table.first = first_row(c, l.table, static_cast<int>(l.rows.rows.size()));
-  l.rows = viz::lay_out_table(l.table, below, style);
+  l.list.lay_out(below);
+  const std::vector<int>& rows = l.list.layout().rows;
+  l.list.table.first = first_row(c, l.list, static_cast<int>(rows.size()));
+  l.fits = l.list.lay_out(below);
   // The chips go with the rows, or where these are not in their order, with the query.
   if (!l.places.empty() && l.shown_lines > 0) {
-    const bool in_order = !c.options[kSurprisingFirst] && !l.rows.rows.empty();
-    const int anchor = in_order ? l.rows.rows.front() : c.selection.query;
+    const bool in_order = !c.options[kSurprisingFirst] && !rows.empty();
+    const int anchor = in_order ? rows.front() : c.selection.query;
     const int line = l.places[static_cast<std::size_t>(anchor)].line - (in_order ? 0 : l.shown_lines / 2);
     l.first_line = std::clamp(line, 0, lines_of(l.places) - l.shown_lines);
   }
@@ -382,7 +345,7 @@ std::string title_of(const Numbers& n) {
   return "Perplexity " + viz::number(std::exp2(n.mean), 4);
 }
 
-std::string subtitle_of(const ViewContext& c, const Numbers& n, const std::string& note) {
+std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   std::string words = "nothing follows the only token";
   if (n.compared && n.tokens > 0) {
     words = n.comparable == 0 ? "no token follows in both prompts"
@@ -395,7 +358,7 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n, const std::strin
             (n.tokens == 1 ? " token" : " tokens");
   }
   if (!n.whole()) words = "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";
-  return words + (note.empty() ? "" : "; ") + note;
+  return words;
 }
 
 void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
@@ -418,18 +381,18 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, StatisticsOfTokens{}, numbers.has_value())) return *words;
   const Numbers& n = *numbers;
   const Layout l = lay_out(c, n);
-  if (l.rows.places.size() < 2 || l.rows.rows.empty()) return too_small(c, "for the table");
+  if (!l.fits) return too_small(c, "for the table");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(n), subtitle_of(c, n, l.rows.note));
-  // What scrolls and columns that give way make no lesser figure of it: the title says what shows.
+  paint_title(picture, c, title_of(n), subtitle_of(c, n) + l.list.note("; "));
+  // Chips that scroll make no lesser figure of it.
   const bool whole = picture.whole;
   if (l.shown_lines > 0) {
     viz::paint_chips(picture, l.flow, l.places, l.first_line, l.chips, style);
     paint_legend(picture, c, n, l, picture.regions.front().id, picture.regions.back().id);
   }
-  viz::paint_table(picture, l.table, l.rows, style);
   picture.whole = whole;
+  l.list.paint(picture);
   return picture;
 }
 
@@ -464,105 +427,57 @@ void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, con
                     where);
     return;
   }
-  lines.push_back("loss before " + viz::number(static_cast<double>(n.loss_before[at]), 5) + " bits, " +
-                  difference_name(c) + " " + viz::number(static_cast<double>(n.change[at]), 5));
+  lines.push_back("loss before " +
+                  viz::number(static_cast<double>(static_cast<float>(n.loss_before[at])), 5) + " bits, " +
+                  difference_name(c) + " " +
+                  viz::number(static_cast<double>(static_cast<float>(n.change[at])), 5));
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const std::optional<Numbers> numbers = numbers_of(c);
-  Hover result;
-  if (!numbers || region.id >= c.run->run->length()) return result;
+  if (!numbers || region.id >= c.run->run->length()) return {};
   const PromptTokens& tokens = c.run->tokens;
   const bool chip = region.role == kChip;
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
-  result.lines = {(chip ? "" : "after ") + token_name(tokens, region.id)};
+  std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, region.id)};
   const int before = chip ? region.id - 1 : region.id;  // who guessed
   if (before < 0) {
-    result.lines.emplace_back("the first token: nothing guesses it");
+    lines.emplace_back("the first token: nothing guesses it");
   } else if (before >= numbers->count()) {
-    result.lines.emplace_back(kComputing);
+    lines.emplace_back(kComputing);
   } else {
     const model::PositionStatistics& s = *numbers->of[static_cast<std::size_t>(before)];
     const bool last = before + 1 == c.run->run->length();
-    if (!chip && !last) result.lines.push_back("follows: " + token_name(tokens, before + 1));
-    if (!last) add_loss_lines(result.lines, c, s);
-    if (numbers->compared) add_change_lines(result.lines, c, *numbers, static_cast<std::size_t>(before));
-    result.lines.push_back("guesses: " + guesses_words(c, s));
+    if (!chip && !last) lines.push_back("follows: " + token_name(tokens, before + 1));
+    if (!last) add_loss_lines(lines, c, s);
+    if (numbers->compared) add_change_lines(lines, c, *numbers, static_cast<std::size_t>(before));
+    lines.push_back("guesses: " + guesses_words(c, s));
     if (numbers->compared && numbers->before[static_cast<std::size_t>(before)])
-      result.lines.push_back(
+      lines.push_back(
           (compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) + ": " : "before: ") +
           guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
   }
-  result.status = result.lines[0];
-  for (std::size_t i = 1; i < std::min<std::size_t>(result.lines.size(), 5); ++i)
-    result.status += "   " + result.lines[i];
-  return result;
+  return row_hover(c, region.rect, std::move(lines), 5);
 }
 
 /// Full precision; the loss in bits.
 Table table(const ViewContext& c) {
-  Table result;
-  const std::optional<Numbers> numbers = numbers_of(c);
-  if (!numbers) return result;
-  const Statistics* statistics = numbers->statistics.get();
-  result.header = {"position", "id", "token", "next id", "next token", "rank", "probability", "loss"};
-  for (std::size_t g = 1; g <= kGuesses; ++g)
-    for (const char* what : {"id", "token", "probability"})
-      result.header.push_back("guess " + std::to_string(g) + " " + what);
-  if (numbers->compared)
-    result.header.insert(result.header.end(), {"compared loss", difference_prefix(c) + std::string("loss")});
-  const PromptTokens& tokens = c.run->tokens;
-  for (std::size_t i = 0; i < statistics->positions.size(); ++i) {
-    const model::PositionStatistics& s = statistics->positions[i];
-    std::vector<std::string> row{std::to_string(i), std::to_string(tokens.tokens[i].id), tokens.labels[i]};
-    if (static_cast<int>(i) + 1 < c.run->run->length()) {
-      row.insert(row.end(), {std::to_string(tokens.tokens[i + 1].id), tokens.labels[i + 1],
-                             s.next_rank >= 0 ? std::to_string(s.next_rank + 1) : "nan",
-                             plain(s.next_probability), plain(loss_of(s))});
-    }
-    row.resize(8);
-    for (const model::Guess& guess : s.top) {
-      row.push_back(std::to_string(guess.id));
-      row.push_back(label_of(c, guess.id));
-      row.push_back(plain(guess.probability));
-    }
-    if (numbers->compared && !numbers->incomparable[i]) {
-      row.resize(result.header.size() - 2);
-      row.insert(row.end(),
-                 {plain(loss_of(*numbers->before[i])), plain(loss_of(s) - loss_of(*numbers->before[i]))});
-    }
-    row.resize(result.header.size());
-    result.rows.push_back(std::move(row));
-  }
-  return result;
+  const std::optional<Numbers> n = numbers_of(c);
+  return n ? list_of(c, *n).exported() : Table{};
 }
 
 // ---- gestures ----
 
-TableRows rows_of(const ViewContext& c, const Picture& picture) {
-  const std::optional<Numbers> n = numbers_of(c);
-  if (!n) return {};
-  return table_rows_of(picture, kRow, n->count(), lay_out(c, *n).table.first, kFirstPosition);
-}
-
-SetOption bring(const ViewContext& c, const TableRows& rows, int position) {
-  const std::optional<Numbers> n = numbers_of(c);
-  return rows.from(n ? first_row_with(table_of(c, *n), position, rows.shown) : 0);
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  const TableRows rows = rows_of(c, picture);
-  if (gesture.kind == Gesture::Kind::key)
-    return rows.by_key(gesture.key).value_or(keys_along_prompt(c, gesture));
-  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const viz::Region& region = region_of(picture, *hit);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
   if (region.id >= c.run->run->length()) return {};
-  if (rows.shown == 0) return {SelectQuery{region.id}};
+  const TableRows rows = rows_in(kRows, c, picture);
+  const std::optional<Numbers> n = numbers_of(c);
+  if (rows.shown == 0 || !n) return {SelectQuery{region.id}};
   // Nothing moves under the mouse; a chip's row comes into sight.
-  return {SelectQuery{region.id}, region.role == kRow ? rows.from(rows.first) : bring(c, rows, region.id)};
+  if (region.role == kRow) return {SelectQuery{region.id}, rows.from(rows.first)};
+  List list = list_of(c, *n);
+  return {SelectQuery{region.id}, rows.from(first_row_with(list, region.id, rows.shown))};
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -585,10 +500,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   return lines;
 }
 
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return rows_of(c, picture).bars(c.width - kScrollBar * c.font_size);
-}
-
 float whole_height(const ViewContext& c) {
   if (!c.run) return c.height;
   const viz::Style style = style_of(c);
@@ -597,7 +508,7 @@ float whole_height(const ViewContext& c) {
   none.length = c.run->run->length();
   const auto places = viz::place_chips(chips_of(c, none), area.w, style);
   const float chips = static_cast<float>(lines_of(places)) * viz::chip_line_height(style);
-  const float all = chips + legend_height(style) + viz::table_height(empty_table(c), style);
+  const float all = chips + legend_height(style) + viz::table_height(empty_list(c, none.length).table, style);
   return area.y + std::max({all, chips / kMostChips, 14 * style.font_size}) + margin(c) + 1;
 }
 
@@ -611,9 +522,8 @@ View predictions_view() {
   view.group = Group::output;
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
-  view.on = on;
+  add_list<kRows, click>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

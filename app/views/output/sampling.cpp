@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
@@ -8,17 +7,13 @@
 #include "app/views/output/continuation.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
-#include "app/views/parts/table_rows.h"
-#include "app/views/view.h"
 #include "model/files/error.h"
 #include "model/tokens/sampling.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/share_bar.h"
-#include "viz/charts/table.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -36,10 +31,11 @@ constexpr int kUsualRows = 30, kMostRows = 500, kMostNumbers = 1000;
 struct Draw {
   std::shared_ptr<const NextToken> next;
   model::Candidates candidates;
-  double number = 0;     ///< in [0, 1)
-  int rank = 0;          ///< of the token that it draws
-  int drawn = 0;         ///< its id
-  std::vector<int> ids;  ///< the most probable tokens
+  double number = 0;                  ///< in [0, 1)
+  int rank = 0;                       ///< of the token that it draws
+  int drawn = 0;                      ///< its id
+  std::vector<int> ids;               ///< the most probable tokens
+  std::vector<double> together = {};  ///< by rank, probability up to there; filled by `list_of`
 
   int vocabulary() const { return static_cast<int>(next->logits.size()); }
   bool removes() const { return candidates.kept() < vocabulary(); }
@@ -208,102 +204,47 @@ void paint_link(viz::Scene& scene, const ViewContext& c, const Draw& draw, const
 
 // ---- the table ----
 
-enum Column { kRank, kToken, kLogit, kProbability, kTogether, kRemoved, kDrawn };
+const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
 
-/// What the table's columns refer to.
-struct Rows {
-  std::vector<std::string> tokens, removed;
-  std::vector<float> ranks, logits, probabilities, together, drawn;
-  std::vector<bool> gone;
-};
+/// The tokens by falling probability; `rows` of them in a file.
+List list_of(const ViewContext& c, Draw& draw, int rows) {
+  const auto id = [&draw](int rank) { return draw.candidates.best(rank); };
+  const auto probability = [&draw, id](int rank) { return draw.probability(id(rank)); };
+  const auto share = [&draw, probability](int rank) { return probability(rank) / draw.candidates.mass(); };
+  draw.together.clear();
+  for (double sum = 0; std::ssize(draw.together) < rows;)
+    draw.together.push_back(sum += probability(static_cast<int>(draw.together.size())));
+  const auto high = static_cast<double>(static_cast<float>(draw.removes() ? share(0) : probability(0)));
+  const double limit = std::min(1.0, viz::round_limit(high));
+  const viz::Color muted = c.theme->text_muted;
 
-Rows rows_of(const ViewContext& c, const Draw& draw) {
-  Rows rows;
-  double together = 0;
-  for (int rank = 0; rank < row_count(draw); ++rank) {
-    const int id = draw.ids[static_cast<std::size_t>(rank)];
-    const double p = draw.probability(id);
-    together += p;
-    rows.ranks.push_back(static_cast<float>(rank + 1));
-    rows.tokens.push_back(label_of(c, id));
-    rows.logits.push_back(draw.next->logits[static_cast<std::size_t>(id)]);
-    rows.probabilities.push_back(static_cast<float>(p));
-    rows.together.push_back(static_cast<float>(together));
-    rows.removed.emplace_back(removed_by(draw, rank));
-    rows.gone.push_back(!rows.removed.back().empty());
-    rows.drawn.push_back(static_cast<float>(p / draw.candidates.mass()));
-  }
-  return rows;
-}
-
-viz::Table table_of(const ViewContext& c, const Draw& draw, const Rows& rows) {
-  viz::Table table;
-  table.rows = row_count(draw);
-  table.columns.resize(kDrawn + 1);
-  const auto column = [&](Column which, viz::TableColumn::Kind kind, const char* heading,
-                          int importance) -> viz::TableColumn& {
-    viz::TableColumn& result = table.columns[which];
-    result.kind = kind;
-    result.heading = heading;
-    result.heading_color = c.theme->text_muted;
-    result.color = c.theme->text;
-    result.importance = importance;
-    return result;
-  };
-  using Kind = viz::TableColumn::Kind;
-  const double high = viz::round_limit(
-      static_cast<double>(std::max(rows.probabilities.front(), draw.removes() ? rows.drawn.front() : 0.F)));
-  const auto bars = [&](Column which, const char* heading, const std::vector<float>& numbers,
-                        viz::Color color, int importance) -> viz::TableColumn& {
-    viz::TableColumn& result = column(which, Kind::bar, heading, importance);
-    result.numbers = numbers;
-    result.bar_color = color;
-    result.decimals = 4;
-    result.scientific_below = 0.001;
-    result.high = std::min(1.0, high);
-    result.axis = true;
-    return result;
-  };
-  column(kRank, Kind::number, "rank", 6).numbers = rows.ranks;
-  table.columns[kRank].color = c.theme->text_muted;
-  table.columns[kRank].decimals = 0;
-  viz::TableColumn& token = column(kToken, Kind::text, "token", 9);
-  token.texts = rows.tokens;
-  viz::TableColumn& logit = column(kLogit, Kind::number, "logit", 4);
-  logit.numbers = rows.logits;
-  logit.decimals = 2;
-  bars(kProbability, "probability", rows.probabilities, c.theme->accent.with_alpha(110), 8);
-  viz::TableColumn& together = column(kTogether, Kind::number, "cumulative", 5);
-  together.numbers = rows.together;
-  together.decimals = 4;
-  viz::TableColumn& removed = column(kRemoved, Kind::text, "removed by", 3);
-  removed.texts = rows.removed;
-  removed.color = c.theme->text_muted;
-  removed.hidden = !draw.removes();
-  viz::TableColumn& drawn = bars(kDrawn, "drawn with", rows.drawn, c.theme->accent, 7);
-  drawn.blank = rows.gone;
-  drawn.hidden = !draw.removes();
-  table.first = c.options[kFirstRank];
-  table.marked = draw.rank < table.rows ? draw.rank : -1;
-  table.mark = c.theme->accent;
-  table.row_names = "guesses";
-  table.first_number = 1;
-  table.row_role = kGuess;
-  table.footer.resize(1);
-  return table;
-}
-
-/// What is less probable than the last row that shows.
-viz::FixedRow rest_of(const ViewContext& c, const Rows& rows, int last) {
-  const auto cell = [&](Column which, std::string text) {
-    viz::FixedCell fixed;
-    fixed.column = which;
-    fixed.text = std::move(text);
-    fixed.color = c.theme->text_muted;
-    return fixed;
-  };
-  const double others = 1 - static_cast<double>(rows.together[static_cast<std::size_t>(last)]);
-  return {cell(kToken, "the rest"), cell(kProbability, viz::fixed_number(std::max(0.0, others), 4))};
+  List list(c, kRows, row_count(draw));
+  list.number("rank", 6, [](int rank) { return rank + 1; }, {.file = "rank", .color = muted, .digits = 0});
+  list.file("id", id);
+  list.text("token", 9, [&c, id](int rank) { return label_of(c, id(rank)); }, {.file = "token"});
+  list.file("bytes", [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
+  list.number("logit", 4,
+              [&draw, id](int rank) { return draw.next->logits[static_cast<std::size_t>(id(rank))]; },
+              {.file = "logit", .digits = 2});
+  list.bar("probability", 8, c.theme->accent.with_alpha(110), probability,
+           {.file = "probability", .digits = 4, .scientific = 0.001, .high = limit, .axis = true});
+  const int probabilities = list.last();
+  list.number("cumulative", 5, draw.together, {.file = "together", .digits = 4});
+  list.text("removed by", 3, [&draw](int rank) { return std::string(removed_by(draw, rank)); },
+            {.file = "removed by", .color = muted, .hidden = !draw.removes()});
+  list.bar("drawn with", 7, c.theme->accent, share,
+           {.file = "drawn with",
+            .digits = 4,
+            .scientific = 0.001,
+            .high = limit,
+            .axis = true,
+            .hidden = !draw.removes(),
+            .blank = [&draw](int rank) { return rank >= draw.candidates.kept(); }});
+  list.file("is drawn", [&draw](int rank) { return std::string(rank == draw.rank ? "yes" : ""); });
+  list.table.marked = draw.rank < list.table.rows ? draw.rank : -1;
+  list.table.footer = {{list.cell(1, "the rest"), list.cell(probabilities, "")}};
+  for (viz::FixedCell& cell : list.table.footer.front()) cell.color = c.theme->text_muted;
+  return list;
 }
 
 std::string title_of(const ViewContext& c) {
@@ -313,27 +254,28 @@ std::string title_of(const ViewContext& c) {
 Picture build(const ViewContext& c) {
   const auto next = current_next(c);
   if (auto words = waiting(c, question_of(c), next != nullptr)) return *words;
-  const auto draw = draw_of(c);
+  auto draw = draw_of(c);
   if (!draw) return message(c, "no next token can be drawn: the run has " + next->not_finite);
-  const viz::Style style = style_of(c);
   const Layout l = lay_out(c, draw->removes());
-  const Rows rows = rows_of(c, *draw);
-  viz::Table table = table_of(c, *draw, rows);
-  const viz::TableLayout layout = viz::lay_out_table(table, l.rows, style);
-  const bool has_table = layout.places.size() >= 2 && !layout.rows.empty();
+  List list = list_of(c, *draw, row_count(*draw));
+  const bool has_table = list.lay_out(l.rows);
   if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return too_small(c, "for the table");
-  if (has_table) table.footer = {rest_of(c, rows, layout.rows.back())};
+  if (has_table) {  // what is less probable than the last row that shows
+    const double shown = static_cast<double>(
+        static_cast<float>(draw->together[static_cast<std::size_t>(list.layout().rows.back())]));
+    list.table.footer.front().back().text = viz::fixed_number(std::max(0.0, 1 - shown), 4);
+  }
   Picture picture = blank(c);
   const bool bars = l.all.h > 0 || l.kept.h > 0;
   const std::string draws = bars ? "" : number_words(c, *draw);
   paint_title(picture, c, title_of(c),
               "position " + std::to_string(c.selection.query) + (draws.empty() ? "" : ", ") + draws +
-                  (layout.note.empty() ? "" : ", ") + layout.note);
-  const bool whole = picture.whole;  // rows scroll, columns give way
+                  list.note(", "));
+  const bool whole = picture.whole;
   if (l.all.h > 0 && l.kept.h > 0) paint_link(picture.scene, c, *draw, l);
   if (l.all.h > 0) paint_bar(picture, c, *draw, l.all, false);
   if (l.kept.h > 0) paint_bar(picture, c, *draw, l.kept, true);
-  if (has_table) viz::paint_table(picture, table, layout, style);
+  if (has_table) list.paint(picture);
   picture.whole = whole && has_table && (c.in_pane || (l.kept.h > 0) == draw->removes());
   if (!c.in_pane && l.all.h <= 0) picture.whole = false;
   return picture;
@@ -346,73 +288,32 @@ int token_of(const Draw& draw, const viz::Region& region) {
 }
 
 Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
   const auto draw = draw_of(c);
   const viz::Region& region = region_of(picture, hit);
-  if (!draw) return result;
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
+  if (!draw) return {};
   const int id = token_of(*draw, region);
-  if (id < 0) {
-    result.lines = {"all tokens that are less probable"};
-    result.status = result.lines.front();
-    return result;
-  }
-  result.lines = guess_lines(c, *draw->next, id, draw->probability(id));
+  if (id < 0) return row_hover(c, region.rect, {"all tokens that are less probable"});
+  const double probability = draw->probability(id);
+  std::vector<std::string> lines = guess_lines(c, *draw->next, id, probability);
   const auto rank = static_cast<int>(std::ranges::find(draw->ids, id) - draw->ids.begin());
   const std::string_view by = removed_by(*draw, rank);
-  result.lines.push_back(by.empty() ? "drawn with " + plain(draw->probability(id) / draw->candidates.mass())
-                                    : "removed by " + std::string(by));
-  result.status = "guess " + grouped(rank + 1) + ": " + result.lines[0] + " " +
-                  percent(draw->probability(id)) + ", " + result.lines.back();
+  lines.push_back(by.empty() ? "drawn with " + plain(probability / draw->candidates.mass())
+                             : "removed by " + std::string(by));
+  Hover result = row_hover(c, region.rect, lines);
+  result.status =
+      "guess " + grouped(rank + 1) + ": " + lines[0] + " " + percent(probability) + ", " + lines.back();
   return result;
 }
 
 Table table(const ViewContext& c) {
-  Table result;
   auto draw = draw_of(c);
-  if (!draw) return result;
-  result.header = {"rank",        "id",       "token",      "bytes",      "logit",
-                   "probability", "together", "removed by", "drawn with", "is drawn"};
-  double together = 0;
-  for (int rank = 0; rank < draw->vocabulary(); ++rank) {
-    const int id = draw->candidates.best(rank);
-    const double p = draw->probability(id);
-    const std::string_view by = removed_by(*draw, rank);
-    together += p;
-    result.rows.push_back({std::to_string(rank + 1), std::to_string(id), label_of(c, id),
-                           bytes_as_hex(c.run->model->tokenizer->bytes(id)),
-                           plain(draw->next->logits[static_cast<std::size_t>(id)]), plain(p), plain(together),
-                           std::string(by), by.empty() ? plain(p / draw->candidates.mass()) : "",
-                           rank == draw->rank ? "yes" : ""});
-  }
-  return result;
+  return draw ? list_of(c, *draw, draw->vocabulary()).exported(draw->vocabulary()) : Table{};
 }
 
-TableRows shown_rows(const ViewContext& c, const Picture& picture) {
-  const auto draw = c.run ? draw_of(c) : std::nullopt;
-  const int all = draw ? row_count(*draw) : 0;
-  return table_rows_of(picture, kGuess, all, c.options[kFirstRank], kFirstRank);
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  switch (gesture.kind) {
-    case Gesture::Kind::key:
-      if (gesture.key == Key::page_up || gesture.key == Key::page_down)
-        return shown_rows(c, picture).by_key(gesture.key).value_or(ViewActions{});
-      return keys_along_prompt(c, gesture);
-    case Gesture::Kind::wheel:
-      return shown_rows(c, picture).by_wheel(gesture);
-    case Gesture::Kind::click: {
-      const auto draw = hit ? draw_of(c) : std::nullopt;
-      if (!draw) return {};
-      const int id = token_of(*draw, region_of(picture, *hit));
-      if (id < 0) return {};
-      return go_on(c, *draw->next, id);
-    }
-    default:
-      return {};
-  }
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto draw = draw_of(c);
+  const int id = draw ? token_of(*draw, region_of(picture, hit)) : -1;
+  return id < 0 ? ViewActions{} : go_on(c, *draw->next, id);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
@@ -421,10 +322,6 @@ std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const v
   const int id = token_of(*draw, region_of(picture, *hit));
   if (id < 0) return {};
   return guess_menu(c, *draw->next, id, draw->probability(id));
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return shown_rows(c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
 /// Takes the token that the number draws.
@@ -455,9 +352,8 @@ View sampling_view() {
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
   view.commands = {
       {"g", "Draw", "Go on with the token that is drawn, in place of what follows the query", draw_one}};
-  view.on = on;
+  add_list<kRows, click>(view);
   view.menu = menu;
-  view.scrolls = scrolls;
   view.build = build;
   view.hover = hover;
   view.table = table;

@@ -1,0 +1,256 @@
+#include "app/views/parts/list.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/parts/frame.h"
+#include "app/views/parts/navigation.h"
+#include "viz/charts/table.h"
+
+namespace headscope::app {
+
+const Option<bool> kStrongestFirst{{.name = "strongest-first",
+                                    .label = "Strongest first",
+                                    .help = "keys by falling weight instead of by position",
+                                    .default_value = false,
+                                    .keys = "oO"}};
+
+Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
+                             bool follows, int usual) {
+  return {{.name = name,
+           .label = label,
+           .help = help,
+           .default_value = usual,
+           .default_name = usual < 0 ? "auto" : "",
+           .low = 0,
+           .high = 1 << 24,
+           .kept = false,
+           .reset_on_prompt_change = follows,
+           .control = Control::none}};
+}
+
+int first_row_showing(int row, int shown) {
+  return row < shown ? 0 : row - shown / 2;
+}
+
+SetOption TableRows::from(double row) const {
+  return {option, static_cast<int>(std::lround(std::clamp<double>(row, 0, all - shown)))};
+}
+
+ViewActions TableRows::by_wheel(const Gesture& gesture) const {
+  constexpr int kRows = 3;  // for a step of the wheel
+  if (shown == 0) return {};
+  return {from(first + kRows * (gesture.by.y > 0 ? -1 : 1))};
+}
+
+std::optional<ViewActions> TableRows::by_key(Key key) const {
+  if (shown == 0) return std::nullopt;
+  switch (key) {
+    case Key::up:
+      return ViewActions{from(first - 1)};
+    case Key::down:
+      return ViewActions{from(first + 1)};
+    case Key::page_up:
+      return ViewActions{from(first - shown)};
+    case Key::page_down:
+      return ViewActions{from(first + shown)};
+    case Key::home:
+      return ViewActions{from(0)};
+    case Key::end:
+      return ViewActions{from(all)};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<Scroll> TableRows::bars(float right) const {
+  if (!scrolls()) return {};
+  return {{false,
+           {place.x, place.y, right - place.x, place.h},
+           static_cast<double>(first),
+           static_cast<double>(shown),
+           static_cast<double>(all),
+           [rows = *this](double to) -> ViewActions { return {rows.from(to)}; }}};
+}
+
+TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& picture) {
+  TableRows rows{&list.first, 0, 0, c.run ? picture.rows.all : 0, {}};
+  for (const viz::Region& region : picture.regions) {
+    if (region.role != list.role || rows.shown == rows.all) continue;
+    if (rows.shown++ == 0) rows.place = region.rect;
+    rows.place.h = region.rect.bottom() - rows.place.y;
+  }
+  const int wanted = c.options[list.first];  // which may be newer than the picture
+  rows.first = std::clamp(wanted < 0 ? picture.rows.first : wanted, 0, rows.all - rows.shown);
+  return rows;
+}
+
+ViewActions list_gesture(const ListRows& list, ListClick click, ListKey key, const ViewContext& c,
+                         const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
+  if (gesture.kind == Gesture::Kind::click) return hit && click ? click(c, picture, *hit) : ViewActions{};
+  if (gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel) return {};
+  const TableRows rows = rows_in(list, c, picture);
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (key)
+    if (auto actions = key(c, rows, gesture)) return *actions;
+  const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
+  if (page || list.keys == ListKeys::lines_and_pages)
+    if (auto moved = rows.by_key(gesture.key)) return *moved;
+  return keys_along_prompt(c, gesture);
+}
+
+std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& c, const Picture& picture) {
+  return rows_in(list, c, picture).bars(c.width - kScrollBar * c.font_size);
+}
+
+List::List(const ViewContext& context, const ListRows& rows, int count) : context_(context) {
+  table.rows = count;
+  table.first = context.options[rows.first];
+  table.mark = context.theme->accent;
+  table.row_names = rows.names;
+  table.first_number = 1;
+  table.row_role = rows.role;
+}
+
+ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int importance,
+                      const ListLook& look) {
+  ListColumn& column = columns_.emplace_back();
+  column.kind = kind;
+  column.heading = std::move(heading);
+  column.heading_color = look.heading.value_or(context_.theme->text_muted);
+  column.color = look.color.value_or(context_.theme->text);
+  column.importance = importance;
+  column.decimals = look.digits, column.scientific_below = look.scientific;
+  column.low = look.low, column.high = look.high, column.axis = look.axis;
+  column.least = look.least, column.most = look.most;
+  column.hidden = look.hidden;
+  column.is_blank = look.blank;
+  column.file_heading = look.file;
+  return column;
+}
+
+int List::last() const {
+  return static_cast<int>(std::ranges::count(columns_, true, &ListColumn::pictured)) - 1;
+}
+
+viz::FixedCell List::cell(int column, std::string text) const {
+  viz::FixedCell cell;
+  cell.column = column;
+  cell.text = std::move(text);
+  cell.color = context_.theme->text;
+  return cell;
+}
+
+const viz::Table& List::filled() {
+  if (filled_) return table;
+  filled_ = true;
+  const auto for_rows = [&](const auto& cell, auto& cells) {
+    if (!cell) return;
+    for (int row = 0; row < table.rows; ++row) cells.push_back(cell(row));
+  };
+  for (const ListColumn& column : columns_) {
+    if (!column.pictured) continue;
+    viz::TableColumn& made = table.columns.emplace_back(column);
+    for (const auto& [cell, words] :
+         {std::pair{&column.text, &made.texts}, {&column.detail, &made.details}}) {
+      for_rows(*cell, texts_.emplace_back());
+      *words = texts_.back();
+    }
+    for_rows(column.number, made.numbers);
+    if (!column.hidden) for_rows(column.vector, made.vectors);
+    for_rows(column.is_blank, made.blank);
+  }
+  return table;
+}
+
+bool List::lay_out(viz::Rect area) {
+  layout_ = viz::lay_out_table(filled(), area, style_of(context_));
+  return layout_.places.size() >= 2 && !layout_.rows.empty();
+}
+
+std::string List::note(std::string_view after) const {
+  return layout_.note.empty() ? "" : std::string(after) + layout_.note;
+}
+
+void List::paint(Picture& picture) const {
+  const bool whole = picture.whole;
+  viz::paint_table(picture, table, layout_, style_of(context_));
+  picture.whole = whole;
+}
+
+Table List::exported(int rows) const {
+  Table result;
+  std::vector<const ListColumn*> words, strips;
+  for (const ListColumn& column : columns_)
+    if (column.file_heading) (column.vector ? strips : words).push_back(&column);
+  for (const ListColumn* column : words) result.header.push_back(*column->file_heading);
+  for (const ListColumn* column : strips)
+    for (std::size_t i = 0; i < column->vector(0).size(); ++i)
+      result.header.push_back(*column->file_heading + "[" + std::to_string(i) + "]");
+  for (int row = 0; row < (rows < 0 ? table.rows : rows); ++row) {
+    std::vector<std::string>& cells = result.rows.emplace_back();
+    for (const ListColumn* column : words)
+      cells.push_back(column->is_blank && column->is_blank(row) ? "" : column->file_text(row));
+    for (const ListColumn* column : strips) {
+      const std::span<const float> values = column->vector(row);
+      for (const float value : values)
+        cells.push_back(
+            plain(column->factors.empty() ? value : column->factors[static_cast<std::size_t>(row)] * value));
+      cells.resize(cells.size() + column->vector(0).size() - values.size());
+    }
+  }
+  return result;
+}
+
+BesideList lay_out_beside_list(const ViewContext& c, float least_width, float share, float least_height,
+                               float under) {
+  const viz::Rect area = below_title(c);
+  const float gap = 6 * style_of(c).unit();
+  BesideList l{{area.x, area.y, area.w, area.h - under}, {}};
+  if (area.w >= least_width * c.font_size) {
+    l.figure.w = std::floor(share * (area.w - gap));
+    l.list = {l.figure.right() + gap, area.y, area.w - l.figure.w - gap, area.h};
+  } else if (area.h >= least_height * c.font_size) {
+    l.figure.h = std::floor(0.55F * area.h) - under;
+    const float y = l.figure.bottom() + under + gap;
+    l.list = {area.x, y, area.w, area.bottom() - y};
+  }
+  return l;
+}
+
+void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector<std::string>& lines,
+                       viz::Point top, float room) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.small());
+  float y = top.y + line / 2;
+  for (const std::string& words : lines) {
+    viz::add_label(picture.scene, style, words, {top.x, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, room);
+    y += line;
+  }
+}
+
+std::string status_of(const std::vector<std::string>& lines, std::size_t most) {
+  std::string status;
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) status += (i > 0 ? "   " : "") + lines[i];
+  return status;
+}
+
+Hover row_hover(const ViewContext& c, const viz::Rect& row, std::vector<std::string> lines,
+                std::size_t in_status, std::optional<viz::Color> frame) {
+  Hover result;
+  result.overlay.add(viz::StrokeRect{row.inset(0.5F), frame.value_or(c.theme->text), 1, 2});
+  result.lines = std::move(lines);
+  result.status = status_of(result.lines, in_status);
+  return result;
+}
+
+std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after) {
+  return {{"", "‹ Previous", help_before,
+           [](const ViewContext& c, int) { return c.run ? ViewActions{MoveQuery{-1}} : ViewActions{}; }},
+          {"", "Next ›", help_after,
+           [](const ViewContext& c, int) { return c.run ? ViewActions{MoveQuery{1}} : ViewActions{}; }}};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,238 @@
+#pragma once
+#include <concepts>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "app/views/parts/names.h"
+#include "app/views/view.h"
+#include "viz/charts/table.h"
+
+// Lists: rows under headings, of which a picture shows as many as have room, while a file has all. A view
+// says once which columns there are; its picture and its file are made from that, and from its ListRows how
+// keys, the wheel and the scroll bar move the rows.
+namespace headscope::app {
+
+/// Which row of a list is the first that shows, where the picture is scrolled to. `usual` -1: "auto", as the
+/// view wants it. `follows`: default again with another query or prompt.
+Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
+                             bool follows = false, int usual = 0);
+/// The first of `shown` rows, so that one of them is in sight.
+int first_row_showing(int row, int shown);
+
+/// Of lists with a row for each key.
+extern const Option<bool> kStrongestFirst;
+
+/// The rows of a list in a picture that can be scrolled: which of them show, and where.
+struct TableRows {
+  const Option<int>* option = nullptr;  ///< which row is the first
+  int first = 0;
+  int shown = 0;  ///< 0: there is no list
+  int all = 0;
+  viz::Rect place;
+
+  bool scrolls() const { return shown > 0 && shown < all; }
+  bool shows(int row) const { return row >= first && row < first + shown; }
+  /// Scrolled to a row, as far as there are some.
+  SetOption from(double row) const;
+  /// Scrolled as little as it takes to show a row that is out of sight.
+  SetOption showing(int row) const { return from(row < first ? row : row + 1 - shown); }
+  ViewActions by_wheel(const Gesture& gesture) const;
+  /// What a key means: lines, pages, both ends. Nothing: it is none of those, or there is no list.
+  std::optional<ViewActions> by_key(Key key) const;
+  /// None where all rows are in sight; the bar stands at `right`.
+  std::vector<Scroll> bars(float right) const;
+};
+
+/// Which keys move the rows of a list. The others choose along the prompt.
+enum class ListKeys {
+  lines_and_pages,  ///< arrows up and down, pages, both ends
+  pages
+};
+
+/// How the rows of a view's list are moved.
+struct ListRows {
+  int role = 0;              ///< of the rows' regions
+  const Option<int>& first;  ///< where they are scrolled to
+  std::string_view names;    ///< in the note about those that show: "keys"
+  ListKeys keys = ListKeys::lines_and_pages;
+};
+
+/// What a click on any region of the picture does; null: nothing.
+using ListClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
+/// Keys that mean something else here than ListRows::keys says. Nothing: this one does not; null: none does.
+using ListKey = std::optional<ViewActions> (*)(const ViewContext&, const TableRows&, const Gesture&);
+
+/// Those that a picture shows.
+TableRows rows_in(const ListRows& list, const ViewContext& context, const Picture& picture);
+ViewActions list_gesture(const ListRows& list, ListClick click, ListKey key, const ViewContext& context,
+                         const Picture& picture, const viz::Hit* hit, const Gesture& gesture);
+/// The scroll bar at the picture's right.
+std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& context, const Picture& picture);
+
+/// Gives a view the gestures and the scroll bar of its list.
+template <const ListRows& kList, ListClick kClick = nullptr, ListKey kKey = nullptr>
+void add_list(View& view) {
+  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+    return list_gesture(kList, kClick, kKey, c, picture, hit, gesture);
+  };
+  view.scrolls = [](const ViewContext& c, const Picture& picture) { return list_scrolls(kList, c, picture); };
+}
+
+// What a cell says in a file: all digits of its number.
+inline std::string in_file(std::string text) {
+  return text;
+}
+inline std::string in_file(std::floating_point auto number) {
+  return plain(number);
+}
+inline std::string in_file(std::integral auto number) {
+  return std::to_string(number);
+}
+
+/// What a column has beside its heading, its importance (see viz::TableColumn) and its cells.
+struct ListLook {
+  std::optional<std::string> file = {};                ///< its heading in files; none: they do not have it
+  std::optional<viz::Color> color = {}, heading = {};  ///< of its words; none: text, and muted
+  int digits = -1;                                     ///< after the point; -1: as many as there is room for
+  double scientific = 0;                               ///< smaller numbers are written "2.1e−5"
+  double low = 0, high = 0;                 ///< ends of the axis of bars; equal: those of the numbers
+  bool axis = false;                        ///< with its ends beside the heading
+  float least = 0, most = 0;                ///< width in logical pixels; 0: as its cells need
+  bool hidden = false;                      ///< files have it nevertheless
+  std::function<bool(int row)> blank = {};  ///< which cells are empty, in files too; none: no cell is
+};
+
+/// A column: how it looks, and functions of the row for what its cells say, in pictures and in files.
+struct ListColumn : viz::TableColumn {
+  std::function<std::string(int row)> text, detail, file_text;
+  std::function<float(int row)> number;
+  std::function<std::span<const float>(int row)> vector;
+  std::function<bool(int row)> is_blank;
+  std::optional<std::string> file_heading;
+  bool pictured = true;
+};
+
+/// The columns of a list over its rows, which count from 0. The context and what the functions of its columns
+/// refer to must outlive it.
+class List {
+ public:
+  List(const ViewContext& context, const ListRows& rows, int count);
+  List(List&&) = default;
+
+  // `cells`: a function of the row, or a range with a cell for each row.
+  template <class Cells>
+  ListColumn& text(std::string heading, int importance, const Cells& cells, const ListLook& look = {}) {
+    ListColumn& column = add(viz::TableColumn::Kind::text, std::move(heading), importance, look);
+    column.text = column.file_text = by_row(cells);
+    return column;
+  }
+  template <class Cells>
+  ListColumn& number(std::string heading, int importance, const Cells& cells, const ListLook& look = {}) {
+    ListColumn& column = add(viz::TableColumn::Kind::number, std::move(heading), importance, look);
+    column.number = [cell = by_row(cells)](int row) { return static_cast<float>(cell(row)); };
+    column.file_text = [cell = by_row(cells)](int row) { return in_file(cell(row)); };
+    return column;
+  }
+  template <class Cells>
+  ListColumn& bar(std::string heading, int importance, viz::Color color, const Cells& cells,
+                  const ListLook& look = {}) {
+    ListColumn& column = number(std::move(heading), importance, cells, look);
+    column.kind = viz::TableColumn::Kind::bar;
+    column.bar_color = color;
+    return column;
+  }
+  /// `vectors`: one for each row. `which`: the row of its regions, tells strips apart. In files it is a
+  /// column for each component, behind all others, empty where the vectors end.
+  template <class Vectors>
+  ListColumn& strip(std::string heading, int importance, int which, const Vectors& vectors,
+                    const ListLook& look = {}) {
+    ListColumn& column = add(viz::TableColumn::Kind::strip, std::move(heading), importance, look);
+    column.vector = [all = std::span(vectors)](int row) {
+      const auto at = static_cast<std::size_t>(row);
+      return at < all.size() ? std::span<const float>(all[at]) : std::span<const float>();
+    };
+    column.vector_row = which;
+    return column;
+  }
+  /// A column that only files have.
+  template <class Cells>
+  void file(std::string heading, const Cells& cells) {
+    ListColumn& column = add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading)});
+    column.pictured = false;
+    column.file_text = [cell = by_row(cells)](int row) { return in_file(cell(row)); };
+  }
+
+  /// Of the column that was declared last, in the table.
+  int last() const;
+  /// A cell of a row above or below the others, in the theme's colour of text.
+  viz::FixedCell cell(int column, std::string text) const;
+
+  // The picture.
+  viz::Table table;  ///< all but its columns, until it is laid out
+  /// Lays the rows out that the table's `first` leads to. Returns whether there is room for a row of two
+  /// columns.
+  bool lay_out(viz::Rect area);
+  const viz::TableLayout& layout() const { return layout_; }
+  /// The table with its columns' cells.
+  const viz::Table& filled();
+  /// Which rows show, after some words; nothing where all do.
+  std::string note(std::string_view after) const;
+  /// Rows that scroll and columns that give way make no lesser figure: `picture.whole` stays.
+  void paint(Picture& picture) const;
+
+  /// The file, with so many rows; -1: as many as the picture.
+  Table exported(int rows = -1) const;
+
+ private:
+  ListColumn& add(viz::TableColumn::Kind kind, std::string heading, int importance, const ListLook& look);
+  template <class Cells>
+  static auto by_row(const Cells& cells) {
+    if constexpr (std::invocable<const Cells&, int>) {
+      return cells;
+    } else {
+      return [all = std::span(cells)](int row) -> const auto& {
+        return all[static_cast<std::size_t>(row)];
+      };
+    }
+  }
+
+  const ViewContext& context_;
+  std::deque<ListColumn> columns_;
+  std::deque<std::vector<std::string>> texts_;  // of the table's columns
+  bool filled_ = false;
+  viz::TableLayout layout_;
+};
+
+/// Where a figure stands with a list beside it, or under it where it is narrow.
+struct BesideList {
+  viz::Rect figure, list;  ///< list.w == 0: no room for it
+};
+/// In ems the width and the height from which on there is room for the list; beside it the figure takes
+/// `share` of the width. `under`: height of what stands under the figure.
+BesideList lay_out_beside_list(const ViewContext& context, float least_width, float share, float least_height,
+                               float under);
+
+/// Lines of small, muted words one under the other, cut where they are longer than `room`; `top`: the left
+/// end of the first line's top.
+void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
+                       viz::Point top, float room = 1e9F);
+
+/// The first so many lines side by side, for the status line.
+std::string status_of(const std::vector<std::string>& lines, std::size_t most = 99);
+/// What the mouse adds to a row: a frame about it, the lines as a tooltip, and the first of them in the
+/// status line.
+Hover row_hover(const ViewContext& context, const viz::Rect& row, std::vector<std::string> lines,
+                std::size_t in_status = 99, std::optional<viz::Color> frame = {});
+
+/// "‹ Previous" and "Next ›": the query before and after; their lines of help say what the view calls it.
+std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after);
+
+}  // namespace headscope::app

@@ -1,0 +1,106 @@
+// Lists: a picture and a file from one declaration, and which keys move the rows.
+#include "app/views/parts/list.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using ::testing::ElementsAre;
+
+const Option<int> kFirst = first_row_option("first-test-row", "First row", "first row that is shown");
+const ListRows kLines{.role = 3, .first = kFirst, .names = "rows"};
+const ListRows kPages{.role = 3, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
+
+/// Of rows 1 and 2 out of five, each 20 high.
+Picture two_rows() {
+  Picture picture;
+  picture.rows = {1, 5};
+  for (const int row : {1, 2}) {
+    viz::Region region;
+    region.role = 3, region.id = row;
+    region.rect = {10, 20 * static_cast<float>(row), 100, 20};
+    picture.regions.push_back(region);
+  }
+  return picture;
+}
+
+std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
+  ViewContext c = scenario(12).context(400, 300, light());
+  c.options.set(kFirst, 1);
+  return in_words(
+      list_gesture(rows, nullptr, own, c, two_rows(), nullptr, {Gesture::Kind::key, {}, {}, {}, key}));
+}
+
+TEST(List, APictureAndAFileHaveItsColumns) {
+  const ViewContext c = scenario(2).context(800, 300, light());
+  const std::vector<std::string> names{"a", "b", "c"};
+  const std::vector<double> thirds{1.0 / 3, std::nan(""), 2};
+  const std::vector<std::vector<float>> vectors{{1, 2}, {3, 4}};
+  List list(c, kLines, 2);
+  list.strip("vector", 4, 7, vectors, {.file = "v"});
+  list.text("name", 3, names, {.file = "called", .color = light().accent});
+  list.file("twice", [](int row) { return 2 * row; });
+  list.number("third", 2, thirds, {.file = "third", .digits = 2, .blank = [](int row) { return row == 1; }});
+  list.bar("", 1, light().accent, thirds, {.hidden = true});
+  EXPECT_EQ(list.last(), 3) << "what only files have is no column of the table";
+
+  const viz::Table& table = list.filled();
+  ASSERT_EQ(table.columns.size(), 4U);
+  EXPECT_EQ(table.rows, 2);
+  EXPECT_THAT(table.columns[1].texts, ElementsAre("a", "b"));
+  EXPECT_EQ(table.columns[1].color, light().accent);
+  EXPECT_EQ(table.columns[2].decimals, 2);
+  EXPECT_THAT(table.columns[2].blank, ElementsAre(false, true));
+  EXPECT_EQ(table.columns[0].vectors[1][0], 3);
+  EXPECT_EQ(table.columns[0].vector_row, 7);
+  EXPECT_TRUE(table.columns[3].hidden);
+
+  const Table file = list.exported(3);
+  EXPECT_THAT(file.header, ElementsAre("called", "twice", "third", "v[0]", "v[1]")) << "vectors come last";
+  EXPECT_THAT(file.rows[0], ElementsAre("a", "0", "0.3333333333333333", "1", "2"));
+  EXPECT_THAT(file.rows[1], ElementsAre("b", "2", "", "3", "4"));
+  EXPECT_THAT(file.rows[2], ElementsAre("c", "4", "2", "", "")) << "rows that the picture does not have";
+}
+
+TEST(List, ARowThatHasNoRoomIsInTheNote) {
+  const ViewContext c = scenario(2).context(800, 300, light());
+  List list(c, kLines, 40);
+  list.number("", 2, [](int row) { return row; });
+  list.text("name", 1, [](int row) { return "row " + std::to_string(row); });
+  EXPECT_FALSE(list.lay_out({0, 0, 800, 10}));
+  EXPECT_TRUE(list.lay_out({0, 0, 800, 200}));
+  EXPECT_TRUE(list.note("; ").starts_with("; rows 1 to ")) << list.note("; ");
+  EXPECT_TRUE(list.lay_out({0, 0, 800, 4000}));
+  EXPECT_EQ(list.note("; "), "");
+}
+
+TEST(List, KeysMoveTheRowsOrGoAlongThePrompt) {
+  EXPECT_EQ(pressed(kLines, Key::down), "first-test-row 2");
+  EXPECT_EQ(pressed(kLines, Key::end), "first-test-row 3");
+  EXPECT_EQ(pressed(kLines, Key::page_up), "first-test-row 0");
+  EXPECT_EQ(pressed(kLines, Key::left), "query by -1");
+  EXPECT_EQ(pressed(kPages, Key::down), "");
+  EXPECT_EQ(pressed(kPages, Key::end), "query -1");
+  EXPECT_EQ(pressed(kPages, Key::page_down), "first-test-row 3");
+  const ListKey own = [](const ViewContext&, const TableRows& rows, const Gesture& gesture) {
+    return gesture.key == Key::left ? std::optional(ViewActions{rows.showing(4)}) : std::nullopt;
+  };
+  EXPECT_EQ(pressed(kLines, Key::left, own), "first-test-row 3") << "no further than it takes";
+  EXPECT_EQ(pressed(kLines, Key::right, own), "query by 1");
+}
+
+TEST(List, WithoutARunNothingIsCounted) {
+  ViewContext c = scenario(2).context(400, 300, light());
+  c.run = nullptr;
+  EXPECT_EQ(rows_in(kLines, c, two_rows()).all, 0);
+  EXPECT_TRUE(list_scrolls(kLines, c, two_rows()).empty());
+}
+
+}  // namespace
+}  // namespace headscope::app
