@@ -191,7 +191,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/tour/numbers.cpp", "heads"},
       {"app/tour/numbers.cpp", "parameters"},
       {"app/views/input/tokenization.cpp", "merge"},      // a step of byte-pair encoding
-      {"app/tour/tour.cpp", "query"},                     // what is waited for
+      {"app/tour/wait.cpp", "query"},                     // what is waited for
       {"app/views/attention/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/attention/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/attention/lines.cpp", "query"},
@@ -416,7 +416,7 @@ TEST(ArchitectureRules, OnlyTheHubSpeaksToTheNetwork) {
   }
   EXPECT_THAT(broken_rules({{"app/hub/http.cpp", "#include <curl/curl.h>\n"}}), IsEmpty());
   for (const char* file :
-       {"app/run/memo.cpp", "app/views/gain.cpp", "app/desktop/settings.cpp", "app/tour/tour.cpp"})
+       {"app/run/memo.cpp", "app/views/gain.cpp", "app/desktop/settings.cpp", "app/tour/wait.cpp"})
     EXPECT_THAT(broken_rules({{file, "#include \"app/hub/fetch.h\"\n"}}), ElementsAre(HasSubstr("app/hub")));
   EXPECT_THAT(broken_rules({{"app/hub/fetch.cpp", "#include \"app/views/view.h\"\n"}}),
               ElementsAre(HasSubstr("app/views")));
