@@ -28,7 +28,8 @@ std::string missing(const std::string& name, Capabilities there, Capabilities ne
 }
 
 std::string missing(const LoadedModel& model, Capabilities needed) {
-  return missing(model.folder.filename().string(), model.capabilities(), needed);
+  const Capabilities there = model.capabilities();
+  return there.has(needed) ? "" : missing(model.folder.filename().string(), there, needed);
 }
 
 void require(const LoadedModel& model, Capabilities needed) {

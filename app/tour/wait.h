@@ -20,8 +20,7 @@ struct Wait {
   std::string_view name;   ///< after "wait:" in a tour's file
   std::string_view asked;  ///< what the stop says
   bool (*done)(const ViewState& entered, const ViewState& now);
-  bool in_heads =
-      false;  ///< it is done in the pane of heads, which is there then however narrow the window is
+  bool in_heads = false;  ///< it is done in the pane of heads, which is then there in any width
 };
 
 std::span<const Wait> waits();

@@ -243,6 +243,7 @@ struct View {
   /// What it can be made of: it asks for nothing else of a run, but in what waits for an answer. Where the
   /// model lacks something of it, the view has no run: see `on_side`.
   Capabilities needs = Capability::weights;
+  bool can_be_made_of(Capabilities there) const { return there.has(needs); }
   /// Why an option's value cannot be fulfilled with this model, for the command line: one sentence, or empty.
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing has to scroll at the context's width; null: the view fits any height.

@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// The commands in the order of their table, the last one last.
+/// The commands, in the order of their table.
 enum class CommandId {
   export_view,
   copy_numbers,

@@ -5,7 +5,6 @@
 
 #include "app/run/edits/edit_text.h"
 #include "app/run/edits/moved_edits.h"
-#include "app/run/sources/pattern_file.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
 
@@ -17,7 +16,7 @@ constexpr std::size_t kMostUndone = 100;
 /// Makes it the list unless some of it cannot be: then that is said, and nothing changes.
 void become_if_possible(UiState& s, EditList list, const Snapshot& snapshot, bool goes_on = false) {
   try {
-    if (snapshot.model && snapshot.model->patterns) throw model::RunError(needs_weights(*snapshot.model));
+    if (snapshot.model) require(*snapshot.model, Capability::weights);
     if (snapshot.model)
       for (const ListedEdit& listed : list.edits) check(snapshot.model->config(), listed.edit);
   } catch (const model::RunError& e) {
@@ -160,7 +159,7 @@ void reduce(UiState& s, const CompareWith& a, const Snapshot& snapshot) {
 
 void reduce(UiState& s, const CompareModel& a, const Snapshot& snapshot) {
   if (!a.folder.empty() && snapshot.model && snapshot.model->patterns) {
-    s.message = {needs_weights(*snapshot.model), true};
+    s.message = {missing(*snapshot.model, Capability::weights), true};
     return;
   }
   s.tour.compared_before.reset();

@@ -5,7 +5,6 @@
 
 #include "app/run/edits/edit_text.h"
 #include "app/run/edits/moved_edits.h"
-#include "app/run/sources/pattern_file.h"
 #include "app/views/output/sampling_options.h"
 #include "app/window/edit_reducer.h"
 #include "app/window/extent.h"
@@ -269,7 +268,7 @@ class Reducer {
 
   void operator()(const Generate& a) {
     if (a.on && snapshot_.model && snapshot_.model->patterns)
-      return (*this)(ShowMessage{needs_weights(*snapshot_.model)});
+      return (*this)(ShowMessage{missing(*snapshot_.model, Capability::weights)});
     s_.generation.running = a.on;
     s_.generation.made = 0;
     if (a.on) {

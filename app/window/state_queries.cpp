@@ -15,9 +15,7 @@ std::string next_tab(std::string_view id, int by) {
 }
 
 std::string tab_of_attention(const std::string& id) {
-  const auto of_patterns = [](const View* view) {
-    return Capabilities(Capability::patterns).has(view->needs);
-  };
+  const auto of_patterns = [](const View* view) { return view->can_be_made_of(Capability::patterns); };
   if (of_patterns(find_view(id))) return id;
   const auto all = tabs();
   return std::string((*std::ranges::find_if(all, of_patterns))->id);

@@ -353,11 +353,11 @@ void Ui::menu_button(const Rect& rect, std::string_view label, Menu menu, Button
   if (button(rect, label, style)) moment.open = menu;
 }
 
-std::optional<Point> Ui::below_button(Menu menu, bool right, float width) const {
+Point Ui::below_button(Menu menu, bool right, float width, Point otherwise) const {
   const auto found = menu_buttons_.find(menu);
-  if (found == menu_buttons_.end()) return std::nullopt;
+  if (found == menu_buttons_.end()) return otherwise;
   const Rect& rect = found->second;
-  return Point{right ? rect.right() - width : rect.x, rect.bottom() + u(4)};
+  return {right ? rect.right() - width : rect.x, rect.bottom() + u(4)};
 }
 
 float Ui::button_width(std::string_view label, bool menu) const {
@@ -558,46 +558,6 @@ std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
   // Where it was pressed it is not pulled yet: the second press of a double click leaves it alone.
   if ((held || let_go) && (by != 0 || moment.pane_before)) return Pulled{by, let_go, false};
   return std::nullopt;
-}
-
-void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
-  tip_lines_ = std::move(lines);
-  tip_card_ = std::move(card);
-}
-
-void Ui::finish() {
-  const auto pointer = seen.frame.pointer;
-  if (tip_lines_.empty() || !pointer) return;
-  constexpr float kSize = 0.93F;
-  const Rect window{0, 0, seen.frame.width, seen.frame.height};
-  const float pad = u(10), high = line_height(1);
-  const bool carded = tip_card_.width > 0;
-  float wide = tip_card_.width;
-  for (const std::string& line : tip_lines_) wide = std::max(wide, width(line, FontStyle::medium, kSize));
-  wide = std::min(wide, window.w * 0.6F) + 2 * pad;
-  const float card_height = carded ? tip_card_.height + u(8) : 0;
-  const float height = high * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
-  Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
-  if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
-  if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
-  begin_scene();
-  fill(box, theme().raised, u(6));
-  stroke(box, theme().line, 1, u(6));
-  float y = box.y + u(6);
-  for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
-    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, high}, i == 0 ? theme().text : theme().text_muted,
-         i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
-    y += high;
-    if (i > 0 || !carded) continue;
-    const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};
-    fill(face, tip_card_.background);
-    viz::append(scene(), tip_card_, {face.x, face.y});
-    y += card_height;
-  }
-  shadow(*ImGui::GetForegroundDrawList(), box, u(6), u(10));
-  player_.draw(*ImGui::GetForegroundDrawList(), scene(), {0, 0}, 1);
-  out.scenes.push_back(std::move(scenes_.back()));
-  scenes_.pop_back();
 }
 
 }  // namespace headscope::app

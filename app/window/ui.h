@@ -115,8 +115,9 @@ class Ui {
   float button_width(std::string_view label, bool menu = false) const;
   /// A button that opens this menu, and is lit while it is open.
   void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
-  /// Where a menu opens whose button is in this frame, below its left or its right end; nothing: it is not.
-  std::optional<viz::Point> below_button(Menu menu, bool right, float width) const;
+  /// Where a menu opens, below the left or the right end of its button; `otherwise`: it has none in this
+  /// frame.
+  viz::Point below_button(Menu menu, bool right, float width, viz::Point otherwise = {}) const;
   /// A button that is underlined when it is chosen.
   bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const std::string& tip);
 

@@ -1,4 +1,4 @@
-// The widgets that are ours: views' pictures, and the editor of texts.
+// The widgets that are ours: views' pictures, the editor of texts, and the tooltip.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +9,7 @@
 namespace headscope::app {
 
 namespace compat = viz::compat;
+using viz::FontStyle;
 using viz::Point;
 using viz::Rect;
 
@@ -227,6 +228,46 @@ void Ui::hold_text(const PlacedField& placed) {
   out.cursor = Cursor::text;
   if (const auto* e = seen.event_as<MouseMove>()) select_to(moment.held->text, e->at);
   if (const auto* e = seen.event_as<MouseUp>(); e && e->button == 0) moment.held.reset();
+}
+
+void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
+  tip_lines_ = std::move(lines);
+  tip_card_ = std::move(card);
+}
+
+void Ui::finish() {
+  const auto pointer = seen.frame.pointer;
+  if (tip_lines_.empty() || !pointer) return;
+  constexpr float kSize = 0.93F;
+  const Rect window{0, 0, seen.frame.width, seen.frame.height};
+  const float pad = u(10), high = line_height(1);
+  const bool carded = tip_card_.width > 0;
+  float wide = tip_card_.width;
+  for (const std::string& line : tip_lines_) wide = std::max(wide, width(line, FontStyle::medium, kSize));
+  wide = std::min(wide, window.w * 0.6F) + 2 * pad;
+  const float card_height = carded ? tip_card_.height + u(8) : 0;
+  const float height = high * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
+  Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
+  if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
+  if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
+  begin_scene();
+  fill(box, theme().raised, u(6));
+  stroke(box, theme().line, 1, u(6));
+  float y = box.y + u(6);
+  for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
+    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, high}, i == 0 ? theme().text : theme().text_muted,
+         i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
+    y += high;
+    if (i > 0 || !carded) continue;
+    const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};
+    fill(face, tip_card_.background);
+    viz::append(scene(), tip_card_, {face.x, face.y});
+    y += card_height;
+  }
+  shadow(*ImGui::GetForegroundDrawList(), box, u(6), u(10));
+  player_.draw(*ImGui::GetForegroundDrawList(), scene(), {0, 0}, 1);
+  out.scenes.push_back(std::move(scenes_.back()));
+  scenes_.pop_back();
 }
 
 }  // namespace headscope::app

@@ -496,7 +496,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   const int fit = std::max(0, static_cast<int>(std::floor((room - (layout.masked ? h : 0)) / h)));
   const int count = std::min(all, fit), first = std::clamp(table.first, 0, all - count);
   layout.rows.assign(rows.begin() + first, rows.begin() + first + count);
-  layout.first = first, layout.all = all;
+  layout.window = {first, all};
   layout.note = note_of(table, rows.size(), first, count);
   const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
   layout.whole = count == all && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();
@@ -505,7 +505,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
 
 void paint_table(Picture& picture, const Table& table, const TableLayout& layout, const Style& style) {
   if (!layout.whole) picture.whole = false;
-  picture.rows = {layout.first, layout.all};
+  picture.rows = layout.window;
   if (layout.places.empty()) return;
   Painter paint{picture, table, layout, style};
   const float u = style.unit(), h = table_row_height(style), line = line_height(style);

@@ -101,7 +101,7 @@ struct TableLayout {
   Rect area;
   std::vector<Place> places;  ///< of the columns that have room, from left to right
   std::vector<int> rows;      ///< those that show, from above
-  int first = 0, all = 0;     ///< the place of the first of them among all that pass the filter
+  TableWindow window;         ///< the same as places among all that pass the filter
   float rows_top = 0;
   bool masked = false;  ///< there is room for the line
   bool legend = false;  ///< some strip shows that it is about

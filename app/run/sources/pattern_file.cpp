@@ -405,10 +405,6 @@ void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> se
   compare_with(run, std::make_shared<const PromptRun>(run_of_patterns(std::move(second))), by);
 }
 
-std::string needs_weights(const LoadedModel& model) {
-  return missing(model, Capability::weights);
-}
-
 const model::Transformer& weights_of(const LoadedModel& model) {
   require(model, Capability::weights);
   return *model.transformer;

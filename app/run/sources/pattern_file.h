@@ -101,9 +101,7 @@ PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model);
 /// other layers or heads.
 void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by);
 
-/// Why something cannot be made of a file of patterns: one sentence.
-std::string needs_weights(const LoadedModel& model);
-/// Throws model::RunError with that.
+/// Throws model::RunError where it holds attention patterns alone.
 const model::Transformer& weights_of(const LoadedModel& model);
 
 }  // namespace headscope::app

@@ -41,8 +41,8 @@ void draw_examples(Ui& ui) {
   const auto& examples = ui.state.examples;
   const float row = ui.u(46), width = std::min(ui.u(640), ui.seen.frame.width - ui.u(40));
   const float height = row * static_cast<float>(std::max<std::size_t>(1, examples.size()));
-  const auto rect = ui.begin_menu(
-      Menu::examples, ui.below_button(Menu::examples, false, width).value_or(viz::Point{}), width, height);
+  const auto rect =
+      ui.begin_menu(Menu::examples, ui.below_button(Menu::examples, false, width), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
   if (examples.empty())
@@ -87,8 +87,7 @@ void draw_models(Ui& ui) {
               distant_height = distant.empty() ? 0 : ui.u(28) + line * static_cast<float>(distant.size());
   const float height =
       row * static_cast<float>(models.size() + recent.size()) + heading + distant_height + gap + small;
-  const auto rect = ui.begin_menu(
-      Menu::models, ui.below_button(Menu::models, true, width).value_or(viz::Point{}), width, height);
+  const auto rect = ui.begin_menu(Menu::models, ui.below_button(Menu::models, true, width), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
   const auto draw = [&](const DiscoveredModel& model) {
@@ -126,10 +125,9 @@ void draw_second_models(Ui& ui) {
   const float width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
   const float height = row * static_cast<float>(models.size()) + (models.empty() ? 0 : gap) +
                        small * (chosen.empty() ? 1.F : 2.F);
-  const auto own = ui.below_button(Menu::second_model, false, width),
-             beside = ui.below_button(Menu::models, true, width);
-  const auto rect =
-      ui.begin_menu(Menu::second_model, own.value_or(beside.value_or(viz::Point{})), width, height);
+  const viz::Point beside = ui.below_button(Menu::models, true, width);
+  const auto rect = ui.begin_menu(Menu::second_model,
+                                  ui.below_button(Menu::second_model, false, width, beside), width, height);
   if (!rect) return;
   Lines lines(ui, *rect);
   for (const DiscoveredModel& model : models)
@@ -148,8 +146,8 @@ void draw_more(Ui& ui) {
   const float row = ui.u(32), width = ui.u(380);
   const auto shown = [](const Command& command) { return !command.label.empty(); };
   const auto count = std::ranges::count_if(commands(), shown);
-  const auto rect = ui.begin_menu(Menu::more, ui.below_button(Menu::more, true, width).value_or(viz::Point{}),
-                                  width, row * static_cast<float>(count));
+  const auto rect = ui.begin_menu(Menu::more, ui.below_button(Menu::more, true, width), width,
+                                  row * static_cast<float>(count));
   if (!rect) return;
   Lines lines(ui, *rect);
   for (const Command& command : commands()) {

@@ -43,7 +43,7 @@ void draw_sessions(Ui& ui) {
   const float row = ui.u(46), small = ui.u(34), width = std::min(ui.u(540), ui.seen.frame.width - ui.u(40));
   const bool left = !ui.state.left_off.empty();
   const float height = row * static_cast<float>(recent.size() + (left ? 1 : 0)) + 2 * small;
-  const viz::Point at = ui.below_button(Menu::more, true, width).value_or(viz::Point{});
+  const viz::Point at = ui.below_button(Menu::more, true, width);
   const auto rect = ui.begin_menu(Menu::sessions, at, width, height);
   if (!rect) return;
   Rect line{rect->x, rect->y, rect->w, row};

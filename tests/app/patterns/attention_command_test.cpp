@@ -125,7 +125,7 @@ TEST_F(AttentionCommand, EveryOtherViewSaysThatItNeedsWeights) {
   const std::string square = file({1, 2, 4, 4}, causal_weight);
   int views_that_do = 0;
   for (const View& view : views()) {
-    if (Capabilities(Capability::patterns).has(view.needs)) continue;
+    if (view.can_be_made_of(Capability::patterns)) continue;
     ++views_that_do;
     EXPECT_THAT(fail({"plot", std::string(view.id), "--attention", square, "--out", path("x.png")}),
                 AllOf(HasSubstr("this needs the weights of a model"), HasSubstr("any.safetensors")))

@@ -82,7 +82,7 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
     const WindowPicture& window = shown(core);
     const PlacedPicture& placed = picture(window, view->id);
     EXPECT_FALSE(placed.picture->scene.items.empty()) << view->id;
-    EXPECT_EQ(placed.context.run != nullptr, Capabilities(Capability::patterns).has(view->needs)) << view->id;
+    EXPECT_EQ(placed.context.run != nullptr, view->can_be_made_of(Capability::patterns)) << view->id;
     // Nothing that a hand does to it harms.
     const viz::Point middle = placed.where.center();
     click(core, middle);
@@ -159,8 +159,7 @@ TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   ASSERT_EQ(core.state().view, "mlp");
   core.apply(OpenModel{file({2, 3, 7, 7})});
   shown(core);
-  EXPECT_TRUE(Capabilities(Capability::patterns).has(find_view(core.state().view)->needs))
-      << core.state().view;
+  EXPECT_TRUE(find_view(core.state().view)->can_be_made_of(Capability::patterns)) << core.state().view;
   EXPECT_EQ(core.state().beside, "");
   core.apply(ShowView{"mlp"});
   EXPECT_EQ(core.state().view, "mlp") << "which says what it needs";

@@ -254,7 +254,7 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
           EXPECT_EQ(senseless_item(picture.scene), -1);
           EXPECT_FALSE(picture.scene.items.empty());
           use(view, c, picture);
-          if (Capabilities(Capability::patterns).has(view.needs)) {
+          if (view.can_be_made_of(Capability::patterns)) {
             EXPECT_TRUE(c.run);
             ++shown;
           } else {
@@ -270,7 +270,7 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
 TEST_F(PatternViews, NothingIsOfferedToBeChanged) {
   const Scenario s = scenario({2, 3, 8, 8}, even_rows(8));
   for (const View& view : views()) {
-    if (!Capabilities(Capability::patterns).has(view.needs)) continue;
+    if (!view.can_be_made_of(Capability::patterns)) continue;
     const ViewContext c = on_side(Side::run, view, s.context(900, 600, light()));
     const Picture picture = view.build(c);
     const auto changes = [](const ViewActions& actions) {
