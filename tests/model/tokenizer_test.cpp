@@ -1,6 +1,5 @@
 #include "model/tokens/tokenizer.h"
 
-#include <gmock/gmock.h>
 #include <utf8proc.h>
 
 #include <cstdio>
@@ -13,13 +12,13 @@
 #include "model/tokens/bpe.h"
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::model {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
 using testing::TemporaryFolder;
 
 const fs::path kOracle = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle";
