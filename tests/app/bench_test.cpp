@@ -1,21 +1,16 @@
 // headscope bench without a clock: what it writes of made-up times.
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/cli/commands/bench_report.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Each;
-using ::testing::HasSubstr;
 using ::testing::Le;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 BenchReport some_report() {
   BenchReport report;

@@ -1,20 +1,18 @@
 #include "app/text/edit.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/support/matchers.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace std::string_literals;
-using testing::ElementsAre;
 
 const std::string kFamily = "👨‍👩‍👧";  // three people held together by joiners
 const std::string kFlag = "🇩🇪";

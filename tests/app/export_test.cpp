@@ -1,18 +1,12 @@
 #include "app/views/export.h"
 
-#include <gmock/gmock.h>
-
 #include "app/run/answers.h"
 #include "app/run/sources/paths.h"
+#include "tests/support/matchers.h"
 #include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 
 /// A run of the bundled model, and its heatmap.
 struct Shown {

@@ -1,10 +1,10 @@
 #include "app/run/sources/model_discovery.h"
 
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <map>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -13,8 +13,6 @@ namespace {
 using headscope::testing::TemporaryFolder;
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr const char* kGpt2 = R"({"model_type": "gpt2"})";
 

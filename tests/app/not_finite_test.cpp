@@ -1,5 +1,4 @@
 // A model that computes NaN, in the window.
-#include <gmock/gmock.h>
 
 #include <cstring>
 #include <filesystem>
@@ -7,12 +6,12 @@
 
 #include "app/window/core.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 constexpr char kNote[] = "values that are not finite, first seen in blocks.1.attn.hook_q, head 1, position 0";
 

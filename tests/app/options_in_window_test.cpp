@@ -1,7 +1,5 @@
 // Every option of every view: its control in the window, its keys, and that it is kept between starts.
 // Nothing here names a view or an option, so that a new one is tested with its row.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
@@ -9,11 +7,10 @@
 #include <vector>
 
 #include "tests/app/core_fixture.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::IsEmpty;
 
 struct WindowSize {
   float width, height;

@@ -1,6 +1,4 @@
 // The pages of exported pictures: exactly the size that was asked for, cut to the figure, or refused.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <regex>
 #include <tuple>
@@ -8,6 +6,7 @@
 #include "app/views/export.h"
 #include "app/views/output/sampling_options.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/content_bounds.h"
 
@@ -15,9 +14,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::HasSubstr;
-using viz::testing::fonts;
-using viz::testing::text_faults;
 
 /// The least size that the refusal of this page names.
 std::pair<float, float> least_named(const View& view, const ViewContext& c, const ExportOptions& options) {

@@ -1,7 +1,5 @@
 // The view of positions: curves that can be read whatever the model's shape, zooming, and words about
 // pooling.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
@@ -9,18 +7,13 @@
 
 #include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::items_of;
-using viz::testing::text_faults;
-using viz::testing::texts;
 
 const Scenario& shortest() {
   static const Scenario s = Scenario::of_length(12);

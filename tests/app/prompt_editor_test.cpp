@@ -1,18 +1,15 @@
 #include "app/text/prompt_editor.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "tests/support/matchers.h"
+
 namespace headscope::app {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 const std::string kFamily = "👨‍👩‍👧";
 

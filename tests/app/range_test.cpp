@@ -1,22 +1,16 @@
 // A chosen maximum of the colours: in every view whose colours are weights, in its legend, and as an option.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 const Scenario& robot() {
   static const Scenario s(kRobot);

@@ -1,6 +1,4 @@
 // Tables as files, captions, options by name, selections.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <set>
 #include <stdexcept>
@@ -12,13 +10,13 @@
 #include "app/views/parts/weight_colors.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::HasSubstr;
 
 TEST(Csv, QuotesWhatRfc4180SaysAndEndsLinesWithCrLf) {
   const Table table{{"a", "b"}, {{"1,5", "say \"x\""}, {"two\nlines", "plain"}, {"", "·"}}};

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,7 @@
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/analyses/token_statistics.h"
 #include "app/run/answers.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/view.h"
 #include "model/pass/transformer.h"
 #include "tests/support/drawn_text.h"
@@ -28,6 +30,9 @@
 #include "tests/viz/pictures.h"
 
 namespace headscope::app::testing {
+
+using namespace headscope::testing;
+using namespace viz::testing;
 
 inline const std::filesystem::path kBundledModel =
     std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
@@ -68,7 +73,8 @@ class Scenario {
     answers_ = std::make_unique<DirectAnswers>(run, *workspace_);
     select(wanted);
   }
-  explicit Scenario(const std::string& text) : Scenario(Prompt{text, {}, false}) {}
+  explicit Scenario(const std::string& text, Selection wanted = {2, 1, -1})
+      : Scenario(Prompt{text, {}, false}, wanted) {}
   /// Of a run that is there already.
   explicit Scenario(PromptRun made, Selection wanted = {})
       : run(std::make_shared<const PromptRun>(std::move(made))),
@@ -146,6 +152,23 @@ class Scenario {
   std::unique_ptr<model::Workspace> workspace_;
   std::unique_ptr<DirectAnswers> answers_;
 };
+
+/// With edits, compared with the run without.
+inline Scenario edited(const std::string& edits, Selection selection = {2, 1, -1},
+                       const std::string& text = kRobot) {
+  Scenario scenario(Prompt{text, {}, false, parse_edits(edits, *bundled())}, selection);
+  scenario.compare();
+  return scenario;
+}
+
+/// Two prompts. By subsequence, tokens 0, 1, 2, 3 and 5 of the first stand for 0, 2, 3, 4 and 5 of the
+/// second.
+inline Scenario of_two(Selection selection = {2, 1, -1}, Alignment by = Alignment::subsequence) {
+  Scenario scenario("The old king had a daughter", selection);
+  scenario.compare(Prompt{"The very old king had daughter", {}, false}, by);
+  scenario.select(selection);
+  return scenario;
+}
 
 /// Says the same whatever it is asked: that nothing is known yet, or why there is no answer.
 class NoAnswers final : public Answers {
@@ -264,6 +287,15 @@ class Shown {
   Table table() const { return view_.table(context_); }
 
   // What answers the mouse, by what it is; its index. -1: there is no such thing.
+  int find(int role, std::optional<int> id = {}, int row = -1) const {
+    for (std::size_t i = 0; i < picture_.regions.size(); ++i) {
+      const viz::Region& region = picture_.regions[i];
+      if (region.role == role && (!id || region.id == *id) &&
+          (row < 0 || static_cast<int>(region.first_row) == row))
+        return static_cast<int>(i);
+    }
+    return -1;
+  }
   int grid(int stage = 0) const { return find(kCellRole, stage); }  ///< of scores: 0 scores .. 3 pattern
   int map_of(int layer, int head) const {
     return find(kHeadRole, layer * context_.run->run->config.n_head + head);
@@ -311,19 +343,35 @@ class Shown {
       throw std::invalid_argument("The view has no option " + std::string(name) + ".");
     set(context_, name, value);
   }
-  int find(int role, int id, int row = -1) const {
-    for (std::size_t i = 0; i < picture_.regions.size(); ++i) {
-      const viz::Region& region = picture_.regions[i];
-      if (region.role == role && region.id == id && (row < 0 || static_cast<int>(region.first_row) == row))
-        return static_cast<int>(i);
-    }
-    return -1;
-  }
 
   const View& view_;
   ViewContext context_;
   Picture picture_;
 };
+
+/// The cells of a table's column.
+inline std::vector<std::string> cells_of(const Table& table, std::string_view heading) {
+  const auto at = std::ranges::find(table.header, heading) - table.header.begin();
+  std::vector<std::string> cells;
+  for (const auto& row : table.rows) cells.push_back(row.at(static_cast<std::size_t>(at)));
+  return cells;
+}
+/// The numbers of a score's table, by what stands before them.
+inline std::map<std::string, std::string> named(const Table& table) {
+  std::map<std::string, std::string> values;
+  for (const auto& row : table.rows) values[row[0] + row[1]] = row[2];
+  return values;
+}
+
+inline double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+inline double norm(const std::vector<double>& v) {
+  return std::sqrt(dot(v, v));
+}
+inline double cosine(const std::vector<double>& a, const std::vector<double>& b) {
+  return dot(a, b) / (norm(a) * norm(b));
+}
 
 /// "head +0 +1, query 3, key -1": actions, for comparing.
 inline std::string in_words(const ViewActions& actions) {

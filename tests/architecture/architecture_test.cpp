@@ -1,5 +1,4 @@
 // The rules of the house, read off the sources: which folder may include what, and how long a file may grow.
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,12 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/matchers.h"
+
 namespace headscope {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr std::size_t kLongestFile = 700;  // lines
 

@@ -1,19 +1,17 @@
 // The yardsticks without a clock: what their ratios say of made-up times, and that the peers compute what
 // they are timed for.
-#include <gmock/gmock.h>
 
 #include <array>
 
 #include "tests/bench/peer_products.h"
 #include "tests/bench/ratios.h"
 #include "tests/bench/yardsticks.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::bench {
 namespace {
 
 using model::Precision;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 model::Config small_config() {
   model::Config config;

@@ -1,5 +1,4 @@
 // The worked examples of CONTRIBUTING.md are what is compiled and run here, to the letter.
-#include <gmock/gmock.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -12,6 +11,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/tour/tour.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
@@ -22,7 +22,6 @@ Finish describe_count(CommandSyntax& command);  // count.cpp
 namespace {
 
 using namespace headscope::app::testing;
-using ::testing::HasSubstr;
 
 std::string text_of(const std::string& name) {
   std::ostringstream text;

@@ -11,8 +11,7 @@
 namespace headscope::model {
 namespace {
 
-using testing::NumberMatrix;
-using testing::Surrounded;
+using namespace headscope::testing;
 
 constexpr int kDHead = 20, kHead = 1, kLayer = 1;
 constexpr int kContext = 600;  // more pages than are read side by side

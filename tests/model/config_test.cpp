@@ -11,8 +11,7 @@
 namespace headscope::model {
 namespace {
 
-using testing::expect_load_sentence;
-using testing::message_of;
+using namespace headscope::testing;
 
 /// The published configuration of GPT-2 small, with the keys of one JSON object put over it.
 std::string published(const std::string& changes = "") {

@@ -13,8 +13,7 @@ namespace headscope::model {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::bytes_of_file;
-using headscope::testing::TemporaryFolder;
+using namespace headscope::testing;
 
 TEST(AtomicFile, IsThereWhenItIsWholeAndNotBefore) {
   const TemporaryFolder folder;

@@ -1,6 +1,5 @@
 // Files that nobody should have made. Each gives one sentence: where, what, what was expected and what was
 // found.
-#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "model/files/error.h"
@@ -11,6 +10,7 @@
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
@@ -19,12 +19,7 @@ namespace headscope::model {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::expect_load_sentence;
-using ::testing::HasSubstr;
-using testing::message_of;
-using testing::safetensors_bytes;
-using testing::safetensors_of_header;
-using testing::TemporaryFolder;
+using namespace headscope::testing;
 
 std::string repeated(std::string_view piece, int times) {
   std::string out;

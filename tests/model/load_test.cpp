@@ -1,5 +1,4 @@
 // Model folders as they are published, and folders with something wrong in them.
-#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,23 +6,14 @@
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::expect_load_sentence;
-using testing::gpt2_config;
-using testing::gpt2_tensors;
-using testing::Gpt2Shape;
-using ::testing::HasSubstr;
-using testing::message_of;
-using testing::random_tensor;
-using testing::RawTensor;
-using testing::safetensors_bytes;
-using testing::TemporaryFolder;
-using testing::write_gpt2;
+using namespace headscope::testing;
 
 using Tensors = std::vector<RawTensor>;
 

@@ -19,10 +19,7 @@
 namespace headscope::model {
 namespace {
 
-using testing::DoubleSum;
-using testing::GuardedMemory;
-using testing::NumberMatrix;
-using testing::Surrounded;
+using namespace headscope::testing;
 
 bool same_bits(const float* a, const float* b, int n) {
   return std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(float)) == 0;

@@ -13,10 +13,7 @@
 namespace headscope::model {
 namespace {
 
-using testing::DoubleSum;
-using testing::GuardedMemory;
-using testing::NumberMatrix;
-using testing::Surrounded;
+using namespace headscope::testing;
 
 /// Weights as products take them, and the exact numbers that they hold.
 class Packed {

@@ -1,6 +1,5 @@
 #include "model/files/safetensors.h"
 
-#include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -9,6 +8,7 @@
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
+#include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
@@ -17,16 +17,7 @@ namespace headscope::model {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::bytes_of_file;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using testing::is_sentence;
-using testing::message_of;
-using testing::RawTensor;
-using testing::safetensors_bytes;
-using testing::safetensors_of_header;
-using ::testing::SizeIs;
-using testing::TemporaryFolder;
+using namespace headscope::testing;
 
 std::string text_of(const SafetensorsFile& file, const std::string& tensor) {
   const std::vector<std::byte> bytes = file.read(file.tensors().at(tensor));

@@ -1,7 +1,5 @@
 #include "model/tokens/sampling.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,12 +8,12 @@
 #include <set>
 
 #include "model/files/error.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::model {
 namespace {
 
 using ::testing::DoubleNear;
-using ::testing::ElementsAre;
 using ::testing::Pointwise;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -13,8 +13,7 @@
 namespace headscope::model {
 namespace {
 
-using testing::Golden;
-using testing::largest_difference;
+using namespace headscope::testing;
 
 class SmallShape : public ::testing::Test {
  protected:

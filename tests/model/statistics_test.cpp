@@ -1,7 +1,5 @@
 #include "model/pass/statistics.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,11 +9,10 @@
 #include "model/files/error.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::model {
 namespace {
-
-using ::testing::ElementsAre;
 
 std::vector<int> ids_of(const std::vector<Guess>& guesses) {
   std::vector<int> ids;

@@ -2,8 +2,6 @@
 // wrong.
 #include "model/files/weights.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,18 +9,13 @@
 #include "model/files/error.h"
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model {
 namespace {
 
-using testing::gpt2_config;
-using testing::gpt2_tensors;
-using testing::Gpt2Shape;
-using ::testing::HasSubstr;
-using testing::random_tensor;
-using testing::RawTensor;
-using testing::TemporaryFolder;
+using namespace headscope::testing;
 
 constexpr int kTokens[] = {3, 1, 4, 1, 5, 9, 2, 6};
 

@@ -9,8 +9,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::fonts;
-using testing::items_of;
+using namespace testing;
 
 const Theme kTheme = light_theme();
 Style style() {

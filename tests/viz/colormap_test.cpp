@@ -1,25 +1,16 @@
 #include "viz/scene/colormap.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 
+#include "tests/support/matchers.h"
 #include "tests/viz/color_science.h"
 
 namespace headscope::viz {
 namespace {
 
-using testing::contrast;
-using testing::difference;
+using namespace testing;
 using ::testing::DoubleEq;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using testing::kColourBlindness;
-using testing::lightness;
-using testing::linear;
-using testing::seen_by;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

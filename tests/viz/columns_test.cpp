@@ -1,21 +1,16 @@
 #include "viz/charts/columns.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <limits>
 
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::viz {
 namespace {
 
-using ::testing::Contains;
-using testing::fonts;
-using testing::items_of;
-using ::testing::Not;
-using testing::texts;
+using namespace testing;
 
 const Theme kTheme = light_theme();
 const Style kStyle{kTheme, *fonts(), 14, 1};

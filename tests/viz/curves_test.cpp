@@ -11,9 +11,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::fonts;
-using testing::items_of;
-using testing::texts;
+using namespace testing;
 
 const Theme kTheme = dark_theme();
 

@@ -1,7 +1,6 @@
 #include "viz/text/fontconfig.h"
 
-#include <gmock/gmock.h>
-
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/text/text.h"
 
@@ -10,9 +9,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using headscope::testing::TemporaryFolder;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 /// A system with fonts of its own and a configuration that knows no others.
 class Fontconfig : public ::testing::Test {

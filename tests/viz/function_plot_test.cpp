@@ -1,19 +1,15 @@
 #include "viz/charts/function_plot.h"
 
-#include <gmock/gmock.h>
-
 #include <limits>
 
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::viz {
 namespace {
 
-using ::testing::Contains;
-using testing::fonts;
-using testing::items_of;
-using testing::texts;
+using namespace testing;
 
 const Theme kTheme = dark_theme();
 const Style kStyle{kTheme, *fonts(), 14, 1};

@@ -14,9 +14,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::fonts;
-using testing::items_of;
-using testing::texts;
+using namespace testing;
 
 const Theme kTheme = light_theme();
 Style style(float device_scale = 1) {

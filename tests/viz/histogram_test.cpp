@@ -11,8 +11,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::fonts;
-using testing::items_of;
+using namespace testing;
 
 const Theme kLight = light_theme();
 const Style kStyle{kLight, *fonts(), 14, 1};

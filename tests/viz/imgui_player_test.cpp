@@ -14,10 +14,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::blank;
-using testing::CountingTextures;
-using testing::fonts;
-using testing::SoftwareRenderer;
+using namespace testing;
 
 class ImguiPlayerTest : public ::testing::Test {
  protected:

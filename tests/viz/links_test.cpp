@@ -9,9 +9,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::fonts;
-using testing::items_of;
-using testing::text_faults;
+using namespace testing;
 
 const Theme kTheme = light_theme();
 const Style kStyle{kTheme, *fonts(), 14, 1};

@@ -1,19 +1,16 @@
 // What a picture's file carries beside the picture.
 #include "viz/scene/notes.h"
 
-#include <gmock/gmock.h>
-
 #include <random>
 #include <stdexcept>
 
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
 #include "viz/scene/crc32.h"
 
 namespace headscope::viz {
 namespace {
-
-using ::testing::HasSubstr;
 
 const std::string kText = R"({"prompt": "a < b && \"c\" > 'd' ]]> &amp; \u00e9"})";
 

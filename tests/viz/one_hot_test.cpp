@@ -9,9 +9,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::fonts;
-using testing::items_of;
-using testing::texts;
+using namespace testing;
 
 const Theme kLight = light_theme();
 const Style kStyle{kLight, *fonts(), 14, 1};

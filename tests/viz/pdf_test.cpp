@@ -1,5 +1,4 @@
 // Pictures as PDF: what poppler's programs see in them, where they are installed, held against the pixels.
-#include <gmock/gmock.h>
 
 #include <array>
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include <memory>
 #include <sstream>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/pictures.h"
 #include "viz/scene/notes.h"
@@ -16,12 +16,7 @@ namespace headscope::viz {
 namespace {
 
 using headscope::testing::TemporaryFolder;
-using ::testing::AllOf;
-using testing::blank;
-using testing::fonts;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
+using namespace testing;
 
 std::string output_of(const std::string& command) {
   std::string text;

@@ -1,19 +1,13 @@
 #include "viz/text/piece_rows.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::viz {
 namespace {
 
-using ::testing::Contains;
-using testing::fonts;
-using testing::items_of;
-using ::testing::Not;
-using testing::texts;
+using namespace testing;
 
 const Theme kLight = light_theme();
 const Style kStyle{kLight, *fonts(), 14, 1};

@@ -1,11 +1,10 @@
 // What a pixel shows of the cells under it, and that a picture says so; and that pointing at a cell leaves
 // its colour.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/heatmap.h"
@@ -13,11 +12,7 @@
 namespace headscope::viz {
 namespace {
 
-using ::testing::Contains;
-using testing::fonts;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::texts;
+using namespace testing;
 
 const Theme kTheme = light_theme();
 Style style(float device_scale = 1) {

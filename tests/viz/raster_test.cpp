@@ -9,9 +9,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::blank;
-using testing::fonts;
-using testing::ink;
+using namespace testing;
 
 constexpr Color kBlack{0, 0, 0, 255};
 constexpr Color kWhite{255, 255, 255, 255};

@@ -14,9 +14,7 @@
 namespace headscope::viz {
 namespace {
 
-using testing::channel_difference;
-using testing::fonts;
-using testing::texts;
+using namespace testing;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();

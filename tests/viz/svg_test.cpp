@@ -1,6 +1,3 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -9,17 +6,14 @@
 #include <set>
 #include <string>
 
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
 
 namespace headscope::viz {
 namespace {
 
-using testing::blank;
-using testing::fonts;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using testing::xml_error;
+using namespace testing;
 
 std::string svg_of(const Scene& scene, bool text = false) {
   return to_svg(scene, *fonts(), {text});

@@ -1,13 +1,11 @@
 #include "viz/charts/table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
 
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/vector_strip.h"
@@ -15,14 +13,7 @@
 namespace headscope::viz {
 namespace {
 
-using ::testing::Contains;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using testing::fonts;
-using ::testing::HasSubstr;
-using testing::items_of;
-using ::testing::Not;
-using testing::texts;
+using namespace testing;
 using Kind = TableColumn::Kind;
 
 const Theme kLight = light_theme(), kDark = dark_theme();

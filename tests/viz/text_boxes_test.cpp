@@ -1,17 +1,13 @@
 // The check itself: it must see what a reader would.
 #include "tests/viz/text_boxes.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 
 namespace headscope::viz {
 namespace {
 
-using testing::fonts;
-using ::testing::HasSubstr;
-using testing::text_faults;
+using namespace testing;
 
 Scene with_texts(Point first, float first_angle, Point second, float second_angle) {
   Scene scene = testing::blank(200, 100);

@@ -1,20 +1,16 @@
 #include "viz/text/text.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <thread>
 
+#include "tests/support/matchers.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::viz {
 namespace {
-
-using ::testing::HasSubstr;
 
 const Fonts& fonts() {
   static const auto loaded = Fonts::load();

@@ -1,6 +1,5 @@
 #include "app/desktop/background.h"
 
-#include <gmock/gmock.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -13,14 +12,12 @@
 #include <optional>
 #include <stdexcept>
 
+#include "tests/support/matchers.h"
+
 namespace headscope::app {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
 /// A bell that can be waited for.
 class Bell {

@@ -1,10 +1,9 @@
 #include "app/desktop/doctor.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <map>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -12,11 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using headscope::testing::TemporaryFolder;
-using ::testing::Each;
 using ::testing::Field;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using State = Finding::State;
 
 Environment environment(std::map<std::string, std::string> variables) {

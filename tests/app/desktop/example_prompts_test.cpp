@@ -1,7 +1,5 @@
 #include "app/desktop/example_prompts.h"
 
-#include <gmock/gmock.h>
-
 #include <cctype>
 #include <random>
 
@@ -10,14 +8,10 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/tokens/tokenizer.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 std::vector<ExamplePrompt> parse(std::string_view text) {
   return parse_example_prompts(text, "prompts.txt");

@@ -1,11 +1,11 @@
 #include "app/desktop/folder_listing.h"
 
-#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <string>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -13,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using headscope::testing::TemporaryFolder;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr const char* kModel = R"({"model_type": "gpt2"})";
 

@@ -1,23 +1,19 @@
 #include "app/desktop/picture_clipboard.h"
 
-#include <gmock/gmock.h>
 #include <signal.h>
 
 #include <chrono>
 #include <map>
 #include <string>
 
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::bytes_of_file;
-using headscope::testing::TemporaryFolder;
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
+using namespace headscope::testing;
 
 Environment environment(std::map<std::string, std::string> variables) {
   return [variables](const std::string& name) -> std::optional<std::string> {

@@ -1,24 +1,16 @@
 #include "app/desktop/settings.h"
 
-#include <gmock/gmock.h>
-
 #include <random>
 
 #include "app/views/view.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
 using headscope::testing::TemporaryFolder;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::Pair;
-using ::testing::SizeIs;
 
 Settings unusual() {
   Settings settings;

@@ -1,7 +1,6 @@
 // Against a hub on the loopback, which behaves well, badly, and like somebody else.
 #include "app/hub/fetch.h"
 
-#include <gmock/gmock.h>
 #include <sys/resource.h>
 
 #include <atomic>
@@ -13,29 +12,15 @@
 #include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
 #include "tests/app/hub/fake_hub.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::bytes_of_file;
-using headscope::testing::FakeHub;
-using headscope::testing::is_sentence;
-using headscope::testing::LoopbackServer;
-using headscope::testing::message_of;
-using headscope::testing::TemporaryFolder;
-using headscope::testing::WebReply;
-using headscope::testing::WebRequest;
+using namespace headscope::testing;
 using std::chrono::milliseconds;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 class HubFetch : public ::testing::Test {
  protected:

@@ -1,21 +1,15 @@
 #include "app/hub/hub_answers.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 
 #include "app/hub/url.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::is_sentence;
-using headscope::testing::message_of;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
+using namespace headscope::testing;
 
 const HubModel kModel{"a/b", "main"};
 constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";

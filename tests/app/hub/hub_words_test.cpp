@@ -1,5 +1,4 @@
 // Names, settings, addresses, hashes, times: what needs no server.
-#include <gmock/gmock.h>
 
 #include <map>
 
@@ -7,17 +6,14 @@
 #include "app/hub/hub_settings.h"
 #include "app/hub/transfer_rate.h"
 #include "app/run/sources/digest.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::is_sentence;
-using headscope::testing::message_of;
-using headscope::testing::TemporaryFolder;
-using ::testing::HasSubstr;
-using ::testing::Not;
+using namespace headscope::testing;
 
 Environment environment(std::map<std::string, std::string> variables) {
   variables.emplace("HOME", "/nowhere/at/all");

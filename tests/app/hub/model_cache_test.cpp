@@ -11,10 +11,7 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::bytes_of_file;
-using headscope::testing::is_sentence;
-using headscope::testing::message_of;
-using headscope::testing::TemporaryFolder;
+using namespace headscope::testing;
 
 constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";
 const HubModel kModel{"org/name", "main"};

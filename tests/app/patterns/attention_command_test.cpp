@@ -1,6 +1,4 @@
 // Attention patterns of a file on the command line.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
@@ -11,22 +9,15 @@
 #include "app/cli/program.h"
 #include "app/run/sources/paths.h"
 #include "app/views/view.h"
+#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::causal_weight;
-using headscope::testing::even_rows;
-using headscope::testing::pattern_tensors;
-using headscope::testing::PatternShape;
-using headscope::testing::safetensors_bytes;
-using headscope::testing::some_weight;
+using namespace headscope::testing;
 using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 struct Ran {
   int status = 0;

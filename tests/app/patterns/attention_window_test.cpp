@@ -1,5 +1,4 @@
 // A file of attention patterns in the window.
-#include <gmock/gmock.h>
 
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
@@ -8,18 +7,13 @@
 #include "app/views/parts/edit_menu.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::even_rows;
-using headscope::testing::pattern_tensors;
-using headscope::testing::PatternShape;
-using headscope::testing::safetensors_bytes;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
+using namespace headscope::testing;
 
 class AttentionWindow : public HandsTest {
  protected:

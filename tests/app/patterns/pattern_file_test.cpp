@@ -1,7 +1,5 @@
 #include "app/run/sources/pattern_file.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +15,7 @@
 #include "app/run/worker.h"
 #include "model/files/error.h"
 #include "tests/fuzz/mutation.h"
+#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
@@ -24,20 +23,7 @@
 namespace headscope::app {
 namespace {
 
-using headscope::testing::bytes_of;
-using headscope::testing::causal_weight;
-using headscope::testing::even_rows;
-using headscope::testing::id_tensor;
-using headscope::testing::pattern_tensors;
-using headscope::testing::PatternShape;
-using headscope::testing::RawTensor;
-using headscope::testing::safetensors_bytes;
-using headscope::testing::some_weight;
-using headscope::testing::text_list;
-using headscope::testing::WeightOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
+using namespace headscope::testing;
 
 class PatternFiles : public ::testing::Test {
  protected:

@@ -1,7 +1,5 @@
 // Views of attention patterns without weights: those that need nothing else show the file's numbers, the
 // others say what is missing.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
@@ -11,6 +9,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/text_boxes.h"
@@ -19,19 +18,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using headscope::testing::causal_weight;
-using headscope::testing::even_rows;
-using headscope::testing::pattern_tensors;
-using headscope::testing::PatternShape;
-using headscope::testing::safetensors_bytes;
-using headscope::testing::some_weight;
-using headscope::testing::text_list;
-using headscope::testing::WeightOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using viz::testing::texts;
 
 /// A file and the run that stands for it.
 class PatternViews : public ::testing::Test {

@@ -1,5 +1,4 @@
 // Figures that are made again from what they carry.
-#include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +13,7 @@
 #include "app/run/sources/paths.h"
 #include "app/views/view.h"
 #include "model/files/file_io.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/scene/notes.h"
 
@@ -22,10 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using headscope::testing::TemporaryFolder;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 class RecipeCommands : public ::testing::Test {
  protected:

@@ -1,8 +1,6 @@
 // What is looked at, as a value in files.
 #include "app/recipe/recipe.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/players/players.h"
 
@@ -18,14 +17,6 @@ namespace {
 
 using headscope::testing::TemporaryFolder;
 using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 const std::string kHash = "sha256:" + std::string(64, 'a');
 

@@ -2,8 +2,7 @@
 #include "app/run/edits/edit_list.h"
 
 #include "app/run/edits/moved_edits.h"
-
-#include <gmock/gmock.h>
+#include "tests/support/matchers.h"
 
 #include <limits>
 
@@ -11,7 +10,6 @@ namespace headscope::app {
 namespace {
 
 using model::Site;
-using ::testing::ElementsAre;
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 

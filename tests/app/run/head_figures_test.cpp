@@ -2,25 +2,18 @@
 // reference.
 #include "app/run/analyses/head_metrics.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::ThrowsMessage;
 
 HeadMetrics figures_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
   HeadMetrics figures;

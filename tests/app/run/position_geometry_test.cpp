@@ -2,9 +2,6 @@
 // are the sinusoids against what is known of those.
 #include "app/run/analyses/position_geometry.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
 
@@ -12,12 +9,12 @@
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Each;
 using ::testing::Lt;
 
 /// A run of a model whose wpe.weight holds these values.

@@ -1,8 +1,6 @@
 // Sweeps: every cell against the float64 reference with the same change.
 #include "app/run/analyses/sweep.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,16 +8,15 @@
 #include "model/files/error.h"
 #include "tests/model/edits_by_hand.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::message_of;
-using headscope::testing::ReferenceGpt2;
+using namespace headscope::testing;
 using model::Site;
-using ::testing::HasSubstr;
 
 constexpr int kLayers = 3, kHeads = 3, kVocabulary = 90;
 

@@ -24,18 +24,6 @@ double error_of(const std::vector<float>& found, const std::vector<double>& expe
   return difference / std::sqrt(norm);
 }
 
-double norm(const std::vector<double>& v) {
-  double sum = 0;
-  for (const double x : v) sum += x * x;
-  return std::sqrt(sum);
-}
-
-double cosine(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum / (norm(a) * norm(b));
-}
-
 TEST(PassOfToken, HasTheVectorsOfTheReference) {
   const Scenario s(kRobot);
   const auto& expected = reference(s);

@@ -1,17 +1,15 @@
 // What was tried from a prompt: texts that can be gone back to, as values.
 #include "app/run/tries.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "tests/support/matchers.h"
+
 namespace headscope::app {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsNan;
 
 using Ids = std::vector<int>;

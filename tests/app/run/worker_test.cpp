@@ -1,7 +1,5 @@
 #include "app/run/worker.h"
 
-#include <gmock/gmock.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <filesystem>
@@ -17,12 +15,10 @@
 #include "app/run/analyses/token_statistics.h"
 #include "model/files/error.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 template <class Q>
 std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, const Q& question) {

@@ -1,8 +1,6 @@
 // Tours as files: what their lines mean, and what is said of wrong ones.
 #include "app/tour/tour.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <limits>
@@ -12,13 +10,11 @@
 #include "app/tour/numbers.h"
 #include "model/files/error.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr std::string_view kTour = R"(# A title
 

@@ -1,5 +1,4 @@
 // Two models on the command line.
-#include <gmock/gmock.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -11,17 +10,14 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/weights_hash.h"
 #include "tests/app/two_models/second_model.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::bytes_of_file;
-using headscope::testing::SecondModelFolder;
-using headscope::testing::TemporaryFolder;
+using namespace headscope::testing;
 using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 using Arguments = std::vector<std::string>;
 

@@ -1,5 +1,4 @@
 // A prompt in two models of one shape: what the worker runs and keeps, and what the views make of it.
-#include <gmock/gmock.h>
 
 #include <atomic>
 #include <filesystem>
@@ -21,21 +20,17 @@
 #include "model/pass/statistics.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::is_sentence;
-using headscope::testing::message_of;
-using headscope::testing::SecondModelFolder;
+using namespace headscope::testing;
 using model::Site;
 using testing::bundled;
-using ::testing::Contains;
-using ::testing::HasSubstr;
 using testing::kBundledModel;
 using testing::kRobot;
-using ::testing::Not;
 using testing::Scenario;
 
 const std::filesystem::path& second_folder() {

@@ -1,5 +1,4 @@
 // A second model in the window.
-#include <gmock/gmock.h>
 
 #include "app/recipe/recipe.h"
 #include "app/run/analyses/next_token.h"
@@ -10,17 +9,13 @@
 #include "model/pass/plan.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 
 namespace headscope::app {
 namespace {
 
 using headscope::testing::SecondModelFolder;
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 class TwoModelsWindow : public HandsTest {
  protected:

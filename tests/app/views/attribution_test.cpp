@@ -1,6 +1,4 @@
 // The attribution of a logit: the picture against the answer, what is clicked, what the table adds up to.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
@@ -10,6 +8,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scale.h"
 
@@ -17,9 +16,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 constexpr int kGrid = 0;  // index of the region, the first one
 constexpr int kListRole = 2;
@@ -80,8 +76,7 @@ TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
 }
 
 TEST(AttributionView, FollowsTheQueryAndTheTokens) {
-  Scenario s(kRobot);
-  s.select({1, 2, 5, -1});
+  Scenario s(kRobot, {1, 2, 5, -1});
   const Shown shown("attribution", s, 1000, 600, {{"logit-rank", "2"}, {"against-rank", "1"}});
   const auto a = s.ask(AttributionOf{5, TokenChoice::best(1), TokenChoice::best(0)});
   EXPECT_LT(a->logit, 0) << "the second guess has less than the first";

@@ -1,17 +1,14 @@
 // The cache of keys and values: what each pass computed, against the sizes of the tensors.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
 
 TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
   const Scenario s(kRobot);

@@ -18,30 +18,14 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kComponent = 0, kStep = 1, kKey = 2;
 constexpr int kQuery = 6;
 
 Scenario robot(int key) {
-  Scenario s(kRobot);
-  s.select({1, 2, kQuery, key});
+  Scenario s(kRobot, {1, 2, kQuery, key});
   return s;
-}
-
-std::map<std::string, std::string> named(const Table& table) {
-  std::map<std::string, std::string> values;
-  for (const auto& row : table.rows) values[row[0] + row[1]] = row[2];
-  return values;
-}
-
-int region_of(const Shown& shown, int role, int id) {
-  const auto& regions = shown.picture().regions;
-  for (std::size_t i = 0; i < regions.size(); ++i)
-    if (regions[i].role == role && regions[i].id == id) return static_cast<int>(i);
-  return -1;
 }
 
 TEST(Cell, NumbersAreTheReferences) {
@@ -74,8 +58,7 @@ TEST(Cell, NumbersAreTheReferences) {
 std::vector<std::string> step(const Shown& shown, int index) {
   std::vector<std::string> line;
   auto page = shown.page();
-  for (const auto& box : page.take(shown.region(region_of(shown, kStep, index)).rect))
-    line.push_back(box.text);
+  for (const auto& box : page.take(shown.region(shown.find(kStep, index)).rect)) line.push_back(box.text);
   return line;
 }
 
@@ -130,7 +113,7 @@ TEST(Cell, SaysWhatIsRounded) {
   const auto row = s.ask(SoftmaxRowOf{1, 2, kQuery});
   const std::vector<std::string> weight = step(shown, 7);
   EXPECT_EQ(weight[2], "≈");
-  EXPECT_THAT(shown.tooltip(region_of(shown, kStep, 7)),
+  EXPECT_THAT(shown.tooltip(shown.find(kStep, 7)),
               ::testing::ElementsAre("weight " + exact(row->weights[3])));
   // The strongest key's exponential is e^0: exactly 1.
   const Scenario strongest = robot(row->largest_key);
@@ -150,7 +133,7 @@ TEST(Cell, BarsAreTheProducts) {
   const Scenario s = robot(3);
   const auto& head = reference_head(s);
   const Shown shown("cell", s, 900, 800);
-  const viz::Region& area = shown.region(region_of(shown, kComponent, 2));
+  const viz::Region& area = shown.region(shown.find(kComponent, 2));
   const float zero = area.rect.center().y;
   std::vector<double> products;
   for (std::size_t i = 0; i < head.q[kQuery].size(); ++i)
@@ -171,7 +154,7 @@ TEST(Cell, BarsAreTheProducts) {
 TEST(Cell, AClickOnTheRowChoosesTheKey) {
   const Scenario s = robot(3);
   const Shown shown("cell", s, 900, 800);
-  const int keys = region_of(shown, kKey, kQuery);
+  const int keys = shown.find(kKey, kQuery);
   ASSERT_GE(keys, 0);
   EXPECT_EQ(in_words(shown.click(keys, 0, 5)), "key 5");
   EXPECT_EQ(in_words(shown.click(keys, 0, 3)), "key -1");

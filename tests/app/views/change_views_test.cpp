@@ -1,6 +1,5 @@
 // The views of numbers on the side of changes: each number is the run's less that of what it is compared
 // with.
-#include <gmock/gmock.h>
 
 #include <cmath>
 #include <limits>
@@ -16,14 +15,13 @@
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::Each;
 
 const viz::Theme& theme() {
   static const viz::Theme light = viz::light_theme();
@@ -31,16 +29,7 @@ const viz::Theme& theme() {
 }
 
 Scenario edited(const char* edits = "L2H1.z=0") {
-  Scenario scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())});
-  scenario.compare();
-  return scenario;
-}
-
-/// Whose tokens stand for each other at 0, 2, 3, 4, none and 5.
-Scenario of_two() {
-  Scenario scenario(Prompt{"The old king had a daughter", {}, false});
-  scenario.compare(Prompt{"The very old king had daughter", {}, false}, Alignment::subsequence);
-  return scenario;
+  return testing::edited(edits);
 }
 
 ViewContext on(Side side, const char* view, const Scenario& scenario) {

@@ -1,21 +1,17 @@
 // The view of what a head writes: the numbers of its answer, for the chosen key or the query.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 constexpr int kToken = 0;
 
@@ -49,8 +45,7 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
 }
 
 TEST(Circuits, ShowWhatTheHeadLooksFor) {
-  Scenario s("A robot must obey the orders");
-  s.select({3, 2, 4, 1});
+  Scenario s("A robot must obey the orders", {3, 2, 4, 1});
   const int id = s.run->tokens.ids()[4];
   for (const bool mlp : {false, true}) {
     const auto keys = s.ask(KeysOfToken{3, 2, id, {mlp, true}});
@@ -69,8 +64,7 @@ TEST(Circuits, ShowWhatTheHeadLooksFor) {
 }
 
 TEST(Circuits, ShowTheStrongestPairs) {
-  Scenario s("A robot must obey the orders");
-  s.select({1, 3, 4, -1});
+  Scenario s("A robot must obey the orders", {1, 3, 4, -1});
   const auto pairs = s.ask(PairsOfHead{1, 3, {false, false}});
   const Shown shown("circuits", s, 1000, 600, {{"circuit", "pairs"}, {"token-norm", "no"}});
   const Table table = shown.table();
@@ -86,8 +80,7 @@ TEST(Circuits, ShowTheStrongestPairs) {
 }
 
 TEST(Circuits, TheCopyingScoreMayComeLater) {
-  Scenario s("A robot must");
-  s.select({2, 1, 2, -1});
+  Scenario s("A robot must", {2, 1, 2, -1});
   const TokensOfHead question{2, 1, s.run->tokens.ids()[2]};
   OneAnswer tokens_alone(question, *s.ask(question));
   ViewContext c = s.context(900, 600, light());

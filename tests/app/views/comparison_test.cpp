@@ -1,31 +1,20 @@
 // Either side of a comparison, and what changed between them.
-#include <gmock/gmock.h>
 
 #include "app/run/comparison.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 Scenario edited(const char* edits = "L1.attn_out=0", const std::string& text = kRobot) {
-  Scenario scenario(Prompt{text, {}, false, parse_edits(edits, *bundled())});
-  scenario.compare();
-  return scenario;
-}
-
-Scenario of_two(Alignment by) {
-  Scenario scenario(Prompt{"The old king had a daughter", {}, false});
-  scenario.compare(Prompt{"The very old king had daughter", {}, false}, by);
-  return scenario;
+  return testing::edited(edits, {2, 1, -1}, text);
 }
 
 std::string csv(const View& view, const ViewContext& context) {
@@ -105,7 +94,7 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
       for (const std::string& heading : view.table(c).header) words += heading + "\n";
     return words;
   };
-  const Scenario two = of_two(Alignment::subsequence), changed = edited();
+  const Scenario two = of_two(), changed = edited();
   for (const View& view : views()) {
     if (!view.shows_difference) continue;
     SCOPED_TRACE(view.id);
@@ -117,7 +106,7 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
 
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const viz::Theme theme = viz::light_theme();
-  const Scenario scenario = of_two(Alignment::subsequence);
+  const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
   ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
   const auto change = c.ask(PatternOf{2, 1});
@@ -129,7 +118,7 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   other.model->transformer->pattern(*other.run, 2, 1, there);
   EXPECT_EQ(change->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
   // The selection goes to what stands for it.
-  Scenario at_had = of_two(Alignment::subsequence);
+  Scenario at_had = of_two();
   at_had.select({2, 1, 3, 1});
   c = on_side(Side::baseline, *find_view("query"), at_had.context(800, 600, theme));
   EXPECT_EQ(c.selection.query, 4);
@@ -207,7 +196,7 @@ TEST(Comparison, CaptionsSayWhatIsSubtracted) {
   const Scenario scenario = edited();
   EXPECT_THAT(caption(view, on_side(Side::difference, view, scenario.context(800, 600, theme))),
               HasSubstr("with L1.attn_out=0 · minus the same without edits"));
-  const Scenario two = of_two(Alignment::position);
+  const Scenario two = of_two({2, 1, -1}, Alignment::position);
   EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600, theme))),
               HasSubstr("minus “The very old king had daughter”"));
   EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600, theme))),

@@ -1,6 +1,4 @@
 // Views of attention where edits change who sees whom: what is masked, and the numbers of all else.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <functional>
 #include <limits>
@@ -12,14 +10,13 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/edits/masked_cells.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
 using ReferenceEdits = headscope::testing::ReferenceGpt2::Edits;
-using viz::testing::DrawnPage;
 using Rows = headscope::testing::ReferenceGpt2::Rows;
 
 constexpr double kTolerance = 2e-5, kHidden = -std::numeric_limits<double>::infinity();

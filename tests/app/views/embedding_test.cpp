@@ -1,43 +1,27 @@
 // How a token becomes a vector: values read back from the picture, against the parameters of the file.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/run/analyses/nearest_tokens.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr int kPosition = 5;
 constexpr int kStripRole = 0, kNeighbourRole = 1, kNeighbourStripRole = 2;  // of the view's regions
 
 Scenario robot() {
-  Scenario s(kRobot);
-  s.select({1, 2, kPosition});
+  Scenario s(kRobot, {1, 2, kPosition});
   return s;
 }
 int id_of(const Scenario& s) {
   return s.run->tokens.ids()[kPosition];
-}
-
-int region_of(const Shown& shown, int role, int id) {
-  const auto& regions = shown.picture().regions;
-  const auto found = std::ranges::find_if(
-      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
-  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
 }
 
 /// A row of a parameter of the file.
@@ -87,7 +71,7 @@ TEST(Embedding, RowsShowTheCosinesOfTheTable) {
   const Table table = shown.table();
   DrawnPage page = shown.page();
   for (std::size_t i = 0; i < NearestTokens::kMost; ++i) {
-    const auto drawn = page.take(shown.region(region_of(shown, kNeighbourRole, static_cast<int>(i))).rect);
+    const auto drawn = page.take(shown.region(shown.find(kNeighbourRole, static_cast<int>(i))).rect);
     ASSERT_EQ(drawn.size(), 4U) << "place, token, id, cosine";
     EXPECT_EQ(drawn[0].text, std::to_string(i + 1));
     EXPECT_EQ(drawn[1].text, table.rows[3 + i][2]);
@@ -124,9 +108,9 @@ TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
     const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
     for (std::size_t i = 0; i < wte.size(); ++i) {
       const int col = static_cast<int>(i);
-      EXPECT_TRUE(reads(scale, shown.color_of(region_of(shown, kStripRole, 0), 0, col), wte[i]));
-      EXPECT_TRUE(reads(scale, shown.color_of(region_of(shown, kStripRole, 1), 1, col), wpe[i]));
-      EXPECT_TRUE(reads(scale, shown.color_of(region_of(shown, kStripRole, 2), 2, col), wte[i] + wpe[i]));
+      EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 0), 0, col), wte[i]));
+      EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 1), 1, col), wpe[i]));
+      EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 2), 2, col), wte[i] + wpe[i]));
     }
   }
 }
@@ -135,7 +119,7 @@ TEST(Embedding, TheTooltipsNumbersAddUp) {
   const Scenario s = robot();
   const Shown shown("embedding", s, 1200, 800);
   for (const int strip : {0, 1, 2}) {
-    const auto lines = shown.tooltip(region_of(shown, kStripRole, strip), strip, 17);
+    const auto lines = shown.tooltip(shown.find(kStripRole, strip), strip, 17);
     ASSERT_EQ(lines.size(), 4U);
     const auto token = number_after(lines, "[17] = "), position = viz::testing::number_after(lines[2], "= "),
                sum = viz::testing::number_after(lines[3], "= ");
@@ -144,7 +128,7 @@ TEST(Embedding, TheTooltipsNumbersAddUp) {
               static_cast<float>(sum->value));
     EXPECT_EQ(static_cast<float>(token->value), static_cast<float>(row_of("wte.weight", id_of(s))[17]));
   }
-  const auto neighbour = shown.tooltip(region_of(shown, kNeighbourStripRole, 0), 0, 17);
+  const auto neighbour = shown.tooltip(shown.find(kNeighbourStripRole, 0), 0, 17);
   EXPECT_THAT(neighbour, Contains(HasSubstr("cosine ")));
   EXPECT_TRUE(number_after(neighbour, "[17] = "));
 }
@@ -160,7 +144,7 @@ TEST(Embedding, SaysWhyTheProductIsALookUpWhereThereIsRoom) {
     EXPECT_THAT(texts(large.scene()), Contains(shape));
     EXPECT_THAT(texts(small.scene()), Not(Contains(shape)));
   }
-  EXPECT_GE(region_of(small, kNeighbourRole, 3), 0) << "the nearest rather than the explanation";
+  EXPECT_GE(small.find(kNeighbourRole, 3), 0) << "the nearest rather than the explanation";
 }
 
 TEST(Embedding, TheStripsDoNotWaitForTheNearest) {
@@ -183,9 +167,9 @@ TEST(Embedding, SmallPanesScrollTheNearest) {
   EXPECT_EQ(in_words(shown.press(Key::down)), "first-neighbour 3");
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
   const Table table = shown.table();
-  EXPECT_EQ(in_words(shown.choose("Copy cosine " + table.rows[5][3], region_of(shown, kNeighbourRole, 2))),
+  EXPECT_EQ(in_words(shown.choose("Copy cosine " + table.rows[5][3], shown.find(kNeighbourRole, 2))),
             "copy " + table.rows[5][3]);
-  EXPECT_EQ(in_words(shown.choose("Copy id " + table.rows[5][1], region_of(shown, kNeighbourRole, 2))),
+  EXPECT_EQ(in_words(shown.choose("Copy id " + table.rows[5][1], shown.find(kNeighbourRole, 2))),
             "copy " + table.rows[5][1]);
 }
 

@@ -1,7 +1,5 @@
 // What holds of every view of the table: where texts lie, what answers the mouse, what is shown of data that
 // is not there.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 #include "tests/app/views/view_suite.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/players/players.h"
 
@@ -16,12 +15,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::fonts;
-using viz::testing::text_faults;
-using viz::testing::texts;
 
 class EveryView : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(ids_of_views()),

@@ -1,7 +1,5 @@
 // Metrics of heads: by hand on a small pattern, against the reference on the bundled model, and read back
 // from the picture.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,26 +10,16 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 constexpr int kCell = 0, kRow = 1;
 constexpr const char* kTwice = "one two three one two three one two";
-
-int region_of(const Shown& shown, int role, int id = 0) {
-  const auto& regions = shown.picture().regions;
-  for (std::size_t i = 0; i < regions.size(); ++i)
-    if (regions[i].role == role && regions[i].id == id) return static_cast<int>(i);
-  return -1;
-}
 
 TEST(HeadMetrics, AreTheReferencesForEveryHead) {
   const Scenario s(kTwice);
@@ -94,8 +82,8 @@ TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
     }
   }
   const Shown shown("metrics", s, 1200, 1500);
-  EXPECT_EQ(in_words(shown.click(region_of(shown, kRow, s.config().n_head + 2))), "head 1 2");
-  EXPECT_EQ(in_words(shown.click(region_of(shown, kCell), 2, 1)), "head 2 1");
+  EXPECT_EQ(in_words(shown.click(shown.find(kRow, s.config().n_head + 2))), "head 1 2");
+  EXPECT_EQ(in_words(shown.click(shown.find(kCell, 0), 2, 1)), "head 2 1");
 }
 
 TEST(HeadMetrics, TheMouseTellsAllOfThem) {
@@ -103,7 +91,7 @@ TEST(HeadMetrics, TheMouseTellsAllOfThem) {
   const Shown shown("metrics", s, 1200, 900);
   const Table table = shown.table();
   const auto& row = table.rows[static_cast<std::size_t>(s.config().n_head)];  // L1 H0
-  const auto lines = shown.tooltip(region_of(shown, kCell), 1, 0);
+  const auto lines = shown.tooltip(shown.find(kCell, 0), 1, 0);
   EXPECT_EQ(lines.at(0), "L1 H0");
   for (std::size_t i = 2; i < row.size(); ++i)
     EXPECT_THAT(lines, Contains(HasSubstr(table.header[i] + " " + exact(std::stof(row[i])))));
@@ -182,8 +170,8 @@ TEST(HeadMetrics, ListThoseAboveALeastNumber) {
   ASSERT_EQ(std::ssize(rows), above);
   const auto& best =
       *std::ranges::max_element(table.rows, {}, [](const auto& row) { return std::stof(row[2]); });
-  EXPECT_EQ(shown.tooltip(region_of(shown, kRow, rows[0])).at(0), "L" + best[0] + " H" + best[1]);
-  const auto actions = shown.click(region_of(shown, kRow, rows[0]));
+  EXPECT_EQ(shown.tooltip(shown.find(kRow, rows[0])).at(0), "L" + best[0] + " H" + best[1]);
+  const auto actions = shown.click(shown.find(kRow, rows[0]));
   ASSERT_EQ(actions.size(), 1U);
   EXPECT_EQ(std::get<SelectHead>(actions[0]).layer, std::stoi(best[0]));
   EXPECT_EQ(std::get<SelectHead>(actions[0]).head, std::stoi(best[1]));

@@ -12,11 +12,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
-using viz::testing::fonts;
-using viz::testing::items_of;
-using viz::testing::text_faults;
 
 constexpr double kWeightTolerance = 1e-5;  // of float32 against double
 

@@ -1,6 +1,4 @@
 // The heatmap: numbers and colours read back from the picture, against the table and the reference.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 
@@ -10,6 +8,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/heatmap.h"
 
@@ -17,14 +16,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
-using viz::testing::fonts;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr double kWeightTolerance = 1e-5;  // of float32 against double
 
@@ -188,8 +179,7 @@ std::vector<viz::Rect> key_frames(const viz::Scene& scene) {
 }
 
 TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
-  Scenario s(kRobot);
-  s.select({1, 2, 5, 3});
+  Scenario s(kRobot, {1, 2, 5, 3});
   const Shown shown("heatmap", s, 700, 600);
   EXPECT_EQ(in_words(shown.click(0, 7, 2)), "query 7, key 2");
   EXPECT_EQ(in_words(shown.click(0, 5, 2)), "query 5, key 2");
@@ -200,8 +190,7 @@ TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
 
 TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
   for (const auto& [width, query, key] : {std::tuple{700.F, 8, 3}, {700.F, 90, 1}, {160.F, 99, 99}}) {
-    Scenario s(scenario(100).run->prompt);
-    s.select({2, 1, query, -1});
+    Scenario s(scenario(100).run->prompt, {2, 1, query, -1});
     EXPECT_TRUE(key_frames(Shown("heatmap", s, width, 600).scene()).empty());
     s.select({2, 1, query, key});
     const Shown shown("heatmap", s, width, 600);
@@ -212,15 +201,13 @@ TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
     EXPECT_NEAR(frames[0].center().y, cell.y, 0.01);
     EXPECT_GE(frames[0].w, 6) << "of a cell of any size";
   }
-  Scenario s(scenario(100).run->prompt);
-  s.select({2, 1, 50, 3});
+  Scenario s(scenario(100).run->prompt, {2, 1, 50, 3});
   EXPECT_TRUE(key_frames(Shown("heatmap", s, 700, 600, {{"zoom", "40:60,10:30"}}).scene()).empty())
       << "out of sight";
 }
 
 TEST(Heatmap, KeysMoveQueryHeadAndKey) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({2, 1, 50, 3});
+  Scenario s(scenario(100).run->prompt, {2, 1, 50, 3});
   const Shown shown("heatmap", s, 700, 600);
   const std::vector<std::pair<Key, std::string>> meanings{
       {Key::up, "query by -1"},        {Key::down, "query by 1"},   {Key::page_up, "query by -10"},
@@ -236,8 +223,7 @@ TEST(Heatmap, KeysMoveQueryHeadAndKey) {
 
 // A zoomed map goes along, and no further than it takes.
 TEST(Heatmap, TheZoomFollowsTheKeys) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({2, 1, 50, 20});
+  Scenario s(scenario(100).run->prompt, {2, 1, 50, 20});
   const NamedOptions zoomed{{"zoom", "31:51,20:40"}};
   const Shown shown("heatmap", s, 700, 600, zoomed);
   EXPECT_EQ(in_words(shown.press(Key::up)), "query by -1");
@@ -249,8 +235,7 @@ TEST(Heatmap, TheZoomFollowsTheKeys) {
 }
 
 TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
-  Scenario s(kRobot);
-  s.select({1, 2, 5, 3});
+  Scenario s(kRobot, {1, 2, 5, 3});
   const Shown shown("heatmap", s, 700, 600);
   const auto name = [&](int i) {
     return std::to_string(i) + " “" + s.run->tokens.labels[static_cast<std::size_t>(i)] + "”";

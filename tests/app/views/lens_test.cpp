@@ -1,6 +1,4 @@
 // The logit lens: the table against the definition in double precision, the picture against the table.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +10,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scale.h"
 
@@ -19,13 +18,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 int places_of(const Scenario& s) {
   return 2 * s.config().n_layer + 1;

@@ -1,6 +1,4 @@
 // Lines between queries and keys: which there are, read against the reference, and what pins them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,24 +6,16 @@
 
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::HasSubstr;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kQueries = 0, kKeys = 1;
-
-int region_of(const Shown& shown, int role) {
-  const auto& regions = shown.picture().regions;
-  const auto found = std::ranges::find(regions, role, &viz::Region::role);
-  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
-}
 
 TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
   const Scenario s(kRobot);
@@ -59,7 +49,7 @@ TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
   const NamedOptions options{{"line-heads", "2.1,0.3"}, {"uniform", "yes"}};
   const Shown shown("lines", s, 900, 700, options);
   const std::size_t weights = shown.table().rows.size();
-  const viz::Region& queries = shown.region(region_of(shown, kQueries));
+  const viz::Region& queries = shown.region(shown.find(kQueries));
   std::size_t lines = 0;
   for (const viz::Segments& item : items_of<viz::Segments>(shown.scene()))
     for (std::size_t i = 0; i + 1 < item.points.size(); i += 2)
@@ -137,10 +127,9 @@ TEST(Lines, HeadsThatTheModelHasNotAreNamed) {
 }
 
 TEST(Lines, ClicksPinAndTakeBack) {
-  Scenario s(kRobot);
-  s.select({1, 2, 6, 3});
+  Scenario s(kRobot, {1, 2, 6, 3});
   const Shown shown("lines", s, 900, 700);
-  const int queries = region_of(shown, kQueries), keys = region_of(shown, kKeys);
+  const int queries = shown.find(kQueries), keys = shown.find(kKeys);
   EXPECT_EQ(in_words(shown.click(queries, 4)), "query 4, pinned yes");
   EXPECT_EQ(in_words(shown.click(keys, 2)), "key 2, pinned yes");
   EXPECT_EQ(in_words(shown.click(keys, 7)),
@@ -161,7 +150,7 @@ TEST(Lines, UnderTheMouseATokenHasItsOwnLinesWithTheirWeights) {
   const Scenario s(kRobot);
   const Shown shown("lines", s, 900, 700);
   constexpr int kQuery = 5;
-  const auto lines = shown.tooltip(region_of(shown, kQueries), kQuery);
+  const auto lines = shown.tooltip(shown.find(kQueries), kQuery);
   ASSERT_EQ(lines.size(), 2U);
   const auto& weights = reference_head(s).weights[kQuery];
   const auto strongest = std::ranges::max_element(weights) - weights.begin();

@@ -1,6 +1,4 @@
 // The heads' way back into the residual stream: the pass's own numbers, and parts that add up.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include "app/views/view.h"
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scale.h"
 
@@ -18,25 +17,11 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::ElementsAreArray;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 constexpr int kPosition = 5;
 constexpr double kTolerance = 2e-4;
 constexpr int kPart = 0, kComponent = 1, kStrip = 2;
 constexpr int kOwnPart = 1, kSum = 2;
-
-int region_of(const Shown& shown, int role, int id, int row = -1) {
-  const auto& regions = shown.picture().regions;
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    if (regions[i].role == role && regions[i].id == id &&
-        (row < 0 || static_cast<int>(regions[i].first_row) == row))
-      return static_cast<int>(i);
-  }
-  return -1;
-}
 
 // To the bit, also where a page ends and for a pass that went over many positions at a time.
 TEST(Merge, IsWhatThePassComputed) {
@@ -100,8 +85,7 @@ TEST(Merge, PartsOfTheHeadsAndTheBiasAddUp) {
 }
 
 TEST(Merge, TheTableSaysWhatEachHeadAdds) {
-  Scenario s(kRobot);
-  s.select({1, 2, kPosition});
+  Scenario s(kRobot, {1, 2, kPosition});
   const Shown shown("merge", s, 1400, 900);
   const Table table = shown.table();
   const auto heads = static_cast<std::size_t>(s.config().n_head),
@@ -124,7 +108,7 @@ TEST(Merge, TheTableSaysWhatEachHeadAdds) {
     EXPECT_NEAR(std::stod(table.rows[row][1]), std::sqrt(square), 1e-5) << row;
     EXPECT_NEAR(std::stod(table.rows[row][2]), dot / std::stod(table.rows[heads + 1][1]), 1e-5) << row;
     along += std::stod(table.rows[row][2]);
-    const int region = region_of(shown, kPart, static_cast<int>(row));
+    const int region = shown.find(kPart, static_cast<int>(row));
     ASSERT_GE(region, 0);
     EXPECT_THAT(shown.tooltip(region),
                 Contains(table.rows[row][0] + ": norm " + exact(std::stof(table.rows[row][1]))));
@@ -137,28 +121,26 @@ TEST(Merge, TheTableSaysWhatEachHeadAdds) {
 }
 
 TEST(Merge, ShapesStandBesideAndPiecesChooseTheirHead) {
-  Scenario s(kRobot);
-  s.select({1, 2, kPosition});
+  Scenario s(kRobot, {1, 2, kPosition});
   const Shown shown("merge", s, 1400, 900);
   const int d = s.config().n_embd, d_head = s.config().d_head(), heads = s.config().n_head;
   const auto written = texts(shown.scene());
   EXPECT_THAT(written, Contains("[" + std::to_string(heads) + " heads × " + std::to_string(d_head) + "]"));
   EXPECT_THAT(written, Contains("[" + std::to_string(d) + "]"));
   EXPECT_THAT(written, Contains(HasSubstr("[" + std::to_string(d) + " × " + std::to_string(d) + "]")));
-  EXPECT_EQ(in_words(shown.click(region_of(shown, kStrip, 0), 0, 3 * d_head + 1)), "head 1 3");
-  EXPECT_EQ(in_words(shown.click(region_of(shown, kStrip, 1), 0, 3 * d_head + 1)), "");
-  EXPECT_EQ(in_words(shown.click(region_of(shown, kPart, 1))), "head 1 1");
-  EXPECT_EQ(in_words(shown.click(region_of(shown, kPart, heads))), "") << "the bias is no head";
+  EXPECT_EQ(in_words(shown.click(shown.find(kStrip, 0), 0, 3 * d_head + 1)), "head 1 3");
+  EXPECT_EQ(in_words(shown.click(shown.find(kStrip, 1), 0, 3 * d_head + 1)), "");
+  EXPECT_EQ(in_words(shown.click(shown.find(kPart, 1))), "head 1 1");
+  EXPECT_EQ(in_words(shown.click(shown.find(kPart, heads))), "") << "the bias is no head";
   const auto merged = s.ask(MergedHeadsOf{1, kPosition});
-  EXPECT_THAT(shown.tooltip(region_of(shown, kComponent, 1, kOwnPart), kOwnPart, 7),
+  EXPECT_THAT(shown.tooltip(shown.find(kComponent, 1, kOwnPart), kOwnPart, 7),
               Contains("L1 H1: part[7] = " + exact(merged->of.results[static_cast<std::size_t>(d + 7)])));
-  EXPECT_THAT(shown.tooltip(region_of(shown, kComponent, heads + 1, kSum), kSum, 7),
+  EXPECT_THAT(shown.tooltip(shown.find(kComponent, heads + 1, kSum), kSum, 7),
               Contains("sum[7] = " + exact(merged->of.out[7])));
 }
 
 TEST(Merge, HeadsCanStandByWhatTheyAdd) {
-  Scenario s(kRobot);
-  s.select({1, 2, kPosition});
+  Scenario s(kRobot, {1, 2, kPosition});
   const Shown shown("merge", s, 1400, 900, {{"largest-first", "yes"}});
   std::vector<double> norms;
   for (const int part : ids_of_role(shown.picture(), kPart))

@@ -1,7 +1,5 @@
 // Neurons of an MLP: what is drawn against the double-precision reference, and the tokens they push against
 // the parameters of the file.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,33 +9,21 @@
 #include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::DrawnPage;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr int kPosition = 5, kLayer = 3;
 constexpr int kStripRole = 0, kNeuronRole = 1, kCurveRole = 2;  // of the view's regions
 enum Strip { input, before, after, output };
 
 Scenario robot() {
-  Scenario s(kRobot);
-  s.select({kLayer, 3, kPosition});
+  Scenario s(kRobot, {kLayer, 3, kPosition});
   return s;
-}
-
-int region_of(const Shown& shown, int role, int id) {
-  const auto& regions = shown.picture().regions;
-  const auto found = std::ranges::find_if(
-      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
-  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
 }
 
 const std::vector<double>& of_reference(const Scenario& s, bool post) {
@@ -136,7 +122,7 @@ TEST(Mlp, RowsShowTheNumbersOfTheReferenceAndWhatNeuronsPush) {
   for (const int place : {0, 1, 5}) {
     SCOPED_TRACE(place);
     const int neuron = expected[static_cast<std::size_t>(place)];
-    const auto drawn = page.take(shown.region(region_of(shown, kNeuronRole, place)).rect);
+    const auto drawn = page.take(shown.region(shown.find(kNeuronRole, place)).rect);
     ASSERT_EQ(drawn.size(), 4U + 12U) << "neuron, before, after, adds, and six tokens with what they get";
     EXPECT_EQ(drawn[0].text, std::to_string(neuron));
     const double activation = of_reference(s, true)[static_cast<std::size_t>(neuron)];
@@ -178,7 +164,7 @@ TEST(Mlp, ANeuronBelowZeroPushesTheOtherWay) {
     ++tried;
     const std::string place = std::to_string(below - table.rows.begin());
     const Shown shown("mlp", s, 1600, 1000, {{"neurons", "200"}, {"first-neuron", place}});
-    const auto lines = shown.tooltip(region_of(shown, kNeuronRole, std::stoi(place)));
+    const auto lines = shown.tooltip(shown.find(kNeuronRole, std::stoi(place)));
     const auto tokens = s.ask(TokensOfNeuron{layer, std::stoi((*below)[1])});
     EXPECT_EQ((*below)[4], std::to_string(tokens->down[0].id));
     EXPECT_GT(std::stod((*below)[6]), 0);
@@ -217,14 +203,14 @@ TEST(Mlp, ANeuronIsFramedWhereverItStands) {
                                            {kStripRole, static_cast<int>(before), 1, neuron},
                                            {kStripRole, static_cast<int>(after), 2, neuron}}) {
     SCOPED_TRACE(role);
-    const int index = region_of(shown, role, id);
+    const int index = shown.find(role, id);
     ASSERT_GE(index, 0);
     const Hover hover = find_view("mlp")->hover(shown.context(), shown.picture(), {index, row, col});
     EXPECT_EQ(items_of<viz::StrokeRect>(hover.overlay).size(), 4U)
         << "in two strips, on the curve, in the table";
     EXPECT_EQ(hover.lines[0], "neuron " + std::to_string(neuron));
   }
-  const auto lines = shown.tooltip(region_of(shown, kStripRole, output), output, 9);
+  const auto lines = shown.tooltip(shown.find(kStripRole, output), output, 9);
   EXPECT_NEAR(number_after(lines, "mlp_out ")->value, reference(s).blocks[kLayer].mlp_out[kPosition][9],
               1e-4);
 }

@@ -1,6 +1,4 @@
 // The next token: probabilities and logits read back, against the table and the reference.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <iomanip>
@@ -9,20 +7,16 @@
 #include <sstream>
 
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::DrawnPage;
-using viz::testing::texts;
 
 TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
-  Scenario s(kRobot);
-  s.select({0, 0, 5});
+  Scenario s(kRobot, {0, 0, 5});
   ViewContext c = s.context(420, 700, light());
   set(c, "count", "5");
   const View& view = *find_view("next");
@@ -86,8 +80,7 @@ std::string precisely(double value) {
 /// Everything that the view tells of the token after a position, read back. `below`: whether the token that
 /// follows has a bar of its own, under the guesses.
 void expect_guesses(int query, double temperature, const std::string& spelled, bool& below) {
-  Scenario s(kRobot);
-  s.select({0, 0, query});
+  Scenario s(kRobot, {0, 0, query});
   const auto at = static_cast<std::size_t>(query);
   const Shown shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
   const Table table = shown.table();
@@ -231,8 +224,7 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
 }
 
 TEST(Next, KeysMoveTheQuery) {
-  Scenario s(kRobot);
-  s.select({1, 1, 4});
+  Scenario s(kRobot, {1, 1, 4});
   const Shown shown("next", s, 420, 500);
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::end)), "query -1");

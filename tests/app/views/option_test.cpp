@@ -1,16 +1,13 @@
 #include "app/views/option.h"
 
-#include <gmock/gmock.h>
-
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "tests/support/matchers.h"
+
 namespace headscope::app {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 enum class Fruit { apple, pear, plum };
 

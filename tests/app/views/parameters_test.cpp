@@ -1,6 +1,4 @@
 // Every tensor with its count, and the values of one: read back from the picture, against the file.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scale.h"
 
@@ -21,21 +20,9 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::DrawnPage;
-using viz::testing::texts;
 
 constexpr int kRowRole = 0, kMapRole = 1, kBinsRole = 2, kSizeRole = 3;  // of the view's regions
 constexpr int kLayer = 2;
-
-int region_of(const Shown& shown, int role, int id = 0) {
-  const auto& regions = shown.picture().regions;
-  const auto found = std::ranges::find_if(
-      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
-  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
-}
 
 const std::vector<model::Parameter>& parameters() {
   return bundled()->transformer->parameters();
@@ -65,13 +52,12 @@ TEST(Parameters, TheTableAddsUpToAll) {
 }
 
 TEST(Parameters, LinesOfThePictureAddUpToAllWithTheChosenBlockOpen) {
-  Scenario s(scenario(12).run->prompt);
-  s.select({kLayer, 0, -1});
+  Scenario s(scenario(12).run->prompt, {kLayer, 0, -1});
   const Shown shown("parameters", s, 1200, 1000);
   DrawnPage page = shown.page();
   double lines = 0, of_block = 0, block = 0, share = 0;
   for (const int id : ids_of_role(shown.picture(), kRowRole)) {
-    const auto drawn = page.take(shown.region(region_of(shown, kRowRole, id)).rect);
+    const auto drawn = page.take(shown.region(shown.find(kRowRole, id)).rect);
     ASSERT_EQ(drawn.size(), 4U) << "tensor, shape, values, share";
     const double count = viz::testing::read_number(drawn[2].text)->value;
     const bool inside = drawn[0].text.starts_with("  ");
@@ -94,17 +80,16 @@ TEST(Parameters, TheLadderHasTheFourSizesAndTheLoadedModel) {
   for (const char* count : {"124,439,808", "354,823,168", "774,030,080", "1,557,611,200"})
     EXPECT_THAT(all, Contains(count));
   EXPECT_EQ(ids_of_role(shown.picture(), kSizeRole).size(), 5U);
-  EXPECT_EQ(shown.tooltip(region_of(shown, kSizeRole, 0))[0], bundled()->name);
+  EXPECT_EQ(shown.tooltip(shown.find(kSizeRole, 0))[0], bundled()->name);
   EXPECT_THAT(all, Not(Contains(HasSubstr("124,410,624")))) << "nobody asked about GPT-2 small";
-  const auto small = shown.tooltip(region_of(shown, kSizeRole, 1));
+  const auto small = shown.tooltip(shown.find(kSizeRole, 1));
   EXPECT_THAT(small, Contains(HasSubstr("124,410,624")));
   EXPECT_EQ(124'439'808 - 124'410'624, 12 * (3072 - 768) + 2 * 768) << "what its words say is left out";
-  EXPECT_EQ(shown.tooltip(region_of(shown, kSizeRole, 2)).size(), 3U);
+  EXPECT_EQ(shown.tooltip(shown.find(kSizeRole, 2)).size(), 3U);
 }
 
 TEST(Parameters, CaptionsNameNoHead) {
-  Scenario s(scenario(12).run->prompt);
-  s.select({kLayer, 1, -1});
+  Scenario s(scenario(12).run->prompt, {kLayer, 1, -1});
   const Shown shown("parameters", s, 900, 700);
   EXPECT_EQ(caption(*find_view("parameters"), shown.context()), bundled()->name);
 }
@@ -193,27 +178,25 @@ TEST(Parameters, WhatACellStandsForIsSaidAtEverySizeWithRoom) {
 }
 
 TEST(Parameters, TheTooltipOfACellTellsItsValueAndPlace) {
-  Scenario s(scenario(12).run->prompt);
-  s.select({kLayer, 0, -1});
+  Scenario s(scenario(12).run->prompt, {kLayer, 0, -1});
   const Shown shown("parameters", s, 1200, 1000, {{"tensor", "attn.c_proj.bias"}});
   const std::string name = "h." + std::to_string(kLayer) + ".attn.c_proj.bias";
-  const auto lines = shown.tooltip(region_of(shown, kMapRole), 0, 9);
+  const auto lines = shown.tooltip(shown.find(kMapRole, 0), 0, 9);
   EXPECT_EQ(lines[0], name);
   EXPECT_EQ(lines[1], "component 9");
   EXPECT_EQ(lines[2], exact(static_cast<float>(values_of(name)[9])));
-  const auto bin = shown.tooltip(region_of(shown, kBinsRole), 0, 20);
+  const auto bin = shown.tooltip(shown.find(kBinsRole, 0), 0, 20);
   const auto p = s.ask(PictureOfTensor{index_of(name)});
   EXPECT_THAT(bin, Contains(HasSubstr(std::to_string(p->bins[20]) + " values")));
 }
 
 TEST(Parameters, LinesOpenBlocksAndShowTensors) {
-  Scenario s(scenario(12).run->prompt);
-  s.select({kLayer, 1, -1});
+  Scenario s(scenario(12).run->prompt, {kLayer, 1, -1});
   const Shown shown("parameters", s, 1200, 1000);
   DrawnPage page = shown.page();
   int opened = 0, showed = 0;
   for (const int id : ids_of_role(shown.picture(), kRowRole)) {
-    const int region = region_of(shown, kRowRole, id);
+    const int region = shown.find(kRowRole, id);
     const std::string name = page.take(shown.region(region).rect)[0].text;
     const std::string done = in_words(shown.click(region));
     if (name == "h.0") opened += done == "head 0 1";
@@ -228,7 +211,7 @@ TEST(Parameters, LinesOpenBlocksAndShowTensors) {
   for (const char* tensor : {"wte.weight", "ln_f.weight", "lm_head.weight"}) {
     const Shown other("parameters", s, 1200, 1000, {{"tensor", tensor}});
     const std::string expected = tensor == std::string("lm_head.weight") ? "wte.weight" : tensor;
-    EXPECT_EQ(other.tooltip(region_of(other, kMapRole), 0, 0)[0], expected) << "tied";
+    EXPECT_EQ(other.tooltip(other.find(kMapRole, 0), 0, 0)[0], expected) << "tied";
   }
 }
 

@@ -1,6 +1,4 @@
 // The plane of queries and keys: marks where the answer has them, and what the mouse says of them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
@@ -12,15 +10,13 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 /// Where a picture has a mark, by its place on the axes' numbers: units are the same along both.
 class Places {
@@ -52,8 +48,7 @@ class Places {
 };
 
 TEST(PlaneView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
-  Scenario s("The king and his sons");
-  s.select({2, 1, 4, 1});
+  Scenario s("The king and his sons", {2, 1, 4, 1});
   const auto plane = s.ask(PlaneOf{2, 1});
   const auto stages = s.ask(StagesOf{2, 1});
   const Shown shown("plane", s, 900, 700);
@@ -85,8 +80,7 @@ TEST(PlaneView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
 }
 
 TEST(PlaneView, ColoursByWeightPositionAndToken) {
-  Scenario s("the king and the queen and the");
-  s.select({2, 1, 4, -1});
+  Scenario s("the king and the queen and the", {2, 1, 4, -1});
   const auto plane = s.ask(PlaneOf{2, 1});
   const auto fill_at = [&](const Shown& shown, bool key, int position) {
     const viz::Point at = Places(shown, *plane).of(plane->at(key, position));

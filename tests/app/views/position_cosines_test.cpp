@@ -1,6 +1,4 @@
 // The cosines of positions, read back from the picture.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
@@ -8,6 +6,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scale.h"
 
@@ -15,9 +14,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 TEST(PositionCosinesView, ColoursAreThoseOfTheCosines) {
   const Shown shown("cosines", scenario(12), 1600, 1000);

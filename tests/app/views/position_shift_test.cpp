@@ -1,20 +1,16 @@
 // One map from position to position: its errors, read back from the picture.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 TEST(Shift, TooltipAndTableTellTheErrors) {
   const Shown shown("shift", scenario(12), 900, 700);

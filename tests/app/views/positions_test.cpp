@@ -1,6 +1,4 @@
 // Positional encodings: curves, colours and limits read back from the picture, against the weights.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
@@ -10,18 +8,13 @@
 #include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::HasSubstr;
-using viz::testing::DrawnNumber;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 TEST(Positions, SinusoidsAreThoseOfThePaper) {
   constexpr int kPositions = 1024, kDimensions = 96;

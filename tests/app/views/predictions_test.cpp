@@ -1,7 +1,5 @@
 // What the model guessed at every position: numbers read back from the picture, against the table and the
 // reference.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,29 +9,18 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr double kTolerance = 5e-5;  // of float32 against double, in bits
 
-int region_of(const Shown& shown, int role, int position) {
-  const auto& regions = shown.picture().regions;
-  const auto found = std::ranges::find_if(
-      regions, [&](const viz::Region& region) { return region.role == role && region.id == position; });
-  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
-}
 int row_of(const Shown& shown, int position) {
-  return region_of(shown, kPredictionRole, position);
+  return shown.find(kPredictionRole, position);
 }
 
 /// What the reference thought of the token that follows a position.
@@ -106,7 +93,7 @@ TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
     const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
     EXPECT_EQ(scale.low(), 0);
     const auto fill_of = [&](int position) {
-      const viz::Rect chip = shown.region(region_of(shown, kShadedRole, position)).rect;
+      const viz::Rect chip = shown.region(shown.find(kShadedRole, position)).rect;
       for (const auto& fill : items_of<viz::FillRect>(shown.scene()))
         if (fill.rect == chip) return fill.color;
       return viz::Color{};
@@ -139,8 +126,7 @@ TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
 }
 
 TEST(Predictions, TheChosenRowIsInSightUnlessScrolled) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({0, 0, 60});
+  Scenario s(scenario(100).run->prompt, {0, 0, 60});
   const Shown shown("predictions", s, 900, 500);
   EXPECT_THAT(ids_of_role(shown.picture(), kPredictionRole), Contains(60));
   EXPECT_THAT(ids_of_role(shown.picture(), kShadedRole).size(), ::testing::Gt(3U));
@@ -149,14 +135,13 @@ TEST(Predictions, TheChosenRowIsInSightUnlessScrolled) {
   EXPECT_THAT(ids_of_role(scrolled.picture(), kShadedRole), Contains(5)) << "the chips go with the rows";
   EXPECT_EQ(in_words(scrolled.click(row_of(scrolled, 8))), "query 8, first-position 5")
       << "nothing moves under the mouse";
-  EXPECT_EQ(in_words(scrolled.click(region_of(scrolled, kShadedRole, 7))), "query 7, first-position 0");
+  EXPECT_EQ(in_words(scrolled.click(scrolled.find(kShadedRole, 7))), "query 7, first-position 0");
   EXPECT_EQ(in_words(scrolled.press(Key::down)), "first-position 6");
   EXPECT_EQ(in_words(scrolled.press(Key::right)), "query by 1");
 }
 
 TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({0, 0, 60});
+  Scenario s(scenario(100).run->prompt, {0, 0, 60});
   const NamedOptions sorted{{"surprising-first", "yes"}};
   const Shown shown("predictions", s, 900, 500, sorted);
   const auto order = ids_of_role(Shown("predictions", s, 900, 4000, sorted).picture(), kPredictionRole);
@@ -165,7 +150,7 @@ TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
   const int chip = *std::ranges::max_element(
       chips, {}, [&](int position) { return std::ranges::find(order, position) - order.begin(); });
   ViewContext c = shown.context();
-  for (const ViewAction& action : shown.click(region_of(shown, kShadedRole, chip)))
+  for (const ViewAction& action : shown.click(shown.find(kShadedRole, chip)))
     if (const auto* option = std::get_if<SetOption>(&action)) c.options.set(*option->option, option->value);
   EXPECT_THAT(ids_of_role(find_view("predictions")->build(c), kPredictionRole), Contains(chip));
 }
@@ -174,7 +159,7 @@ TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
   const Scenario s(kRobot);
   const Shown shown("predictions", s, 1700, 700);
   const Expected e = expected(s, 3);
-  const auto row = shown.tooltip(row_of(shown, 3)), chip = shown.tooltip(region_of(shown, kShadedRole, 4));
+  const auto row = shown.tooltip(row_of(shown, 3)), chip = shown.tooltip(shown.find(kShadedRole, 4));
   for (const auto& lines : {row, chip}) {
     const auto probability = number_after(lines, "probability "), loss = number_after(lines, "p = "),
                rank = number_after(lines, "guess ");
@@ -185,7 +170,7 @@ TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
   }
   EXPECT_EQ(row[0], "after 3 “" + s.run->tokens.labels[3] + "”");
   EXPECT_EQ(chip[0], "4 “" + s.run->tokens.labels[4] + "”");
-  EXPECT_THAT(shown.tooltip(region_of(shown, kShadedRole, 0)), Contains(HasSubstr("nothing guesses it")));
+  EXPECT_THAT(shown.tooltip(shown.find(kShadedRole, 0)), Contains(HasSubstr("nothing guesses it")));
 }
 
 TEST(Predictions, TheMenuContinuesWithAGuess) {

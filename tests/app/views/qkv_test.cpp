@@ -1,6 +1,4 @@
 // The way into the heads: every strip is the model's, against the reference's own product.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scale.h"
 
@@ -17,9 +16,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 constexpr double kTolerance = 2e-4;
 enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
@@ -64,8 +60,7 @@ TEST(Qkv, IsLayerNormTimesTheMatrixPlusTheBias) {
 }
 
 TEST(Qkv, PiecesAreTheHeads) {
-  Scenario s(kRobot);
-  s.select({1, 2, 5});
+  Scenario s(kRobot, {1, 2, 5});
   const Table table = Shown("qkv", s, 1200, 900).table();
   const auto& head = reference_head(s);
   const std::size_t d_head = head.q[5].size();

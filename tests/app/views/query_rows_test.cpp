@@ -1,9 +1,6 @@
 // What changed of one query's attention: softmax and the arithmetic of a cell on the side of changes.
 #include "app/views/attention/query_rows.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <map>
 #include <regex>
@@ -14,36 +11,20 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::Each;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kLayer = 2, kHead = 1;
 constexpr int kComponent = 0, kStep = 1, kKey = 2;  // of cell
 
 Scenario edited(const char* edits, Selection selection = {kLayer, kHead, 8, -1}) {
-  Scenario scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())}, selection);
-  scenario.compare();
-  return scenario;
-}
-
-/// Whose tokens stand for each other at 0, 2, 3, 4, none and 5.
-Scenario of_two(Selection selection) {
-  Scenario scenario(Prompt{"The old king had a daughter", {}, false}, selection);
-  scenario.compare(Prompt{"The very old king had daughter", {}, false}, Alignment::subsequence);
-  scenario.select(selection);
-  return scenario;
+  return testing::edited(edits, selection);
 }
 
 ViewContext on(Side side, const char* view, const Scenario& scenario, float width = 1000, float height = 800,
@@ -55,19 +36,6 @@ Table table_of(Side side, const char* view, const Scenario& scenario) {
 }
 viz::Picture picture_of(const char* view, const Scenario& scenario) {
   return find_view(view)->build(on(Side::difference, view, scenario));
-}
-
-std::vector<std::string> column(const Table& table, const std::string& name) {
-  const auto at = std::ranges::find(table.header, name) - table.header.begin();
-  std::vector<std::string> cells;
-  for (const auto& row : table.rows) cells.push_back(row.at(static_cast<std::size_t>(at)));
-  return cells;
-}
-/// Of the cell's table.
-std::map<std::string, std::string> named(const Table& table) {
-  std::map<std::string, std::string> values;
-  for (const auto& row : table.rows) values[row[0] + row[1]] = row[2];
-  return values;
 }
 
 /// The reference where every query of layer 1 sees every key.
@@ -84,8 +52,8 @@ TEST(ChangeOfSoftmax, IsTheReferencesDifference) {
   const Scenario s = edited("L1.mask=none");
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
   const Table table = table_of(Side::difference, "softmax", s);
-  const auto scores = column(table, "change of score"), scaled = column(table, "change of scaled"),
-             weights = column(table, "change of weight");
+  const auto scores = cells_of(table, "change of score"), scaled = cells_of(table, "change of scaled"),
+             weights = cells_of(table, "change of weight");
   ASSERT_EQ(table.rows.size(), 9U);
   double largest = 0;
   for (std::size_t key = 0; key < 9; ++key) {
@@ -106,8 +74,8 @@ TEST(ChangeOfSoftmax, IsTheRunsRowLessTheOthersToTheBit) {
   };
   for (int key = 0; key < 9; ++key) {
     const auto i = static_cast<std::size_t>(key);
-    EXPECT_EQ(std::stof(column(table, "change of score")[i]), minus(Stage::scores, key));
-    EXPECT_EQ(std::stof(column(table, "change of weight")[i]), minus(Stage::pattern, key));
+    EXPECT_EQ(std::stof(cells_of(table, "change of score")[i]), minus(Stage::scores, key));
+    EXPECT_EQ(std::stof(cells_of(table, "change of weight")[i]), minus(Stage::pattern, key));
   }
 }
 
@@ -115,7 +83,8 @@ TEST(ChangeOfSoftmax, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
   const Scenario s = of_two({kLayer, kHead, 5, -1});
   Scenario second("The very old king had daughter");
   const Table table = table_of(Side::difference, "softmax", s);
-  const auto weights = column(table, "difference of weight"), scores = column(table, "difference of score");
+  const auto weights = cells_of(table, "difference of weight"),
+             scores = cells_of(table, "difference of score");
   const std::vector<int> stands{0, 2, 3, 4, -1, 5};
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = second.ask(StagesOf{kLayer, kHead});
   ASSERT_EQ(weights.size(), stands.size());
@@ -160,7 +129,7 @@ TEST(ChangeOfSoftmax, SaysWhatChangedAndHowFar) {
 
 TEST(ChangeOfSoftmax, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
   const Scenario s = edited("L1.mask=none");
-  const auto weights = column(table_of(Side::difference, "softmax", s), "change of weight");
+  const auto weights = cells_of(table_of(Side::difference, "softmax", s), "change of weight");
   for (const viz::Theme* theme : {&light(), &dark()}) {
     const viz::Picture picture =
         find_view("softmax")->build(on(Side::difference, "softmax", s, 1000, 800, *theme));
@@ -182,7 +151,7 @@ TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
   ViewContext c = on(Side::difference, "softmax", s);
   set(c, "strongest-first", "yes");
   const viz::Picture picture = find_view("softmax")->build(c);
-  const auto weights = column(find_view("softmax")->table(c), "change of weight");
+  const auto weights = cells_of(find_view("softmax")->table(c), "change of weight");
   float last = INFINITY;
   for (const int key : ids_of_role(picture, 0)) {
     const float change = std::abs(std::stof(weights[static_cast<std::size_t>(key)]));
@@ -376,9 +345,9 @@ TEST(ChangeOfARow, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
   const Scenario s = edited("L2H1.scores[8,3]=null", {kLayer, kHead, 8, 3}), clean(kRobot);
   const float weight = -clean.weight(8, 3);
   const Table softmax = table_of(Side::difference, "softmax", s);
-  EXPECT_EQ(column(softmax, "change of score")[3], "") << "no number of its own";
+  EXPECT_EQ(cells_of(softmax, "change of score")[3], "") << "no number of its own";
   EXPECT_THAT(texts(picture_of("softmax", s).scene), Contains(HasSubstr("hidden on one side alone")));
-  EXPECT_EQ(std::stof(column(softmax, "change of weight")[3]), weight);
+  EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[3]), weight);
   const auto cell = named(table_of(Side::difference, "cell", s));
   EXPECT_EQ(cell.at("change of score"), "0");
   EXPECT_EQ(cell.at("change of masked"), "-inf");
@@ -396,8 +365,8 @@ TEST(ChangeOfARow, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) 
   EXPECT_EQ(std::stof(cell.at("change of weight")), s.weight(2, 6));
   const Table softmax = table_of(Side::difference, "softmax", s);
   ASSERT_EQ(softmax.rows.size(), 9U);
-  EXPECT_EQ(std::stof(column(softmax, "change of weight")[6]), s.weight(2, 6));
-  EXPECT_EQ(std::stof(column(softmax, "change of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
+  EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[6]), s.weight(2, 6));
+  EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
 }
 
 TEST(ChangeOfARow, WhatIsHiddenOnBothSidesDidNotChange) {

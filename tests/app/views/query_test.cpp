@@ -1,6 +1,4 @@
 // The query's table: numbers and vectors read back from the picture, against the table and the reference.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,23 +8,18 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr int kQuery = 5;
 
 Scenario robot_with_query(int query) {
-  Scenario s(kRobot);
-  s.select({1, 2, query});
+  Scenario s(kRobot, {1, 2, query});
   return s;
 }
 
@@ -239,8 +232,7 @@ TEST(Query, TheChosenKeysRowHasAGround) {
 }
 
 TEST(Query, KeysScrollTheRowsAndLeaveTheQuery) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({1, 2, 60, -1});
+  Scenario s(scenario(100).run->prompt, {1, 2, 60, -1});
   const Shown shown("query", s, 900, 500, {{"first-key", "20"}});
   const auto rows = static_cast<int>(ids_of_role(shown.picture(), kKeyRole).size());
   const auto first_key = [](int key) { return "first-key " + std::to_string(key); };
@@ -255,8 +247,7 @@ TEST(Query, KeysScrollTheRowsAndLeaveTheQuery) {
 }
 
 TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({1, 2, 60, -1});
+  Scenario s(scenario(100).run->prompt, {1, 2, 60, -1});
   const Shown none("query", s, 900, 500, {{"first-key", "20"}});
   EXPECT_EQ(in_words(none.press(Key::down, true)), "key 20") << "the first in sight";
   s.select({1, 2, 60, 20});

@@ -1,21 +1,16 @@
 // The four stages: numbers and colours read back from the picture, against the table and the reference.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <limits>
 
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::HasSubstr;
-using viz::testing::DrawnNumber;
-using viz::testing::DrawnPage;
-using viz::testing::DrawnScale;
 
 /// A stage's value in the reference; `masked` is −inf for the keys after the query.
 double reference_stage(const Scenario& s, int stage, int query, int key) {
@@ -162,8 +157,7 @@ TEST(Scores, SmallPanesShareTheirLabels) {
        {std::pair{470.F, 330.F}, {420.F, 360.F}, {760.F, 300.F}, {470.F, 640.F}}) {
     for (const int length : {12, 23, 100, bundled()->transformer->config().n_ctx}) {
       SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height) + ", " + std::to_string(length));
-      Scenario s(scenario(length).run->prompt);
-      s.select({2, 1, length - 3, 1});
+      Scenario s(scenario(length).run->prompt, {2, 1, length - 3, 1});
       const Shown shown("scores", s, width, height);
       const auto rect = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
       for (int stage = 1; stage < 4; ++stage) {

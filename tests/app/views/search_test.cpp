@@ -1,6 +1,4 @@
 // Search, and the other views that can be about a list of prompts: what they show, and where a click leads.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_metrics.h"
@@ -9,16 +7,13 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-using viz::testing::texts;
 
 std::shared_ptr<const PromptList> two_prompts() {
   return std::make_shared<const PromptList>(
@@ -28,8 +23,7 @@ std::shared_ptr<const PromptList> two_prompts() {
 }
 
 Scenario kings() {
-  Scenario s("The king and the queen and the king");
-  s.select({2, 1, 7, 1});
+  Scenario s("The king and the queen and the king", {2, 1, 7, 1});
   s.prompts = two_prompts();
   return s;
 }

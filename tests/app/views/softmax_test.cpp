@@ -1,19 +1,15 @@
 // The softmax lab: known numbers of the examples, the model's own of the row.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 constexpr int kQuery = 6;
 
@@ -56,8 +52,7 @@ TEST(SoftmaxLab, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
 }
 
 TEST(SoftmaxLab, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
-  Scenario s(kRobot);
-  s.select({1, 2, kQuery});
+  Scenario s(kRobot, {1, 2, kQuery});
   const auto& head = reference_head(s);
   const std::vector<float> weights = column(Shown("softmax", s, 900, 600).table(), "weight");
   ASSERT_EQ(weights.size(), static_cast<std::size_t>(kQuery) + 1);

@@ -1,6 +1,4 @@
 // Positions as a path in space: turning it, and what its places say.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
@@ -8,16 +6,13 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 Shown shown_with(const NamedOptions& options = {}) {
   return Shown("staircase", scenario(12), 1600, 1000, options);

@@ -1,6 +1,4 @@
 // The picture of a sweep against the answer, whole and in parts, and what is done with its cells.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <cmath>
 
@@ -13,16 +11,13 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using viz::testing::texts;
 
 constexpr int kGrid = 0;  // index of the region
 

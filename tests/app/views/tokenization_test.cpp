@@ -1,38 +1,23 @@
 // The merges that built each token: read back from the picture, against the table and the tokenizer.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "app/run/analyses/token_merges.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::DrawnPage;
-using viz::testing::texts;
 
 constexpr int kTokenRole = 0, kStepRole = 1;  // of the view's regions
 
-int region_of(const Shown& shown, int role, int id) {
-  const auto& regions = shown.picture().regions;
-  const auto found = std::ranges::find_if(
-      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
-  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
-}
-
 /// "daughters": many bytes, and several merges.
 Scenario daughters() {
-  Scenario s("The king had three daughters");
-  s.select({0, 0, -1});
+  Scenario s("The king had three daughters", {0, 0, -1});
   return s;
 }
 
@@ -55,7 +40,7 @@ TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
   for (const char c : bytes) pieces.push_back(viz::visible(std::string(1, c)));
   for (std::size_t row = 0; row <= steps.size(); ++row) {
     SCOPED_TRACE(row);
-    const int region = region_of(shown, kStepRole, static_cast<int>(row));
+    const int region = shown.find(kStepRole, static_cast<int>(row));
     ASSERT_GE(region, 0);
     if (row > 0) {
       const model::MergeStep& step = steps[row - 1];
@@ -91,8 +76,7 @@ TEST(Tokenization, TheTableHasARowForEachMerge) {
 }
 
 TEST(Tokenization, ASpecialTokenAndAByteSayWhyNothingWasMerged) {
-  Scenario special(Prompt{"a", {}, true});
-  special.select({0, 0, 0});
+  Scenario special(Prompt{"a", {}, true}, {0, 0, 0});
   EXPECT_THAT(texts(Shown("tokenization", special, 900, 700).scene()),
               Contains(HasSubstr("a token that no merge makes")));
   special.select({0, 0, 1});
@@ -111,10 +95,10 @@ TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
   const Scenario s(Prompt{"", {id}, false});
   const Shown shown("tokenization", s, 900, 700);
   DrawnPage page = shown.page();
-  const auto bytes = drawn_in(page, shown.region(region_of(shown, kStepRole, 0)).rect);
+  const auto bytes = drawn_in(page, shown.region(shown.find(kStepRole, 0)).rect);
   ASSERT_EQ(bytes.size(), 2U);
   for (const std::string& byte : bytes) EXPECT_TRUE(byte.starts_with("<") && byte.size() == 4) << byte;
-  EXPECT_THAT(drawn_in(page, shown.region(region_of(shown, kStepRole, 1)).rect),
+  EXPECT_THAT(drawn_in(page, shown.region(shown.find(kStepRole, 1)).rect),
               ElementsAre(viz::visible(tokenizer.bytes(id))));
 }
 
@@ -122,23 +106,21 @@ TEST(Tokenization, TooltipsTellTheMerge) {
   const Scenario s = daughters();
   const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(s.run->tokens.ids().back()));
   const Shown shown("tokenization", s, 1200, 900);
-  const auto lines = shown.tooltip(region_of(shown, kStepRole, 2));
+  const auto lines = shown.tooltip(shown.find(kStepRole, 2));
   const auto rank = number_after(lines, "rank ");
   ASSERT_TRUE(rank);
   EXPECT_EQ(rank->value, steps[1].rank);
   EXPECT_THAT(lines, Contains(HasSubstr("→ id " + std::to_string(steps[1].merged))));
-  EXPECT_EQ(
-      in_words(shown.choose("Copy rank " + std::to_string(steps[1].rank), region_of(shown, kStepRole, 2))),
-      "copy " + std::to_string(steps[1].rank));
+  EXPECT_EQ(in_words(shown.choose("Copy rank " + std::to_string(steps[1].rank), shown.find(kStepRole, 2))),
+            "copy " + std::to_string(steps[1].rank));
 }
 
 TEST(Tokenization, ARowChoosesItsToken) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({0, 0, 60});
+  Scenario s(scenario(100).run->prompt, {0, 0, 60});
   const Shown shown("tokenization", s, 900, 600);
   const auto rows = ids_of_role(shown.picture(), kTokenRole);
   EXPECT_THAT(rows, Contains(60));
-  EXPECT_EQ(in_words(shown.click(region_of(shown, kTokenRole, rows[1]))),
+  EXPECT_EQ(in_words(shown.click(shown.find(kTokenRole, rows[1]))),
             "query " + std::to_string(rows[1]) + ", first-token " + std::to_string(rows[0]));
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
   EXPECT_EQ(in_words(shown.press(Key::down)), "first-token " + std::to_string(rows[0] + 1));

@@ -1,23 +1,16 @@
 // The tokens: labels, shades and figures read back, against the table and the reference.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using viz::testing::DrawnPage;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
@@ -35,8 +28,7 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
 }
 
 TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
-  Scenario s(kRobot);
-  s.select({2, 1, 5});
+  Scenario s(kRobot, {2, 1, 5});
   const std::vector<double>& weights = reference_head(s).weights[5];
   const Shown shown("tokens", s, 900, 120);
   const Table table = shown.table();
@@ -124,8 +116,7 @@ TEST(Tokens, BytesThatAreNoTextAreNamed) {
 }
 
 TEST(Tokens, LeftAndRightChooseTheQueryUpAndDownTheNearestOfALine) {
-  Scenario s(scenario(100).run->prompt);
-  s.select({2, 1, 40, 7});
+  Scenario s(scenario(100).run->prompt, {2, 1, 40, 7});
   const Shown shown("tokens", s, 500, 400);
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
@@ -200,8 +191,7 @@ TEST(Tokens, SayHowMuchIsHidden) {
 }
 
 TEST(Tokens, TheMenuChoosesAndCopiesTheExactBytes) {
-  Scenario s("a\xE2\x82 b c d");
-  s.select({2, 1, -1});
+  Scenario s("a\xE2\x82 b c d", {2, 1, -1});
   const Shown shown("tokens", s, 800, 100);
   for (int i = 0; i < s.length(); ++i) {
     const auto at = static_cast<std::size_t>(i);

@@ -1,6 +1,4 @@
 // The tree of texts: guesses, texts that are drawn ahead, and what was tried, on one drawing.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +10,13 @@
 #include "app/views/view.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::ElementsAre;
 
 /// A row of the view's table.
 struct Row {

@@ -1,7 +1,5 @@
 // What every row of the table of views promises, walked as data: a view is tested for what it declares,
 // whoever adds it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <map>
@@ -14,6 +12,7 @@
 #include "app/cli/program.h"
 #include "app/views/export.h"
 #include "tests/app/views/view_suite.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "tests/viz/xml_check.h"
 
@@ -31,7 +30,6 @@ namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::ElementsAreArray;
 using viz::testing::fonts;
 using viz::testing::text_faults;
 using viz::testing::xml_error;

@@ -1,25 +1,18 @@
 // The way through the model: what is drawn against the double-precision reference, and where boxes lead.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
 using namespace testing;
-using ::testing::Contains;
-using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
-using ::testing::Not;
-using viz::testing::DrawnPage;
-using viz::testing::items_of;
-using viz::testing::texts;
 
 constexpr int kPosition = 5, kLayer = 2;
 // Of the view's regions: roles, and the steps in the order of the pass.
@@ -27,28 +20,8 @@ constexpr int kStepRole = 0, kStripRole = 1, kFigureRole = 2;
 enum Step { embedding, before, ln_1, attention, add_attention, ln_2, mlp, add_mlp, after, ln_f, unembedding };
 
 Scenario robot() {
-  Scenario s(kRobot);
-  s.select({kLayer, 3, kPosition});
+  Scenario s(kRobot, {kLayer, 3, kPosition});
   return s;
-}
-
-int region_of(const Shown& shown, int role, int id) {
-  const auto& regions = shown.picture().regions;
-  const auto found = std::ranges::find_if(
-      regions, [&](const viz::Region& region) { return region.role == role && region.id == id; });
-  return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
-}
-
-double norm(const std::vector<double>& v) {
-  double sum = 0;
-  for (const double x : v) sum += x * x;
-  return std::sqrt(sum);
-}
-
-double cosine(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum / (norm(a) * norm(b));
 }
 
 TEST(Way, LinesSayTheNormsOfTheReference) {
@@ -65,7 +38,7 @@ TEST(Way, LinesSayTheNormsOfTheReference) {
                                      {add_mlp, block.resid_post},
                                      {after, blocks.back().resid_post}}) {
     SCOPED_TRACE(step);
-    viz::Rect row = shown.region(region_of(shown, kStepRole, step)).rect;
+    viz::Rect row = shown.region(shown.find(kStepRole, step)).rect;
     row.w = 1600 * 0.56F;
     const auto drawn = page.take(row);
     ASSERT_FALSE(drawn.empty());
@@ -82,7 +55,7 @@ TEST(Way, ColumnsAreAsHighAsTheReferenceHasIt) {
   const Shown shown("way", s, 1600, 1000);
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 1 + 4 * blocks.size());
-  const int figure = region_of(shown, kFigureRole, 1);  // what is added
+  const int figure = shown.find(kFigureRole, 1);  // what is added
   ASSERT_GE(figure, 0);
   const viz::Region& region = shown.region(figure);
   ASSERT_EQ(region.col_count, 2 * static_cast<int>(blocks.size()) + 2);
@@ -120,7 +93,7 @@ TEST(Way, AnAdditionAddsUpUnderTheMouse) {
   const auto pass = s.ask(PassOfToken{kPosition});
   const auto& block = *pass->blocks[kLayer];
   for (const int dimension : {0, 17, 255}) {
-    const auto lines = shown.tooltip(region_of(shown, kStripRole, add_attention), add_attention, dimension);
+    const auto lines = shown.tooltip(shown.find(kStripRole, add_attention), add_attention, dimension);
     const auto i = static_cast<std::size_t>(dimension);
     const auto number = [&](std::string_view words) { return number_after(lines, words)->value; };
     const float pre = static_cast<float>(number("resid_pre ")),
@@ -135,7 +108,7 @@ TEST(Way, StripsHaveTheColoursOfTheirValues) {
   const Scenario s = robot();
   const Shown shown("way", s, 1600, 1000, {}, light(), 8);
   const auto pass = s.ask(PassOfToken{kPosition});
-  const int strip = region_of(shown, kStripRole, add_mlp);
+  const int strip = shown.find(kStripRole, add_mlp);
   const auto& values = pass->blocks[kLayer]->resid_post;
   const auto most = std::ranges::max_element(values) - values.begin(),
              least = std::ranges::min_element(values) - values.begin();
@@ -149,7 +122,7 @@ TEST(Way, StripsHaveTheColoursOfTheirValues) {
 TEST(Way, BoxesLeadToTheViewsOfTheirParts) {
   const Scenario s = robot();
   const Shown shown("way", s, 1200, 800);
-  const auto click = [&](int step) { return in_words(shown.click(region_of(shown, kStepRole, step))); };
+  const auto click = [&](int step) { return in_words(shown.click(shown.find(kStepRole, step))); };
   EXPECT_EQ(click(embedding), "show embedding");
   EXPECT_EQ(click(attention), "show heatmap");
   EXPECT_EQ(click(mlp), "show mlp");
@@ -158,15 +131,15 @@ TEST(Way, BoxesLeadToTheViewsOfTheirParts) {
   EXPECT_EQ(click(add_mlp), "");
   EXPECT_EQ(click(before), "head by -1 0");
   EXPECT_EQ(click(after), "head by 1 0");
-  EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", region_of(shown, kStripRole, attention))),
+  EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", shown.find(kStripRole, attention))),
             "show heatmap");
-  EXPECT_THAT(shown.tooltip(region_of(shown, kStepRole, attention)), Contains("click: the view Heatmap"));
+  EXPECT_THAT(shown.tooltip(shown.find(kStepRole, attention)), Contains("click: the view Heatmap"));
 }
 
 TEST(Way, ColumnsAndKeysChooseLayers) {
   const Scenario s = robot();
   const Shown shown("way", s, 1200, 800);
-  const int figure = region_of(shown, kFigureRole, 0);
+  const int figure = shown.find(kFigureRole, 0);
   EXPECT_EQ(in_words(shown.click(figure, 0, 2 * (4 + 1))), "head 4 3");
   EXPECT_EQ(in_words(shown.click(figure, 0, 2 * (0 + 1) + 1)), "head 0 3");
   EXPECT_EQ(in_words(shown.click(figure, 0, 1)), "") << "the embedding is no layer";
@@ -181,13 +154,13 @@ TEST(Way, TheFirstAndTheLastBlockHaveNothingBeforeAndBehind) {
   Scenario s = robot();
   s.select({0, 0, kPosition});
   const Shown first("way", s, 1200, 800);
-  EXPECT_EQ(region_of(first, kStepRole, before), -1);
+  EXPECT_EQ(first.find(kStepRole, before), -1);
   EXPECT_THAT(texts(first.scene()), Contains("blocks 1–5"));
-  EXPECT_THAT(first.tooltip(region_of(first, kStripRole, add_attention), add_attention, 0),
+  EXPECT_THAT(first.tooltip(first.find(kStripRole, add_attention), add_attention, 0),
               Contains(HasSubstr("resid_pre")));
   s.select({5, 0, kPosition});
   const Shown last("way", s, 1200, 800);
-  EXPECT_EQ(region_of(last, kStepRole, after), -1);
+  EXPECT_EQ(last.find(kStepRole, after), -1);
   EXPECT_THAT(texts(last.scene()), Contains("blocks 0–4"));
 }
 
@@ -198,7 +171,7 @@ TEST(Way, LightsWhatFeedsAStep) {
   const View& view = *find_view("way");
   for (const int step : {embedding, ln_1, add_attention, unembedding}) {
     SCOPED_TRACE(step);
-    const int index = region_of(shown, kStepRole, step);
+    const int index = shown.find(kStepRole, step);
     const Hover hover = view.hover(shown.context(), shown.picture(), {index, 0, 0});
     int lit = 0;
     for (const viz::StrokeRect& stroke : items_of<viz::StrokeRect>(hover.overlay)) {
@@ -253,7 +226,7 @@ TEST(Way, AllLayersAreThereHoweverSmallItIs) {
   for (const auto& [width, height] :
        {std::pair{300.F, 320.F}, {480.F, 250.F}, {480.F, 330.F}, {800.F, 600.F}}) {
     const Shown shown("way", s, width, height);
-    const int figure = region_of(shown, kFigureRole, 1);
+    const int figure = shown.find(kFigureRole, 1);
     ASSERT_GE(figure, 0) << width << " x " << height;
     EXPECT_EQ(shown.region(figure).col_count, 14);
   }

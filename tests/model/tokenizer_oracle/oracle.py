@@ -2,7 +2,8 @@
 """GPT-2's tokenizer as published (`encoder.py` of Radford et al. 2019), the reference that the goldens come from.
 
     oracle.py train                 writes tiny/, a small vocabulary of many scripts
-    oracle.py goldens [GPT2_DIR]    writes goldens/ (those of GPT-2's own vocabulary where its folder is given)
+    oracle.py goldens [GPT2_DIR]    writes goldens/ (those of GPT-2's own vocabulary where its folder is given) and
+                                    gpt2_part/, the part of that vocabulary that these texts need
     oracle.py encode DIR            reads `s|p HEX` lines (with and without special tokens), answers with ids
 
 Needs python3-regex. Shares no code with the program. Bytes that are no UTF-8 become lone surrogates, as Python's
@@ -46,6 +47,7 @@ class Oracle:
         self.ranks = dict(zip(pairs, range(len(pairs))))
         self.characters = byte_characters()
         self.cache = {}
+        self.merged = set()  # the pairs that any text needed
 
     def merge(self, word):
         """The pair of the lowest rank is merged wherever it stands, until no pair has a rank."""
@@ -54,6 +56,7 @@ class Oracle:
             best = min(zip(pieces, pieces[1:]), key=lambda pair: self.ranks.get(pair, float("inf")))
             if best not in self.ranks:
                 break
+            self.merged.add(best)
             merged, i = [], 0
             while i < len(pieces):
                 if tuple(pieces[i:i + 2]) == best:
@@ -104,12 +107,27 @@ def train(text, merges, folder):
                     pieces[i:i + 2] = [pieces[i] + pieces[i + 1]]
                 i += 1
     names = sorted(characters.values()) + ["".join(pair) for pair in pairs_made] + [SPECIAL]
+    write_vocabulary(folder, {name: i for i, name in enumerate(names)}, pairs_made)
+
+
+def write_vocabulary(folder, ids, pairs):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "vocab.json"), "w", encoding="utf-8") as file:
-        json.dump({name: i for i, name in enumerate(names)}, file, ensure_ascii=False)
+        json.dump(ids, file, ensure_ascii=False)
         file.write("\n")
     with open(os.path.join(folder, "merges.txt"), "w", encoding="utf-8") as file:
-        file.write("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in pairs_made))
+        file.write("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in pairs))
+
+
+def write_part(folder, oracle):
+    """The merges that the texts needed, in their order, and the tokens that these merge or make, with their own ids.
+
+    A pair that is merged has the lowest rank of all pairs of its word. It has so, too, among fewer pairs, and so the texts
+    have the same tokens as with the whole vocabulary.
+    """
+    pairs = sorted(oracle.merged, key=oracle.ranks.get)
+    names = {*oracle.characters.values(), SPECIAL}.union(*((a, b, a + b) for a, b in pairs))
+    write_vocabulary(folder, {name: id_ for name, id_ in oracle.ids.items() if name in names}, pairs)
 
 
 def class_ranges(pattern):
@@ -159,7 +177,9 @@ def main(command, *arguments):
         write("pieces.txt", (piece.hex() for piece in inputs.PIECES))
         write_goldens("tiny", Oracle(os.path.join(HERE, "tiny")))
         if arguments:
-            write_goldens("gpt2", Oracle(arguments[0]))
+            gpt2 = Oracle(arguments[0])
+            write_goldens("gpt2", gpt2)
+            write_part(os.path.join(HERE, "gpt2_part"), gpt2)
     elif command == "encode":
         oracle = Oracle(arguments[0])
         for line in sys.stdin:
