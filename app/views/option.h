@@ -28,6 +28,26 @@ struct Choice {
   std::string_view help;   ///< one line
 };
 
+/// A choice that stands for a value, in a table that the command line may read, too.
+template <class Value>
+struct ChoiceOf {
+  Value value;
+  std::string_view name, label, help;  ///< as of Choice
+};
+/// Whether an enum's values stand in such a table in their order, as in options that hold the enum.
+template <class Enum, std::size_t kCount>
+constexpr bool in_order(const ChoiceOf<Enum> (&all)[kCount]) {
+  for (std::size_t i = 0; i < kCount; ++i)
+    if (static_cast<std::size_t>(all[i].value) != i) return false;
+  return true;
+}
+template <class Value, std::size_t kCount>
+std::vector<Choice> choices_of(const ChoiceOf<Value> (&all)[kCount]) {
+  std::vector<Choice> choices;
+  for (const ChoiceOf<Value>& row : all) choices.push_back({row.name, row.label, row.help});
+  return choices;
+}
+
 /// How the window lets an option be changed, beside its key.
 enum class Control {
   automatic,  ///< by its type: a check box, a slider, a field, choices side by side

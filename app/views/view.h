@@ -85,14 +85,6 @@ struct ViewContext {
   const PromptRun* compared() const { return run && side != Side::baseline ? run->baseline.get() : nullptr; }
 };
 
-/// What the mouse adds to a picture: a small scene over it, and words for a tooltip and the status line.
-struct Hover {
-  viz::Scene overlay;
-  std::vector<std::string> lines;  ///< tooltip; empty: none
-  viz::Scene card;                 ///< a picture for the tooltip, under its lines; width 0: none
-  std::string status;
-};
-
 // What a view can ask of the program.
 struct SelectHead {
   int layer = 0;
@@ -182,6 +174,37 @@ struct MenuLine {
   ViewActions actions;
 };
 
+/// One thing that is said of a place in a picture: "label value unit".
+struct Fact {
+  enum class In { both, tooltip, status, menu };
+
+  std::string label;
+  std::string value = {};   ///< as it is shown: "0.25"
+  std::string unit = {};    ///< words behind it that say no more of it in the menu
+  std::string copied = {};  ///< what the menu copies, a number with all its digits; empty: nothing
+  In in = In::both;         ///< where it is said: tooltip and status line, one of them, or neither
+};
+
+/// What is said of a place in a picture, and what can be done there.
+struct Facts {
+  viz::Scene overlay = {};  ///< drawn over the picture
+  std::vector<Fact> said = {};
+  viz::Scene card = {};  ///< a picture for the tooltip, under its lines; width 0: none
+  std::vector<MenuLine> commands = {};
+
+  /// Nothing where the words are empty.
+  void say(std::string words, Fact::In in = Fact::In::both);
+  /// One line after the other, of which so many stand in the status line, too.
+  void say(std::vector<std::string> lines, std::size_t in_status = 99);
+  void number(std::string label, float value, Fact::In in = Fact::In::both);
+  void number(std::string label, double value, Fact::In in = Fact::In::both);
+
+  std::vector<std::string> tooltip() const;
+  std::string status() const;
+  /// The commands, then what can be copied: "Copy score −0.4123".
+  std::vector<MenuLine> menu() const;
+};
+
 /// Width of a scroll bar on a picture, in ems.
 constexpr float kScrollBar = 0.7F;
 
@@ -225,12 +248,14 @@ struct View {
   std::vector<const OptionSpec*> options;
   std::vector<KeyCommand> commands;
   Picture (*build)(const ViewContext&) = nullptr;
-  Hover (*hover)(const ViewContext&, const Picture&, const viz::Hit&) = nullptr;
+  /// What is said of a place, and offered there beside what the window offers for every picture.
+  Facts (*facts)(const ViewContext&, const Picture&, const viz::Hit&) = nullptr;
   Table (*table)(const ViewContext&) = nullptr;
   /// What a gesture means, with the options as of now; the hit is null beside all regions. Null: nothing.
   ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&) = nullptr;
-  /// What the right button offers at a place, beside what the window offers for every picture; null: nothing.
-  std::vector<MenuLine> (*menu)(const ViewContext&, const Picture&, const viz::Hit*) = nullptr;
+  /// What the menu offers beside all regions and by the keyboard: of what is chosen, and of the whole
+  /// picture. Null: nothing.
+  std::vector<MenuLine> (*menu)(const ViewContext&) = nullptr;
   /// Where the picture is scrolled to, of what is not all in sight; null: nothing ever is out of it.
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
   bool shows_difference = false;  ///< can show signed differences, see Side
@@ -273,6 +298,9 @@ const View* find_view(std::string_view id);
 const View* view_of(Part part);
 /// The first view of a place.
 const View& view_at(Place place);
+/// The lines of a view's own in the menu at a place of its picture; null: beside all regions.
+std::vector<MenuLine> menu_at(const View& view, const ViewContext& context, const Picture& picture,
+                              const viz::Hit* hit);
 /// Every option that some view has, each once.
 std::span<const OptionSpec* const> all_options();
 /// Null: no view has an option of that name.

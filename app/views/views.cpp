@@ -109,6 +109,12 @@ bool is_over_list(const View& view, const Options& options) {
   return view.over_list != nullptr && options.value(*view.over_list) == view.over_list_value;
 }
 
+std::vector<MenuLine> menu_at(const View& view, const ViewContext& c, const Picture& picture,
+                              const viz::Hit* hit) {
+  if (hit != nullptr) return view.facts ? view.facts(c, picture, *hit).menu() : std::vector<MenuLine>();
+  return view.menu ? view.menu(c) : std::vector<MenuLine>();
+}
+
 Selection clamped(Selection selection, const PromptRun& run) {
   const model::Config& config = run.run->config;
   const int last = run.run->length() - 1;

@@ -70,16 +70,16 @@ void Ui::picture(const View& view, const Rect& rect) {
 void Ui::hover_picture(const PlacedPicture& placed) {
   if (!seen.frame.pointer || moment.held) return;
   const auto hit = viz::hit_test(placed.picture->regions, within(placed, *seen.frame.pointer));
-  if (!hit || !placed.view->hover || !placed.context.run) return;
-  Hover hover = placed.view->hover(placed.context, *placed.picture, *hit);
+  if (!hit || !placed.view->facts || !placed.context.run) return;
+  Facts facts = placed.view->facts(placed.context, *placed.picture, *hit);
   viz::Scene overlay;
   overlay.width = placed.where.w;
   overlay.height = placed.where.h;
   overlay.background.a = 0;
-  overlay.items = std::move(hover.overlay.items);
+  overlay.items = std::move(facts.overlay.items);
   player_.draw(*ImGui::GetWindowDrawList(), overlay, {placed.where.x, placed.where.y}, 1);
-  tooltip(std::move(hover.lines), std::move(hover.card));
-  status_ = std::move(hover.status);
+  tooltip(facts.tooltip(), std::move(facts.card));
+  status_ = facts.status();
   out.cursor = Cursor::hand;
 }
 
@@ -132,10 +132,10 @@ void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
   moment.menu_lines.clear();
   const Point at = mouse.value_or(placed.where.center());
   moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
-  if (!placed.view->menu || !placed.context.run) return;
+  if (!placed.context.run) return;
   const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
   moment.menu_lines =
-      placed.view->menu(placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr);
+      menu_at(*placed.view, placed.context_with(state.options), *placed.picture, hit ? &*hit : nullptr);
 }
 
 void Ui::open_menu(const PlacedField& placed, Point at) {

@@ -150,11 +150,11 @@ TEST(Positions, HoverNamesTheCellThatIsZoomedToAndLeavesItsColour) {
   const viz::Point at = grid.cell_rect(22, 33).center();
   const auto hit = viz::hit_test(picture.regions, at);
   ASSERT_TRUE(hit);
-  const Hover hover = view.hover(c, picture, *hit);
-  EXPECT_THAT(hover.lines, Contains("dimension 22"));
-  EXPECT_THAT(hover.status, HasSubstr("position 33"));
+  const Facts facts = view.facts(c, picture, *hit);
+  EXPECT_THAT(facts.tooltip(), Contains("dimension 22"));
+  EXPECT_THAT(facts.status(), HasSubstr("position 33"));
   viz::Scene pointed = picture.scene;
-  viz::append(pointed, hover.overlay, {0, 0});
+  viz::append(pointed, facts.overlay, {0, 0});
   const viz::Bitmap before = viz::rasterize(picture.scene, *c.fonts, 1),
                     after = viz::rasterize(pointed, *c.fonts, 1);
   const viz::Rect cell = grid.cell_rect(22, 33);

@@ -56,7 +56,7 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
     EXPECT_FALSE(view.title.empty());
     EXPECT_FALSE(view.help.empty());
     EXPECT_NE(view.build, nullptr);
-    EXPECT_NE(view.hover, nullptr);
+    EXPECT_NE(view.facts, nullptr);
     EXPECT_NE(view.table, nullptr);
     std::set<std::string_view> names;
     for (const OptionSpec* option : view.options) {

@@ -313,7 +313,7 @@ class Shown {
 
   /// The lines of the tooltip.
   std::vector<std::string> tooltip(int index, int row = 0, int col = 0) const {
-    return view_.hover(context_, picture_, {index, row, col}).lines;
+    return view_.facts(context_, picture_, {index, row, col}).tooltip();
   }
   const Picture& picture() const { return picture_; }
   const ViewContext& context() const { return context_; }
@@ -329,12 +329,12 @@ class Shown {
   /// What a line of the menu does; nothing where there is no such line.
   ViewActions choose(const std::string& label, int index, int row = 0, int col = 0) const {
     const viz::Hit hit{index, row, col};
-    for (MenuLine& line : view_.menu(context_, picture_, &hit))
+    for (MenuLine& line : menu_at(view_, context_, picture_, &hit))
       if (line.label == label) return line.actions;
     return {};
   }
   viz::Scene card(int index, int row, int col) const {
-    return view_.hover(context_, picture_, {index, row, col}).card;
+    return view_.facts(context_, picture_, {index, row, col}).card;
   }
 
  private:

@@ -158,11 +158,10 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/generate.cpp", "seed"},
       {"app/cli/commands/search.cpp", "heads"},     // which are searched
       {"app/views/attention/search.cpp", "query"},  // a heading
-      {"app/cli/commands/sweep.cpp", "heads"},
       {"app/cli/commands/sweep.cpp", "metric"},
-      {"app/run/analyses/sweep.h", "sweep"},        // words for the status line
-      {"app/views/output/sweep.cpp", "heads"},      // a value of its option
-      {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
+      {"app/run/analyses/sweep.h", "sweep"},          // words for the status line
+      {"app/views/output/sweep_options.h", "heads"},  // a value of its option
+      {"app/cli/commands/attribute.cpp", "heads"},    // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
       {"app/cli/arguments/measured.cpp", "heads"},  // keys of JSON
       {"app/cli/arguments/measured.cpp", "count"},
@@ -193,7 +192,6 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/attention/lines.cpp", "query"},
       {"app/run/analyses/sweep.h", "sweep"},  // what is computed
-      {"app/cli/commands/sweep.cpp", "heads"},
       {"app/cli/commands/sweep.cpp", "metric"},
       {"app/views/output/sweep.cpp", "heads"},
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token

@@ -64,26 +64,43 @@ template <class Value>
 using Named = std::pair<std::string_view, Value>;
 inline constexpr Named<bool> kYesOrNo[] = {{"yes", true}, {"no", false}};
 
+// Of a row of such a table, or of one whose rows have a `name` and a `value`.
+template <class Row>
+constexpr std::string_view name_in(const Row& row) {
+  if constexpr (requires { row.name; }) {
+    return row.name;
+  } else {
+    return row.first;
+  }
+}
+template <class Row>
+constexpr auto value_in(const Row& row) {
+  if constexpr (requires { row.value; }) {
+    return row.value;
+  } else {
+    return row.second;
+  }
+}
 /// "logit|difference", or with `last` "logit, difference or kl".
-template <class Value, std::size_t kCount>
-std::string names_of(const Named<Value> (&all)[kCount], const char* between, const char* last = nullptr) {
+template <class Row, std::size_t kCount>
+std::string names_of(const Row (&all)[kCount], const char* between, const char* last = nullptr) {
   std::string names;
-  for (const auto& [name, value] : all)
-    names += (names.empty()                                        ? ""
-              : last != nullptr && value == all[kCount - 1].second ? last
-                                                                   : between) +
-             std::string(name);
+  for (const Row& row : all)
+    names += (&row == all                                   ? ""
+              : last != nullptr && &row == &all[kCount - 1] ? last
+                                                            : between) +
+             std::string(name_in(row));
   return names;
 }
 
 [[noreturn]] void refuse_name(const std::string& option, const std::string& names, const std::string& text);
 
 /// The value by its name.
-template <class Value, std::size_t kCount>
-auto one_of(const Named<Value> (&all)[kCount]) {
+template <class Row, std::size_t kCount>
+auto one_of(const Row (&all)[kCount]) {
   return [&all](const std::string& option, const std::string& text) {
-    for (const auto& [name, value] : all)
-      if (text == name) return value;
+    for (const Row& row : all)
+      if (text == name_in(row)) return value_in(row);
     refuse_name(option, names_of(all, ", ", " or "), text);
   };
 }

@@ -71,9 +71,9 @@ class CommandSyntax {
     option(name, values, help, value, [](const std::string&, const std::string& text) { return text; });
   }
   /// Takes one of these names.
-  template <class Value, class Meaning, std::size_t kCount>
+  template <class Value, class Row, std::size_t kCount>
   void choice_option(const std::string& name, const std::string& help, Value& value,
-                     const Named<Meaning> (&all)[kCount]) {
+                     const Row (&all)[kCount]) {
     option(name, names_of(all, "|"), help, value, one_of(all));
   }
   /// Takes several values; `repeated`: one each time that it is given.

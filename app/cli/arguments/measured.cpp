@@ -75,11 +75,11 @@ Measured measured_of(const Json& part) {
       throw std::invalid_argument("entry " + std::to_string(i) + " of its heads is " +
                                   head_name(static_cast<int>(layer), static_cast<int>(number)));
     HeadMetrics& figures = measured.heads.emplace_back();
-    for (std::size_t f = 0; f < kHeadMetrics; ++f) {
-      const std::string name(words_of(figure_at(f)).name);
-      if (part.at("bits").at(name) != HeadMetrics::bits(figure_at(f)))
+    for (const HeadMetricKind& metric : head_metrics()) {
+      const std::string name(metric.name);
+      if (part.at("bits").at(name) != metric.bits)
         throw std::invalid_argument("its sums of " + name + " are in other units");
-      figures.sum(figure_at(f)) = sum_of(head.at("sums").at(name));
+      figures.sum(metric.id) = sum_of(head.at("sums").at(name));
     }
   }
   return measured;

@@ -21,10 +21,6 @@ struct Measured {
   Shard shard = {};
 };
 
-constexpr HeadMetric figure_at(std::size_t index) {
-  return static_cast<HeadMetric>(index);
-}
-
 /// What `headscope metrics --prompts --json` wrote. Throws model::LoadError that begins with `file`.
 Measured parse_measured(std::string_view json, const std::string& file);
 

@@ -65,15 +65,14 @@ std::vector<std::size_t> chosen(const Measured& measured, const MetricsCommand& 
 
 void write_text(const Measured& measured, const std::vector<std::size_t>& order, std::ostream& out) {
   out << format("%-8s", "head");
-  for (std::size_t f = 0; f < kHeadMetrics; ++f) out << format(" %9s", words_of(figure_at(f)).name.data());
+  for (const HeadMetricKind& metric : head_metrics()) out << format(" %9s", metric.name.data());
   out << '\n';
   for (const std::size_t i : order) {
     const int index = static_cast<int>(i);
     out << format("%-8s", head_name(index / measured.n_head, index % measured.n_head).c_str());
-    for (std::size_t f = 0; f < kHeadMetrics; ++f) {
-      const double value = measured.heads[i][figure_at(f)];
-      out << (std::isnan(value) ? format(" %9s", "none")
-                                : format(" %9.*f", words_of(figure_at(f)).decimals, value));
+    for (const HeadMetricKind& metric : head_metrics()) {
+      const double value = measured.heads[i][metric.id];
+      out << (std::isnan(value) ? format(" %9s", "none") : format(" %9.*f", metric.decimals, value));
     }
     out << '\n';
   }
@@ -81,12 +80,12 @@ void write_text(const Measured& measured, const std::vector<std::size_t>& order,
 
 void write_csv(const Measured& measured, const std::vector<std::size_t>& order, std::ostream& out) {
   out << "layer,head";
-  for (std::size_t f = 0; f < kHeadMetrics; ++f) out << ',' << words_of(figure_at(f)).name;
+  for (const HeadMetricKind& metric : head_metrics()) out << ',' << metric.name;
   out << '\n';
   for (const std::size_t i : order) {
     const int index = static_cast<int>(i);
     out << index / measured.n_head << ',' << index % measured.n_head;
-    for (std::size_t f = 0; f < kHeadMetrics; ++f) out << ',' << plain(measured.heads[i][figure_at(f)]);
+    for (const HeadMetricKind& metric : head_metrics()) out << ',' << plain(measured.heads[i][metric.id]);
     out << '\n';
   }
 }
@@ -108,17 +107,16 @@ void write_json(const Measured& measured, const MetricsCommand& command,
   }
   answer["n_layer"] = static_cast<int>(measured.heads.size()) / measured.n_head;
   answer["n_head"] = measured.n_head;
-  for (std::size_t f = 0; f < kHeadMetrics; ++f)
-    answer["bits"][std::string(words_of(figure_at(f)).name)] = HeadMetrics::bits(figure_at(f));
+  for (const HeadMetricKind& metric : head_metrics()) answer["bits"][std::string(metric.name)] = metric.bits;
   answer["heads"] = Json::array();
   for (const std::size_t i : order) {
     const int index = static_cast<int>(i);
     Json head{{"layer", index / measured.n_head}, {"head", index % measured.n_head}};
     Json sums;
-    for (std::size_t f = 0; f < kHeadMetrics; ++f) {
-      const std::string name(words_of(figure_at(f)).name);
-      const ExactMean& sum = measured.heads[i].sum(figure_at(f));
-      head[name] = measured.heads[i][figure_at(f)];  // NaN is written as null
+    for (const HeadMetricKind& metric : head_metrics()) {
+      const std::string name(metric.name);
+      const ExactMean& sum = measured.heads[i].sum(metric.id);
+      head[name] = measured.heads[i][metric.id];  // NaN is written as null
       sums[name] = {{"units", sum.units}, {"count", sum.count}, {"lost", sum.lost}};
     }
     head["sums"] = std::move(sums);
@@ -175,13 +173,13 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
 
 std::string names_of_metrics() {
   std::string names;
-  for (std::size_t i = 0; i < kHeadMetrics; ++i)
-    names += (i == 0 ? "" : "|") + std::string(words_of(static_cast<HeadMetric>(i)).name);
+  for (const HeadMetricKind& metric : head_metrics())
+    names += (names.empty() ? "" : "|") + std::string(metric.name);
   return names;
 }
 
 HeadMetric metric(const std::string& option, const std::string& text) {
-  const auto found = head_figure(text);
+  const auto found = head_metric(text);
   if (!found) throw WrongUse(option + " takes " + names_of_metrics() + ", not " + model::quote(text));
   return *found;
 }

@@ -30,16 +30,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr Named<SweepMetric> kMetrics[] = {{"logit", SweepMetric::logit},
-                                           {"difference", SweepMetric::difference},
-                                           {"probability", SweepMetric::probability},
-                                           {"kl", SweepMetric::divergence}};
-constexpr Named<SweepOver> kOver[] = {{"heads", SweepOver::heads}, {"layer-position", SweepOver::positions}};
 constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero}, {"mean", SweepChange::mean}};
-constexpr Named<model::Site> kSites[] = {{"resid_pre", model::Site::resid_pre},
-                                         {"attn_out", model::Site::attn_out},
-                                         {"mlp_out", model::Site::mlp_out},
-                                         {"z", model::Site::z}};
 
 using Json = nlohmann::ordered_json;
 
@@ -118,14 +109,13 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
       row.push_back(numbers_or_null(sweep.difference(command.metric, layer, column)));
     changes.push_back(std::move(row));
   }
-  constexpr const char* kChanges[] = {"zero", "mean", "patch"};
   const Json result = {{"position", sweep.position},
                        {"token", token(sweep.token)},
                        {"other_token", token(sweep.against)},
-                       {"metric", name_of(kMetrics, command.metric)},
-                       {"over", name_of(kOver, command.over)},
+                       {"metric", kSweepMetrics[static_cast<std::size_t>(command.metric)].name},
+                       {"over", kSweepOver[static_cast<std::size_t>(command.over)].name},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
-                       {"change", kChanges[static_cast<std::size_t>(command.change)]},
+                       {"change", kSweepChanges[static_cast<std::size_t>(command.change)].name},
                        {"before", numbers_or_null(sweep.before.of(command.metric))},
                        {"changes", std::move(changes)}};
   out << '{';
@@ -263,15 +253,15 @@ Finish describe_sweep(CommandSyntax& command) {
   command.choice_option("metric",
                         "what is compared: a token's logit, the difference of two tokens' logits,\na token's "
                         "probability, or KL(run || changed) (default: difference)",
-                        own->metric, kMetrics);
-  command.choice_option("sweep-over", "what is changed in turn (default: heads)", own->over, kOver);
+                        own->metric, kSweepMetrics);
+  command.choice_option("sweep-over", "what is changed in turn (default: heads)", own->over, kSweepOver);
   command.old_name("over");
   command.choice_option("ablate",
                         "set each to zero, or to its mean over the prompt (default: zero; with\n--from or "
                         "--second-model each is patched)",
                         own->ablation, kAblations);
   command.choice_option("site", "what of each layer is changed (default: resid_pre; of heads it is z)",
-                        own->given_site, kSites);
+                        own->given_site, kSweepSites);
   command.option("token", "TEXT|ID", "the token, as in \" it\", or its id (default: the most probable)",
                  own->token, token_text);
   command.option("other-token", "TEXT|ID",

@@ -20,70 +20,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMostNumbers below 2^63
 
-constexpr std::array<HeadMetricWords, kHeadMetrics> kWords{{
-    {"first", "Weight on the first token", "mean over the queries from 1 on", "weight", 4},
-    {"previous", "Weight on the previous token", "mean over the queries from 1 on", "weight", 4},
-    {"self", "Weight on the query itself", "mean over the queries from 1 on", "weight", 4},
-    {"induction", "Induction", "mean weight on what followed earlier occurrences of the query's token",
-     "weight", 4},
-    {"duplicate", "Duplicate tokens", "mean weight on earlier occurrences of the query's token", "weight", 4},
-    {"entropy", "Entropy of the weights", "in bits, mean over the queries from 1 on", "bits", 3},
-    {"distance", "Distance", "tokens from a query back to what it takes, mean by weight", "tokens back", 2},
-    {"sink", "First-token sink", "share of queries that give the first token more than all others together",
-     "share", 4},
-}};
-constexpr std::array<int, kHeadMetrics> kBits{36, 36, 36, 36, 36, 32, 20, 36};
-
-/// log2 of a positive normal number, to 2e-7; of 0 some finite number, so that 0 log 0 is 0. Without a
-/// branch: there are millions of weights.
-inline float fast_log2(float x) {
-  const auto bits = std::bit_cast<std::int32_t>(x);
-  const auto exponent = static_cast<float>((bits >> 23) - 127);
-  const float m = std::bit_cast<float>((bits & 0x007FFFFF) | 0x3F800000);  // [1, 2)
-  const float t = (m - 1) / (m + 1), s = t * t;
-  // 2 / ln 2 times the series of artanh t
-  const float series = 1 + s * (1.F / 3 + s * (1.F / 5 + s * (1.F / 7 + s * (1.F / 9 + s * (1.F / 11)))));
-  return exponent + 2.8853900817779268F * t * series;
-}
-
-struct Spread {
-  double entropy = 0;   ///< bits
-  double distance = 0;  ///< mean of |query - key| by weight
-};
-
-/// Of the weights of keys 0 .. n - 1.
-Spread spread_of(const float* row, int query, int n) {
-  constexpr int kLanes = 16;
-  std::array<float, kLanes> entropy{}, distance{};
-  int i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const float w = row[i + lane];
-      entropy[static_cast<std::size_t>(lane)] -= w * fast_log2(w);
-      distance[static_cast<std::size_t>(lane)] += w * static_cast<float>(std::abs(query - i - lane));
-    }
-  }
-  Spread spread;
-  for (; i < n; ++i) {
-    spread.entropy -= static_cast<double>(row[i] * fast_log2(row[i]));
-    spread.distance += static_cast<double>(row[i] * static_cast<float>(std::abs(query - i)));
-  }
-  for (const float part : entropy) spread.entropy += static_cast<double>(part);
-  for (const float part : distance) spread.distance += static_cast<double>(part);
-  return spread;
-}
-
 }  // namespace
-
-const HeadMetricWords& words_of(HeadMetric figure) {
-  return kWords[static_cast<std::size_t>(figure)];
-}
-
-std::optional<HeadMetric> head_figure(std::string_view name) {
-  const auto found = std::ranges::find(kWords, name, &HeadMetricWords::name);
-  if (found == kWords.end()) return std::nullopt;
-  return static_cast<HeadMetric>(found - kWords.begin());
-}
 
 void ExactMean::add(double number, int bits) {
   ++count;
@@ -120,35 +57,13 @@ std::vector<int> earlier_occurrences(std::span<const int> tokens) {
   return earlier;
 }
 
-int HeadMetrics::bits(HeadMetric figure) {
-  return kBits[static_cast<std::size_t>(figure)];
-}
-
 void HeadMetrics::add(int query, std::span<const float> weights, std::span<const int> earlier,
                       bool own_keys) {
-  const auto put = [this](HeadMetric figure, double number) { sum(figure).add(number, bits(figure)); };
-  const float* row = weights.data();
-  put(HeadMetric::first, static_cast<double>(row[0]));
-  put(HeadMetric::sink, std::isnan(row[0]) ? kNone : static_cast<double>(row[0] > 0.5F));
-  const Spread spread = spread_of(row, query, static_cast<int>(weights.size()));
-  put(HeadMetric::entropy, spread.entropy);
-  if (!own_keys) return;
-  put(HeadMetric::previous, static_cast<double>(row[query - 1]));
-  put(HeadMetric::self, static_cast<double>(row[query]));
-  put(HeadMetric::distance, spread.distance);
-  if (earlier.empty()) return;
-  bool induces = false, repeats = false;
-  double induction = 0, duplicate = 0;
-  for (int at = earlier[static_cast<std::size_t>(query)]; at >= 0;
-       at = earlier[static_cast<std::size_t>(at)]) {
-    repeats = true;
-    duplicate += static_cast<double>(row[at]);
-    if (at + 1 == query) continue;
-    induces = true;
-    induction += static_cast<double>(row[at + 1]);
+  const QueryWeights of = query_weights(query, weights, earlier);
+  for (const HeadMetricKind& metric : head_metrics()) {
+    if (metric.of_text && !own_keys) continue;
+    if (const auto number = metric.of(of)) sum(metric.id).add(*number, metric.bits);
   }
-  if (repeats) put(HeadMetric::duplicate, duplicate);
-  if (induces) put(HeadMetric::induction, induction);
 }
 
 HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
@@ -156,8 +71,8 @@ HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
   return *this;
 }
 
-double HeadMetrics::operator[](HeadMetric figure) const {
-  return sum(figure).mean(bits(figure));
+double HeadMetrics::operator[](HeadMetric metric) const {
+  return sum(metric).mean(kind_of(metric).bits);
 }
 
 void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/run/analyses/head_metric.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/pass/run.h"
@@ -15,20 +16,6 @@
 
 // What heads do with a text, in numbers: means over queries, which can be taken over many texts.
 namespace headscope::app {
-
-enum class HeadMetric { first, previous, self, induction, duplicate, entropy, distance, sink };
-inline constexpr std::size_t kHeadMetrics = 8;
-
-struct HeadMetricWords {
-  std::string_view name;    ///< of the figure in files and on the command line: "induction"
-  std::string_view title;   ///< "Weight on the first token"
-  std::string_view detail;  ///< what is averaged, over which queries
-  std::string_view unit;    ///< "weight", "bits"
-  int decimals = 4;         ///< that are worth showing
-};
-const HeadMetricWords& words_of(HeadMetric figure);
-/// Nothing: no figure has that name.
-std::optional<HeadMetric> head_figure(std::string_view name);
 
 /// The mean of numbers that comes out the same, to the bit, in whatever order they were added and however
 /// they were cut into parts: each is rounded once to a whole number of small units, and whole numbers add up
@@ -54,22 +41,20 @@ struct ExactMean {
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
 /// What one head does at queries of any number of texts. Sums of parts are those of the whole, to the bit.
-/// The first query of a text, which sees nothing but itself, is no part of any figure.
+/// The first query of a text, which sees nothing but itself, is no part of any metric.
 class HeadMetrics {
  public:
   /// The weights of a text's query, query >= 1: [query + 1], or [T] where it may see later keys. `earlier`:
   /// earlier_occurrences of the text; empty: no token occurs twice. Where keys are not the text's own tokens,
-  /// there are [K] weights, and no figures that relate the query to its text.
+  /// there are [K] weights, and no metrics that relate the query to its text.
   void add(int query, std::span<const float> weights, std::span<const int> earlier, bool own_keys = true);
   /// Throws model::RunError where there are more queries than can be added up.
   HeadMetrics& operator+=(const HeadMetrics& other);
 
-  /// NaN where no query has the figure.
-  double operator[](HeadMetric figure) const;
-  const ExactMean& sum(HeadMetric figure) const { return sums_[static_cast<std::size_t>(figure)]; }
-  ExactMean& sum(HeadMetric figure) { return sums_[static_cast<std::size_t>(figure)]; }
-  /// Of the figure's sums: each counts 2^-bits.
-  static int bits(HeadMetric figure);
+  /// NaN where no query counts.
+  double operator[](HeadMetric metric) const;
+  const ExactMean& sum(HeadMetric metric) const { return sums_[static_cast<std::size_t>(metric)]; }
+  ExactMean& sum(HeadMetric metric) { return sums_[static_cast<std::size_t>(metric)]; }
   bool operator==(const HeadMetrics&) const = default;
 
  private:

@@ -301,22 +301,6 @@ std::string_view quantity_of(const ViewContext& c) {
   return c.options[kCircuit] == Circuit::ov ? "logit" : "score";
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const viz::Region& region = region_of(picture, hit);
-  const auto numbers = numbers_of(c);
-  const Entry* entry = numbers ? entry_at(c, *numbers, region) : nullptr;
-  if (!entry) return result;
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
-  const auto token = [&](int id) { return label_of(c, id) + "   id " + std::to_string(id); };
-  if (entry->query >= 0) result.lines.push_back("query " + token(entry->query));
-  result.lines.push_back((entry->query >= 0 ? "key " : "") + token(entry->id));
-  result.lines.push_back(std::string(quantity_of(c)) + " " + exact(static_cast<float>(entry->value)));
-  result.status = title_of(c);
-  for (const std::string& line : result.lines) result.status += "   " + line;
-  return result;
-}
-
 Table table(const ViewContext& c) {
   Table result;
   const auto numbers = numbers_of(c);
@@ -352,16 +336,21 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit*, const Gest
   return keys_along_prompt(c, gesture);
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto numbers = hit ? numbers_of(c) : std::nullopt;
-  if (!numbers) return lines;
-  const Entry* entry = entry_at(c, *numbers, region_of(picture, *hit));
-  if (!entry) return lines;
-  lines.push_back(copy_value(static_cast<float>(entry->value), quantity_of(c)));
-  if (entry->query >= 0) add_copies_of_token(lines, c, entry->query, label_of(c, entry->query));
-  add_copies_of_token(lines, c, entry->id, label_of(c, entry->id));
-  return lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const viz::Region& region = region_of(picture, hit);
+  const auto numbers = numbers_of(c);
+  const Entry* entry = numbers ? entry_at(c, *numbers, region) : nullptr;
+  if (!entry) return facts;
+  facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
+  const auto token = [&](int id) { return label_of(c, id) + "   id " + std::to_string(id); };
+  facts.say(title_of(c), Fact::In::status);
+  if (entry->query >= 0) facts.say("query " + token(entry->query));
+  facts.say((entry->query >= 0 ? "key " : "") + token(entry->id));
+  facts.number(std::string(quantity_of(c)), static_cast<float>(entry->value));
+  if (entry->query >= 0) add_copies_of_token(facts, c, entry->query);
+  add_copies_of_token(facts, c, entry->id);
+  return facts;
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -387,11 +376,10 @@ View circuits_view() {
   view.help = "the OV and QK circuits of a head: which tokens it writes, and which keys it looks for";
   view.options = {&kCircuit, &kFirstMlp, &kNormalized};
   view.on = on;
-  view.menu = menu;
   view.figure_size = figure_size;
   view.whole_height = whole_height;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {false, true, false};
   return view;

@@ -28,7 +28,7 @@ const Option<HeadMetric> kMetric{{.name = "metric",
                                   .label = "Metric",
                                   .help = "what of each head the grid shows",
                                   .default_value = 0,
-                                  .choices = figure_choices(),
+                                  .choices = metric_choices(),
                                   .keys = "fF"}};
 const Option<Text> kText{
     {.name = "metrics-text",
@@ -57,25 +57,20 @@ const Option<double> kLeast{
 const Option<int> kFirstRow =
     first_row_option("first-head", "First head", "first row of the list that is shown");
 
-std::string_view heading_of(HeadMetric figure) {
-  return figure == HeadMetric::self ? "itself" : words_of(figure).name;
-}
-constexpr HeadMetric figure_at(std::size_t index) {
-  return static_cast<HeadMetric>(index);
-}
-
 /// The numbers of all heads; NaN where they are not there yet, or do not exist.
 struct Numbers {
   int layers = 0, heads = 0;
   int done = 0;                                            ///< heads that are there, the first so many
   std::string pending;                                     ///< how much is there, while not all is
   std::string texts;                                       ///< what they are measured on, of a list
-  std::array<std::vector<float>, kHeadMetrics> of_figure;  ///< [layers, heads]
+  std::array<std::vector<float>, kHeadMetrics> of_metric;  ///< [layers, heads]
   std::vector<std::string> layer_names, head_names, names;
 
-  const std::vector<float>& shown(const ViewContext& c) const {
-    return of_figure[static_cast<std::size_t>(c.options[kMetric])];
+  std::vector<float>& of(HeadMetric metric) { return of_metric[static_cast<std::size_t>(metric)]; }
+  const std::vector<float>& of(HeadMetric metric) const {
+    return of_metric[static_cast<std::size_t>(metric)];
   }
+  const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
   /// What is not there is 0 in it.
   std::vector<float> grid(const ViewContext& c) const {
     std::vector<float> values = shown(c);
@@ -118,10 +113,11 @@ Numbers numbers_of(const model::Config& config, std::span<const HeadMetrics* con
   for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
   for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
   for (int i = 0; i < n.layers * n.heads; ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
-  for (std::size_t f = 0; f < kHeadMetrics; ++f) {
-    n.of_figure[f].assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
+  for (const HeadMetricKind& metric : head_metrics()) {
+    std::vector<float>& of = n.of(metric.id);
+    of.assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
     for (std::size_t i = 0; i < figures.size(); ++i)
-      if (figures[i]) n.of_figure[f][i] = static_cast<float>((*figures[i])[figure_at(f)]);
+      if (figures[i]) of[i] = static_cast<float>((*figures[i])[metric.id]);
   }
   return n;
 }
@@ -135,11 +131,11 @@ bool of_change(const ViewContext& c) {
 /// are there in both.
 void subtract(Numbers& n, std::span<const HeadMetrics* const> before) {
   n.done = std::min(n.done, static_cast<int>(before.size()));
-  for (std::size_t f = 0; f < kHeadMetrics; ++f)
-    for (std::size_t i = 0; i < n.of_figure[f].size(); ++i) {
+  for (const HeadMetricKind& metric : head_metrics())
+    for (std::size_t i = 0; i < n.of(metric.id).size(); ++i) {
       const bool known = i < static_cast<std::size_t>(n.done) && before[i];
-      n.of_figure[f][i] -=
-          known ? static_cast<float>((*before[i])[figure_at(f)]) : std::numeric_limits<float>::quiet_NaN();
+      n.of(metric.id)[i] -=
+          known ? static_cast<float>((*before[i])[metric.id]) : std::numeric_limits<float>::quiet_NaN();
     }
 }
 
@@ -221,28 +217,29 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys =
 
 /// The chosen number comes first, with bars.
 List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& heads) {
-  const auto chosen = static_cast<std::size_t>(c.options[kMetric]);
-  const auto value = [&](std::size_t f) {
-    return [&n, &heads, f](int row) {
-      return n.of_figure[f][static_cast<std::size_t>(heads[static_cast<std::size_t>(row)])];
+  const auto value = [&](HeadMetric metric) {
+    return [&of = n.of(metric), &heads](int row) {
+      return of[static_cast<std::size_t>(heads[static_cast<std::size_t>(row)])];
     };
   };
-  const auto none = [&](std::size_t f) { return [of = value(f)](int row) { return std::isnan(of(row)); }; };
+  const auto none = [&](HeadMetric metric) {
+    return [of = value(metric)](int row) { return std::isnan(of(row)); };
+  };
   List list(c, kRows, static_cast<int>(heads.size()));
   list.text("head", 9,
             [&](int row) { return n.names[static_cast<std::size_t>(heads[static_cast<std::size_t>(row)])]; });
-  const HeadMetric metric = c.options[kMetric];
-  list.bar(std::string(heading_of(metric)), 8, c.theme->accent, value(chosen),
+  const HeadMetricKind& chosen = kind_of(c.options[kMetric]);
+  list.bar(std::string(chosen.heading), 8, c.theme->accent, value(chosen.id),
            {.heading = c.theme->text,
-            .digits = words_of(metric).decimals,
+            .digits = chosen.decimals,
             .most = 12 * c.font_size,
-            .blank = none(chosen)});
-  for (std::size_t f = 0; f < kHeadMetrics; ++f) {
-    if (f == chosen) continue;
-    const HeadMetric other = figure_at(f);
+            .blank = none(chosen.id)});
+  for (const HeadMetricKind& other : head_metrics()) {
+    if (&other == &chosen) continue;
     list.number(
-        std::string(heading_of(other)), static_cast<int>(kHeadMetrics - f), value(f),
-        {.color = c.theme->text_muted, .digits = std::min(words_of(other).decimals, 3), .blank = none(f)});
+        std::string(other.heading), static_cast<int>(kHeadMetrics) - static_cast<int>(other.id),
+        value(other.id),
+        {.color = c.theme->text_muted, .digits = std::min(other.decimals, 3), .blank = none(other.id)});
   }
   list.table.order = {1, !c.options[kLeastFirst]};
   const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
@@ -264,7 +261,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
   map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
   map.scale_title = (of_change(c) ? difference_name(c) + std::string(", ") : "") +
-                    std::string(words_of(c.options[kMetric]).unit);
+                    std::string(kind_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
   map.role = kCell;
@@ -290,17 +287,15 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
   if (of_model(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
-  const HeadMetric metric = c.options[kMetric];
   if (of_change(c)) return std::string("no finite ") + difference_name(c) + "s";
   if (!has_own_keys(*c.run)) return "the keys are no tokens of the queries' text";
-  if (metric == HeadMetric::duplicate) return "no token of this prompt occurs twice";
-  if (metric == HeadMetric::induction) return "no token of this prompt occurs again after others";
-  return "no finite numbers";
+  const std::string_view lacking = kind_of(c.options[kMetric]).lacking;
+  return lacking.empty() ? "no finite numbers" : std::string(lacking);
 }
 
 /// What is averaged, and over what.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
-  const std::string detail(words_of(c.options[kMetric]).detail);
+  const std::string detail(kind_of(c.options[kMetric]).detail);
   if (!of_model(c)) return detail;
   if (of_list(c)) return n.texts + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
@@ -323,7 +318,7 @@ Picture build(const ViewContext& c) {
   if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
     return too_small(c, "for the heads");
   Picture picture = blank(c);
-  const std::string title(words_of(c.options[kMetric]).title);
+  const std::string title(kind_of(c.options[kMetric]).title);
   if (of_change(c)) {
     paint_title(picture, c, title + difference_suffix(c), difference_words(c) + "; " + detail_of(c, n));
   } else {
@@ -360,47 +355,6 @@ int head_at(const ViewContext& c, const Numbers& n, const Picture& picture, cons
   return region.role == kRow ? head_of_row(c, n, region.id) : hit.row * n.heads + hit.col;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const std::optional<Numbers> numbers = numbers_of(c);
-  if (!numbers) return result;
-  const Numbers& n = *numbers;
-  const auto index = static_cast<std::size_t>(head_at(c, n, picture, hit));
-  if (index >= n.names.size()) return result;
-  const std::vector<int> listed = listed_heads(c, n);
-  const auto row = std::ranges::lower_bound(listed, static_cast<int>(index)) - listed.begin();
-  const bool is_listed =
-      row < std::ssize(listed) && listed[static_cast<std::size_t>(row)] == static_cast<int>(index);
-  for (const viz::Region& region : picture.regions) {
-    const auto frame = [&](const viz::Rect& rect) {
-      result.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
-    };
-    if (region.role == kCell) {
-      frame(region.cell_rect(static_cast<int>(index) / n.heads, static_cast<int>(index) % n.heads)
-                .inset(-0.5F));
-    } else if (is_listed && region.id == row) {
-      frame(region.rect.inset(0.5F));
-    }
-  }
-  result.lines = {n.names[index]};
-  result.status = n.names[index];
-  if (static_cast<int>(index) >= n.done) {
-    result.lines.emplace_back(kComputing);
-    return result;
-  }
-  for (std::size_t f = 0; f < kHeadMetrics; ++f) {
-    const float value = n.of_figure[f][index];
-    const std::string number = std::isnan(value) ? "none" : exact(value);
-    const HeadMetricWords& words = words_of(figure_at(f));
-    const bool weight = words.unit == "weight";
-    std::string line = (weight ? "weight: " : "") + std::string(heading_of(figure_at(f))) + " " + number;
-    if (!weight && !std::isnan(value)) line += " " + std::string(words.unit);
-    result.lines.push_back((of_change(c) ? difference_prefix(c) : "") + std::move(line));
-    if (f == static_cast<std::size_t>(c.options[kMetric])) result.status += "   " + result.lines.back();
-  }
-  return result;
-}
-
 /// A row for each head, listed or not.
 Table table(const ViewContext& c) {
   Table result;
@@ -408,12 +362,11 @@ Table table(const ViewContext& c) {
   if (!numbers) return result;
   const Numbers& n = *numbers;
   result.header = {"layer", "head"};
-  for (std::size_t f = 0; f < kHeadMetrics; ++f)
-    result.header.push_back((of_change(c) ? difference_prefix(c) : "") +
-                            std::string(heading_of(figure_at(f))));
+  for (const HeadMetricKind& metric : head_metrics())
+    result.header.push_back((of_change(c) ? difference_prefix(c) : "") + std::string(metric.heading));
   for (int index = 0; index < n.done; ++index) {
     std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
-    for (const auto& values : n.of_figure) row.push_back(plain(values[static_cast<std::size_t>(index)]));
+    for (const auto& values : n.of_metric) row.push_back(plain(values[static_cast<std::size_t>(index)]));
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -445,18 +398,45 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return {SelectHead{index / numbers->heads, index % numbers->heads}};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
   const std::optional<Numbers> numbers = numbers_of(c);
-  if (!numbers || !hit) return lines;
+  if (!numbers) return facts;
   const Numbers& n = *numbers;
-  const int head = head_at(c, n, picture, *hit);
+  const int head = head_at(c, n, picture, hit);
   const auto index = static_cast<std::size_t>(head);
-  if (index >= n.names.size()) return lines;
-  lines.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
-  const float value = n.shown(c)[index];
-  if (std::isfinite(value)) lines.push_back(copy_value(value, heading_of(c.options[kMetric])));
-  return lines;
+  if (index >= n.names.size()) return facts;
+  const std::vector<int> listed = listed_heads(c, n);
+  const auto row = std::ranges::lower_bound(listed, head) - listed.begin();
+  const bool is_listed = row < std::ssize(listed) && listed[static_cast<std::size_t>(row)] == head;
+  for (const viz::Region& region : picture.regions) {
+    const auto frame = [&](const viz::Rect& rect) {
+      facts.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
+    };
+    if (region.role == kCell) {
+      frame(region.cell_rect(head / n.heads, head % n.heads).inset(-0.5F));
+    } else if (is_listed && region.id == row) {
+      frame(region.rect.inset(0.5F));
+    }
+  }
+  facts.say(n.names[index]);
+  facts.commands.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
+  if (head >= n.done) {
+    facts.say(kComputing, Fact::In::tooltip);
+    return facts;
+  }
+  for (const HeadMetricKind& metric : head_metrics()) {
+    const float value = n.of(metric.id)[index];
+    const bool weight = metric.unit == "weight", none = std::isnan(value),
+               chosen = metric.id == c.options[kMetric];
+    facts.said.push_back({.label = (of_change(c) ? difference_prefix(c) : "") +
+                                   std::string(weight ? "weight: " : "") + std::string(metric.heading),
+                          .value = none ? "none" : exact(value),
+                          .unit = weight || none ? "" : std::string(metric.unit),
+                          .copied = chosen && std::isfinite(value) ? plain(value) : "",
+                          .in = chosen ? Fact::In::both : Fact::In::tooltip});
+  }
+  return facts;
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -476,12 +456,11 @@ View head_metrics_view() {
   view.of_model = of_model;
   view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
   add_list<kRows, click, on_key>(view);
-  view.menu = menu;
   view.figure_size = figure_size;
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   return view;
 }

@@ -59,7 +59,7 @@ const Option<Tiles> kTiles{
      .label = "Tiles",
      .help = "what stands for each head: its small map, or a number that is measured on the prompt",
      .default_value = 0,
-     .choices = figure_choices({{"map", "Maps", "The small attention pattern of each head"}}),
+     .choices = metric_choices({{"map", "Maps", "The small attention pattern of each head"}}),
      .keys = "G"}};
 
 /// The figure that the tiles show; none: they show maps, as changes always do.
@@ -247,7 +247,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   const auto figure = figure_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
   if (c.side == Side::difference) layout.scale_title = difference_prefix(c) + std::string("weight");
-  if (figure) layout.scale_title = words_of(*figure).unit;
+  if (figure) layout.scale_title = kind_of(*figure).unit;
   if (!figure && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
@@ -301,8 +301,8 @@ Picture build(const ViewContext& c) {
   if (layout.figure) {
     const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
     const std::string axes = "rows: layers; in each map, rows are queries and columns keys";
-    paint_title(picture, c, figure ? words_of(*figure).title : all,
-                figure ? std::string(words_of(*figure).detail)
+    paint_title(picture, c, figure ? kind_of(*figure).title : all,
+                figure ? std::string(kind_of(*figure).detail)
                 : c.side == Side::difference
                     ? std::string(difference_suffix(c) + 2) + ", " + difference_words(c) + "; " + axes
                     : axes);
@@ -387,50 +387,6 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   return card;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  if (!c.run) return result;
-  const int n_head = c.run->run->config.n_head;
-  const std::string name = head_name(region.id / n_head, region.id % n_head);
-  result.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
-  result.lines = {name};
-  result.status = name;
-  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
-  const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
-  if (!t || hit.row >= t->rows || hit.col >= t->cols) {
-    result.lines.emplace_back(kComputing);
-    return result;
-  }
-  if (const auto figure = figure_of(c)) {
-    result.lines.push_back(std::string(words_of(*figure).title) + ": " + figure_words(t->figures, *figure));
-    result.lines.emplace_back(words_of(*figure).detail);
-    result.status += "   " + result.lines[1];
-    return result;
-  }
-  const std::string where =
-      cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
-      cell_name(key_tokens(*c.run), key_count(*c.run), t->cols, hit.col, "key", "keys");
-  const float weight = t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->cols) +
-                                 static_cast<std::size_t>(hit.col)];
-  const bool pooled = t->rows < c.run->run->length() || t->cols < key_count(*c.run);
-  const std::string value =
-      t->is_masked(hit.row, hit.col)
-          ? "masked"
-          : std::string(pooled ? "largest " : "") + difference_prefix(c) + "weight " + exact(weight);
-  result.lines.push_back(where);
-  result.lines.push_back(value);
-  if (c.run->run->length() > 1 && c.side != Side::difference) {
-    result.lines.push_back("mean weight on the first token " + percent(t->figures[HeadMetric::first]));
-    if (has_own_keys(*c.run))
-      result.lines.push_back("on the previous " + percent(t->figures[HeadMetric::previous]) + ", on itself " +
-                             percent(t->figures[HeadMetric::self]));
-  }
-  result.status += "   " + where + "   " + value;
-  result.card = make_card(c, *thumbnails, *t, hit);
-  return result;
-}
-
 /// A row for each head and (pooled) query, a column for each (pooled) key.
 Table table(const ViewContext& c) {
   Table result;
@@ -444,7 +400,7 @@ Table table(const ViewContext& c) {
     return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
   };
   if (const auto figure = figure_of(c)) {
-    result.header = {"layer", "head", std::string(words_of(*figure).name)};
+    result.header = {"layer", "head", std::string(kind_of(*figure).name)};
     for (int i = 0; i < config.n_layer * config.n_head; ++i) {
       const Thumbnail* t = thumbnail_of(*thumbnails, i);
       const double value = t ? t->figures[*figure] : std::nan("");
@@ -563,17 +519,58 @@ ViewActions change_head(const ViewContext& c, int which) {
   return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+/// What can be done with all heads alike.
+void add_fit(std::vector<MenuLine>& menu, const ViewContext& c) {
+  if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"All heads", std::move(all)});
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  if (!c.run) return facts;
+  const int layer = region.id / c.run->run->config.n_head, head = region.id % c.run->run->config.n_head;
+  facts.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
+  facts.say(head_name(layer, head));
+  facts.commands.push_back({"Show " + head_name(layer, head), {SelectHead{layer, head}}});
+  add_head_edits(facts.commands, c, layer, head);
+  add_fit(facts.commands, c);
+  const auto thumbnails = c.ask(ThumbnailsOfHeads{});
+  const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
+  if (!t || hit.row >= t->rows || hit.col >= t->cols) {
+    facts.say(kComputing, Fact::In::tooltip);
+    return facts;
+  }
+  if (const auto figure = figure_of(c)) {
+    facts.say(std::string(kind_of(*figure).title) + ": " + figure_words(t->figures, *figure));
+    facts.say(std::string(kind_of(*figure).detail), Fact::In::tooltip);
+    return facts;
+  }
+  facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
+            cell_name(key_tokens(*c.run), key_count(*c.run), t->cols, hit.col, "key", "keys"));
+  if (t->is_masked(hit.row, hit.col)) {
+    facts.say("masked");
+  } else {
+    const bool pooled = t->rows < c.run->run->length() || t->cols < key_count(*c.run);
+    facts.number(std::string(pooled ? "largest " : "") + difference_prefix(c) + "weight",
+                 t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->cols) +
+                           static_cast<std::size_t>(hit.col)]);
+  }
+  if (c.run->run->length() > 1 && c.side != Side::difference) {
+    facts.say("mean weight on the first token " + percent(t->figures[HeadMetric::first]), Fact::In::tooltip);
+    if (has_own_keys(*c.run))
+      facts.say("on the previous " + percent(t->figures[HeadMetric::previous]) + ", on itself " +
+                    percent(t->figures[HeadMetric::self]),
+                Fact::In::tooltip);
+  }
+  facts.card = make_card(c, *thumbnails, *t, hit);
+  return facts;
+}
+
+std::vector<MenuLine> menu(const ViewContext& c) {
   std::vector<MenuLine> lines;
   if (!c.run) return lines;
-  if (!hit) {  // by the keyboard: of the chosen one
-    add_head_edits(lines, c, c.selection.layer, c.selection.head);
-  } else {
-    const int id = region_of(picture, *hit).id, heads = c.run->run->config.n_head;
-    lines.push_back({"Show " + head_name(id / heads, id % heads), {SelectHead{id / heads, id % heads}}});
-    add_head_edits(lines, c, id / heads, id % heads);
-  }
-  if (ViewActions all = fit(c, 0); !all.empty()) lines.push_back({"All heads", std::move(all)});
+  add_head_edits(lines, c, c.selection.layer, c.selection.head);
+  add_fit(lines, c);
   return lines;
 }
 
@@ -618,7 +615,7 @@ View heads_view() {
   view.needs = Capability::patterns;
   view.figure_size = figure_size;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   return view;
 }

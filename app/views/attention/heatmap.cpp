@@ -144,49 +144,6 @@ double sum_of_row(const Pattern& pattern, int row) {
   return sum;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const auto answer = shown_pattern(c);
-  Hover result;
-  if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return result;
-  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
-  const viz::Matrix pattern = answer->matrix();
-  const std::string query = "query " + token_name(c.run->tokens, hit.row),
-                    key = "key " + token_name(key_tokens(*c.run), hit.col);
-  const std::string place = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key;
-  result.lines = {query, key};
-  if (answer->masked(hit.row, hit.col)) {
-    const bool score = c.options[kCells] != Cells::rollout;
-    if (c.side == Side::difference) {
-      result.lines.emplace_back("masked in both, or a token that nothing is compared with");
-      return result;
-    }
-    result.lines.push_back("masked: " + why_masked(hit.row, hit.col));
-    result.lines.push_back(score ? "score −∞, weight exactly 0" : "nothing of it reaches this position");
-    result.status = place + "   masked";
-    return result;
-  }
-  const float weight = pattern.at(hit.row, hit.col);
-  const Words words = words_of(c);
-  if (c.side == Side::difference) {
-    result.lines.push_back(difference_prefix(c) + std::string(words.quantity) + " " + exact(weight));
-    result.status = place + "   " + result.lines.back();
-    return result;
-  }
-  result.lines.push_back(std::string(words.quantity) + " " + exact(weight));
-  if (std::isfinite(weight)) {
-    const double part = c.options[kCells] == Cells::values
-                            ? static_cast<double>(weight) / sum_of_row(*answer, hit.row)
-                            : static_cast<double>(weight);
-    result.lines.push_back(
-        (std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
-        std::to_string(rank_of(*answer, hit.row, hit.col)) + " of " +
-        std::to_string(answer->masked.count_of(hit.row)));
-  }
-  result.status = place + "   " + exact(weight);
-  return result;
-}
-
 /// A row a query, a column a key; masked cells empty.
 Table table(const ViewContext& c) {
   const auto answer = shown_pattern(c);
@@ -208,13 +165,34 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts = facts_of_matrix(c, hit);
   const auto answer = shown_pattern(c);
-  std::optional<float> weight;
-  if (answer && hit && hit->row < answer->length && hit->col < answer->keys() &&
-      !answer->masked(hit->row, hit->col))
-    weight = answer->matrix().at(hit->row, hit->col);
-  return attention_matrix_menu(c, hit, weight);
+  if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return facts;
+  paint_cell_cross(facts, c, region_of(picture, hit), hit);
+  if (answer->masked(hit.row, hit.col)) {
+    if (c.side == Side::difference) {
+      facts.say("masked in both, or a token that nothing is compared with");
+      return facts;
+    }
+    facts.say("masked: " + why_masked(hit.row, hit.col));
+    facts.say(c.options[kCells] != Cells::rollout ? "score −∞, weight exactly 0"
+                                                  : "nothing of it reaches this position",
+              Fact::In::tooltip);
+    return facts;
+  }
+  const float weight = answer->matrix().at(hit.row, hit.col);
+  const Words words = words_of(c);
+  facts.number(difference_prefix(c) + std::string(words.quantity), weight);
+  if (c.side == Side::difference || !std::isfinite(weight)) return facts;
+  const double part = c.options[kCells] == Cells::values
+                          ? static_cast<double>(weight) / sum_of_row(*answer, hit.row)
+                          : static_cast<double>(weight);
+  facts.say((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
+                std::to_string(rank_of(*answer, hit.row, hit.col)) + " of " +
+                std::to_string(answer->masked.count_of(hit.row)),
+            Fact::In::tooltip);
+  return facts;
 }
 
 /// Between the map and its legend, and under the map and what it says of pooling.
@@ -242,13 +220,13 @@ View heatmap_view() {
   view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
-  view.menu = menu;
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.refuse = refuse_zoom;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
+  view.menu = attention_matrix_menu;
   view.table = table;
   view.caption = {true, true, true};
   return view;

@@ -334,49 +334,6 @@ bool is_inside(const ViewContext& c, const Place& place) {
   return place.position < (place.key ? key_count(*c.run) : c.run->run->length());
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  constexpr std::size_t kNamed = 3;
-  Hover result;
-  const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
-  const Place place = place_of(c, picture, hit);
-  if (sources.empty() || !is_inside(c, place)) return result;
-  Strongest strongest(threshold_of(c), kMostOfToken);
-  if (place.key) {
-    add_key(strongest, sources, place.position, c.run->run->length());
-  } else {
-    add_query(strongest, sources, place.position);
-  }
-  const std::vector<viz::Link> links = strongest.take();
-  const viz::Style style = style_of(c);
-  const viz::LinkChart chart = frame_of(c, sources);
-  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
-  if (!layout.fits) return result;
-  // All others step back.
-  result.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
-  viz::paint_link_lines(result.overlay, chart, links, layout, style);
-
-  const auto name = [&](bool key, int position) {
-    return token_name(key ? key_tokens(*c.run) : c.run->tokens, position);
-  };
-  result.lines = {(place.key ? "key " : "query ") + name(place.key, place.position)};
-  for (std::size_t s = 0; s < sources.size(); ++s) {
-    std::string words = sources[s].name + ":";
-    std::size_t named = 0;
-    for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link) {
-      if (link->series != static_cast<int>(s)) continue;
-      words += (named++ > 0 ? ", "
-                : place.key ? " to query "
-                            : " to key ") +
-               name(!place.key, place.key ? link->from : link->to) + " " +
-               viz::number(static_cast<double>(link->weight), 3);
-    }
-    if (place.key && named > 0) words.replace(words.find(" to query "), 10, " from query ");
-    result.lines.push_back(named > 0 ? words : words + " nothing from " + plain(c.options[kThreshold]));
-  }
-  result.status = result.lines.front() + "   " + result.lines[1];
-  return result;
-}
-
 /// A row for each weight from the threshold on, the strongest first; the heading says where these are not
 /// all.
 Table table(const ViewContext& c) {
@@ -446,16 +403,53 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return clicked(c, place);
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  if (!c.run || !hit) return lines;
-  const Place place = place_of(c, picture, *hit);
-  if (!is_inside(c, place)) return lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  constexpr std::size_t kNamed = 3;
+  Facts facts;
+  if (!c.run) return facts;
+  const Place place = place_of(c, picture, hit);
+  if (!is_inside(c, place)) return facts;
   const bool own_keys = has_own_keys(*c.run);
-  if (own_keys || !place.key) lines.push_back(choose_query(c, place.position));
-  if (own_keys || place.key) add_choice_of_key(lines, c, place.position, c.selection.query);
-  if (c.options[kPinned]) lines.push_back({"All lines", {SetOption{&kPinned, false}}});
-  return lines;
+  if (own_keys || !place.key) facts.commands.push_back(choose_query(c, place.position));
+  if (own_keys || place.key) add_choice_of_key(facts.commands, c, place.position, c.selection.query);
+  if (c.options[kPinned]) facts.commands.push_back({"All lines", {SetOption{&kPinned, false}}});
+
+  const std::vector<Source> sources = sources_of(c);
+  if (sources.empty()) return facts;
+  Strongest strongest(threshold_of(c), kMostOfToken);
+  if (place.key) {
+    add_key(strongest, sources, place.position, c.run->run->length());
+  } else {
+    add_query(strongest, sources, place.position);
+  }
+  const std::vector<viz::Link> links = strongest.take();
+  const viz::Style style = style_of(c);
+  const viz::LinkChart chart = frame_of(c, sources);
+  const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
+  if (!layout.fits) return facts;
+  // All others step back.
+  facts.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
+  viz::paint_link_lines(facts.overlay, chart, links, layout, style);
+
+  const auto name = [&](bool key, int position) {
+    return token_name(key ? key_tokens(*c.run) : c.run->tokens, position);
+  };
+  facts.say((place.key ? "key " : "query ") + name(place.key, place.position));
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    std::string words;
+    std::size_t named = 0;
+    for (auto link = links.rbegin(); link != links.rend() && named < kNamed; ++link) {
+      if (link->series != static_cast<int>(s)) continue;
+      words += (named++ > 0 ? ", "
+                : place.key ? " from query "
+                            : " to key ") +
+               name(!place.key, place.key ? link->from : link->to) + " " +
+               viz::number(static_cast<double>(link->weight), 3);
+    }
+    if (named == 0) words = " nothing from " + plain(c.options[kThreshold]);
+    facts.say(sources[s].name + ":" + words, s == 0 ? Fact::In::both : Fact::In::tooltip);
+  }
+  return facts;
 }
 
 /// So large that every token has its label.
@@ -509,13 +503,12 @@ View lines_view() {
       {"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
       {"lL", "Layer", "Draw all heads of the chosen layer, or the chosen one alone", whole_layer}};
   view.on = on;
-  view.menu = menu;
   view.figure_size = figure_size;
   view.refuse = refuse;
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {true, true, true};
   return view;

@@ -228,31 +228,6 @@ Place place_of(const ViewContext& c, const Numbers& n, const Picture& picture, c
   return place;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto n = numbers_of(c);
-  if (!n) return result;
-  const viz::Region& region = region_of(picture, hit);
-  const Place place = place_of(c, *n, picture, hit);
-  for (const viz::Region& row : picture.regions) {
-    if (row.role == kPart && row.id == place.part)
-      result.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->text, 1, 2});
-  }
-  if (place.component >= 0) {
-    paint_hovered_component(result.overlay, c, region, place.component,
-                            region.role == kStrip && region.id == kZ ? n->heads : 1);
-    const auto i = static_cast<std::size_t>(place.component);
-    result.lines.push_back(place.of + "[" + std::to_string(i) + "] = " + exact(place.values[i]));
-  }
-  if (place.part >= 0) {
-    const auto i = static_cast<std::size_t>(place.part);
-    result.lines.push_back(n->names[i] + ": norm " + exact(n->norms[i]));
-    result.lines.push_back("along the sum " + exact(n->along[i]) + " of " + viz::number(n->norm, 4));
-  }
-  result.status = status_of(result.lines);
-  return result;
-}
-
 std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
   if (gesture.key == Key::up) return ViewActions{MoveHead{0, -1}};
   if (gesture.key == Key::down) return ViewActions{MoveHead{0, 1}};
@@ -266,19 +241,31 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return {SelectHead{c.selection.layer, part}};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
   const auto n = numbers_of(c);
-  if (!n || !hit) return lines;
-  const Place place = place_of(c, *n, picture, *hit);
-  if (place.part >= 0 && place.part < n->heads) {
-    lines.push_back({"Show " + n->names[static_cast<std::size_t>(place.part)],
-                     {SelectHead{c.selection.layer, place.part}}});
+  if (!n) return facts;
+  const viz::Region& region = region_of(picture, hit);
+  const Place place = place_of(c, *n, picture, hit);
+  for (const viz::Region& row : picture.regions) {
+    if (row.role == kPart && row.id == place.part)
+      facts.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->text, 1, 2});
   }
-  if (place.component >= 0)
-    lines.push_back(copy_value(place.values[static_cast<std::size_t>(place.component)]));
-  if (place.part >= 0) lines.push_back(copy_value(n->norms[static_cast<std::size_t>(place.part)], "norm"));
-  return lines;
+  if (place.component >= 0) {
+    paint_hovered_component(facts.overlay, c, region, place.component,
+                            region.role == kStrip && region.id == kZ ? n->heads : 1);
+    const auto i = static_cast<std::size_t>(place.component);
+    facts.number(place.of + "[" + std::to_string(i) + "] =", place.values[i]);
+  }
+  if (place.part >= 0) {
+    const auto i = static_cast<std::size_t>(place.part);
+    if (place.part < n->heads)
+      facts.commands.push_back({"Show " + n->names[i], {SelectHead{c.selection.layer, place.part}}});
+    facts.number(n->names[i] + ": norm", n->norms[i]);
+    facts.number("along the sum", n->along[i]);
+    facts.said.back().unit = "of " + viz::number(n->norm, 4);
+  }
+  return facts;
 }
 
 /// A row for each part, for their sum, and for the residual stream before and after.
@@ -307,9 +294,8 @@ View merge_view() {
   view.help = "the heads' z side by side, through c_proj into the residual stream, and what each head adds";
   view.options = {&kLargestFirst, &kFirstPart};
   add_list<kRows, click, on_key>(view);
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, true, true};

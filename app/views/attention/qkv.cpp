@@ -159,33 +159,6 @@ Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit
   return place;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto input = current_input(c);
-  if (!input) return result;
-  const viz::Region& region = region_of(picture, hit);
-  const Place place = place_of(c, picture, hit);
-  const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
-  const auto i = static_cast<std::size_t>(place.component);
-  if (i >= strip.values.size()) return result;
-  const model::Config& config = c.run->run->config;
-  paint_hovered_component(result.overlay, c, region, place.component,
-                          place.row >= kQuery && place.row <= kValue ? config.n_head : 1);
-  result.lines = {strip.name + "[" + std::to_string(i) + "] = " + exact(strip.values[i])};
-  if (place.row == kOutput || place.row == kBias) {
-    const char* const parts[] = {"q", "k", "v"};
-    result.lines.push_back(std::string("of ") + parts[place.component / config.n_embd] + ", component " +
-                           std::to_string(place.component % config.n_embd));
-  }
-  if (place.head >= 0) {
-    result.lines.push_back(
-        head_name(c.selection.layer, place.head) + ", component " +
-        std::to_string(place.row >= kQueryHead ? place.component : place.component % config.d_head()));
-  }
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
-  return result;
-}
-
 /// A row for each component of the longest strip.
 Table table(const ViewContext& c) {
   Table result;
@@ -216,18 +189,30 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return {SelectHead{c.selection.layer, place.head}};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
   const auto input = current_input(c);
-  if (!input || !hit) return lines;
-  const Place place = place_of(c, picture, *hit);
+  if (!input) return facts;
+  const Place place = place_of(c, picture, hit);
   const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
+  const std::string head = place.head >= 0 ? head_name(c.selection.layer, place.head) : "";
   if (place.head >= 0)
-    lines.push_back(
-        {"Show " + head_name(c.selection.layer, place.head), {SelectHead{c.selection.layer, place.head}}});
-  if (place.component < std::ssize(strip.values))
-    lines.push_back(copy_value(strip.values[static_cast<std::size_t>(place.component)]));
-  return lines;
+    facts.commands.push_back({"Show " + head, {SelectHead{c.selection.layer, place.head}}});
+  const auto i = static_cast<std::size_t>(place.component);
+  if (i >= strip.values.size()) return facts;
+  const model::Config& config = c.run->run->config;
+  paint_hovered_component(facts.overlay, c, region_of(picture, hit), place.component,
+                          place.row >= kQuery && place.row <= kValue ? config.n_head : 1);
+  facts.number(strip.name + "[" + std::to_string(i) + "] =", strip.values[i]);
+  if (place.row == kOutput || place.row == kBias) {
+    const char* const parts[] = {"q", "k", "v"};
+    facts.say(std::string("of ") + parts[place.component / config.n_embd] + ", component " +
+              std::to_string(place.component % config.n_embd));
+  }
+  if (place.head >= 0)
+    facts.say(head + ", component " +
+              std::to_string(place.row >= kQueryHead ? place.component : place.component % config.d_head()));
+  return facts;
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -242,10 +227,9 @@ View qkv_view() {
   view.title = "Q, K, V";
   view.help = "how a token gets its query, key and value: ln_1, one product for all three, cut into heads";
   view.on = on;
-  view.menu = menu;
   view.figure_size = figure_size;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {true, true, true};
   view.shows_difference = true;

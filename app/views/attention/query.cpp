@@ -266,53 +266,6 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
   return {};
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto stages = current_stages(c);
-  const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  const bool component = region.role == kComponent;
-  if (!stages || (!component && region.role != kKey)) return result;
-  const Numbers n = numbers_of(c, *stages);
-  if (region.id >= n.keys) return result;
-  for (const viz::Region& row : picture.regions) {
-    if (row.role == kKey && row.id == region.id && (!component || row.rect.contains(region.rect.center()))) {
-      result.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
-    }
-  }
-  const auto which = static_cast<Vector>(hit.row);
-  const bool own = component && (which == Vector::query || which == Vector::z);
-  result.lines = {(own ? "query " : "key ") + token_name(c.run->tokens, region.id)};
-  if (component && hit.col < static_cast<int>(n.d_head)) {
-    result.overlay.add(
-        viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    for (std::string& line : component_lines(n, which, region.id, static_cast<std::size_t>(hit.col)))
-      result.lines.push_back(std::move(line));
-  }
-  if (of_change(c)) {
-    for (const auto& [name, stage] :
-         {std::pair{"score ", Stage::scores}, {"scaled ", Stage::scaled}, {"weight ", Stage::pattern}})
-      result.lines.push_back(difference_prefix(c) + std::string(name) + exact(n.at(stage, region.id)));
-    if (std::isnan(n.at(Stage::pattern, region.id)))
-      result.lines = {result.lines.front(), no_counterpart_words(c)};
-  } else if (!own) {
-    auto digits = [&](Stage stage) { return viz::number(static_cast<double>(n.at(stage, region.id)), 4); };
-    if (!component) {
-      result.lines.push_back("score " + exact(n.at(Stage::scores, region.id)));
-      result.lines.push_back("scaled " + exact(n.at(Stage::scaled, region.id)));
-      if (stages->masked(n.query, region.id))
-        result.lines.push_back("masked: " + why_masked(n.query, region.id));
-      result.lines.push_back("weight " + exact(n.at(Stage::pattern, region.id)));
-    }
-    result.lines.push_back("q·k = " + digits(Stage::scores) + "; × " +
-                           scale_factor(c.run->run->config, n.layer) + " = " + digits(Stage::scaled) +
-                           "; softmax → " + digits(Stage::pattern));
-  }
-  result.status = head_name(c.selection.layer, c.selection.head) + "   query " +
-                  token_name(c.run->tokens, n.query) + " → " + result.lines.front() + "   " +
-                  result.lines.back();
-  return result;
-}
-
 /// Numbers of all keys, vectors of those that the query sees, and in the last row their sum.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
@@ -368,19 +321,50 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return key && may_see(c, c.selection.query, *key) ? ViewActions{clicked_key(c, *key)} : ViewActions{};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto key = hit ? key_at(c, picture, *hit) : std::nullopt;
-  if (!key) return lines;
-  add_choice_of_key(lines, c, *key, c.selection.query);
-  lines.push_back(choose_query(c, *key));
-  if (const auto stages = current_stages(c); stages && c.selection.query < stages->values.length) {
-    const auto value = [&](Stage stage) { return stages->matrix(stage).at(c.selection.query, *key); };
-    const std::string what = of_change(c) ? difference_prefix(c) : "";
-    lines.push_back(copy_value(value(Stage::pattern), what + "weight"));
-    lines.push_back(copy_value(value(Stage::scores), what + "score"));
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  if (const auto key = key_at(c, picture, hit)) {
+    add_choice_of_key(facts.commands, c, *key, c.selection.query);
+    facts.commands.push_back(choose_query(c, *key));
   }
-  return lines;
+  const auto stages = current_stages(c);
+  const viz::Region& region = region_of(picture, hit);
+  const bool component = region.role == kComponent;
+  if (!stages || (!component && region.role != kKey)) return facts;
+  const Numbers n = numbers_of(c, *stages);
+  const int key = region.id;
+  if (key >= n.keys) return facts;
+  for (const viz::Region& row : picture.regions) {
+    if (row.role == kKey && row.id == key && (!component || row.rect.contains(region.rect.center())))
+      facts.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
+  }
+  const auto which = static_cast<Vector>(hit.row);
+  const bool own = component && (which == Vector::query || which == Vector::z);
+  facts.say(head_name(n.layer, c.selection.head) + "   query " + token_name(c.run->tokens, n.query) + " →",
+            Fact::In::status);
+  facts.say((own ? "query " : "key ") + token_name(c.run->tokens, key));
+  if (of_change(c) && std::isnan(n.at(Stage::pattern, key))) {
+    facts.say(no_counterpart_words(c));
+    return facts;
+  }
+  if (component && hit.col < static_cast<int>(n.d_head)) {
+    facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
+    facts.say(component_lines(n, which, key, static_cast<std::size_t>(hit.col)));
+  }
+  const auto say = [&](const char* name, Stage stage, Fact::In in) {
+    facts.number(difference_prefix(c) + std::string(name), n.at(stage, key), in);
+  };
+  const auto rows = component && !of_change(c) ? Fact::In::menu : Fact::In::tooltip;
+  say("score", Stage::scores, rows);
+  if (rows != Fact::In::menu) say("scaled", Stage::scaled, rows);
+  if (!component && !of_change(c) && stages->masked(n.query, key))
+    facts.say("masked: " + why_masked(n.query, key));
+  say("weight", Stage::pattern, of_change(c) ? Fact::In::both : rows);
+  if (of_change(c) || own) return facts;
+  const auto digits = [&](Stage stage) { return viz::number(static_cast<double>(n.at(stage, key)), 4); };
+  facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, n.layer) + " = " +
+            digits(Stage::scaled) + "; softmax → " + digits(Stage::pattern));
+  return facts;
 }
 
 }  // namespace
@@ -394,9 +378,8 @@ View query_view() {
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
   view.commands = query_steps("The query before this one", "The query after this one");
   add_list<kRows, click, on_key>(view);
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;

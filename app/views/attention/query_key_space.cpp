@@ -314,33 +314,6 @@ std::string beginning_of(const ViewContext& c, const ListPlane& list, std::size_
   return words + (place != list.places.end() && place->prompt == prompt ? "…" : "");
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto at = under(c, picture, hit);
-  if (!at) return result;
-  const float r = 2.5F * style_of(c).unit();
-  result.overlay.add(
-      viz::StrokeRect{{at->place.x - r, at->place.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
-  const std::string kind = at->key ? "key " : "query ";
-  if (of_list(c)) {
-    result.lines = {kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”",
-                    beginning_of(c, *c.ask(list_question(c)), at->of.prompt)};
-  } else {
-    const PromptTokens& tokens = c.run->tokens;
-    result.lines = {kind + token_name(tokens, at->of.position)};
-    if (at->key) {
-      result.lines.push_back(score_words(c, c.selection.query, at->of.position,
-                                         "query " + token_name(tokens, c.selection.query)));
-    } else if (c.selection.key >= 0) {
-      result.lines.push_back(
-          score_words(c, at->of.position, c.selection.key, "key " + token_name(tokens, c.selection.key)));
-    }
-    std::erase(result.lines, "");
-  }
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
-  return result;
-}
-
 Table table(const ViewContext& c) {
   Table result;
   const std::optional<Shown> shown = shown_of(c);
@@ -380,18 +353,34 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return at ? chosen(c, *at) : ViewActions{};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto at = hit ? under(c, picture, *hit) : std::nullopt;
-  if (!at) return lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const auto at = under(c, picture, hit);
+  if (!at) return facts;
+  const float r = 2.5F * style_of(c).unit();
+  facts.overlay.add(
+      viz::StrokeRect{{at->place.x - r, at->place.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
+  const std::string kind = at->key ? "key " : "query ";
   if (of_list(c)) {
-    lines.push_back({"Show prompt " + grouped(static_cast<std::int64_t>(at->of.prompt) + 1), chosen(c, *at)});
+    facts.say(kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”");
+    facts.say(beginning_of(c, *c.ask(list_question(c)), at->of.prompt));
+    facts.commands.push_back(
+        {"Show prompt " + grouped(static_cast<std::int64_t>(at->of.prompt) + 1), chosen(c, *at)});
   } else {
-    lines.push_back(choose_query(c, at->of.position));
-    add_choice_of_key(lines, c, at->of.position, c.selection.query);
+    const PromptTokens& tokens = c.run->tokens;
+    facts.say(kind + token_name(tokens, at->of.position));
+    if (at->key) {
+      facts.say(score_words(c, c.selection.query, at->of.position,
+                            "query " + token_name(tokens, c.selection.query)));
+    } else if (c.selection.key >= 0) {
+      facts.say(
+          score_words(c, at->of.position, c.selection.key, "key " + token_name(tokens, c.selection.key)));
+    }
+    facts.commands.push_back(choose_query(c, at->of.position));
+    add_choice_of_key(facts.commands, c, at->of.position, c.selection.query);
   }
-  add_copies_of_token(lines, c, at->of.id, label_of(c, at->of.id));
-  return lines;
+  add_copies_of_token(facts, c, at->of.id);
+  return facts;
 }
 
 }  // namespace
@@ -408,9 +397,8 @@ View query_key_space_view() {
   view.shows_parts = true;
   view.options = {&kText, &kColoring};
   view.on = on;
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {true, true, true};
   return view;

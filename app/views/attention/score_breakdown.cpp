@@ -319,29 +319,6 @@ std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int k
           std::string(names_of_sides(c).first) + " " + exact(n.now.row->weights[i])};
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto n = numbers_of(c);
-  if (!n) return result;
-  const viz::Region& region = region_of(picture, hit);
-  const auto i = static_cast<std::size_t>(hit.col);
-  if (region.role == kComponent && i < n->k.size()) {
-    for (const viz::Region& other : picture.regions) {
-      if (other.role == kComponent)
-        result.overlay.add(viz::StrokeRect{other.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
-    }
-    result.lines = component_lines(c, *n, i);
-  } else if (region.role == kStep) {
-    result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->line, 1, 2});
-    result.lines = steps_of(c, *n)[static_cast<std::size_t>(region.id)].exact;
-  } else if (region.role == kKey && i < n->of_keys.size()) {
-    result.overlay.add(viz::StrokeRect{region.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
-    result.lines = key_lines(c, *n, hit.col);
-  }
-  for (const std::string& line : result.lines) result.status += (result.status.empty() ? "" : "   ") + line;
-  return result;
-}
-
 /// The components, then each number of the way from the score to the weight; empty where it has none on one
 /// of both sides.
 Table table(const ViewContext& c) {
@@ -384,25 +361,34 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return {clicked_key(c, hit->col)};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
   const auto n = numbers_of(c);
-  if (!n || !hit) return lines;
+  if (!n) return facts;
   const std::string change = difference_prefix(c);
-  const viz::Region& region = region_of(picture, *hit);
-  if (region.role == kKey) add_choice_of_key(lines, c, hit->col, c.selection.query);
-  if (region.role == kComponent && hit->col < std::ssize(n->k)) {
-    const auto i = static_cast<std::size_t>(hit->col);
-    lines.push_back(copy_value(n->q[i], change + "q"));
-    lines.push_back(copy_value(n->k[i], change + "k"));
-  }
-  if (region.role == kStep) {
+  const viz::Region& region = region_of(picture, hit);
+  const auto i = static_cast<std::size_t>(hit.col);
+  if (region.role == kComponent && i < n->k.size()) {
+    for (const viz::Region& other : picture.regions) {
+      if (other.role == kComponent)
+        facts.overlay.add(viz::StrokeRect{other.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
+    }
+    facts.say(component_lines(c, *n, i));
+    facts.number(change + "q", n->q[i], Fact::In::menu);
+    facts.number(change + "k", n->k[i], Fact::In::menu);
+  } else if (region.role == kStep) {
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->line, 1, 2});
+    facts.say(steps_of(c, *n)[static_cast<std::size_t>(region.id)].exact);
     const auto of = [&](float now, float before) { return n->before ? difference(now, before) : now; };
     const Cell& before = n->before ? *n->before : n->now;
-    lines.push_back(copy_value(of(n->now.score(), before.score()), change + "score"));
-    lines.push_back(copy_value(of(n->now.weight(), before.weight()), change + "weight"));
+    facts.number(change + "score", of(n->now.score(), before.score()), Fact::In::menu);
+    facts.number(change + "weight", of(n->now.weight(), before.weight()), Fact::In::menu);
+  } else if (region.role == kKey && i < n->of_keys.size()) {
+    facts.overlay.add(viz::StrokeRect{region.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
+    facts.say(key_lines(c, *n, hit.col));
+    add_choice_of_key(facts.commands, c, hit.col, c.selection.query);
   }
-  return lines;
+  return facts;
 }
 
 float whole_height(const ViewContext& c) {
@@ -418,9 +404,8 @@ View score_view() {
   view.title = "Arithmetic";
   view.help = "one query and one key: from the products of their components to the weight, number by number";
   view.on = on;
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, true, true};

@@ -244,49 +244,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto stages = current_stages(c);
-  Hover result;
-  if (!stages || region_of(picture, hit).role != kCell || hit.row >= stages->values.length ||
-      hit.col >= stages->values.length) {
-    return result;
-  }
-  for (const viz::Region& region : picture.regions) {
-    if (region.role != kCell) continue;
-    viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
-  }
-  const bool masked = stages->masked(hit.row, hit.col);
-  auto value = [&](Stage stage) { return exact(stages->matrix(stage).at(hit.row, hit.col)); };
-  auto digits = [&](Stage stage) {
-    return viz::number(static_cast<double>(stages->matrix(stage).at(hit.row, hit.col)), 4);
-  };
-  const std::string query = "query " + token_name(c.run->tokens, hit.row),
-                    key = "key " + token_name(c.run->tokens, hit.col);
-  const std::string factor = "× " + scale_factor(c.run->run->config, c.selection.layer);
-  if (c.side == Side::difference) {
-    result.lines = {query,
-                    key,
-                    difference_prefix(c) + ("score " + value(Stage::scores)),
-                    "scaled " + value(Stage::scaled),
-                    "masked " + value(Stage::masked),
-                    "weight " + value(Stage::pattern)};
-    result.status = query + " → " + key + "   " + difference_prefix(c) + "weight " + value(Stage::pattern);
-    return result;
-  }
-  result.lines = {
-      query,
-      key,
-      "score " + value(Stage::scores),
-      "scaled " + value(Stage::scaled),
-      "masked " + value(Stage::masked) + (masked ? " (" + why_masked(hit.row, hit.col) + ")" : ""),
-      "weight " + value(Stage::pattern),
-      "q·k = " + digits(Stage::scores) + "; " + factor + " = " + digits(Stage::scaled) +
-          (masked ? "; masked → −∞; softmax → 0" : "; softmax → " + digits(Stage::pattern))};
-  result.status = head_name(c.selection.layer, c.selection.head) + "   " + query + " → " + key + "   " +
-                  result.lines.back();
-  return result;
-}
-
 /// The four matrices one below the other: a row for each stage and query, a column a key.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
@@ -309,14 +266,28 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts = facts_of_matrix(c, hit);
   const auto stages = current_stages(c);
-  std::optional<float> value;
-  if (stages && hit && hit->row < stages->values.length && hit->col < stages->values.length) {
-    const int stage = region_of(picture, *hit).id;
-    value = stages->matrix(static_cast<Stage>(stage)).at(hit->row, hit->col);
+  if (!stages || region_of(picture, hit).role != kCell || hit.row >= stages->values.length ||
+      hit.col >= stages->values.length) {
+    return facts;
   }
-  return attention_matrix_menu(c, hit, value);
+  for (const viz::Region& region : picture.regions)
+    if (region.role == kCell) paint_cell_cross(facts, c, region, hit);
+  const auto value = [&](Stage stage) { return stages->matrix(stage).at(hit.row, hit.col); };
+  const auto digits = [&](Stage stage) { return viz::number(static_cast<double>(value(stage)), 4); };
+  const bool change = c.side == Side::difference, masked = stages->masked(hit.row, hit.col);
+  facts.number(difference_prefix(c) + std::string("score"), value(Stage::scores), Fact::In::tooltip);
+  facts.number("scaled", value(Stage::scaled), Fact::In::tooltip);
+  facts.number("masked", value(Stage::masked), Fact::In::tooltip);
+  if (masked && !change) facts.said.back().unit = "(" + why_masked(hit.row, hit.col) + ")";
+  facts.number("weight", value(Stage::pattern), change ? Fact::In::both : Fact::In::tooltip);
+  if (change) return facts;
+  facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, c.selection.layer) +
+            " = " + digits(Stage::scaled) +
+            (masked ? "; masked → −∞; softmax → 0" : "; softmax → " + digits(Stage::pattern)));
+  return facts;
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
@@ -333,12 +304,12 @@ View scores_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
   view.commands = attention_matrix_commands();
   view.on = on_attention_matrix;
-  view.menu = menu;
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.refuse = refuse_zoom;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
+  view.menu = attention_matrix_menu;
   view.table = table;
   view.caption = {true, true, true};
   return view;

@@ -317,22 +317,6 @@ int row_of(const FoundWeights& found, const FoundWeight& one) {
   return static_cast<int>(&one - found.best.data());
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto found = found_of(c);
-  const FoundWeight* one = found_at(c, found.get(), picture, hit);
-  if (one == nullptr) return {};
-  const auto token = [&](int position, int id) {
-    return std::to_string(position) + " “" + label_of(c, id) + "”";
-  };
-  std::vector<std::string> lines{
-      head_name(one->layer, one->head),
-      "query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id),
-      (of_shape(c) ? "in the shape " : "weight ") + exact(one->weight)};
-  if (of_list(c)) lines.push_back("prompt " + grouped(one->prompt));
-  lines.push_back(found->excerpts[static_cast<std::size_t>(row_of(*found, *one))]);
-  return row_hover(c, region_of(picture, hit).rect, std::move(lines));
-}
-
 Table table(const ViewContext& c) {
   const auto found = found_of(c);
   return found ? list_of(c, *found).exported() : Table{};
@@ -378,15 +362,23 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return one != nullptr ? go_to(c, *found, row_of(*found, *one)) : ViewActions{};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto found = hit != nullptr ? found_of(c) : nullptr;
-  const FoundWeight* one = hit != nullptr ? found_at(c, found.get(), picture, *hit) : nullptr;
-  if (one == nullptr) return lines;
-  lines.push_back({of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place",
-                   go_to(c, *found, row_of(*found, *one))});
-  lines.push_back(copy_value(one->weight));
-  return lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto found = found_of(c);
+  const FoundWeight* one = found_at(c, found.get(), picture, hit);
+  if (one == nullptr) return {};
+  const auto token = [&](int position, int id) {
+    return std::to_string(position) + " “" + label_of(c, id) + "”";
+  };
+  Facts facts = facts_of_row(c, region_of(picture, hit).rect);
+  facts.say(head_name(one->layer, one->head));
+  facts.say("query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id));
+  facts.number(of_shape(c) ? "weight in the shape" : "weight", one->weight);
+  if (of_list(c)) facts.say("prompt " + grouped(one->prompt));
+  const int row = row_of(*found, *one);
+  facts.say(found->excerpts[static_cast<std::size_t>(row)]);
+  facts.commands.push_back(
+      {of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place", go_to(c, *found, row)});
+  return facts;
 }
 
 /// A figure has the largest that its page has room for, and says so.
@@ -414,11 +406,10 @@ View search_view() {
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
                     }}};
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
-  view.menu = menu;
   view.shows_parts = true;
   view.refuse = missing;
   view.figure_size = figure_size;

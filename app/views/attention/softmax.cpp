@@ -293,18 +293,23 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto lab = lab_of(c);
   const viz::Region& region = region_of(picture, hit);
   if (!lab || region.id >= std::ssize(lab->scores)) return {};
   const auto i = static_cast<std::size_t>(region.id);
+  Facts facts = facts_of_row(c, region.rect, c.theme->query);
+  facts.say(lab->names[i]);
+  if (std::isnan(lab->weights[i]) && lab->change) {
+    facts.say(no_counterpart_words(c));
+    return facts;
+  }
   const std::string change = lab->change ? difference_prefix(c) : "";
-  std::vector<std::string> lines{lab->names[i], change + "score " + exact(lab->scores[i]),
-                                 change + "scaled " + exact(lab->scaled[i]),
-                                 change + "weight " + exact(lab->weights[i])};
-  if (!lab->other.empty()) lines.push_back(change + lab->other_name + " " + exact(lab->other[i]));
-  if (std::isnan(lab->weights[i]) && lab->change) lines = {lab->names[i], no_counterpart_words(c)};
-  return row_hover(c, region.rect, lines, lines.size(), c.theme->query);
+  facts.number(change + "score", lab->scores[i]);
+  facts.number(change + "scaled", lab->scaled[i]);
+  facts.number(change + "weight", lab->weights[i]);
+  if (!lab->other.empty()) facts.number(change + lab->other_name, lab->other[i]);
+  return facts;
 }
 
 Table table(const ViewContext& c) {
@@ -336,7 +341,7 @@ View softmax_view() {
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
   add_list<kRows, click>(view);
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, true, true};

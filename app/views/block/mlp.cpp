@@ -424,27 +424,6 @@ int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, co
   }));
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  const auto block = block_of(c);
-  if (!block) return result;
-  const Numbers n = numbers_of(block, listed(c));
-  const int neuron = neuron_at(c, picture, n, hit);
-  if (neuron >= 0) {
-    frame_neuron(result.overlay, c, picture, n, neuron);
-    result.lines = neuron_words(c, n, neuron, region.role != kStrip);
-  } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[static_cast<std::size_t>(region.id)])) {
-    result.overlay.add(
-        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    const auto vector = static_cast<std::size_t>(region.id);
-    result.lines = {"dimension " + std::to_string(hit.col),
-                    names_of(c)[vector] + " " + exact(n.vectors[vector][static_cast<std::size_t>(hit.col)])};
-  }
-  result.status = status_of(result.lines, 3);
-  return result;
-}
-
 /// A row for each neuron that is listed, the strongest first.
 Table table(const ViewContext& c) {
   const auto block = block_of(c);
@@ -457,35 +436,45 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto block = hit ? block_of(c) : nullptr;
-  if (!block) return lines;
-  const Numbers n = numbers_of(block, listed(c));
-  const viz::Region& region = region_of(picture, *hit);
-  const int neuron = neuron_at(c, picture, n, *hit);
-  if (neuron < 0) {
-    const auto vector = static_cast<std::size_t>(region.id);
-    if (region.role == kStrip && hit->col < std::ssize(n.vectors[vector]))
-      lines.push_back(copy_value(n.vectors[vector][static_cast<std::size_t>(hit->col)], names_of(c)[vector]));
-    return lines;
-  }
-  const float after = value_of(n, kAfter, neuron);
-  lines.push_back(copy_value(value_of(n, kBefore, neuron), "before"));
-  lines.push_back(copy_value(after, "after"));
-  lines.push_back({"Copy neuron " + std::to_string(neuron), {CopyText{std::to_string(neuron)}}});
-  const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
-  lines.push_back(
-      {"Neuron " + std::to_string(neuron) + (is_changed(c, off) ? " on again" : " off"), toggled(off)});
-  if (region.role == kStrip) return lines;
+/// The tokens whose logits a neuron pushes most, with the pushes; empty while they are not known.
+std::string pushes_as_text(const ViewContext& c, const Numbers& n, int neuron) {
   const auto [tokens, times, failure] = pushing_of(c, n, neuron);
-  if (!tokens) return lines;
   std::string words;
+  if (!tokens) return words;
   for (const bool up : {true, false})
     for (const TokenPush& token : pushed(*tokens, times, up))
       words += label_of(c, token.id) + "\t" + plain(static_cast<float>(push_of(times, token))) + "\n";
-  lines.push_back({"Copy its tokens and pushes", {CopyText{std::move(words)}}});
-  return lines;
+  return words;
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  const auto block = block_of(c);
+  if (!block) return facts;
+  const Numbers n = numbers_of(block, listed(c));
+  const int neuron = neuron_at(c, picture, n, hit);
+  if (neuron >= 0) {
+    const std::string number = std::to_string(neuron);
+    frame_neuron(facts.overlay, c, picture, n, neuron);
+    facts.say(neuron_words(c, n, neuron, region.role != kStrip), 3);
+    facts.number("before", value_of(n, kBefore, neuron), Fact::In::menu);
+    facts.number("after", value_of(n, kAfter, neuron), Fact::In::menu);
+    facts.said.push_back({.label = "neuron", .value = number, .copied = number, .in = Fact::In::menu});
+    const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
+    facts.commands.push_back(
+        {"Neuron " + number + (is_changed(c, off) ? " on again" : " off"), toggled(off)});
+    if (region.role != kStrip)
+      facts.said.push_back(
+          {.label = "its tokens and pushes", .copied = pushes_as_text(c, n, neuron), .in = Fact::In::menu});
+  } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[static_cast<std::size_t>(region.id)])) {
+    facts.overlay.add(
+        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
+    const auto vector = static_cast<std::size_t>(region.id);
+    facts.say("dimension " + std::to_string(hit.col));
+    facts.number(names_of(c)[vector], n.vectors[vector][static_cast<std::size_t>(hit.col)]);
+  }
+  return facts;
 }
 
 float whole_height(const ViewContext& c) {
@@ -523,11 +512,10 @@ View mlp_view() {
                    {"", "Layer ›", "The layer after this one",
                     [](const ViewContext& c, int) { return step_layer(c, 1); }}};
   add_list<kRows>(view);
-  view.menu = menu;
   view.whole_height = whole_height;
   view.needs = Capability::weights | Capability::mlp;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {true, false, true};
   view.shows_difference = true;

@@ -311,12 +311,6 @@ int column_behind(const ViewContext& c, Step step) {
   return column_of(c.run->run->config.n_layer, false);
 }
 
-std::string as_status(const std::vector<std::string>& lines) {
-  std::string status;
-  for (const std::string& line : lines) status += (status.empty() ? "" : "   ") + line;
-  return status;
-}
-
 std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pass, Addition a) {
   std::vector<std::string> lines{name_of(a)};
   const std::string stream = std::string("norm of the ") + difference_prefix(c) +
@@ -355,46 +349,6 @@ std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n,
     lines.push_back(line_of(n, step)->vector + " " + value(step));
   }
   return lines;
-}
-
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const auto pass = c.run ? pass_of(c) : nullptr;
-  Hover result;
-  if (!pass) return result;
-  const Numbers n = numbers_of(c, *pass);
-  const Layout l = lay_out(c, n, *pass);
-  if (l.places.empty()) return result;
-  if (region.role == kFigure) {
-    const Addition a = addition_of(hit.col);
-    if (a.layer >= c.run->run->config.n_layer) return result;
-    const int layer = c.selection.layer;
-    light_steps(result.overlay, c, n, l,
-                a.layer < 0        ? kEmbedding
-                : a.layer < layer  ? input_of(n)
-                : a.layer == layer ? (a.mlp ? kMlp : kAttention)
-                                   : (line_of(n, kAfter) ? kAfter : kAddMlp));
-    light_columns(result.overlay, c, picture, hit.col, true);
-    result.lines = figure_words(c, *pass, a);
-    result.status = as_status(result.lines);
-    return result;
-  }
-  const auto step = static_cast<Step>(region.id);
-  const Line* line = line_of(n, step);
-  if (!line) return result;
-  light_steps(result.overlay, c, n, l, step);
-  light_columns(result.overlay, c, picture, column_behind(c, step), false);
-  const std::string name = line->name.empty() ? line->vector : line->name;
-  result.lines = {name + "   " + line->shape, words_of(c, step)};
-  if (region.role == kStrip && hit.col < std::ssize(line->values)) {
-    result.overlay.add(
-        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    const auto of_dimension = dimension_words(c, n, step, hit.col);
-    result.lines.insert(result.lines.end(), of_dimension.begin(), of_dimension.end());
-  }
-  result.status = as_status(result.lines);
-  if (const std::string to = choice_words(step); !to.empty()) result.lines.push_back("click: " + to);
-  return result;
 }
 
 /// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
@@ -444,40 +398,64 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return {choose_layer(c, a.layer)};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto pass = c.run && hit ? pass_of(c) : nullptr;
-  if (!pass) return lines;
-  const viz::Region& region = region_of(picture, *hit);
+void add_figure_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, Addition a) {
+  facts.say(figure_words(c, pass, a));
+  if (a.layer < 0 || a.layer >= std::ssize(pass.blocks)) return;
+  facts.commands.push_back({"Layer " + std::to_string(a.layer), {choose_layer(c, a.layer)}});
+  const BlockPass& block = *pass.blocks[static_cast<std::size_t>(a.layer)];
+  for (const auto& [name, value] :
+       {std::pair{"norm of what is added", a.mlp ? block.mlp_norm : block.attn_norm},
+        {"norm of the stream", a.mlp ? block.post_norm : block.mid_norm},
+        {"cosine", a.mlp ? block.mlp_cosine : block.attn_cosine}})
+    facts.number(name, static_cast<float>(value), Fact::In::menu);
+  const Step step = a.mlp ? kMlp : kAttention;
+  if (ViewActions show = choice_of(step); !show.empty()) {
+    show.insert(show.begin(), choose_layer(c, a.layer));
+    facts.commands.push_back({"Show " + choice_words(step), std::move(show)});
+  }
+  add_part_edits(facts.commands, c, a.layer, a.mlp);
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  const auto pass = c.run ? pass_of(c) : nullptr;
+  Facts facts;
+  if (!pass) return facts;
+  const Numbers n = numbers_of(c, *pass);
+  const Layout l = lay_out(c, n, *pass);
+  if (l.places.empty()) return facts;
   if (region.role == kFigure) {
-    const Addition a = addition_of(hit->col);
-    if (a.layer < 0 || a.layer >= std::ssize(pass->blocks)) return lines;
-    lines.push_back({"Layer " + std::to_string(a.layer), {choose_layer(c, a.layer)}});
-    const BlockPass& block = *pass->blocks[static_cast<std::size_t>(a.layer)];
-    for (const auto& [name, value] :
-         {std::pair{"norm of what is added", a.mlp ? block.mlp_norm : block.attn_norm},
-          {"norm of the stream", a.mlp ? block.post_norm : block.mid_norm},
-          {"cosine", a.mlp ? block.mlp_cosine : block.attn_cosine}})
-      lines.push_back(copy_value(static_cast<float>(value), name));
-    const Step step = a.mlp ? kMlp : kAttention;
-    if (ViewActions show = choice_of(step); !show.empty()) {
-      show.insert(show.begin(), choose_layer(c, a.layer));
-      lines.push_back({"Show " + choice_words(step), std::move(show)});
-    }
-    add_part_edits(lines, c, a.layer, a.mlp);
-    return lines;
+    const Addition a = addition_of(hit.col);
+    if (a.layer >= c.run->run->config.n_layer) return facts;
+    const int layer = c.selection.layer;
+    light_steps(facts.overlay, c, n, l,
+                a.layer < 0        ? kEmbedding
+                : a.layer < layer  ? input_of(n)
+                : a.layer == layer ? (a.mlp ? kMlp : kAttention)
+                                   : (line_of(n, kAfter) ? kAfter : kAddMlp));
+    light_columns(facts.overlay, c, picture, hit.col, true);
+    add_figure_facts(facts, c, *pass, a);
+    return facts;
   }
   const auto step = static_cast<Step>(region.id);
   if (ViewActions choice = choice_of(step); !choice.empty())
-    lines.push_back({"Show " + choice_words(step), std::move(choice)});
-  const Numbers n = numbers_of(c, *pass);
+    facts.commands.push_back({"Show " + choice_words(step), std::move(choice)});
   const Line* line = line_of(n, step);
-  if (!line) return lines;
-  if (region.role == kStrip && hit->col < std::ssize(line->values))
-    lines.push_back(copy_value(line->values[static_cast<std::size_t>(hit->col)],
-                               line->vector + "[" + std::to_string(hit->col) + "]"));
-  if (!line->values.empty()) lines.push_back(copy_value(static_cast<float>(norm_of(line->values)), "norm"));
-  return lines;
+  if (!line) return facts;
+  light_steps(facts.overlay, c, n, l, step);
+  light_columns(facts.overlay, c, picture, column_behind(c, step), false);
+  facts.say((line->name.empty() ? line->vector : line->name) + "   " + line->shape);
+  facts.say(words_of(c, step));
+  if (region.role == kStrip && hit.col < std::ssize(line->values)) {
+    facts.overlay.add(
+        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
+    facts.say(dimension_words(c, n, step, hit.col));
+    facts.number(line->vector + "[" + std::to_string(hit.col) + "]",
+                 line->values[static_cast<std::size_t>(hit.col)], Fact::In::menu);
+  }
+  if (const std::string to = choice_words(step); !to.empty()) facts.say("click: " + to, Fact::In::tooltip);
+  if (!line->values.empty()) facts.number("norm", static_cast<float>(norm_of(line->values)), Fact::In::menu);
+  return facts;
 }
 
 ViewActions step_layer(const ViewContext& c, int by) {
@@ -500,9 +478,8 @@ View pass_view() {
                    {"", "Layer ›", "The layer after this one",
                     [](const ViewContext& c, int) { return step_layer(c, 1); }}};
   view.on = on;
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {true, false, true};
   view.shows_difference = true;

@@ -271,42 +271,6 @@ const Neighbour* neighbour_of(const NearestTokens* nearest, const viz::Region& r
   return &nearest->tokens[static_cast<std::size_t>(region.id)];
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  if (!c.run || hit.col >= c.run->run->config.n_embd) return result;
-  const Numbers n = numbers_of(c);
-  const auto dimension = static_cast<std::size_t>(hit.col);
-  const std::string at = "dimension " + std::to_string(hit.col);
-  if (region.role == kStrip) {
-    for (const viz::Region& strip : picture.regions)
-      if (strip.role == kStrip)
-        result.overlay.add(
-            viz::StrokeRect{strip.cell_rect(strip.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    result.lines = {
-        at, component_name(n, kToken, hit.col) + " = " + exact(n.vectors[kToken][dimension]),
-        "+ " + component_name(n, kPosition, hit.col) + " = " + exact(n.vectors[kPosition][dimension]),
-        "= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0"};
-    result.status = status_of(result.lines);
-    return result;
-  }
-  const auto nearest = c.ask(NearestTo{c.chosen_query});
-  const Neighbour* neighbour = neighbour_of(nearest.get(), region);
-  if (neighbour == nullptr) return row_hover(c, region.rect, {kComputing});
-  const std::string name = "“" + label_of(c, neighbour->id) + "”";
-  std::vector<std::string> lines{name + ", id " + std::to_string(neighbour->id) + ", bytes " +
-                                     bytes_as_hex(c.run->model->tokenizer->bytes(neighbour->id)),
-                                 cosine_words(*nearest, *neighbour)};
-  if (region.role == kNeighbourStrip) {
-    lines.push_back("wte[" + std::to_string(neighbour->id) + "][" + std::to_string(hit.col) +
-                    "] = " + exact(row_of_wte(c, neighbour->id)[dimension]));
-    lines.push_back(component_name(n, kToken, hit.col) + " = " + exact(n.token[dimension]));
-  }
-  result = row_hover(c, region.rect, lines);
-  result.status = name + "   " + lines[1];
-  return result;
-}
-
 /// A row for each vector: the token's, the position's, their sum, those of the nearest.
 Table table(const ViewContext& c) {
   Table result;
@@ -333,24 +297,45 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  if (!hit || !c.run) return lines;
-  const viz::Region& region = region_of(picture, *hit);
-  if (hit->col >= c.run->run->config.n_embd) return lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  if (!c.run || hit.col >= c.run->run->config.n_embd) return facts;
   const Numbers n = numbers_of(c);
+  const auto dimension = static_cast<std::size_t>(hit.col);
   if (region.role == kStrip) {
+    for (const viz::Region& strip : picture.regions)
+      if (strip.role == kStrip)
+        facts.overlay.add(
+            viz::StrokeRect{strip.cell_rect(strip.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
+    const auto component = [&](std::size_t vector) { return component_name(n, vector, hit.col); };
+    facts.say("dimension " + std::to_string(hit.col));
+    facts.say(component(kToken) + " = " + exact(n.vectors[kToken][dimension]));
+    facts.say("+ " + component(kPosition) + " = " + exact(n.vectors[kPosition][dimension]));
+    facts.say("= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0");
     for (std::size_t i = 0; i < kVectors; ++i)
-      lines.push_back(
-          copy_value(n.vectors[i][static_cast<std::size_t>(hit->col)], component_name(n, i, hit->col)));
-    return lines;
+      facts.number(component(i), n.vectors[i][dimension], Fact::In::menu);
+    return facts;
   }
+  facts = facts_of_row(c, region.rect);
   const auto nearest = c.ask(NearestTo{c.chosen_query});
   const Neighbour* neighbour = neighbour_of(nearest.get(), region);
-  if (neighbour == nullptr) return lines;
-  lines.push_back(copy_value(neighbour->cosine, "cosine"));
-  add_copies_of_token(lines, c, neighbour->id, label_of(c, neighbour->id));
-  return lines;
+  if (neighbour == nullptr) {
+    facts.say(kComputing);
+    return facts;
+  }
+  const int id = neighbour->id;
+  facts.say("“" + label_of(c, id) + "”, id " + std::to_string(id) + ", bytes " +
+            bytes_as_hex(c.run->model->tokenizer->bytes(id)));
+  facts.say(cosine_words(*nearest, *neighbour));
+  facts.number("cosine", neighbour->cosine, Fact::In::menu);
+  if (region.role == kNeighbourStrip) {
+    facts.number("wte[" + std::to_string(id) + "][" + std::to_string(hit.col) + "] =",
+                 row_of_wte(c, id)[dimension], Fact::In::tooltip);
+    facts.number(component_name(n, kToken, hit.col) + " =", n.token[dimension], Fact::In::tooltip);
+  }
+  add_copies_of_token(facts, c, id);
+  return facts;
 }
 
 }  // namespace
@@ -366,9 +351,8 @@ View embedding_view() {
   view.options = {&kFirstNeighbour};
   view.commands = query_steps("The token before this one", "The token after this one");
   add_list<kRows>(view);
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {true, false, true};
   return view;

@@ -84,29 +84,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
-  if (!cosines || hit.col >= cosines->positions || hit.row >= cosines->positions) return result;
-  result.overlay = encoding_cross(c, picture, hit);
-  result.lines = {position_words(c, hit.col)};
-  if (region.role == kEncodingCurves) {
-    for (const int row : shown_positions(c)) {
-      result.lines.push_back("with position " + std::to_string(row) + ": " +
-                             exact(cosines->matrix(region.id == kLearned).at(row, hit.col)));
-    }
-  } else {
-    result.lines[0] += " with " + position_words(c, hit.row);
-    result.lines.push_back("distance " + std::to_string(std::abs(hit.col - hit.row)));
-    result.lines.push_back("learned " + exact(cosines->matrix(true).at(hit.row, hit.col)));
-    result.lines.push_back("sinusoidal " + exact(cosines->matrix(false).at(hit.row, hit.col)) +
-                           " (not GPT-2's)");
-  }
-  result.status = result.lines[0] + "   " + result.lines.back();
-  return result;
-}
-
 /// Of the chosen positions with all others, a row for each of these.
 Table table(const ViewContext& c) {
   Table result;
@@ -160,29 +137,39 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return zoom_gesture(kCosineZoom, c.options, region, gesture);
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
-  if (!cosines) return lines;
-  const std::vector<int> curves = shown_positions(c);
-  const viz::Region* region = hit ? &region_of(picture, *hit) : nullptr;
-  if (region && hit->col < cosines->positions && hit->row < cosines->positions) {
-    const viz::Matrix values = cosines->matrix(region->id == kLearned);
-    if (region->role == kEncodingMap) {
-      lines.push_back(copy_value(values.at(hit->row, hit->col)));
-      const bool drawn = std::ranges::find(curves, hit->row) != curves.end();
-      if (!drawn || curves.size() > 1) {  // one curve stays
-        lines.push_back({(drawn ? "No curve of position " : "Curve of position ") + std::to_string(hit->row),
-                         toggle(c, hit->row)});
-      }
-    } else {
-      for (const int p : curves)
-        lines.push_back(copy_value(values.at(p, hit->col), "with position " + std::to_string(p) + ":"));
-    }
-  }
+std::vector<MenuLine> menu(const ViewContext& c) {
   if (ViewActions whole = show_whole(kCosineZoom, c.options); !whole.empty())
-    lines.push_back({"All positions", std::move(whole)});
-  return lines;
+    return {{"All positions", std::move(whole)}};
+  return {};
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
+  if (!cosines || hit.col >= cosines->positions || hit.row >= cosines->positions) return facts;
+  facts.overlay = encoding_cross(c, picture, hit);
+  const std::vector<int> curves = shown_positions(c);
+  if (region.role == kEncodingCurves) {
+    facts.say(position_words(c, hit.col));
+    for (const int row : curves)
+      facts.number("with position " + std::to_string(row) + ":",
+                   cosines->matrix(region.id == kLearned).at(row, hit.col),
+                   row == curves.back() ? Fact::In::both : Fact::In::tooltip);
+  } else {
+    facts.say(position_words(c, hit.col) + " with " + position_words(c, hit.row));
+    facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::In::tooltip);
+    facts.number("learned", cosines->matrix(true).at(hit.row, hit.col));
+    facts.number("sinusoidal", cosines->matrix(false).at(hit.row, hit.col));
+    facts.said.back().unit = "(not GPT-2's)";
+    const bool drawn = std::ranges::find(curves, hit.row) != curves.end();
+    if (!drawn || curves.size() > 1)  // one curve stays
+      facts.commands.push_back(
+          {(drawn ? "No curve of position " : "Curve of position ") + std::to_string(hit.row),
+           toggle(c, hit.row)});
+  }
+  std::ranges::move(menu(c), std::back_inserter(facts.commands));
+  return facts;
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
@@ -211,7 +198,7 @@ View position_cosines_view() {
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {false, false, false};
   return view;

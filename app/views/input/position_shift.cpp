@@ -118,21 +118,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto shift = shift_of(c);
-  if (!shift || hit.col >= std::ssize(shift->learned)) return result;
-  const viz::Region& region = region_of(picture, hit);
-  const float x = region.cell_rect(0, hit.col).center().x;
-  result.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
-  result.lines = {std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on"};
-  for (const Way& way : kWays)
-    result.lines.push_back(std::string(way.words) + ": " +
-                           exact((shift.get()->*way.errors)[static_cast<std::size_t>(hit.col)]));
-  result.status = figures_at(*shift, static_cast<std::size_t>(hit.col));
-  return result;
-}
-
 /// The errors of all ways, a row for each k.
 Table table(const ViewContext& c) {
   Table result;
@@ -148,13 +133,21 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
   const auto shift = shift_of(c);
-  if (!shift || !hit || hit->col >= std::ssize(shift->learned)) return lines;
-  for (const Way& way : kWays)
-    lines.push_back(copy_value(((*shift).*way.errors)[static_cast<std::size_t>(hit->col)], way.name));
-  return lines;
+  if (!shift || hit.col >= std::ssize(shift->learned)) return facts;
+  const viz::Region& region = region_of(picture, hit);
+  const float x = region.cell_rect(0, hit.col).center().x;
+  facts.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
+  facts.say(std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on");
+  for (const Way& way : kWays) {
+    const float error = (shift.get()->*way.errors)[static_cast<std::size_t>(hit.col)];
+    facts.number(std::string(way.words) + ":", error, Fact::In::tooltip);
+    facts.said.back().copied.clear();
+    facts.number(std::string(way.name), error, Fact::In::status);
+  }
+  return facts;
 }
 
 }  // namespace
@@ -167,10 +160,9 @@ View position_shift_view() {
       "whether one linear map leads from every position to the next: exactly for the sinusoids, and how "
       "far off for the learned ones";
   view.group = Group::input;
-  view.menu = menu;
   view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {false, false, false};
   return view;

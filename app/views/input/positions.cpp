@@ -99,32 +99,6 @@ float value_of(const ViewContext& c, int encoding, int position, int dimension) 
   return sinusoidal_value(position, dimension, config.n_embd);
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  const bool curve = region.role == kEncodingCurves;
-  if (!c.run) return result;
-  const model::Config& config = c.run->run->config;
-  if (hit.col >= config.n_ctx || (!curve && hit.row >= config.n_embd)) return result;
-  result.overlay = encoding_cross(c, picture, hit);
-  const std::string position = position_words(c, hit.col);
-  result.lines = {position};
-  const std::string name = region.id == kLearned ? "learned" : "sinusoidal";
-  if (curve) {
-    for (const int d : shown_dimensions(c)) {
-      result.lines.push_back(name + " dimension " + std::to_string(d) + ": " +
-                             exact(value_of(c, region.id, hit.col, d)));
-    }
-  } else {
-    result.lines.push_back("dimension " + std::to_string(hit.row));
-    result.lines.push_back("learned " + exact(value_of(c, kLearned, hit.col, hit.row)));
-    result.lines.push_back("sinusoidal " + exact(value_of(c, kSinusoidal, hit.col, hit.row)) +
-                           " (not GPT-2's)");
-  }
-  result.status = position + "   " + (result.lines.size() > 1 ? result.lines.back() : "");
-  return result;
-}
-
 /// The chosen dimensions of both encodings, a row for each position.
 Table table(const ViewContext& c) {
   Table result;
@@ -181,27 +155,40 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return zoom_gesture(kEncodingZoom, c.options, region, gesture);
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  if (!c.run) return lines;
-  const std::vector<int> curves = shown_dimensions(c);
-  const viz::Region* region = hit ? &region_of(picture, *hit) : nullptr;
-  if (region && region->role == kEncodingMap) {
-    lines.push_back(copy_value(value_of(c, region->id, hit->col, hit->row)));
-    const bool drawn = std::ranges::find(curves, hit->row) != curves.end();
-    // One curve stays.
-    if (!drawn || curves.size() > 1) {
-      lines.push_back({(drawn ? "No curve of dimension " : "Curve of dimension ") + std::to_string(hit->row),
-                       toggle(c, hit->row)});
-    }
-  } else if (region) {
-    for (const int d : curves)
-      lines.push_back(
-          copy_value(value_of(c, region->id, hit->col, d), "dimension " + std::to_string(d) + ":"));
-  }
+std::vector<MenuLine> menu(const ViewContext& c) {
   if (ViewActions whole = show_whole(kEncodingZoom, c.options); !whole.empty())
-    lines.push_back({"Whole encodings", std::move(whole)});
-  return lines;
+    return {{"Whole encodings", std::move(whole)}};
+  return {};
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  const bool curve = region.role == kEncodingCurves;
+  if (!c.run) return facts;
+  const model::Config& config = c.run->run->config;
+  if (hit.col >= config.n_ctx || (!curve && hit.row >= config.n_embd)) return facts;
+  facts.overlay = encoding_cross(c, picture, hit);
+  facts.say(position_words(c, hit.col));
+  const std::vector<int> curves = shown_dimensions(c);
+  if (curve) {
+    const std::string name = region.id == kLearned ? "learned" : "sinusoidal";
+    for (const int d : curves)
+      facts.number(name + " dimension " + std::to_string(d) + ":", value_of(c, region.id, hit.col, d),
+                   d == curves.back() ? Fact::In::both : Fact::In::tooltip);
+  } else {
+    const std::string dimension = "dimension " + std::to_string(hit.row);
+    facts.say(dimension);
+    facts.number("learned", value_of(c, kLearned, hit.col, hit.row));
+    facts.number("sinusoidal", value_of(c, kSinusoidal, hit.col, hit.row));
+    facts.said.back().unit = "(not GPT-2's)";
+    const bool drawn = std::ranges::find(curves, hit.row) != curves.end();
+    // One curve stays.
+    if (!drawn || curves.size() > 1)
+      facts.commands.push_back({(drawn ? "No curve of " : "Curve of ") + dimension, toggle(c, hit.row)});
+  }
+  std::ranges::move(menu(c), std::back_inserter(facts.commands));
+  return facts;
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
@@ -233,7 +220,7 @@ View positions_view() {
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {false, false, false};
   return view;

@@ -197,32 +197,6 @@ int position_at(const viz::Region& region, const viz::Path3& path, const viz::Hi
                             reach);
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const viz::Region& region = region_of(picture, hit);
-  const auto figure = figure_of(c, region.id);
-  if (!figure) return result;
-  const int position = position_at(region, figure->path, hit, 0.8F * c.font_size);
-  if (position < 0) return result;
-  // The same position in both figures.
-  for (const viz::Region& in : picture.regions) {
-    const auto shown = figure_of(c, in.id);
-    if (!shown || position >= std::ssize(shown->path.points)) continue;
-    const viz::Point p = viz::projected(shown->path, in.rect)[static_cast<std::size_t>(position)];
-    const float r = 1.25F * style_of(c).unit();
-    result.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
-  }
-  result.lines = {position_words(c, position)};
-  const viz::Point3& point = figure->path.points[static_cast<std::size_t>(position)];
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
-                                                   : "dimension " + std::to_string(coordinates_of(c)[i]);
-    result.lines.push_back(name + ": " + exact(static_cast<float>(point[i])));
-  }
-  result.status = result.lines[0] + "   " + figure->title;
-  return result;
-}
-
 /// The coordinates of both paths, a row for each position.
 Table table(const ViewContext& c) {
   Table result;
@@ -270,20 +244,37 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   }
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const viz::Region* region = hit ? &region_of(picture, *hit) : nullptr;
-  const auto figure = region ? figure_of(c, region->id) : std::nullopt;
-  if (!figure) return lines;
-  if (const int position = position_at(*region, figure->path, *hit, 0.8F * c.font_size); position >= 0) {
-    std::string text;
-    for (const double v : figure->path.points[static_cast<std::size_t>(position)])
-      text += (text.empty() ? "" : " ") + plain(static_cast<float>(v));
-    lines.push_back({"Copy the coordinates of " + position_words(c, position), {CopyText{text}}});
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const viz::Region& region = region_of(picture, hit);
+  const auto figure = figure_of(c, region.id);
+  if (!figure) return facts;
+  if (c.options[kTilt] != 90) facts.commands.push_back({"From above", {SetOption{&kTilt, 90.0}}});
+  if (c.options[kTilt] != 0) facts.commands.push_back({"From the side", {SetOption{&kTilt, 0.0}}});
+  const int position = position_at(region, figure->path, hit, 0.8F * c.font_size);
+  if (position < 0) return facts;
+  // The same position in both figures.
+  for (const viz::Region& in : picture.regions) {
+    const auto shown = figure_of(c, in.id);
+    if (!shown || position >= std::ssize(shown->path.points)) continue;
+    const viz::Point p = viz::projected(shown->path, in.rect)[static_cast<std::size_t>(position)];
+    const float r = 1.25F * style_of(c).unit();
+    facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
   }
-  if (c.options[kTilt] != 90) lines.push_back({"From above", {SetOption{&kTilt, 90.0}}});
-  if (c.options[kTilt] != 0) lines.push_back({"From the side", {SetOption{&kTilt, 0.0}}});
-  return lines;
+  facts.say(position_words(c, position));
+  facts.say(figure->title, Fact::In::status);
+  const viz::Point3& point = figure->path.points[static_cast<std::size_t>(position)];
+  std::string all;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
+                                                   : "dimension " + std::to_string(coordinates_of(c)[i]);
+    facts.say(name + ": " + exact(static_cast<float>(point[i])), Fact::In::tooltip);
+    all += (i > 0 ? " " : "") + plain(static_cast<float>(point[i]));
+  }
+  facts.said.push_back({.label = "the coordinates of " + position_words(c, position),
+                        .copied = std::move(all),
+                        .in = Fact::In::menu});
+  return facts;
 }
 
 }  // namespace
@@ -302,11 +293,10 @@ View staircase_view() {
                       return ViewActions{SetOption{&kTurn, kUsualTurn}, SetOption{&kTilt, kUsualTilt}};
                     }}};
   view.on = on;
-  view.menu = menu;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {false, false, false};
   return view;

@@ -174,26 +174,6 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
               std::to_string(step.merged)};
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const auto merges = c.ask(MergesOfTokens{});
-  if (!merges || !c.run) return {};
-  const bool step = region.role == kStep;
-  if (!step && region.id >= c.run->run->length()) return {};
-  const auto& steps = steps_of(c, *merges, step ? c.selection.query : region.id);
-  if (step && region.id > std::ssize(steps)) return {};
-  std::vector<std::string> lines;
-  if (step) {
-    lines = step_lines(c, steps, region.id);
-  } else {
-    const int id = token_at(c, region.id).id;
-    lines = {"position " + token_name(c.run->tokens, region.id),
-             "id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id))};
-    if (!steps.empty()) lines.push_back(merges_words(c, steps));
-  }
-  return row_hover(c, region.rect, std::move(lines), 2);
-}
-
 /// A row for each merge of each token; of a token that none made one row.
 Table table(const ViewContext& c) {
   Table result;
@@ -228,22 +208,30 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return {SelectQuery{region.id}, rows.from(rows.first)};  // nothing moves under the mouse
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
-  if (!hit || !merges) return lines;
-  const viz::Region& region = region_of(picture, *hit);
-  if (region.role == kToken && region.id < c.run->run->length()) {
-    lines.push_back(choose_query(c, region.id, "Show how it is built:"));
-    add_copies_of_token(lines, c, token_at(c, region.id).id,
-                        c.run->tokens.labels[static_cast<std::size_t>(region.id)]);
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  const auto merges = c.ask(MergesOfTokens{});
+  if (!merges || !c.run) return {};
+  const bool step = region.role == kStep;
+  if (!step && region.id >= c.run->run->length()) return {};
+  const auto& steps = steps_of(c, *merges, step ? c.selection.query : region.id);
+  if (step && region.id > std::ssize(steps)) return {};
+  Facts facts = facts_of_row(c, region.rect);
+  if (step) {
+    facts.say(step_lines(c, steps, region.id), 2);
+    if (region.id > 0) {
+      const std::string rank = std::to_string(steps[static_cast<std::size_t>(region.id) - 1].rank);
+      facts.said.push_back({.label = "rank", .value = rank, .copied = rank, .in = Fact::In::menu});
+    }
+    return facts;
   }
-  const auto& steps = steps_of(c, *merges, c.selection.query);
-  if (region.role == kStep && region.id > 0 && region.id <= std::ssize(steps)) {
-    const std::string rank = std::to_string(steps[static_cast<std::size_t>(region.id) - 1].rank);
-    lines.push_back({"Copy rank " + rank, {CopyText{rank}}});
-  }
-  return lines;
+  const int id = token_at(c, region.id).id;
+  facts.say("position " + token_name(c.run->tokens, region.id));
+  facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id)));
+  if (!steps.empty()) facts.say(merges_words(c, steps), Fact::In::tooltip);
+  facts.commands.push_back(choose_query(c, region.id, "Show how it is built:"));
+  add_copies_of_token(facts, c, id, c.run->tokens.labels[static_cast<std::size_t>(region.id)]);
+  return facts;
 }
 
 /// All steps, and so many of the tokens that the page can be handled.
@@ -270,10 +258,9 @@ View tokenization_view() {
   view.options = {&kFirstToken};
   view.commands = query_steps("The token before this one", "The token after this one");
   add_list<kRows, click>(view);
-  view.menu = menu;
   view.needs = Capability::weights | Capability::tokenizer;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, true};

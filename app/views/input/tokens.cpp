@@ -186,49 +186,6 @@ std::string place_of_guess(int rank, int vocabulary) {
   return " (its guess " + std::to_string(rank + 1) + " of " + grouped(vocabulary) + ")";
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Hover result;
-  if (!c.run || region.id >= c.run->tokens.length()) return result;
-  const PromptTokens& tokens = c.run->tokens;
-  const int position = region.id;
-  const model::Token& token = tokens.tokens[static_cast<std::size_t>(position)];
-  const auto& tokenizer = c.run->model->tokenizer;  // null: there are no more than patterns
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
-  result.lines = {"position " + token_name(tokens, position)};
-  result.status = result.lines.front();
-  if (tokenizer) {
-    const std::string id = "id " + std::to_string(token.id);
-    result.lines.push_back(id + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
-    result.status += "   " + id;
-  }
-  if (position >= tokens.run_length) {
-    result.lines.push_back("beyond the " + grouped(c.run->run->config.n_ctx) +
-                           " positions that the model has: not run");
-    return result;
-  }
-  if (const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
-      statistics && position > 0 && position <= std::ssize(statistics->positions)) {
-    const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
-    result.lines.push_back("the model found it " + percent(before.next_probability) + " probable" +
-                           place_of_guess(before.next_rank, c.run->run->config.vocab_size));
-  }
-  const auto pattern = current_pattern(c);
-  const std::span<const float> weights = shading_of(c, pattern.get());
-  const std::string query = "query " + token_name(tokens, c.selection.query);
-  const bool seen = !weights.empty() && !pattern->masked(c.selection.query, position);
-  if (seen) {
-    const std::string weight = exact(weights[static_cast<std::size_t>(position)]);
-    result.lines.push_back("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) +
-                           ": " + weight);
-    result.status += "   weight from the query " + weight;
-  } else if (!weights.empty()) {
-    result.lines.push_back(position > c.selection.query ? "comes after " + query + ": masked"
-                                                        : "edits hide it from " + query + ": masked");
-  }
-  return result;
-}
-
 Table table(const ViewContext& c) {
   Table result;
   if (!c.run) return result;
@@ -306,21 +263,66 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).first}};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+/// What can be done with a token.
+std::vector<MenuLine> commands_of(const ViewContext& c, int position) {
   std::vector<MenuLine> lines;
-  if (!c.run) return lines;
-  const PromptTokens& tokens = c.run->tokens;
-  // By the keyboard: of the query.
-  const int position = hit ? region_of(picture, *hit).id : c.selection.query;
-  if (position >= tokens.length()) return lines;
-  if (position < tokens.run_length) {
-    lines.push_back(choose_query(c, position, "Query from"));
-    if (has_own_keys(*c.run)) add_choice_of_key(lines, c, position, c.selection.query);
-    add_position_edits(lines, c, position);
-  }
-  const auto index = static_cast<std::size_t>(position);
-  add_copies_of_token(lines, c, tokens.tokens[index].id, tokens.labels[index]);
+  if (position >= c.run->tokens.run_length) return lines;
+  lines.push_back(choose_query(c, position, "Query from"));
+  if (has_own_keys(*c.run)) add_choice_of_key(lines, c, position, c.selection.query);
+  add_position_edits(lines, c, position);
   return lines;
+}
+
+void add_copies_of_position(Facts& facts, const ViewContext& c, int position) {
+  const auto index = static_cast<std::size_t>(position);
+  add_copies_of_token(facts, c, c.run->tokens.tokens[index].id, c.run->tokens.labels[index]);
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  if (!c.run || region.id >= c.run->tokens.length()) return facts;
+  const PromptTokens& tokens = c.run->tokens;
+  const int position = region.id;
+  const model::Token& token = tokens.tokens[static_cast<std::size_t>(position)];
+  const auto& tokenizer = c.run->model->tokenizer;  // null: there are no more than patterns
+  facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
+  facts.commands = commands_of(c, position);
+  facts.say("position " + token_name(tokens, position));
+  if (tokenizer)
+    facts.say("id " + std::to_string(token.id) + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
+  add_copies_of_position(facts, c, position);
+  if (position >= tokens.run_length) {
+    facts.say("beyond the " + grouped(c.run->run->config.n_ctx) + " positions that the model has: not run",
+              Fact::In::tooltip);
+    return facts;
+  }
+  if (const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
+      statistics && position > 0 && position <= std::ssize(statistics->positions)) {
+    const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
+    facts.say("the model found it " + percent(before.next_probability) + " probable" +
+                  place_of_guess(before.next_rank, c.run->run->config.vocab_size),
+              Fact::In::tooltip);
+  }
+  const auto pattern = current_pattern(c);
+  const std::span<const float> weights = shading_of(c, pattern.get());
+  if (weights.empty()) return facts;
+  const std::string query = "query " + token_name(tokens, c.selection.query);
+  if (!pattern->masked(c.selection.query, position)) {
+    facts.number("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) + ":",
+                 weights[static_cast<std::size_t>(position)]);
+  } else {
+    facts.say((position > c.selection.query ? "comes after " : "edits hide it from ") + query + ": masked",
+              Fact::In::tooltip);
+  }
+  return facts;
+}
+
+std::vector<MenuLine> menu(const ViewContext& c) {
+  if (!c.run || c.selection.query >= c.run->tokens.length()) return {};
+  Facts facts{.commands = commands_of(c, c.selection.query)};
+  add_copies_of_position(facts, c, c.selection.query);
+  return facts.menu();
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
@@ -350,7 +352,7 @@ View tokens_view() {
   view.menu = menu;
   view.scrolls = scrolls;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.needs = Capability::patterns;
   view.whole_height = whole_height;

@@ -407,33 +407,6 @@ std::vector<std::string> size_lines(const ModelSize& size) {
   return lines;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  if (!c.run) return {};
-  const auto framed = [&](const viz::Rect& frame, std::vector<std::string> lines) {
-    Hover result = row_hover(c, {}, std::move(lines));
-    result.overlay = {};
-    result.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
-    return result;
-  };
-  if (region.role == kRow) {
-    const auto line = line_at(c, region);
-    return line ? framed(region.rect, line_lines(c, *line)) : Hover();
-  }
-  if (region.role == kSize) {
-    const std::vector<ModelSize> sizes = sizes_of(c);
-    if (region.id >= std::ssize(sizes)) return {};
-    return framed(region.rect, size_lines(sizes[static_cast<std::size_t>(region.id)]));
-  }
-  const auto p = c.ask(PictureOfTensor{tensor_of(c)});
-  const bool there = p && !p->pooled.empty() && hit.row < p->pooled_rows;
-  if (there && region.role == kMap && hit.col < p->pooled_cols)
-    return framed(region.cell_rect(hit.row, hit.col), cell_lines(c, *p, hit));
-  if (there && region.role == kBins && hit.col < std::ssize(p->bins))
-    return framed(region.cell_rect(0, hit.col), bin_lines(c, *p, hit.col));
-  return framed(region.rect, {parameter_of(c).name, kComputing});
-}
-
 /// A row for each tensor of every block, and the four published sizes.
 Table table(const ViewContext& c) {
   Table result;
@@ -485,22 +458,39 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return line ? choose(c, *line) : ViewActions{};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> result;
-  if (!c.run || !hit) return result;
-  const viz::Region& region = region_of(picture, *hit);
-  if (region.role == kMap) {
-    const auto p = c.ask(PictureOfTensor{tensor_of(c)});
-    if (!p || hit->row >= p->pooled_rows || hit->col >= p->pooled_cols) return result;
-    result.push_back(copy_value(p->matrix().at(hit->row, hit->col)));
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  if (!c.run) return facts;
+  const auto framed = [&](const viz::Rect& frame, std::vector<std::string> lines) {
+    facts.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
+    facts.say(std::move(lines));
+  };
+  if (const auto line = line_at(c, region)) {
+    if (region.role == kRow) framed(region.rect, line_lines(c, *line));
+    const std::string count = std::to_string(line->count);
+    facts.commands.push_back(
+        {line->tensor ? "Show its values" : "Open block " + std::to_string(line->layer), choose(c, *line)});
+    facts.said.push_back({.label = count, .copied = count, .in = Fact::In::menu});
   }
-  const auto line = line_at(c, region);
-  if (!line) return result;
-  const std::string count = std::to_string(line->count);
-  result.push_back(
-      {line->tensor ? "Show its values" : "Open block " + std::to_string(line->layer), choose(c, *line)});
-  result.push_back({"Copy " + count, {CopyText{count}}});
-  return result;
+  if (region.role == kRow) return facts;
+  if (region.role == kSize) {
+    const std::vector<ModelSize> sizes = sizes_of(c);
+    if (region.id < std::ssize(sizes))
+      framed(region.rect, size_lines(sizes[static_cast<std::size_t>(region.id)]));
+    return facts;
+  }
+  const auto p = c.ask(PictureOfTensor{tensor_of(c)});
+  const bool there = p && !p->pooled.empty() && hit.row < p->pooled_rows;
+  if (there && region.role == kMap && hit.col < p->pooled_cols) {
+    framed(region.cell_rect(hit.row, hit.col), cell_lines(c, *p, hit));
+    facts.number("", p->matrix().at(hit.row, hit.col), Fact::In::menu);
+  } else if (there && region.role == kBins && hit.col < std::ssize(p->bins)) {
+    framed(region.cell_rect(0, hit.col), bin_lines(c, *p, hit.col));
+  } else {
+    framed(region.rect, {parameter_of(c).name, kComputing});
+  }
+  return facts;
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
@@ -528,10 +518,9 @@ View parameters_view() {
   view.options = {&kTensor, &kFirstTensor};
   add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
-  view.menu = menu;
   view.figure_size = figure_size;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.caption = {false, false, false};
   return view;

@@ -315,43 +315,6 @@ bool is_head(const Numbers& n, int part) {
          n.parts[static_cast<std::size_t>(part)].col < n.of->n_head();
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto n = c.run ? numbers_of(c) : std::nullopt;
-  if (!n) return result;
-  const Under at = under(c, *n, picture, hit);
-  if (at.part < 0 && at.layer < 0 && at.source < 0) return result;
-  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
-    const viz::Region& region = picture.regions[i];
-    const auto frame = [&](const viz::Rect& rect) {
-      result.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
-    };
-    if (region.role == kCell) {
-      if (at.part < 0) continue;
-      const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
-      if (part.layer >= 0) frame(region.cell_rect(part.layer, part.col).inset(-0.5F));
-    } else {
-      const Under there = under(c, *n, picture, {static_cast<int>(i), 0, 0});
-      if (there.part == at.part && there.layer == at.layer && there.source == at.source)
-        frame(region.rect.inset(0.5F));
-    }
-  }
-  const auto [name, value] = said_of(c, *n, at);
-  const char* what = n->of->against < 0 ? "logit" : "difference";
-  const bool change = c.side == Side::difference;
-  result.lines = {name,
-                  change ? difference_prefix(c) + ("the " + std::string(what)) + " through it " + exact(value)
-                         : "adds " + exact(value) + " to the " + what};
-  if (at.source >= 0) {
-    result.lines.push_back((change ? difference_prefix(c) + std::string("its weight ") : "weight ") +
-                           exact(n->sources->weights[static_cast<std::size_t>(at.source)]));
-  } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
-    result.lines.push_back(share);
-  }
-  result.status = status_of(result.lines);
-  return result;
-}
-
 std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
   if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
   if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
@@ -369,23 +332,47 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return {SelectHead{part.layer, part.col}};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
   const auto n = c.run ? numbers_of(c) : std::nullopt;
-  if (!n || !hit) return lines;
-  const Under at = under(c, *n, picture, *hit);
-  if (at.part < 0 && at.layer < 0 && at.source < 0) return lines;
+  if (!n) return facts;
+  const Under at = under(c, *n, picture, hit);
+  if (at.part < 0 && at.layer < 0 && at.source < 0) return facts;
+  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
+    const viz::Region& region = picture.regions[i];
+    const auto frame = [&](const viz::Rect& rect) {
+      facts.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
+    };
+    if (region.role == kCell) {
+      if (at.part < 0) continue;
+      const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
+      if (part.layer >= 0) frame(region.cell_rect(part.layer, part.col).inset(-0.5F));
+    } else {
+      const Under there = under(c, *n, picture, {static_cast<int>(i), 0, 0});
+      if (there.part == at.part && there.layer == at.layer && there.source == at.source)
+        frame(region.rect.inset(0.5F));
+    }
+  }
   const auto [name, value] = said_of(c, *n, at);
+  const std::string what = n->of->against < 0 ? "logit" : "difference";
+  const bool change = c.side == Side::difference;
+  facts.say(name);
+  facts.say(change ? difference_prefix(c) + ("the " + what) + " through it " + exact(value)
+                   : "adds " + exact(value) + " to the " + what);
+  facts.number("contribution", value, Fact::In::menu);
+  if (at.source >= 0) {
+    facts.number(change ? difference_prefix(c) + std::string("its weight") : "weight",
+                 n->sources->weights[static_cast<std::size_t>(at.source)]);
+    add_choice_of_key(facts.commands, c, at.source, c.selection.query);
+    facts.commands.push_back(choose_query(c, at.source));
+  } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
+    facts.say(share);
+  }
   if (is_head(*n, at.part)) {
     const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
-    lines.push_back({"Show " + name, {SelectHead{part.layer, part.col}}});
+    facts.commands.push_back({"Show " + name, {SelectHead{part.layer, part.col}}});
   }
-  if (at.source >= 0) {
-    add_choice_of_key(lines, c, at.source, c.selection.query);
-    lines.push_back(choose_query(c, at.source));
-  }
-  lines.push_back({"Copy " + exact(value), {CopyText{plain(value)}}});
-  return lines;
+  return facts;
 }
 
 // ---- the table ----
@@ -438,10 +425,9 @@ View attribution_view() {
   view.options = {&kToken, &kAgainst, &kList, &kFirstRow};
   view.commands = query_steps("The query before this one", "The query after this one");
   add_list<kRows, click, on_key>(view);
-  view.menu = menu;
   view.shows_difference = true;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, true, true};

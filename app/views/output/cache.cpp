@@ -222,24 +222,21 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
   const auto passes = passes_of(c);
-  if (!passes || hit.row >= std::ssize(passes->passes) || hit.col >= passes->length()) return result;
+  if (!passes || hit.row >= std::ssize(passes->passes) || hit.col >= passes->length()) return facts;
   const Pass& pass = passes->passes[static_cast<std::size_t>(hit.row)];
-  const viz::Region& region = region_of(picture, hit);
-  viz::Rect column = region.cell_rect(hit.row, hit.col);
-  result.overlay.add(viz::StrokeRect{column, c.theme->text, 1});
-  const std::string name =
-      std::to_string(hit.col) + " “" + passes->labels[static_cast<std::size_t>(hit.col)] + "”";
-  const char* what = hit.col < pass.kept       ? "kept: this pass read its keys and values"
-                     : hit.col < pass.length() ? "computed by this pass"
-                                               : "not there yet";
-  result.lines = {
-      "position " + name, std::string(what),
-      "pass “" + pass.label + "”: " + grouped(pass.computed) + " computed, " + grouped(pass.kept) + " kept"};
-  result.status = "position " + name + " " + what;
-  return result;
+  facts.overlay.add(viz::StrokeRect{region_of(picture, hit).cell_rect(hit.row, hit.col), c.theme->text, 1});
+  facts.say("position " + std::to_string(hit.col) + " “" + passes->labels[static_cast<std::size_t>(hit.col)] +
+            "”");
+  facts.say(hit.col < pass.kept       ? "kept: this pass read its keys and values"
+            : hit.col < pass.length() ? "computed by this pass"
+                                      : "not there yet");
+  facts.say(
+      "pass “" + pass.label + "”: " + grouped(pass.computed) + " computed, " + grouped(pass.kept) + " kept",
+      Fact::In::tooltip);
+  return facts;
 }
 
 Table table(const ViewContext& c) {
@@ -281,7 +278,7 @@ View cache_view() {
   view.options = {&kAhead};
   view.on = on;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, false};

@@ -23,34 +23,31 @@ ViewActions go_on(const ViewContext& c, const NextToken& next, int id) {
   return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
 }
 
-std::vector<std::string> guess_lines(const ViewContext& c, const NextToken& next, int id,
-                                     double probability) {
-  std::vector<std::string> lines{
-      "“" + label_of(c, id) + "”",
-      "id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
-      "probability " + plain(probability), "logit " + exact(next.logits[static_cast<std::size_t>(id)])};
-  if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
-    lines.push_back("of the " + second_name(*c.asked) + ": a click continues that one");
-  else if (const int after = continued(c); after >= 0)
-    lines.push_back("continues after position " + std::to_string(after) + ", in place of what follows");
-  else if (c.run->tokens.length() >= c.run->run->config.n_ctx)
-    lines.push_back("the context is full: nothing can follow");
-  return lines;
-}
-
-std::vector<MenuLine> guess_menu(const ViewContext& c, const NextToken& next, int id, double probability) {
-  std::vector<MenuLine> lines;
+void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id, double probability) {
   const int after = continued(c);
   const std::string label = label_of(c, id);
+  facts.say("“" + label + "”");
+  facts.say(percent(probability), Fact::In::status);
+  facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
+            Fact::In::tooltip);
+  facts.said.push_back({.label = "probability",
+                        .value = plain(probability),
+                        .copied = plain(probability),
+                        .in = Fact::In::tooltip});
+  facts.number("logit", next.logits[static_cast<std::size_t>(id)], Fact::In::tooltip);
+  if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
+    facts.say("of the " + second_name(*c.asked) + ": a click continues that one", Fact::In::tooltip);
+  else if (after >= 0)
+    facts.say("continues after position " + std::to_string(after) + ", in place of what follows",
+              Fact::In::tooltip);
+  else if (c.run->tokens.length() >= c.run->run->config.n_ctx)
+    facts.say("the context is full: nothing can follow", Fact::In::tooltip);
   if (ViewActions actions = go_on(c, next, id); !actions.empty())
-    lines.push_back(
+    facts.commands.push_back(
         {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +
              "”",
          std::move(actions)});
-  lines.push_back({"Copy probability " + plain(probability), {CopyText{plain(probability)}}});
-  lines.push_back(copy_value(next.logits[static_cast<std::size_t>(id)], "logit"));
-  add_copies_of_token(lines, c, id, label);
-  return lines;
+  add_copies_of_token(facts, c, id, label);
 }
 
 }  // namespace headscope::app

@@ -14,10 +14,7 @@ int continued(const ViewContext& context);
 /// Goes on with a token; nothing where the context is full.
 ViewActions go_on(const ViewContext& context, const NextToken& next, int id);
 
-/// Its text, id and bytes, probability at a temperature and logit.
-std::vector<std::string> guess_lines(const ViewContext& context, const NextToken& next, int id,
-                                     double probability);
-std::vector<MenuLine> guess_menu(const ViewContext& context, const NextToken& next, int id,
-                                 double probability);
+/// Says its text, id and bytes, probability at a temperature and logit; offers to go on with it.
+void add_guess(Facts& facts, const ViewContext& context, const NextToken& next, int id, double probability);
 
 }  // namespace headscope::app

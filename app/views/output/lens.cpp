@@ -460,50 +460,6 @@ std::shared_ptr<const LogitLens> lens_at(const ViewContext& c, const viz::Hit& h
   return lens && lens->knows(hit.col) ? lens : nullptr;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
-  if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return result;
-  const Layout l = lay_out(c);
-  if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return result;
-  const viz::Region& region = region_of(picture, hit);
-  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->query,
-                       style_of(c));
-  const int place = places[static_cast<std::size_t>(hit.row)];
-  const std::string position = "position " + token_name(c.run->tokens, hit.col);
-  result.lines = {position, place_name(c, place) + ": " + place_words(c, place)};
-  result.status = position + "   " + place_name(c, place) + "   ";
-  const auto lens = lens_at(c, hit);
-  if (!lens) {
-    result.lines.emplace_back(kComputing);
-    result.status += kComputing;
-    return result;
-  }
-  const model::LensReading& reading = lens->at(hit.col, place);
-  const model::PositionStatistics& s = reading.guesses;
-  int number = 0;
-  for (const model::Guess& guess : s.top)
-    result.lines.push_back("guess " + std::to_string(++number) + ": “" + label_of(c, guess.id) + "” " +
-                           percent(guess.probability));
-  const bool compares = c.side == Side::difference && lens->compares(hit.col);
-  if (c.side == Side::difference && !compares) result.lines.push_back(no_counterpart_words(c));
-  const model::PositionStatistics* before = compares ? &lens->before_at(hit.col, place).guesses : nullptr;
-  if (before)
-    result.lines.push_back((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") +
-                           ": “" + label_of(c, before->top.front().id) + "” " +
-                           percent(before->top.front().probability));
-  std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” " +
-                       (before ? percent(before->next_probability) + " → " : "") +
-                       percent(s.next_probability);
-  if (s.next_rank >= 0)
-    answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
-  const std::string divergence = "KL(end ‖ here) " + viz::number(reading.divergence) + " nats";
-  result.lines.insert(result.lines.end(), {answer, divergence});
-  result.status += "“" + label_of(c, s.top.front().id) + "” " + percent(s.top.front().probability) + "   " +
-                   answer + "   " + divergence;
-  return result;
-}
-
 /// A row for each position and place, whichever show.
 Table table(const ViewContext& c) {
   Table result;
@@ -579,25 +535,57 @@ model::HookPoint point_of(int place) {
   return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
-  if (!c.run || !hit || hit->col >= c.run->run->length()) return {};
-  std::vector<MenuLine> lines{choose_query(c, hit->col)};
-  const auto lens = lens_at(c, *hit);
-  if (!lens) return lines;
-  const int place = shown_places(c)[static_cast<std::size_t>(hit->row)];
-  const model::LensReading& reading = lens->at(hit->col, place);
-  const model::Guess& best = reading.guesses.top.front();
-  const auto copy = [&](const std::string& what, const std::string& value) {
-    lines.push_back({"Copy " + what + " " + value, {CopyText{value}}});
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
+  if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return facts;
+  facts.commands.push_back(choose_query(c, hit.col));
+  const Layout l = lay_out(c);
+  if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return facts;
+  viz::paint_crosshair(facts.overlay, region_of(picture, hit), hit.row, hit.col, c.theme->text_muted,
+                       c.theme->query, style_of(c));
+  const int place = places[static_cast<std::size_t>(hit.row)];
+  facts.say("position " + token_name(c.run->tokens, hit.col));
+  facts.say(place_name(c, place), Fact::In::status);
+  facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::In::tooltip);
+  const auto lens = lens_at(c, hit);
+  if (!lens) {
+    facts.say(kComputing);
+    return facts;
+  }
+  const model::LensReading& reading = lens->at(hit.col, place);
+  const model::PositionStatistics& s = reading.guesses;
+  const auto guess = [&](const model::Guess& of) {
+    return "“" + label_of(c, of.id) + "” " + percent(of.probability);
   };
-  add_copies_of_token(lines, c, best.id, label_of(c, best.id));
-  copy("probability", plain(best.probability));
-  copy("the final answer's probability", plain(reading.guesses.next_probability));
-  if (reading.guesses.next_rank >= 0)
-    copy("the final answer's rank", std::to_string(reading.guesses.next_rank + 1));
+  facts.say(guess(s.top.front()), Fact::In::status);
+  for (std::size_t i = 0; i < s.top.size(); ++i)
+    facts.say("guess " + std::to_string(i + 1) + ": " + guess(s.top[i]), Fact::In::tooltip);
+  const bool compares = c.side == Side::difference && lens->compares(hit.col);
+  if (c.side == Side::difference && !compares) facts.say(no_counterpart_words(c), Fact::In::tooltip);
+  const model::PositionStatistics* before = compares ? &lens->before_at(hit.col, place).guesses : nullptr;
+  if (before)
+    facts.say((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
+                  guess(before->top.front()),
+              Fact::In::tooltip);
+  std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” " +
+                       (before ? percent(before->next_probability) + " → " : "") +
+                       percent(s.next_probability);
+  if (s.next_rank >= 0)
+    answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
+  facts.say(answer);
+  facts.say("KL(end ‖ here) " + viz::number(reading.divergence) + " nats");
+
+  add_copies_of_token(facts, c, s.top.front().id);
+  const auto copy = [&](const char* what, const std::string& value) {
+    facts.said.push_back({.label = what, .value = value, .copied = value, .in = Fact::In::menu});
+  };
+  copy("probability", plain(s.top.front().probability));
+  copy("the final answer's probability", plain(s.next_probability));
+  if (s.next_rank >= 0) copy("the final answer's rank", std::to_string(s.next_rank + 1));
   copy("KL", plain(reading.divergence));
-  add_patch(lines, c, point_of(place), hit->col, "The stream at " + place_name(c, place) + " here");
-  return lines;
+  add_patch(facts.commands, c, point_of(place), hit.col, "The stream at " + place_name(c, place) + " here");
+  return facts;
 }
 
 /// Under the grid and its labels.
@@ -628,10 +616,9 @@ View lens_view() {
   view.group = Group::output;
   view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
   view.on = on;
-  view.menu = menu;
   view.scrolls = scrolls;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.shows_difference = true;
   view.shows_parts = true;

@@ -221,27 +221,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const auto next = current_next(c);
-  Hover result;
-  if (!next) return result;
-  const auto id = static_cast<std::size_t>(region.id);
-  std::vector<double> probabilities(next->logits.size());
-  model::softmax(next->logits, c.options[kTemperature], probabilities);
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
-  result.lines = guess_lines(c, *next, region.id, probabilities[id]);
-  if (const auto before = compared_next(c)) {
-    std::vector<double> other(before->logits.size());
-    model::softmax(before->logits, c.options[kTemperature], other);
-    result.lines.push_back("compared with " + percent(other[id]) + ": " +
-                           signed_points(probabilities[id] - other[id]) + " points");
-  }
-  result.status = "after " + token_name(c.run->tokens, next->position) + ": " + result.lines[0] + " " +
-                  percent(probabilities[id]);
-  return result;
-}
-
 Table table(const ViewContext& c) {
   const auto next = current_next(c);
   Table result;
@@ -280,13 +259,25 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return go_on(c, *next, region_of(picture, *hit).id);
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
   const auto next = current_next(c);
-  if (!next || !hit) return {};
-  const int id = region_of(picture, *hit).id;
+  Facts facts;
+  if (!next) return facts;
+  const auto id = static_cast<std::size_t>(region.id);
   std::vector<double> probabilities(next->logits.size());
   model::softmax(next->logits, c.options[kTemperature], probabilities);
-  return guess_menu(c, *next, id, probabilities[static_cast<std::size_t>(id)]);
+  facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
+  facts.say("after " + token_name(c.run->tokens, next->position) + ":", Fact::In::status);
+  add_guess(facts, c, *next, region.id, probabilities[id]);
+  if (const auto before = compared_next(c)) {
+    std::vector<double> other(before->logits.size());
+    model::softmax(before->logits, c.options[kTemperature], other);
+    facts.say("compared with " + percent(other[id]) + ": " + signed_points(probabilities[id] - other[id]) +
+                  " points",
+              Fact::In::tooltip);
+  }
+  return facts;
 }
 
 /// The guess of a digit's key: the first one is the most probable.
@@ -311,9 +302,8 @@ View next_view() {
   view.commands = {
       {"123456789", "", "Continue after the shown position with the first to ninth of the guesses", append}};
   view.on = on;
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;

@@ -433,33 +433,6 @@ void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, con
                   viz::number(static_cast<double>(static_cast<float>(n.change[at])), 5));
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const std::optional<Numbers> numbers = numbers_of(c);
-  if (!numbers || region.id >= c.run->run->length()) return {};
-  const PromptTokens& tokens = c.run->tokens;
-  const bool chip = region.role == kChip;
-  std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, region.id)};
-  const int before = chip ? region.id - 1 : region.id;  // who guessed
-  if (before < 0) {
-    lines.emplace_back("the first token: nothing guesses it");
-  } else if (before >= numbers->count()) {
-    lines.emplace_back(kComputing);
-  } else {
-    const model::PositionStatistics& s = *numbers->of[static_cast<std::size_t>(before)];
-    const bool last = before + 1 == c.run->run->length();
-    if (!chip && !last) lines.push_back("follows: " + token_name(tokens, before + 1));
-    if (!last) add_loss_lines(lines, c, s);
-    if (numbers->compared) add_change_lines(lines, c, *numbers, static_cast<std::size_t>(before));
-    lines.push_back("guesses: " + guesses_words(c, s));
-    if (numbers->compared && numbers->before[static_cast<std::size_t>(before)])
-      lines.push_back(
-          (compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) + ": " : "before: ") +
-          guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
-  }
-  return row_hover(c, region.rect, std::move(lines), 5);
-}
-
 /// Full precision; the loss in bits.
 Table table(const ViewContext& c) {
   const std::optional<Numbers> n = numbers_of(c);
@@ -480,24 +453,46 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return {SelectQuery{region.id}, rows.from(first_row_with(list, region.id, rows.shown))};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto statistics = c.run ? c.ask(StatisticsOfTokens{}) : nullptr;
-  if (!hit || !statistics) return lines;
-  const int position = region_of(picture, *hit).id;
-  if (position >= c.run->run->length()) return lines;
-  lines.push_back(choose_query(c, position));
-  if (position >= std::ssize(statistics->positions)) return lines;
-  const model::PositionStatistics& s = statistics->positions[static_cast<std::size_t>(position)];
-  const bool last = position + 1 == c.run->tokens.length();
-  for (const model::Guess& guess : s.top)
-    lines.push_back({"Continue with " + guess_words(c, guess),
-                     {AppendToken{guess.id, last ? -1 : position, guess.probability, c.run}}});
-  if (position + 1 < c.run->run->length()) {
-    const std::string loss = plain(loss_of(s));
-    lines.push_back({"Copy loss " + loss, {CopyText{loss}}});
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  const std::optional<Numbers> numbers = numbers_of(c);
+  if (!numbers || region.id >= c.run->run->length()) return {};
+  const PromptTokens& tokens = c.run->tokens;
+  const bool chip = region.role == kChip;
+  Facts facts = facts_of_row(c, region.rect);
+  facts.commands.push_back(choose_query(c, region.id));
+  if (const auto statistics = c.ask(StatisticsOfTokens{});
+      statistics && region.id < std::ssize(statistics->positions)) {
+    const model::PositionStatistics& s = statistics->positions[static_cast<std::size_t>(region.id)];
+    const int after = region.id + 1 == tokens.length() ? -1 : region.id;
+    for (const model::Guess& guess : s.top)
+      facts.commands.push_back({"Continue with " + guess_words(c, guess),
+                                {AppendToken{guess.id, after, guess.probability, c.run}}});
+    if (region.id + 1 < c.run->run->length()) {
+      const std::string loss = plain(loss_of(s));
+      facts.said.push_back({.label = "loss", .value = loss, .copied = loss, .in = Fact::In::menu});
+    }
   }
-  return lines;
+  std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, region.id)};
+  const int before = chip ? region.id - 1 : region.id;  // who guessed
+  if (before < 0) {
+    lines.emplace_back("the first token: nothing guesses it");
+  } else if (before >= numbers->count()) {
+    lines.emplace_back(kComputing);
+  } else {
+    const model::PositionStatistics& s = *numbers->of[static_cast<std::size_t>(before)];
+    const bool last = before + 1 == c.run->run->length();
+    if (!chip && !last) lines.push_back("follows: " + token_name(tokens, before + 1));
+    if (!last) add_loss_lines(lines, c, s);
+    if (numbers->compared) add_change_lines(lines, c, *numbers, static_cast<std::size_t>(before));
+    lines.push_back("guesses: " + guesses_words(c, s));
+    if (numbers->compared && numbers->before[static_cast<std::size_t>(before)])
+      lines.push_back(
+          (compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) + ": " : "before: ") +
+          guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
+  }
+  facts.say(std::move(lines), 5);
+  return facts;
 }
 
 float whole_height(const ViewContext& c) {
@@ -523,9 +518,8 @@ View predictions_view() {
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
   add_list<kRows, click>(view);
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;

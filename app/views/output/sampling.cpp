@@ -287,24 +287,6 @@ int token_of(const Draw& draw, const viz::Region& region) {
   return region.id < std::ssize(draw.ids) ? draw.ids[static_cast<std::size_t>(region.id)] : -1;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto draw = draw_of(c);
-  const viz::Region& region = region_of(picture, hit);
-  if (!draw) return {};
-  const int id = token_of(*draw, region);
-  if (id < 0) return row_hover(c, region.rect, {"all tokens that are less probable"});
-  const double probability = draw->probability(id);
-  std::vector<std::string> lines = guess_lines(c, *draw->next, id, probability);
-  const auto rank = static_cast<int>(std::ranges::find(draw->ids, id) - draw->ids.begin());
-  const std::string_view by = removed_by(*draw, rank);
-  lines.push_back(by.empty() ? "drawn with " + plain(probability / draw->candidates.mass())
-                             : "removed by " + std::string(by));
-  Hover result = row_hover(c, region.rect, lines);
-  result.status =
-      "guess " + grouped(rank + 1) + ": " + lines[0] + " " + percent(probability) + ", " + lines.back();
-  return result;
-}
-
 Table table(const ViewContext& c) {
   auto draw = draw_of(c);
   return draw ? list_of(c, *draw, draw->vocabulary()).exported(draw->vocabulary()) : Table{};
@@ -316,12 +298,24 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return id < 0 ? ViewActions{} : go_on(c, *draw->next, id);
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  const auto draw = hit ? draw_of(c) : std::nullopt;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto draw = draw_of(c);
+  const viz::Region& region = region_of(picture, hit);
   if (!draw) return {};
-  const int id = token_of(*draw, region_of(picture, *hit));
-  if (id < 0) return {};
-  return guess_menu(c, *draw->next, id, draw->probability(id));
+  const int id = token_of(*draw, region);
+  Facts facts = facts_of_row(c, region.rect);
+  if (id < 0) {
+    facts.say("all tokens that are less probable");
+    return facts;
+  }
+  const double probability = draw->probability(id);
+  const auto rank = static_cast<int>(std::ranges::find(draw->ids, id) - draw->ids.begin());
+  facts.say("guess " + grouped(rank + 1) + ":", Fact::In::status);
+  add_guess(facts, c, *draw->next, id, probability);
+  const std::string_view by = removed_by(*draw, rank);
+  facts.say(by.empty() ? "drawn with " + plain(probability / draw->candidates.mass())
+                       : "removed by " + std::string(by));
+  return facts;
 }
 
 /// Takes the token that the number draws.
@@ -353,9 +347,8 @@ View sampling_view() {
   view.commands = {
       {"g", "Draw", "Go on with the token that is drawn, in place of what follows the query", draw_one}};
   add_list<kRows, click>(view);
-  view.menu = menu;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, false, true};

@@ -1,7 +1,6 @@
 #include "app/run/analyses/sweep.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -30,46 +29,31 @@ namespace {
 enum Role { kCell };           // row: layer; col: head or position
 constexpr int kWholeRow = -1;  // in place of a column
 
-const Option<SweepMetric> kMetric{
-    {.name = "sweep-metric",
-     .label = "Metric",
-     .help = "what of the guesses is compared with the run's",
-     .default_value = 1,
-     .choices = {{"logit", "Logit", "The logit of the token"},
-                 {"difference", "Difference", "The logit of the token minus that of the other token"},
-                 {"probability", "Probability", "The probability of the token"},
-                 {"kl", "KL", "Divergence of the changed distribution from the run's, in nats"}},
-     .keys = "cC"}};
-const Option<SweepOver> kOver{
-    {.name = "sweep-over",
-     .label = "Over",
-     .help = "what is changed in turn",
-     .default_value = 0,
-     .choices = {{"heads", "Heads", "Each head, at all positions"},
-                 {"layer-position", "Layers × positions", "Each layer at each position"}},
-     .keys = "hH"}};
-const Option<SweepChange> kChange{
-    {.name = "sweep-change",
-     .label = "Change",
-     .help = "what is done with each",
-     .default_value = 0,
-     .choices = {{"zero", "Zero", "Set to zero (zero ablation)"},
-                 {"mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
-                 {"patch", "Patch", "Put in from what the prompt is compared with (activation patching)"}},
-     .keys = "wW"}};
+const Option<SweepMetric> kMetric{{.name = "sweep-metric",
+                                   .label = "Metric",
+                                   .help = "what of the guesses is compared with the run's",
+                                   .default_value = 1,
+                                   .choices = choices_of(kSweepMetrics),
+                                   .keys = "cC"}};
+const Option<SweepOver> kOver{{.name = "sweep-over",
+                               .label = "Over",
+                               .help = "what is changed in turn",
+                               .default_value = 0,
+                               .choices = choices_of(kSweepOver),
+                               .keys = "hH"}};
+const Option<SweepChange> kChange{{.name = "sweep-change",
+                                   .label = "Change",
+                                   .help = "what is done with each",
+                                   .default_value = 0,
+                                   .choices = choices_of(kSweepChanges),
+                                   .keys = "wW"}};
 
-constexpr std::array kSites{model::Site::resid_pre, model::Site::attn_out, model::Site::mlp_out,
-                            model::Site::z};
-const Option<int> kSite{
-    {.name = "sweep-site",
-     .label = "Site",
-     .help = "what of each layer is changed, position by position",
-     .default_value = 0,
-     .choices = {{"resid_pre", "Stream", "The residual stream before the layer"},
-                 {"attn_out", "Attention", "What the layer's attention adds"},
-                 {"mlp_out", "MLP", "What the layer's MLP adds"},
-                 {"z", "z", "What all heads of the layer read, before they are put together"}},
-     .keys = "xX"}};
+const Option<int> kSite{{.name = "sweep-site",
+                         .label = "Site",
+                         .help = "what of each layer is changed, position by position",
+                         .default_value = 0,
+                         .choices = choices_of(kSweepSites),
+                         .keys = "xX"}};
 
 constexpr int kMostIds = 1 << 24;
 const Option<int> kToken{
@@ -118,8 +102,9 @@ TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<
 SweepOf question_of(const ViewContext& c) {
   SweepOf question;
   question.over = c.options[kOver];
-  question.site =
-      question.over == SweepOver::heads ? model::Site::z : kSites[static_cast<std::size_t>(c.options[kSite])];
+  question.site = question.over == SweepOver::heads
+                      ? model::Site::z
+                      : kSweepSites[static_cast<std::size_t>(c.options[kSite])].value;
   question.change = c.options[kChange];
   if (question.change == SweepChange::patch && c.run) question.from = patch_prompt_of(*c.run);
   question.token = choice_of(c, kTokenId, kToken);
@@ -367,31 +352,6 @@ std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit)
   return sweep && hit.row < sweep->layers && hit.col < sweep->columns ? sweep : nullptr;
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto sweep = sweep_at(c, hit);
-  if (!sweep) return result;
-  const viz::Region& region = region_of(picture, hit);
-  viz::paint_crosshair(result.overlay, region, hit.row, hit.col, c.theme->text_muted,
-                       over_heads(c) ? c.theme->text_muted : c.theme->key, style_of(c));
-  result.lines = {cell_name(c, hit.row, hit.col)};
-  const model::Edits edits = question_of(c).edits(hit.row, hit.col);
-  if (edits.empty()) {
-    result.lines.emplace_back("no token of the other prompt stands for it");
-  } else if (!sweep->knows(hit.row, hit.col)) {
-    result.lines.emplace_back(kComputing);
-  } else {
-    result.lines.push_back(edit_words(edits.front()));
-    const SweepMetric metric = c.options[kMetric];
-    const double before = sweep->before.of(metric), after = sweep->at(hit.row, hit.col).of(metric);
-    result.lines.push_back(scale_title(c) + "  " + with_sign(after - before));
-    if (metric != SweepMetric::divergence)
-      result.lines.push_back("from " + exact(before) + " to " + exact(after));
-  }
-  for (const std::string& words : result.lines) result.status += (result.status.empty() ? "" : "   ") + words;
-  return result;
-}
-
 ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
   switch (gesture.key) {
     case Key::up:
@@ -436,32 +396,45 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return {SelectHead{hit->row, c.selection.head}, SelectKey{hit->col}};
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture&, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  if (hit == nullptr) return lines;
-  const auto sweep = sweep_at(c, *hit);
-  if (!sweep) return lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const auto sweep = sweep_at(c, hit);
+  if (!sweep) return facts;
+  viz::paint_crosshair(facts.overlay, region_of(picture, hit), hit.row, hit.col, c.theme->text_muted,
+                       over_heads(c) ? c.theme->text_muted : c.theme->key, style_of(c));
+  facts.say(cell_name(c, hit.row, hit.col));
   const auto add = [&](const char* apply, const char* back, const model::Edits& edits) {
     if (edits.empty()) return;
     const std::string words = "“" + edit_words(edits.front()) + "”";
-    lines.push_back({(is_changed(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
+    facts.commands.push_back({(is_changed(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
   };
-  const model::Edits edits = question_of(c).edits(hit->row, hit->col);
+  const model::Edits edits = question_of(c).edits(hit.row, hit.col);
   add("Apply ", "Take back ", edits);
-  add("The whole row: ", "Take back the whole row: ", question_of(c).edits(hit->row, kWholeRow));
-  if (!edits.empty())
-    lines.push_back(
-        {"Copy the edit “" + edit_words(edits.front()) + "”", {CopyText{edit_text(edits.front())}}});
+  add("The whole row: ", "Take back the whole row: ", question_of(c).edits(hit.row, kWholeRow));
   if (over_heads(c)) {
-    lines.push_back({"Show " + head_name(hit->row, hit->col), {SelectHead{hit->row, hit->col}}});
+    facts.commands.push_back({"Show " + head_name(hit.row, hit.col), {SelectHead{hit.row, hit.col}}});
   } else {
-    lines.push_back(choose_query(c, hit->col));
+    facts.commands.push_back(choose_query(c, hit.col));
   }
-  if (sweep->knows(hit->row, hit->col)) {
-    const double change = sweep->difference(c.options[kMetric], hit->row, hit->col);
-    lines.push_back({"Copy " + exact(change), {CopyText{plain(change)}}});
+  if (edits.empty()) {
+    facts.say("no token of the other prompt stands for it");
+    return facts;
   }
-  return lines;
+  const std::string words = edit_words(edits.front());
+  facts.said.push_back(
+      {.label = "the edit “" + words + "”", .copied = edit_text(edits.front()), .in = Fact::In::menu});
+  if (!sweep->knows(hit.row, hit.col)) {
+    facts.say(kComputing);
+    return facts;
+  }
+  facts.say(words);
+  const SweepMetric metric = c.options[kMetric];
+  const double before = sweep->before.of(metric), after = sweep->at(hit.row, hit.col).of(metric);
+  facts.said.push_back({.label = scale_title(c),
+                        .value = with_sign(after - before),
+                        .copied = plain(sweep->difference(metric, hit.row, hit.col))});
+  if (metric != SweepMetric::divergence) facts.say("from " + exact(before) + " to " + exact(after));
+  return facts;
 }
 
 // ---- the table ----
@@ -473,7 +446,7 @@ Table table(const ViewContext& c) {
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return result;
   const SweepMetric metric = c.options[kMetric];
-  const std::string name(kMetric.choices[static_cast<std::size_t>(metric)].name);
+  const std::string name(kSweepMetrics[static_cast<std::size_t>(metric)].name);
   result.header = {
       "layer", over_heads(c) ? "head" : "position", "token", "edit", "change of " + name, name + " with it"};
   for (int layer = 0; layer < sweep->layers; ++layer)
@@ -520,9 +493,9 @@ Options sweep_options(const SweepOf& question, SweepMetric metric) {
   options.set(kMetric, metric);
   options.set(kOver, question.over);
   options.set(kChange, question.change);
-  const auto site = std::ranges::find(kSites, question.site);
-  if (question.over == SweepOver::positions && site != kSites.end())
-    options.set(kSite, static_cast<int>(site - kSites.begin()));
+  const auto* const site = std::ranges::find(kSweepSites, question.site, &ChoiceOf<model::Site>::value);
+  if (question.over == SweepOver::positions && site != std::end(kSweepSites))
+    options.set(kSite, static_cast<int>(site - kSweepSites));
   const auto set = [&](const TokenChoice& choice, const Option<int>& id, const Option<int>& rank) {
     if (choice.by == TokenChoice::By::id) options.set(id, choice.number);
     if (choice.by == TokenChoice::By::rank) options.set(rank, choice.number + 1);
@@ -548,10 +521,9 @@ View sweep_view() {
       {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
       {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.on = on;
-  view.menu = menu;
   view.shows_parts = true;
   view.refuse = refuse;
   view.figure_size = figure_size;

@@ -4,6 +4,29 @@
 
 namespace headscope::app {
 
+// The values of a sweep, with their names on the command line and in the view.
+inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
+    {SweepMetric::logit, "logit", "Logit", "The logit of the token"},
+    {SweepMetric::difference, "difference", "Difference",
+     "The logit of the token minus that of the other token"},
+    {SweepMetric::probability, "probability", "Probability", "The probability of the token"},
+    {SweepMetric::divergence, "kl", "KL", "Divergence of the changed distribution from the run's, in nats"}};
+inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
+    {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
+    {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"}};
+inline constexpr ChoiceOf<SweepChange> kSweepChanges[] = {
+    {SweepChange::zero, "zero", "Zero", "Set to zero (zero ablation)"},
+    {SweepChange::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
+    {SweepChange::patch, "patch", "Patch",
+     "Put in from what the prompt is compared with (activation patching)"}};
+static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepChanges));
+/// What of a layer is changed at a position.
+inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
+    {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},
+    {model::Site::attn_out, "attn_out", "Attention", "What the layer's attention adds"},
+    {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds"},
+    {model::Site::z, "z", "z", "What all heads of the layer read, before they are put together"}};
+
 /// With which the view of sweeps asks the question and shows the metric. The position is the selected query,
 /// what is patched from comes with the run.
 Options sweep_options(const SweepOf& question, SweepMetric metric);

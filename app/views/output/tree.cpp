@@ -398,26 +398,6 @@ const char* name_of(Source source) {
   return "";
 }
 
-Hover hover(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Hover result;
-  const auto tree = tree_of(c);
-  const viz::Region& region = region_of(picture, hit);
-  if (!tree || region.id >= std::ssize(tree->nodes)) return result;
-  const Node& node = tree->nodes[static_cast<std::size_t>(region.id)];
-  result.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
-  const std::vector<int> way = tree->way_to(region.id);
-  const std::size_t left_out = way.size() - std::min<std::size_t>(way.size(), kTokensInTip);
-  std::string text = left_out > 0 ? "…" : "";
-  for (const int id : std::span(way).subspan(left_out)) text += label_of(c, id);
-  result.lines = {"“" + label_of(c, node.id) + "”, " + name_of(node.source)};
-  if (!text.empty()) result.lines.push_back(text);
-  if (!std::isnan(node.probability)) result.lines.push_back("probability " + plain(node.probability));
-  if (region.id != tree->end) result.lines.push_back("click: the prompt ends here");
-  result.status = result.lines.front();
-  if (!std::isnan(node.probability)) result.status += ", " + percent(node.probability);
-  return result;
-}
-
 Table table(const ViewContext& c) {
   Table result;
   const auto tree = tree_of(c);
@@ -501,19 +481,31 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   }
 }
 
-std::vector<MenuLine> menu(const ViewContext& c, const Picture& picture, const viz::Hit* hit) {
-  std::vector<MenuLine> lines;
-  const auto tree = hit ? tree_of(c) : std::nullopt;
-  if (!tree) return lines;
-  const int node = region_of(picture, *hit).id;
-  if (node >= std::ssize(tree->nodes)) return lines;
-  if (const ViewActions actions = go_to(c, *tree, node); !actions.empty())
-    lines.push_back({"End the prompt here", actions});
-  lines.push_back(
-      {"Copy the text up to here", {CopyText{c.run->model->tokenizer->decode(ids_of(c, *tree, node))}}});
-  const int id = tree->nodes[static_cast<std::size_t>(node)].id;
-  add_copies_of_token(lines, c, id, label_of(c, id));
-  return lines;
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const auto tree = tree_of(c);
+  const viz::Region& region = region_of(picture, hit);
+  if (!tree || region.id >= std::ssize(tree->nodes)) return facts;
+  const Node& node = tree->nodes[static_cast<std::size_t>(region.id)];
+  facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
+  const std::vector<int> way = tree->way_to(region.id);
+  const std::size_t left_out = way.size() - std::min<std::size_t>(way.size(), kTokensInTip);
+  std::string text = left_out > 0 ? "…" : "";
+  for (const int id : std::span(way).subspan(left_out)) text += label_of(c, id);
+  facts.say("“" + label_of(c, node.id) + "”, " + name_of(node.source));
+  if (!text.empty()) facts.say(text, Fact::In::tooltip);
+  if (!std::isnan(node.probability)) {
+    const std::string probability = plain(node.probability);
+    facts.said.push_back({.label = "probability", .value = probability, .copied = probability});
+  }
+  if (const ViewActions actions = go_to(c, *tree, region.id); !actions.empty())
+    facts.commands.push_back({"End the prompt here", actions});
+  if (region.id != tree->end) facts.say("click: the prompt ends here", Fact::In::tooltip);
+  facts.said.push_back({.label = "the text up to here",
+                        .copied = c.run->model->tokenizer->decode(ids_of(c, *tree, region.id)),
+                        .in = Fact::In::menu});
+  add_copies_of_token(facts, c, node.id);
+  return facts;
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -539,10 +531,9 @@ View tree_view() {
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
   view.on = on;
-  view.menu = menu;
   view.scrolls = scrolls;
   view.build = build;
-  view.hover = hover;
+  view.facts = facts;
   view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, false};

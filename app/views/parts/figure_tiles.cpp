@@ -1,6 +1,5 @@
 #include "app/views/parts/figure_tiles.h"
 
-#include <array>
 #include <cmath>
 
 #include "app/run/analyses/attribution.h"
@@ -12,17 +11,9 @@
 
 namespace headscope::app {
 
-std::vector<Choice> figure_choices(std::vector<Choice> before) {
-  static constexpr std::array<Choice, kHeadMetrics> kFigures{
-      {{"first", "First", "Weight on the first token"},
-       {"previous", "Previous", "Weight on the token before the query"},
-       {"self", "Itself", "Weight on the query's own position"},
-       {"induction", "Induction", "Weight on what followed an earlier occurrence of the token"},
-       {"duplicate", "Duplicate", "Weight on earlier occurrences of the token"},
-       {"entropy", "Entropy", "How widely the weights are spread, in bits"},
-       {"distance", "Distance", "How far back the head looks, in tokens"},
-       {"sink", "Sink", "Share of queries that park more than half of their weight on the first token"}}};
-  before.insert(before.end(), kFigures.begin(), kFigures.end());
+std::vector<Choice> metric_choices(std::vector<Choice> before) {
+  for (const HeadMetricKind& metric : head_metrics())
+    before.push_back({metric.name, metric.label, metric.help});
   return before;
 }
 
@@ -39,10 +30,10 @@ void paint_figure_tile(viz::Scene& scene, const ViewContext& c, double value, co
                  any ? text_on(c, under) : c.theme->text_muted, viz::FontStyle::regular, viz::Align::center);
 }
 
-std::string figure_words(const HeadMetrics& figures, HeadMetric figure) {
-  const double value = figures[figure];
+std::string figure_words(const HeadMetrics& figures, HeadMetric metric) {
+  const double value = figures[metric];
   if (!std::isfinite(value)) return "none";
-  return exact(static_cast<float>(value)) + " " + std::string(words_of(figure).unit);
+  return exact(static_cast<float>(value)) + " " + std::string(kind_of(metric).unit);
 }
 
 }  // namespace headscope::app

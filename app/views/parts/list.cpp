@@ -231,19 +231,10 @@ void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector
   }
 }
 
-std::string status_of(const std::vector<std::string>& lines, std::size_t most) {
-  std::string status;
-  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) status += (i > 0 ? "   " : "") + lines[i];
-  return status;
-}
-
-Hover row_hover(const ViewContext& c, const viz::Rect& row, std::vector<std::string> lines,
-                std::size_t in_status, std::optional<viz::Color> frame) {
-  Hover result;
-  result.overlay.add(viz::StrokeRect{row.inset(0.5F), frame.value_or(c.theme->text), 1, 2});
-  result.lines = std::move(lines);
-  result.status = status_of(result.lines, in_status);
-  return result;
+Facts facts_of_row(const ViewContext& c, const viz::Rect& row, std::optional<viz::Color> frame) {
+  Facts facts;
+  facts.overlay.add(viz::StrokeRect{row.inset(0.5F), frame.value_or(c.theme->text), 1, 2});
+  return facts;
 }
 
 std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after) {

@@ -225,12 +225,8 @@ BesideList lay_out_beside_list(const ViewContext& context, float least_width, fl
 void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
                        viz::Point top, float room = 1e9F);
 
-/// The first so many lines side by side, for the status line.
-std::string status_of(const std::vector<std::string>& lines, std::size_t most = 99);
-/// What the mouse adds to a row: a frame about it, the lines as a tooltip, and the first of them in the
-/// status line.
-Hover row_hover(const ViewContext& context, const viz::Rect& row, std::vector<std::string> lines,
-                std::size_t in_status = 99, std::optional<viz::Color> frame = {});
+/// Those of a row, of which nothing is said yet: a frame about it.
+Facts facts_of_row(const ViewContext& context, const viz::Rect& row, std::optional<viz::Color> frame = {});
 
 /// "‹ Previous" and "Next ›": the query before and after; their lines of help say what the view calls it.
 std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after);

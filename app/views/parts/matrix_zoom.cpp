@@ -11,6 +11,7 @@
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
@@ -230,23 +231,44 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
   return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
 }
 
-std::vector<MenuLine> attention_matrix_menu(const ViewContext& c, const viz::Hit* hit,
-                                            std::optional<float> value) {
-  std::vector<MenuLine> menu;
-  if (!c.run) return menu;
-  if (hit && hit->row < c.run->run->length() && hit->col < key_count(*c.run)) {
-    menu.push_back(choose_query(c, hit->row));
-    add_choice_of_key(menu, c, hit->col, hit->row);
-    if (value) menu.push_back(copy_value(*value));
-    add_cell_edits(menu, c, c.selection.layer, c.selection.head, hit->row, hit->col);
-  }
-  if (!hit && c.selection.key >= 0)  // by the keyboard: of what is chosen
-    add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
+namespace {
+
+void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (!c.options[kShape].empty())
     menu.push_back({"Forget the marked shape", {SetOption{&kShape, std::vector<int>()}}});
   if (ViewActions whole = show_whole(kZoom, c.options); !whole.empty())
     menu.push_back({"Whole matrix", std::move(whole)});
+}
+
+}  // namespace
+
+std::vector<MenuLine> attention_matrix_menu(const ViewContext& c) {
+  std::vector<MenuLine> menu;
+  if (!c.run) return menu;
+  if (c.selection.key >= 0)
+    add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
+  add_whole_matrix(menu, c);
   return menu;
+}
+
+Facts facts_of_matrix(const ViewContext& c, const viz::Hit& hit) {
+  Facts facts;
+  if (!c.run) return facts;
+  if (hit.row < c.run->run->length() && hit.col < key_count(*c.run)) {
+    facts.commands.push_back(choose_query(c, hit.row));
+    add_choice_of_key(facts.commands, c, hit.col, hit.row);
+    add_cell_edits(facts.commands, c, c.selection.layer, c.selection.head, hit.row, hit.col);
+  }
+  add_whole_matrix(facts.commands, c);
+  return facts;
+}
+
+void paint_cell_cross(Facts& facts, const ViewContext& c, const viz::Region& region, const viz::Hit& hit) {
+  viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
+  if (!facts.said.empty()) return;
+  facts.say(head_name(c.selection.layer, c.selection.head), Fact::In::status);
+  facts.say("query " + token_name(c.run->tokens, hit.row));
+  facts.say("key " + token_name(key_tokens(*c.run), hit.col));
 }
 
 std::string refuse_zoom(const ViewContext& c) {

@@ -24,9 +24,13 @@ void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Regio
 std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
                                                    const Gesture& gesture);
 std::vector<KeyCommand> attention_matrix_commands();
-/// Of a cell, with its value where there is one to copy; beside all cells what concerns the whole matrix.
-std::vector<MenuLine> attention_matrix_menu(const ViewContext& context, const viz::Hit* hit,
-                                            std::optional<float> value);
+/// Of the chosen cell, and what concerns the whole matrix.
+std::vector<MenuLine> attention_matrix_menu(const ViewContext& context);
+/// What can be done at any cell; nothing is said of it yet.
+Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
+/// Shows where a cell stands, and says its head, its query and its key, once for several regions.
+void paint_cell_cross(Facts& facts, const ViewContext& context, const viz::Region& region,
+                      const viz::Hit& hit);
 ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture);
 

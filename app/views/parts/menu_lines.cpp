@@ -8,11 +8,6 @@
 
 namespace headscope::app {
 
-MenuLine copy_value(float value, std::string_view name) {
-  const std::string words = name.empty() ? "" : std::string(name) + " ";
-  return {"Copy " + words + exact(value), {CopyText{plain(value)}}};
-}
-
 MenuLine choose_query(const ViewContext& c, int position, std::string_view words) {
   return {std::string(words) + " " + token_name(c.run->tokens, position), {SelectQuery{position}}};
 }
@@ -26,12 +21,15 @@ void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int po
   menu.push_back(std::move(line));
 }
 
-void add_copies_of_token(std::vector<MenuLine>& menu, const ViewContext& c, int id, std::string_view label) {
+void add_copies_of_token(Facts& facts, const ViewContext& c, int id, std::string label) {
+  if (label.empty()) label = label_of(c, id);
   const auto& tokenizer = c.run->model->tokenizer;
-  const std::string text(tokenizer ? tokenizer->bytes(id) : label);
-  menu.push_back({"Copy “" + std::string(label) + "”", {CopyText{text}}});
-  if (!tokenizer) return;
-  menu.push_back({"Copy id " + std::to_string(id), {CopyText{std::to_string(id)}}});
+  const std::string number = std::to_string(id);
+  facts.said.push_back({.label = "“" + label + "”",
+                        .copied = tokenizer ? std::string(tokenizer->bytes(id)) : label,
+                        .in = Fact::In::menu});
+  if (tokenizer)
+    facts.said.push_back({.label = "id", .value = number, .copied = number, .in = Fact::In::menu});
 }
 
 }  // namespace headscope::app

@@ -197,8 +197,7 @@ void use(const View& view, const ViewContext& c, const Picture& picture) {
   for (int i = 0; i < static_cast<int>(picture.regions.size()); i += 7) places.push_back(viz::Hit{i, 0, 0});
   for (const auto& hit : places) {
     const viz::Hit* at = hit ? &*hit : nullptr;
-    if (view.menu) static_cast<void>(view.menu(c, picture, at));
-    if (view.hover && at) static_cast<void>(view.hover(c, picture, *at));
+    static_cast<void>(menu_at(view, c, picture, at));
     for (const auto kind :
          {Gesture::Kind::click, Gesture::Kind::double_click, Gesture::Kind::drag, Gesture::Kind::wheel})
       if (view.on && c.run) static_cast<void>(view.on(c, picture, at, {kind, {50, 50}, {1, 1}, {}}));
@@ -267,8 +266,7 @@ TEST_F(PatternViews, NothingIsOfferedToBeChanged) {
     };
     const viz::Hit hit{0, 0, 0};
     for (const viz::Hit* at : {static_cast<const viz::Hit*>(nullptr), &hit}) {
-      if (!view.menu) continue;
-      for (const MenuLine& line : view.menu(c, picture, at))
+      for (const MenuLine& line : menu_at(view, c, picture, at))
         EXPECT_FALSE(changes(line.actions)) << line.label;
     }
     for (const KeyCommand& command : view.commands)

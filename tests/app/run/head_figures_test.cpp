@@ -104,11 +104,8 @@ TEST(HeadMetrics, TooManyQueriesAreRefused) {
 }
 
 TEST(HeadMetrics, HaveNamesThatReadBack) {
-  for (std::size_t i = 0; i < kHeadMetrics; ++i) {
-    const auto figure = static_cast<HeadMetric>(i);
-    EXPECT_EQ(head_figure(words_of(figure).name), figure);
-  }
-  EXPECT_EQ(head_figure("sunburst"), std::nullopt);
+  for (const HeadMetricKind& metric : head_metrics()) EXPECT_EQ(head_metric(metric.name), metric.id);
+  EXPECT_EQ(head_metric("sunburst"), std::nullopt);
 }
 
 TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {

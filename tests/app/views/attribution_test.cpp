@@ -109,7 +109,7 @@ TEST(AttributionView, ColoursAreSignedAndTheMouseTellsTheNumber) {
   }
   EXPECT_EQ(in_words(shown.click(kGrid, 2, 3)), "head 2 3");
   EXPECT_EQ(in_words(shown.click(kGrid, 2, a->n_head())), "") << "the bias is of no head";
-  EXPECT_EQ(in_words(shown.choose("Copy " + exact(a->head(2, 3)), kGrid, 2, 3)),
+  EXPECT_EQ(in_words(shown.choose("Copy contribution " + exact(a->head(2, 3)), kGrid, 2, 3)),
             "copy " + plain(a->head(2, 3)));
 }
 

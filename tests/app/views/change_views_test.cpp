@@ -315,7 +315,7 @@ TEST(ChangeOf, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
           EXPECT_FALSE(picture.scene.items.empty());
           if (view.table) static_cast<void>(view.table(c));
           for (int region = 0; region < std::ssize(picture.regions); ++region)
-            if (view.hover) static_cast<void>(view.hover(c, picture, {region, 0, 0}));
+            if (view.facts) static_cast<void>(view.facts(c, picture, {region, 0, 0}));
         }
       }
     }

@@ -88,8 +88,8 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
     const Picture picture = view.build(c);
     for (const std::string& text : viz::testing::texts(picture.scene)) words += text + "\n";
     for (const viz::Region& region : picture.regions)
-      if (const auto hit = viz::hit_test(picture.regions, region.cell_rect(0, 0).center()); hit && view.hover)
-        for (const std::string& line : view.hover(c, picture, *hit).lines) words += line + "\n";
+      if (const auto hit = viz::hit_test(picture.regions, region.cell_rect(0, 0).center()); hit && view.facts)
+        for (const std::string& line : view.facts(c, picture, *hit).tooltip()) words += line + "\n";
     if (view.table != nullptr)
       for (const std::string& heading : view.table(c).header) words += heading + "\n";
     return words;

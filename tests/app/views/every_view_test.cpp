@@ -118,7 +118,7 @@ TEST_P(EveryView, DrawsRunsInWhichSomethingIsChanged) {
       EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << GetParam() << " " << query;
       for (const viz::Region& region : picture.regions) {
         const auto hit = viz::hit_test(picture.regions, region.rect.center());
-        if (hit && view().hover) view().hover(c, picture, *hit);
+        if (hit && view().facts) view().facts(c, picture, *hit);
       }
       if (view().table) view().table(c);
     }
@@ -196,10 +196,10 @@ TEST_P(EveryView, EveryRegionAnswersTheMouse) {
     const viz::Region& region = picture.regions[i];
     const auto row = static_cast<int>(region.first_row + region.rows / 2),
                col = static_cast<int>(region.first_col + region.cols / 2);
-    const Hover hover = view().hover(c, picture, {static_cast<int>(i), row, col});
-    EXPECT_FALSE(hover.lines.empty());
-    EXPECT_FALSE(hover.status.empty());
-    EXPECT_FALSE(hover.overlay.items.empty());
+    const Facts facts = view().facts(c, picture, {static_cast<int>(i), row, col});
+    EXPECT_FALSE(facts.tooltip().empty());
+    EXPECT_FALSE(facts.status().empty());
+    EXPECT_FALSE(facts.overlay.items.empty());
   }
 }
 
@@ -266,10 +266,10 @@ struct Report {
   Report(const View& view, const ViewContext& c) : picture(view.build(c)), table(to_csv(view.table(c))) {
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
       const viz::Region& region = picture.regions[i];
-      const Hover hover =
-          view.hover(c, picture, {static_cast<int>(i), static_cast<int>(region.first_row), 0});
-      tooltips.push_back(hover.lines);
-      tooltips.push_back({hover.status});
+      const Facts facts =
+          view.facts(c, picture, {static_cast<int>(i), static_cast<int>(region.first_row), 0});
+      tooltips.push_back(facts.tooltip());
+      tooltips.push_back({facts.status()});
     }
   }
   bool operator==(const Report& o) const {
@@ -289,22 +289,22 @@ TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
   // The mouse may still lie on the picture of what was known before.
   for (std::size_t i = 0; i < all.picture.regions.size(); ++i) {
     const viz::Region& region = all.picture.regions[i];
-    const Hover hover =
-        view().hover(c, all.picture, {static_cast<int>(i), static_cast<int>(region.first_row), 0});
-    const std::string lines = ::testing::PrintToString(hover.lines);
+    const Facts facts =
+        view().facts(c, all.picture, {static_cast<int>(i), static_cast<int>(region.first_row), 0});
+    const std::string lines = ::testing::PrintToString(facts.tooltip());
     if (GetParam() == "heads") {
       const int n_head = s.config().n_head;
-      EXPECT_THAT(hover.lines, ::testing::ElementsAre("L" + std::to_string(region.id / n_head) + " H" +
-                                                          std::to_string(region.id % n_head),
-                                                      "computing…"));
+      EXPECT_THAT(facts.tooltip(), ::testing::ElementsAre("L" + std::to_string(region.id / n_head) + " H" +
+                                                              std::to_string(region.id % n_head),
+                                                          "computing…"));
     } else if (goes_without_answers(GetParam())) {
-      EXPECT_FALSE(hover.lines.empty());
+      EXPECT_FALSE(facts.tooltip().empty());
       for (const char* answered : {"weight from", "probable", "masked"})
         EXPECT_THAT(lines, Not(HasSubstr(answered)));
     } else {
-      EXPECT_TRUE(hover.lines.empty()) << lines;
-      EXPECT_EQ(hover.status, "");
-      EXPECT_TRUE(hover.overlay.items.empty());
+      EXPECT_TRUE(facts.tooltip().empty()) << lines;
+      EXPECT_EQ(facts.status(), "");
+      EXPECT_TRUE(facts.overlay.items.empty());
     }
   }
   if (!goes_without_answers(GetParam())) {
@@ -356,7 +356,7 @@ TEST_P(EveryView, TinySizesDoNoHarm) {
             << " x " << region.rect.h;
         const auto hit = viz::hit_test(picture.regions, region.rect.center());
         if (hit) {
-          EXPECT_EQ(senseless_item(view().hover(c, picture, *hit).overlay), -1) << "region " << i;
+          EXPECT_EQ(senseless_item(view().facts(c, picture, *hit).overlay), -1) << "region " << i;
         }
       }
     }

@@ -218,7 +218,7 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   ASSERT_EQ(picture.regions.size(), whole);
   EXPECT_EQ(items_of<viz::Image>(picture.scene).size(), 3U + 1) << "three maps and the scale";
   for (std::size_t i = 0; i < whole; ++i) {
-    const std::vector<std::string> lines = view.hover(c, picture, {static_cast<int>(i), 0, 0}).lines;
+    const std::vector<std::string> lines = view.facts(c, picture, {static_cast<int>(i), 0, 0}).tooltip();
     EXPECT_EQ(lines.back() == "computing…", i >= 3) << i;
   }
   EXPECT_EQ(view.table(c).rows.size(), 3U * 23U);
@@ -237,7 +237,7 @@ TEST(Heads, MapsOfTheFormerRunFadeAndAreNoNumbersOfThisOne) {
   EXPECT_EQ(fills(), whole + some.of_head.size() - 3);
   const Picture picture = view.build(c);
   for (int i = 0; i < static_cast<int>(picture.regions.size()); ++i)
-    EXPECT_EQ(view.hover(c, picture, {i, 0, 0}).lines.back() == "computing…", i >= 3) << i;
+    EXPECT_EQ(view.facts(c, picture, {i, 0, 0}).tooltip().back() == "computing…", i >= 3) << i;
   EXPECT_EQ(view.table(c).rows.size(), 3U * 23U);
 }
 

@@ -244,7 +244,7 @@ TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
   EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 7, 2)), "query 7, key 2");
   EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 5, 2)), "key 2");
   EXPECT_EQ(in_words(shown.choose("No longer key " + name(3), 0, 5, 3)), "key -1");
-  EXPECT_EQ(in_words(shown.choose("Copy " + shown.tooltip(0, 7, 2)[2].substr(7), 0, 7, 2)),
+  EXPECT_EQ(in_words(shown.choose("Copy " + shown.tooltip(0, 7, 2)[2], 0, 7, 2)),
             "copy " + shown.table().rows[7][4]);
   EXPECT_EQ(in_words(shown.choose("Key " + name(6), 0, 5, 6)), "") << "masked";
   EXPECT_EQ(in_words(shown.choose("Whole matrix", 0, 5, 3)), "");

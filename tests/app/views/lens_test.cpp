@@ -219,7 +219,7 @@ TEST(Lens, ShowsWhatIsComputedSoFar) {
   EXPECT_THAT(texts(picture.scene),
               Contains(HasSubstr("computing… 8 of " + std::to_string(columns) + " positions")));
   EXPECT_EQ(painted(picture), "########" + std::string(columns - 8, '.'));
-  EXPECT_THAT(view.hover(c, picture, {0, 2, 20}).lines, Contains("computing…"));
+  EXPECT_THAT(view.facts(c, picture, {0, 2, 20}).tooltip(), Contains("computing…"));
   EXPECT_EQ(view.table(c).rows.size(), part.readings.size());
 }
 
@@ -233,8 +233,8 @@ TEST(Lens, ShowsBlocksWhereverTheyAre) {
   const Picture picture = view.build(c);
   EXPECT_EQ(painted(picture), std::string(64, '.') + std::string(32, '#') + "....");
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 32 of 100 positions")));
-  EXPECT_THAT(view.hover(c, picture, {0, 2, 63}).lines, Contains("computing…"));
-  EXPECT_THAT(view.hover(c, picture, {0, 2, 64}).lines, ::testing::Not(Contains("computing…")));
+  EXPECT_THAT(view.facts(c, picture, {0, 2, 63}).tooltip(), Contains("computing…"));
+  EXPECT_THAT(view.facts(c, picture, {0, 2, 64}).tooltip(), ::testing::Not(Contains("computing…")));
   // The same colours as where all is known: their scale is that of no cell.
   const Shown all("lens", s, 1300, 600, {{"lens-guesses", "no"}});
   EXPECT_EQ(viz::testing::image_color_at(picture.scene, picture.regions[0].cell_rect(2, 70).center()),

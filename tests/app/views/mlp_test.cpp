@@ -205,10 +205,10 @@ TEST(Mlp, ANeuronIsFramedWhereverItStands) {
     SCOPED_TRACE(role);
     const int index = shown.find(role, id);
     ASSERT_GE(index, 0);
-    const Hover hover = find_view("mlp")->hover(shown.context(), shown.picture(), {index, row, col});
-    EXPECT_EQ(items_of<viz::StrokeRect>(hover.overlay).size(), 4U)
+    const Facts facts = find_view("mlp")->facts(shown.context(), shown.picture(), {index, row, col});
+    EXPECT_EQ(items_of<viz::StrokeRect>(facts.overlay).size(), 4U)
         << "in two strips, on the curve, in the table";
-    EXPECT_EQ(hover.lines[0], "neuron " + std::to_string(neuron));
+    EXPECT_EQ(facts.tooltip().at(0), "neuron " + std::to_string(neuron));
   }
   const auto lines = shown.tooltip(shown.find(kStripRole, output), output, 9);
   EXPECT_NEAR(number_after(lines, "mlp_out ")->value, reference(s).blocks[kLayer].mlp_out[kPosition][9],

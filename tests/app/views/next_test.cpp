@@ -219,7 +219,7 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
   const View& view = *find_view("next");
   const ViewContext second = on_side(Side::baseline, view, two.context(420, 500, light()));
   const Picture picture = view.build(second);
-  EXPECT_EQ(view.hover(second, picture, {0, 0, 0}).lines.back(),
+  EXPECT_EQ(view.facts(second, picture, {0, 0, 0}).tooltip().back(),
             "of the second prompt: a click continues that one");
 }
 

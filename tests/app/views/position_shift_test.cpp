@@ -54,7 +54,7 @@ TEST(Shift, ShowsPartsWhileItIsComputed) {
   const Picture picture = find_view("shift")->build(c);
   EXPECT_THAT(texts(picture.scene), Contains("computing… k up to 8"));
   const viz::Hit beyond{0, 0, 30};
-  EXPECT_TRUE(find_view("shift")->hover(c, picture, beyond).lines.empty());
+  EXPECT_TRUE(find_view("shift")->facts(c, picture, beyond).tooltip().empty());
 }
 
 }  // namespace

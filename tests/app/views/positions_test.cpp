@@ -223,9 +223,11 @@ TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
   for (const int which : {0, 1}) {
     const std::string& cell = table.rows[7][static_cast<std::size_t>(1 + 2 * which)];
     const int map = shown.encoding(which);
-    EXPECT_EQ(in_words(shown.choose("Copy " + drawn(cell), map, 4, 7)), "copy " + cell);
-    EXPECT_EQ(in_words(shown.choose("Copy dimension 4: " + drawn(cell), shown.curves(which), 0, 7)),
-              "copy " + cell);
+    const std::string name = which == 0 ? "learned" : "sinusoidal";
+    EXPECT_EQ(in_words(shown.choose("Copy " + name + " " + drawn(cell), map, 4, 7)), "copy " + cell);
+    EXPECT_EQ(
+        in_words(shown.choose("Copy " + name + " dimension 4: " + drawn(cell), shown.curves(which), 0, 7)),
+        "copy " + cell);
     EXPECT_EQ(in_words(shown.choose("No curve of dimension 4", map, 4, 7)), "dimensions 5");
     EXPECT_EQ(in_words(shown.choose("Curve of dimension 9", map, 9, 7)), "dimensions 4,5,9");
     EXPECT_EQ(in_words(shown.choose("Whole encodings", map, 9, 7)), "encoding-zoom all");

@@ -122,7 +122,7 @@ TEST(ChangeOfSoftmax, SaysWhatChangedAndHowFar) {
   const double change = entropy(s) - entropy(clean);
   EXPECT_THAT(words, Contains(HasSubstr("entropy " + std::string(change > 0 ? "+" : "") +
                                         viz::number(change, 3) + " bits")));
-  const auto lines = find_view("softmax")->hover(c, picture, {0, 0, 0}).lines;
+  const auto lines = find_view("softmax")->facts(c, picture, {0, 0, 0}).tooltip();
   ASSERT_EQ(lines.size(), 5U);
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_THAT(lines[i], StartsWith("change of "));
 }
@@ -243,9 +243,9 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
     if (row.role != kKey) continue;
     EXPECT_FALSE(viz::testing::image_color_at(picture.scene, row.cell_rect(0, 4).center()));
     EXPECT_TRUE(viz::testing::image_color_at(picture.scene, row.cell_rect(0, 2).center()));
-    EXPECT_THAT(find_view("cell")->hover(c, picture, {region, 0, 4}).lines,
+    EXPECT_THAT(find_view("cell")->facts(c, picture, {region, 0, 4}).tooltip(),
                 Contains("nothing in the second prompt stands for it"));
-    EXPECT_THAT(find_view("cell")->hover(c, picture, {region, 0, 2}).lines,
+    EXPECT_THAT(find_view("cell")->facts(c, picture, {region, 0, 2}).tooltip(),
                 Contains("difference of weight " + exact(s.weight(5, 2) - second.weight(5, 3))));
   }
   const auto words = texts(picture.scene);
@@ -311,7 +311,7 @@ TEST(ChangeOfCell, UnderTheMouseAreBothSides) {
   const viz::Picture picture = find_view("cell")->build(c);
   std::vector<std::string> lines;
   for (int region = 0; region < std::ssize(picture.regions); ++region) {
-    const auto more = find_view("cell")->hover(c, picture, {region, 0, 3}).lines;
+    const auto more = find_view("cell")->facts(c, picture, {region, 0, 3}).tooltip();
     lines.insert(lines.end(), more.begin(), more.end());
   }
   const float now = s.weight(8, 3), before = clean.weight(8, 3);
@@ -399,7 +399,7 @@ TEST(ChangeOfARow, NothingThatIsNoNumberIsDrawn) {
           for (const auto& row : find_view(view)->table(c).rows)
             EXPECT_THAT(row, Each(Not(HasSubstr("nan"))));
           for (int region = 0; region < std::ssize(picture.regions); ++region)
-            EXPECT_THAT(find_view(view)->hover(c, picture, {region, 0, 0}).lines,
+            EXPECT_THAT(find_view(view)->facts(c, picture, {region, 0, 0}).tooltip(),
                         Each(Not(HasSubstr("NaN"))));
         }
       }

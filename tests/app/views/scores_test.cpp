@@ -184,15 +184,18 @@ TEST(Scores, SmallPanesShareTheirLabels) {
   }
 }
 
-TEST(Scores, TheMenuCopiesTheValueOfItsStage) {
+TEST(Scores, TheMenuCopiesTheValueOfEachStage) {
   const Scenario& s = scenario(23);
   const Shown shown("scores", s, 1000, 800);
   const Table table = shown.table();
+  constexpr const char* kNames[] = {"score", "scaled", "masked", "weight"};
   for (int stage = 0; stage < 4; ++stage) {
     const std::string cell = cell_of(table, s, stage, 9, 4);
     std::string drawn = cell;
     if (drawn[0] == '-') drawn.replace(0, 1, "−");
-    EXPECT_EQ(in_words(shown.choose("Copy " + drawn, shown.grid(stage), 9, 4)), "copy " + cell) << stage;
+    const std::string label = std::string("Copy ") + kNames[stage] + " " + drawn;
+    for (int grid = 0; grid < 4; ++grid)
+      EXPECT_EQ(in_words(shown.choose(label, shown.grid(grid), 9, 4)), "copy " + cell) << label;
   }
 }
 

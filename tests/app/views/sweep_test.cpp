@@ -42,7 +42,7 @@ TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
       EXPECT_TRUE(reads(scale, shown.color_of(kGrid, layer, head), change));
       const auto lines = shown.tooltip(kGrid, layer, head);
       EXPECT_THAT(lines, Contains(head_name(layer, head) + " off"));
-      EXPECT_THAT(lines, Contains(HasSubstr("change of difference  " + std::string(change > 0 ? "+" : "") +
+      EXPECT_THAT(lines, Contains(HasSubstr("change of difference " + std::string(change > 0 ? "+" : "") +
                                             exact(change))));
       EXPECT_THAT(lines, Contains("from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
                                   exact(sweep->at(layer, head).of(SweepMetric::difference))));
@@ -85,8 +85,8 @@ TEST(SweepView, ShowsWhatIsThereAlready) {
   EXPECT_TRUE(view.shows_parts);
   const Picture picture = view.build(c);
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 12 of 48; so far strongest: ")));
-  EXPECT_THAT(view.hover(c, picture, {kGrid, 1, 3}).lines, Contains(HasSubstr("change of difference")));
-  EXPECT_THAT(view.hover(c, picture, {kGrid, 1, 4}).lines, ElementsAre("L1 H4", "computing…"));
+  EXPECT_THAT(view.facts(c, picture, {kGrid, 1, 3}).tooltip(), Contains(HasSubstr("change of difference")));
+  EXPECT_THAT(view.facts(c, picture, {kGrid, 1, 4}).tooltip(), ElementsAre("L1 H4", "computing…"));
   EXPECT_EQ(std::ssize(view.table(c).rows), 12);
 }
 
@@ -202,7 +202,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   const Picture picture = view.build(c);
   EXPECT_THAT(texts(picture.scene), Contains("Each head from the second prompt"));
   const viz::Hit cell{kGrid, 4, 3};
-  EXPECT_EQ(std::get<ToggleEdit>(view.menu(c, picture, &cell)[0].actions.at(0)).edit,
+  EXPECT_EQ(std::get<ToggleEdit>(view.facts(c, picture, cell).menu()[0].actions.at(0)).edit,
             question.edits(4, 3).at(0));
 }
 

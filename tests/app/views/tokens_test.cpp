@@ -20,11 +20,11 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   c.height = view.whole_height(c);
   const Picture picture = view.build(c);
   ASSERT_EQ(picture.regions.size(), static_cast<std::size_t>(n_ctx + 30));
-  const Hover beyond = view.hover(c, picture, {n_ctx + 5, 0, 0});
-  EXPECT_THAT(beyond.lines, Contains(HasSubstr("not run")));
-  const Hover within = view.hover(c, picture, {5, 0, 0});
-  EXPECT_THAT(within.lines, Contains(HasSubstr("the model found it")));
-  EXPECT_THAT(within.lines, Contains(HasSubstr("weight from query")));
+  const Facts beyond = view.facts(c, picture, {n_ctx + 5, 0, 0});
+  EXPECT_THAT(beyond.tooltip(), Contains(HasSubstr("not run")));
+  const Facts within = view.facts(c, picture, {5, 0, 0});
+  EXPECT_THAT(within.tooltip(), Contains(HasSubstr("the model found it")));
+  EXPECT_THAT(within.tooltip(), Contains(HasSubstr("weight from query")));
 }
 
 TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {

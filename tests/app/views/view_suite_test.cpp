@@ -43,7 +43,7 @@ TEST_P(ViewSuite, IsDescribed) {
   EXPECT_FALSE(view().title.empty());
   EXPECT_FALSE(view().help.empty());
   EXPECT_FALSE(title_of(view().group).empty());
-  ASSERT_TRUE(view().build && view().hover && view().table);
+  ASSERT_TRUE(view().build && view().facts && view().table);
   for (const OptionSpec* option : view().options) {
     SCOPED_TRACE(option->name);
     EXPECT_FALSE(option->label.empty());

@@ -172,14 +172,14 @@ TEST(Way, LightsWhatFeedsAStep) {
   for (const int step : {embedding, ln_1, add_attention, unembedding}) {
     SCOPED_TRACE(step);
     const int index = shown.find(kStepRole, step);
-    const Hover hover = view.hover(shown.context(), shown.picture(), {index, 0, 0});
+    const Facts facts = view.facts(shown.context(), shown.picture(), {index, 0, 0});
     int lit = 0;
-    for (const viz::StrokeRect& stroke : items_of<viz::StrokeRect>(hover.overlay)) {
+    for (const viz::StrokeRect& stroke : items_of<viz::StrokeRect>(facts.overlay)) {
       lit += stroke.color == light().accent;
       EXPECT_LE(stroke.rect.y, shown.region(index).rect.bottom());
     }
     EXPECT_EQ(lit, step + 1);
-    EXPECT_EQ(hover.overlay.items.empty(), false);
+    EXPECT_EQ(facts.overlay.items.empty(), false);
   }
 }
 
@@ -214,8 +214,8 @@ TEST(Way, ShowsWhatThereIsWhileTheRestIsComputed) {
     EXPECT_EQ(senseless_item(picture.scene), -1);
     EXPECT_EQ(viz::testing::text_faults(picture.scene, *viz::testing::fonts()), "");
     for (std::size_t i = 0; i < picture.regions.size(); ++i) {
-      const Hover hover = view.hover(c, picture, {static_cast<int>(i), picture.regions[i].row_count - 1, 5});
-      EXPECT_EQ(senseless_item(hover.overlay), -1);
+      const Facts facts = view.facts(c, picture, {static_cast<int>(i), picture.regions[i].row_count - 1, 5});
+      EXPECT_EQ(senseless_item(facts.overlay), -1);
     }
     EXPECT_EQ(view.table(c).rows.size(), 1 + 4 * blocks);
   }

@@ -402,7 +402,7 @@ TEST_F(ChangesTest, PredictionsTellWhatTheModelGaveAContinuation) {
   for (std::size_t region = 0; region < placed.picture->regions.size(); ++region) {
     viz::Hit hit;
     hit.region = static_cast<int>(region);
-    for (const MenuLine& line : placed.view->menu(placed.context, *placed.picture, &hit)) {
+    for (const MenuLine& line : menu_at(*placed.view, placed.context, *placed.picture, &hit)) {
       for (const ViewAction& action : line.actions) {
         const auto* append = std::get_if<AppendToken>(&action);
         if (!append) continue;

@@ -26,8 +26,7 @@ class MenusTest : public HandsTest {
     for (const viz::Region& region : placed.picture->regions) {
       const viz::Point in = region.cell_rect(0, 0).center();
       const auto hit = viz::hit_test(placed.picture->regions, in);
-      if (!hit || !placed.view->menu) continue;
-      if (placed.view->menu(placed.context, *placed.picture, &*hit).empty()) continue;
+      if (!hit || menu_at(*placed.view, placed.context, *placed.picture, &*hit).empty()) continue;
       at = in;
       break;
     }

@@ -1,0 +1,200 @@
+#include "app/run/analyses/head_metric.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+
+namespace headscope::app {
+namespace {
+
+using Number = std::optional<double>;
+
+double weight(const QueryWeights& q, int key) {
+  return static_cast<double>(q.weights[static_cast<std::size_t>(key)]);
+}
+int before(const QueryWeights& q, int position) {
+  return q.earlier.empty() ? -1 : q.earlier[static_cast<std::size_t>(position)];
+}
+
+Number weight_on_repeats(const QueryWeights& q) {
+  Number sum;
+  for (int at = before(q, q.query); at >= 0; at = before(q, at)) sum = sum.value_or(0) + weight(q, at);
+  return sum;
+}
+/// On what followed them; what comes before the query itself is followed by the query.
+Number weight_on_followers(const QueryWeights& q) {
+  Number sum;
+  for (int at = before(q, q.query); at >= 0; at = before(q, at))
+    if (at + 1 != q.query) sum = sum.value_or(0) + weight(q, at + 1);
+  return sum;
+}
+
+constexpr HeadMetricKind kTable[] = {
+    {.id = HeadMetric::first,
+     .name = "first",
+     .heading = "first",
+     .label = "First",
+     .help = "Weight on the first token",
+     .title = "Weight on the first token",
+     .detail = "mean over the queries from 1 on",
+     .unit = "weight",
+     .decimals = 4,
+     .bits = 36,
+     .of_text = false,
+     .of = [](const QueryWeights& q) { return Number(weight(q, 0)); }},
+    {.id = HeadMetric::previous,
+     .name = "previous",
+     .heading = "previous",
+     .label = "Previous",
+     .help = "Weight on the token before the query",
+     .title = "Weight on the previous token",
+     .detail = "mean over the queries from 1 on",
+     .unit = "weight",
+     .decimals = 4,
+     .bits = 36,
+     .of_text = true,
+     .of = [](const QueryWeights& q) { return Number(weight(q, q.query - 1)); }},
+    {.id = HeadMetric::self,
+     .name = "self",
+     .heading = "itself",
+     .label = "Itself",
+     .help = "Weight on the query's own position",
+     .title = "Weight on the query itself",
+     .detail = "mean over the queries from 1 on",
+     .unit = "weight",
+     .decimals = 4,
+     .bits = 36,
+     .of_text = true,
+     .of = [](const QueryWeights& q) { return Number(weight(q, q.query)); }},
+    {.id = HeadMetric::induction,
+     .name = "induction",
+     .heading = "induction",
+     .label = "Induction",
+     .help = "Weight on what followed an earlier occurrence of the token",
+     .title = "Induction",
+     .detail = "mean weight on what followed earlier occurrences of the query's token",
+     .unit = "weight",
+     .lacking = "no token of this prompt occurs again after others",
+     .decimals = 4,
+     .bits = 36,
+     .of_text = true,
+     .of = weight_on_followers},
+    {.id = HeadMetric::duplicate,
+     .name = "duplicate",
+     .heading = "duplicate",
+     .label = "Duplicate",
+     .help = "Weight on earlier occurrences of the token",
+     .title = "Duplicate tokens",
+     .detail = "mean weight on earlier occurrences of the query's token",
+     .unit = "weight",
+     .lacking = "no token of this prompt occurs twice",
+     .decimals = 4,
+     .bits = 36,
+     .of_text = true,
+     .of = weight_on_repeats},
+    {.id = HeadMetric::entropy,
+     .name = "entropy",
+     .heading = "entropy",
+     .label = "Entropy",
+     .help = "How widely the weights are spread, in bits",
+     .title = "Entropy of the weights",
+     .detail = "in bits, mean over the queries from 1 on",
+     .unit = "bits",
+     .decimals = 3,
+     .bits = 32,
+     .of_text = false,
+     .of = [](const QueryWeights& q) { return Number(q.entropy); }},
+    {.id = HeadMetric::distance,
+     .name = "distance",
+     .heading = "distance",
+     .label = "Distance",
+     .help = "How far back the head looks, in tokens",
+     .title = "Distance",
+     .detail = "tokens from a query back to what it takes, mean by weight",
+     .unit = "tokens back",
+     .decimals = 2,
+     .bits = 20,
+     .of_text = true,
+     .of = [](const QueryWeights& q) { return Number(q.distance); }},
+    {.id = HeadMetric::sink,
+     .name = "sink",
+     .heading = "sink",
+     .label = "Sink",
+     .help = "Share of queries that park more than half of their weight on the first token",
+     .title = "First-token sink",
+     .detail = "share of queries that give the first token more than all others together",
+     .unit = "share",
+     .decimals = 4,
+     .bits = 36,
+     .of_text = false,
+     .of =
+         [](const QueryWeights& q) {
+           const double first = weight(q, 0);
+           return Number(std::isnan(first) ? first : static_cast<double>(first > 0.5));
+         }},
+};
+static_assert(std::size(kTable) == kHeadMetrics, "every HeadMetric has a row");
+static_assert(
+    [] {
+      for (std::size_t i = 0; i < kHeadMetrics; ++i)
+        if (kTable[i].id != static_cast<HeadMetric>(i)) return false;
+      return true;
+    }(),
+    "the rows stand in the order of HeadMetric");
+
+/// log2 of a positive normal number, to 2e-7; of 0 some finite number, so that 0 log 0 is 0. Without a
+/// branch: there are millions of weights.
+inline float fast_log2(float x) {
+  const auto bits = std::bit_cast<std::int32_t>(x);
+  const auto exponent = static_cast<float>((bits >> 23) - 127);
+  const float m = std::bit_cast<float>((bits & 0x007FFFFF) | 0x3F800000);  // [1, 2)
+  const float t = (m - 1) / (m + 1), s = t * t;
+  // 2 / ln 2 times the series of artanh t
+  const float series = 1 + s * (1.F / 3 + s * (1.F / 5 + s * (1.F / 7 + s * (1.F / 9 + s * (1.F / 11)))));
+  return exponent + 2.8853900817779268F * t * series;
+}
+
+}  // namespace
+
+QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier) {
+  QueryWeights of{query, weights, earlier};
+  const float* row = weights.data();
+  const int n = static_cast<int>(weights.size());
+  constexpr int kLanes = 16;
+  std::array<float, kLanes> entropy{}, distance{};
+  int i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const float w = row[i + lane];
+      entropy[static_cast<std::size_t>(lane)] -= w * fast_log2(w);
+      distance[static_cast<std::size_t>(lane)] += w * static_cast<float>(std::abs(query - i - lane));
+    }
+  }
+  for (; i < n; ++i) {
+    of.entropy -= static_cast<double>(row[i] * fast_log2(row[i]));
+    of.distance += static_cast<double>(row[i] * static_cast<float>(std::abs(query - i)));
+  }
+  for (const float part : entropy) of.entropy += static_cast<double>(part);
+  for (const float part : distance) of.distance += static_cast<double>(part);
+  return of;
+}
+
+std::span<const HeadMetricKind> head_metrics() {
+  return kTable;
+}
+
+const HeadMetricKind& kind_of(HeadMetric metric) {
+  return kTable[static_cast<std::size_t>(metric)];
+}
+
+std::optional<HeadMetric> head_metric(std::string_view name) {
+  const auto* const found = std::ranges::find(kTable, name, &HeadMetricKind::name);
+  if (found == std::end(kTable)) return std::nullopt;
+  return found->id;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+
+// What is measured of heads: one table, of which files, the command line and the views are made.
+namespace headscope::app {
+
+enum class HeadMetric { first, previous, self, induction, duplicate, entropy, distance, sink };
+inline constexpr std::size_t kHeadMetrics = static_cast<std::size_t>(HeadMetric::sink) + 1;
+
+/// The weights of one query of a text, query >= 1.
+struct QueryWeights {
+  int query = 1;
+  std::span<const float> weights;  ///< [query + 1], or [T] where it may see later keys
+  std::span<const int> earlier;    ///< for each position the last one before it with the same token, or -1
+  double entropy = 0;              ///< bits
+  double distance = 0;             ///< mean of |query - key| by weight
+};
+
+/// A row of the table. A new metric is this, and a name in HeadMetric.
+struct HeadMetricKind {
+  HeadMetric id;
+  std::string_view name;          ///< in files and on the command line: "induction"
+  std::string_view heading;       ///< of a column
+  std::string_view label;         ///< of its choice in an option
+  std::string_view help;          ///< of that choice
+  std::string_view title;         ///< "Weight on the first token"
+  std::string_view detail;        ///< what is averaged, over which queries
+  std::string_view unit;          ///< "weight", "bits"
+  std::string_view lacking = {};  ///< why no query of a prompt may have it; empty: some always have
+  int decimals;                   ///< that are worth showing
+  int bits;                       ///< numbers are rounded to 2^-bits; to 2^(37 - bits) they have room
+  bool of_text;                   ///< relates the query to its text: not where keys are no tokens of it
+  std::optional<double> (*of)(const QueryWeights&);  ///< nothing: this query is not counted
+};
+
+/// All of them, by their numbers in HeadMetric.
+std::span<const HeadMetricKind> head_metrics();
+const HeadMetricKind& kind_of(HeadMetric metric);
+/// Nothing: no metric has that name.
+std::optional<HeadMetric> head_metric(std::string_view name);
+
+/// Of a query's weights, entropy and distance together.
+QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier);
+
+}  // namespace headscope::app
