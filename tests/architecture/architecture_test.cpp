@@ -193,7 +193,6 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/lines.cpp", "query"},
       {"app/run/analyses/sweep.h", "sweep"},  // what is computed
       {"app/cli/commands/sweep.cpp", "metric"},
-      {"app/views/output/sweep.cpp", "heads"},
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/output/sampling.cpp", "top-p"},
       {"app/views/attention/scores.cpp", "query"},
