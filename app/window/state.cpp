@@ -8,6 +8,8 @@
 #include "app/views/output/sampling_options.h"
 #include "app/window/edit_reducer.h"
 #include "app/window/extent.h"
+#include "app/window/forms_reducer.h"
+#include "app/window/look_reducer.h"
 #include "app/window/news_reducer.h"
 #include "app/window/sessions.h"
 #include "app/window/visits.h"
@@ -36,10 +38,8 @@ class Reducer {
     if (a.field == Field::option) option_typed();
     if (a.field == Field::edits) s_.edits.problem.clear();
     if (a.field == Field::session_path) s_.save_form.asked = false, s_.save_form.problem.clear();
-    if (a.field == Field::export_path || a.field == Field::export_size) form_changed();
+    if (a.field == Field::export_path || a.field == Field::export_size) forget_answer(s_.export_form);
   }
-
-  void operator()(const ScrollField& a) { field_of(s_, a.field).scroll = a.to; }
 
   void operator()(const SetPrompt& a) {
     replace_prompt({a.text, {}, s_.start_token});
@@ -84,33 +84,6 @@ class Reducer {
     if (s_.side == Side::baseline) s_.side = Side::run;
   }
 
-  void operator()(const SelectHead& a) {
-    const Extent e = extent(snapshot_);
-    s_.selection.layer = std::clamp(a.layer, 0, e.layers - 1);
-    s_.selection.head = std::clamp(a.head, 0, e.heads - 1);
-  }
-
-  void operator()(const MoveHead& a) {
-    (*this)(SelectHead{s_.selection.layer + a.layers, s_.selection.head + a.heads});
-  }
-
-  void operator()(const SelectQuery& a) {
-    const int length = extent(snapshot_).length;
-    s_.selection.query = a.position < 0 ? -1 : std::min(a.position, length - 1);
-    follow();
-  }
-
-  void operator()(const MoveQuery& a) {
-    const int last = extent(snapshot_).length - 1;
-    const int from = s_.selection.query < 0 ? last : std::min(s_.selection.query, last);
-    const int to = std::clamp(from + a.by, 0, last);
-    (*this)(SelectQuery{to == last && a.by > 0 ? -1 : to});
-  }
-
-  void operator()(const SelectKey& a) {
-    s_.selection.key = a.position < extent(snapshot_).keys ? a.position : -1;
-  }
-
   /// A view that is shown in the other pane already changes places with the one of this pane.
   void operator()(const ShowView& a) {
     const View* view = find_view(a.id);
@@ -120,7 +93,7 @@ class Reducer {
     if (there == a.id) there = here.empty() ? next_tab(a.id, 1) : here;
     here = a.id;
     show_option_text(s_);
-    save();
+    save(effects_);
   }
 
   void operator()(const ShowPart& a) {
@@ -135,7 +108,7 @@ class Reducer {
 
   void operator()(const CloseBeside&) {
     s_.beside.clear();
-    save();
+    save(effects_);
   }
 
   void operator()(const Revisit& a) {
@@ -159,7 +132,7 @@ class Reducer {
       (*this)(SelectKey{selection.key});
     }
     show_option_text(s_);
-    save();
+    save(effects_);
   }
 
   void operator()(const OpenTour& a) {
@@ -174,7 +147,7 @@ class Reducer {
     s_.options = own_options(s_);
     change_as_before(s_);
     s_.tour = {};
-    if (changed) show_option_text(s_), save();
+    if (changed) show_option_text(s_), save(effects_);
   }
 
   /// Options that the tour sets, and those of the view alone, are as usual where the stop does not name them.
@@ -206,18 +179,18 @@ class Reducer {
   void operator()(const SetOption& a) {
     s_.options.set(*a.option, a.value);
     if (list_option(s_) == a.option) show_option_text(s_);
-    if (a.option->kept) save();
+    if (a.option->kept) save(effects_);
   }
 
   /// Of those that `reduce` handles.
   template <class Handled>
   requires requires(UiState& s, const Handled& a, const Snapshot& now) { reduce(s, a, now); }
   void operator()(const Handled& a) { reduce(s_, a, snapshot_); }
-
-  void operator()(const TypeList& a) {
-    s_.typed_list = a.option;
-    show_option_text(s_);
+  template <class Handled>
+  requires requires(UiState& s, std::vector<Effect>& effects, const Handled& a, const Snapshot& now) {
+    reduce(s, effects, a, now);
   }
+  void operator()(const Handled& a) { reduce(s_, effects_, a, snapshot_); }
 
   void operator()(const DoAll& a) {
     const bool of_another =
@@ -226,44 +199,32 @@ class Reducer {
       std::visit(*this, action);
   }
 
-  void operator()(const BeginClick&) {
-    s_.edits.painting = false;
-    s_.selection_before = s_.selection;
-    s_.options_before = s_.options;
-  }
-
-  void operator()(const TakeBackClick&) {
-    s_.selection = s_.selection_before;
-    s_.options = s_.options_before;
-    show_option_text(s_);
-  }
-
   void operator()(const SetPanes& a) {
     const auto clamped = [](float width) {
       return width > 0 ? std::clamp(width, kNarrowestPane, kWidestPane) : 0;
     };
     s_.panes = {clamped(a.panes.heads), clamped(a.panes.next), clamped(a.panes.beside)};
-    if (a.done) save();
+    if (a.done) save(effects_);
   }
 
   void operator()(const SetDark& a) {
     s_.dark = a.dark;
-    save();
+    save(effects_);
   }
 
   void operator()(const SetFontSize& a) {
     const float before = s_.font_size;
     s_.font_size = std::clamp(a.size, kSmallestFont, kLargestFont);
     s_.prompt.scroll *= s_.font_size / before;  // the same lines stay in sight
-    save();
+    save(effects_);
   }
 
   void operator()(const SetStartToken& a) {
     if (s_.start_token != a.on) replaced_ = typed_prompt(s_);
     s_.start_token = a.on;
     s_.selection.query = -1;
-    follow();
-    save();
+    scroll_to_start(s_);
+    save(effects_);
   }
 
   void operator()(const Generate& a) {
@@ -280,7 +241,7 @@ class Reducer {
       // A move of the caret: what is generated now is a step of the history for itself.
       s_.prompt.edit = apply(std::move(s_.prompt.edit), Move{Motion::text_end});
       s_.selection.query = -1;
-      follow();
+      scroll_to_start(s_);
     }
   }
 
@@ -298,57 +259,13 @@ class Reducer {
       }
       form.dark = s_.dark;
       form.path.edit = make_edit_state(suggested_figure(s_, snapshot_));
-      form_changed();
+      forget_answer(s_.export_form);
     } else if (a.dialog == Dialog::save) {
       s_.save_form = {};
       s_.save_form.path.edit = make_edit_state(suggested_session(s_, snapshot_));
     } else if (a.dialog == Dialog::open) {
       s_.open_form.second = a.second;
       (*this)(BrowseFolder{s_.open_form.listing.folder});
-    }
-  }
-
-  void operator()(const SetExport& a) {
-    ExportForm& form = s_.export_form;
-    const bool renamed = form.path.edit.text != suggested_figure(s_, snapshot_);
-    TextField path = std::move(form.path), size = std::move(form.size);
-    form = a.form;
-    form.path = std::move(path), form.size = std::move(size);
-    if (form.subject.empty() && form.kind != FileFormat::pdf) form.kind = FileFormat::png;
-    form.scale = std::clamp(form.scale, 1, kMostExportScale);
-    std::filesystem::path name = renamed ? form.path.edit.text : suggested_figure(s_, snapshot_);
-    if (renamed) name.replace_extension(extension_of(form.kind));
-    form.path.edit = make_edit_state(name.string());
-    form_changed();
-  }
-
-  void operator()(const DoExport& a) {
-    form_changed();
-    effects_.emplace_back(ExportEffect{s_.export_form, a.replace, a.copy});
-  }
-
-  void operator()(const ExportEnded& a) {
-    ExportForm& form = s_.export_form;
-    form.waiting = a.how == ExportEnded::How::waits;
-    form.asked = a.how == ExportEnded::How::exists;
-    switch (a.how) {
-      case ExportEnded::How::waits:
-      case ExportEnded::How::exists:
-        break;
-      case ExportEnded::How::failed:
-        form.problem = a.message;
-        if (s_.dialog != Dialog::export_) (*this)(ShowMessage{a.message, true});
-        break;
-      case ExportEnded::How::saved:
-        form.folder = a.folder;
-        remember(s_.recent_folders, a.folder);
-        if (s_.dialog == Dialog::export_) s_.dialog = Dialog::none;
-        (*this)(ShowMessage{a.message});
-        save();
-        break;
-      case ExportEnded::How::copied:
-        (*this)(ShowMessage{a.message});
-        break;
     }
   }
 
@@ -383,7 +300,7 @@ class Reducer {
       remember(s_.recent_models, a.folder);
       remember(s_.recent_folders, shelf_of(a.folder));
     }
-    save();
+    save(effects_);
   }
 
   void operator()(const ModelKept&) {
@@ -407,24 +324,6 @@ class Reducer {
     s_.pending_session.reset();
     s_.weights_wanted.clear();
     open(a.folder);
-  }
-
-  void operator()(const SaveSession& a) { effects_.emplace_back(SaveSessionEffect{a.file, a.replace}); }
-
-  void operator()(const SessionSaved& a) {
-    SaveForm& form = s_.save_form;
-    form.asked = a.exists;
-    form.problem = a.problem;
-    if (a.file.empty()) {
-      if (s_.dialog != Dialog::save && !a.problem.empty()) (*this)(ShowMessage{a.problem, true});
-      return;
-    }
-    s_.session = a.file;
-    remember(s_.recent_sessions, a.file);
-    remember(s_.recent_folders, a.file.parent_path());
-    if (s_.dialog == Dialog::save) s_.dialog = Dialog::none;
-    (*this)(ShowMessage{"Saved " + a.file.string() + "."});
-    save();
   }
 
   void operator()(const OpenFile& a) {
@@ -452,7 +351,7 @@ class Reducer {
     if (!loads && is_open(s_.model, snapshot_)) finish();
     if (!a.model) s_.weights_wanted.clear();
     if (std::string warning = warning_of(a); !warning.empty()) (*this)(ShowMessage{std::move(warning), true});
-    save();
+    save(effects_);
   }
 
   void operator()(const WeightsKnown& a) {
@@ -489,7 +388,7 @@ class Reducer {
 
   void operator()(const DismissOffer&) {
     s_.offer_models = false;
-    save();
+    save(effects_);
   }
 
   void operator()(const BrowseFolder& a) {
@@ -503,7 +402,7 @@ class Reducer {
     s_.model = folder;
     ++s_.load_request;
     s_.generation.running = false;
-    save();
+    save(effects_);
   }
 
   /// A path is no prompt.
@@ -512,12 +411,6 @@ class Reducer {
     if (patterns) s_.second.model.clear(), s_.tour.compared_before.reset();
     if (s_.second.is_file == patterns) return;
     if (std::exchange(s_.second.on, false)) s_.side = Side::run;
-  }
-
-  /// Once for each action.
-  void save() {
-    const auto saves = [](const Effect& effect) { return std::holds_alternative<SaveEffect>(effect); };
-    if (std::ranges::none_of(effects_, saves)) effects_.emplace_back(SaveEffect{});
   }
 
   /// Whether a run is of this model and of the prompt as it is now.
@@ -544,7 +437,7 @@ class Reducer {
     std::string text = a.after < 0 ? edit.text : edit.text.substr(0, a.of->tokens.tokens.at(after).end);
     text += a.of->model->tokenizer->bytes(a.id);
     edit = apply(std::move(edit), Replace{std::move(text)});
-    follow();
+    scroll_to_start(s_);
   }
 
   /// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.
@@ -584,7 +477,7 @@ class Reducer {
     if (before.size() <= most && ids.size() <= most)
       s_.tries = std::make_shared<const Tries>(with_step(*s_.tries, before, ids, probabilities));
     s_.selection.query = -1;
-    follow();
+    scroll_to_start(s_);
   }
 
   void replace_prompt(const Prompt& prompt) {
@@ -615,7 +508,7 @@ class Reducer {
     (*this)(SelectHead{index(stop.layer, s_.selection.layer, e.layers),
                        index(stop.head, s_.selection.head, e.heads)});
     s_.selection.query = s_.selection.key = -1;
-    follow();
+    scroll_to_start(s_);
     if (!snapshot_.model || !(stop.token || stop.key)) return;
     try {
       const PromptTokens tokens = tokenize(*snapshot_.model, typed_prompt(s_));
@@ -634,13 +527,8 @@ class Reducer {
 
   void prompt_changed() {
     s_.generation.running = false;
-    follow();
+    scroll_to_start(s_);
     s_.ids.clear();
-  }
-
-  void form_changed() {
-    s_.export_form.asked = s_.export_form.waiting = false;
-    s_.export_form.problem.clear();
   }
 
   bool is_shown(const std::string& id) const {
@@ -648,18 +536,12 @@ class Reducer {
     return view && (view->place != Place::tab || id == s_.view || id == s_.beside);
   }
 
-  /// Where pictures are scrolled to is of one query in one prompt.
-  void follow() {
-    for (const OptionSpec* option : all_options())
-      if (option->reset_on_prompt_change) s_.options.set(*option, option->default_value);
-  }
-
   /// The option follows what is typed as far as it can be read.
   void option_typed() {
     const OptionSpec* option = list_option(s_);
     if (!option) return;
     s_.options.set(*option, list_as_typed(*option, s_.option_text.edit.text));
-    if (option->kept) save();
+    if (option->kept) save(effects_);
   }
 
   UiState& s_;
