@@ -90,8 +90,10 @@ struct SetPositionIds {
   bool operator==(const SetPositionIds&) const = default;
 };
 
+/// In the order in which help and messages list them. The compiler names what a new kind lacks: its check in
+/// edits.cpp, what it does to a pass in plan.cpp, and what the program knows about it.
 using Edit =
-    std::variant<SetValues, SetMean, ScaleValues, AddVector, PatchFrom, SetCells, SetMask, SetPositionIds>;
+    std::variant<SetValues, SetMean, ScaleValues, AddVector, SetCells, PatchFrom, SetMask, SetPositionIds>;
 using Edits = std::vector<Edit>;
 
 /// Where an edit works first in a pass: masks at the scores, position ids at pos_embed.

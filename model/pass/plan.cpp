@@ -5,14 +5,22 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace headscope::model {
 namespace {
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr std::size_t kSites = static_cast<std::size_t>(Site::logits) + 1;
+
+/// One case for each kind of edit: one that has none does not compile.
+template <class... Cases>
+struct EachKind : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+EachKind(Cases...) -> EachKind<Cases...>;  // Clang 16 does not find it by itself
 
 /// Of q, k, v and z a piece holds all heads side by side, of scores, patterns and results one.
 bool holds_all_heads(Site site) {
@@ -169,44 +177,55 @@ void Plan::mark_cells(HookPoint point, const std::optional<int>& head, bool futu
 }
 
 void Plan::add_op(std::size_t i) {
-  const Edit& edit = edits_[i];
-  const HookPoint point = point_of(edit);
+  const HookPoint point = point_of(edits_[i]);
   if (is_before(config_, point, first_point_)) first_point_ = point;
-  int first = 0;
-  if (const auto* mask = std::get_if<SetMask>(&edit)) {
-    for (int layer = mask->layer.value_or(0); layer < (mask->layer ? *mask->layer + 1 : config_.n_layer);
-         ++layer) {
-      mark_cells({Site::attn_scores, layer}, mask->head, has_future(*mask));
-      for (int head = mask->head.value_or(0); head < (mask->head ? *mask->head + 1 : config_.n_head); ++head)
-        masks_[index(layer, head)] = mask;
-    }
-    first = first_change(*mask);
-  } else if (const auto* ids = std::get_if<SetPositionIds>(&edit)) {
-    position_ids_ = ids;
-    while (first < std::ssize(ids->ids) && ids->ids[static_cast<std::size_t>(first)] == first) ++first;
-  } else if (const auto* cells = std::get_if<SetCells>(&edit)) {
-    by_point_[place_of(point)].push_back(i);
-    mark_cells(point, cells->head, reaches_future(*cells));
-    first = std::ranges::min(cells->cells, {}, &CellValue::query).query;
-  } else {
-    by_point_[place_of(point)].push_back(i);
-    std::visit(
-        [&](const auto& kind) {
-          using Kind = std::remove_cvref_t<decltype(kind)>;
-          if constexpr (requires { kind.at; }) {
-            ops_[i].slots = slots_of(kind.at.positions);
-            bool future = false;
-            if constexpr (std::is_same_v<Kind, PatchFrom>) future = reaches_future(kind);
-            if (is_of_cells(point.site)) mark_cells(point, kind.at.head, future);
-            needs_whole_run_ |= std::is_same_v<Kind, SetMean>;
-            // Where results are changed all of them are added up, which rounds unlike the clean run's
-            // product.
-            first = point.site == Site::result ? 0 : first_of(kind.at.positions);
-          }
-        },
-        edit);
-  }
+  const int first =
+      std::visit(EachKind{
+                     [&](const SetValues& set) { return add_values(i, set.at); },
+                     [&](const SetMean& mean) {
+                       needs_whole_run_ = true;
+                       return add_values(i, mean.at);
+                     },
+                     [&](const ScaleValues& scale) { return add_values(i, scale.at); },
+                     [&](const AddVector& add) { return add_values(i, add.at); },
+                     [&](const SetCells& set) { return add_cells(i, set); },
+                     [&](const PatchFrom& patch) { return add_values(i, patch.at, reaches_future(patch)); },
+                     [&](const SetMask& mask) { return add_mask(mask); },
+                     [&](const SetPositionIds& set) { return add_position_ids(set); },
+                 },
+                 edits_[i]);
   first_position_ = std::min(first_position_, first);
+}
+
+int Plan::add_values(std::size_t op, const EditedPlace& at, bool future) {
+  by_point_[place_of(at.point)].push_back(op);
+  ops_[op].slots = slots_of(at.positions);
+  if (is_of_cells(at.point.site)) mark_cells(at.point, at.head, future);
+  // Where results are changed all of them are added up, which rounds unlike the clean run's product.
+  return at.point.site == Site::result ? 0 : first_of(at.positions);
+}
+
+int Plan::add_cells(std::size_t op, const SetCells& set) {
+  by_point_[place_of(set.point)].push_back(op);
+  mark_cells(set.point, set.head, reaches_future(set));
+  return std::ranges::min(set.cells, {}, &CellValue::query).query;
+}
+
+int Plan::add_mask(const SetMask& mask) {
+  for (int layer = mask.layer.value_or(0); layer < (mask.layer ? *mask.layer + 1 : config_.n_layer);
+       ++layer) {
+    mark_cells({Site::attn_scores, layer}, mask.head, has_future(mask));
+    for (int head = mask.head.value_or(0); head < (mask.head ? *mask.head + 1 : config_.n_head); ++head)
+      masks_[index(layer, head)] = &mask;
+  }
+  return first_change(mask);
+}
+
+int Plan::add_position_ids(const SetPositionIds& set) {
+  position_ids_ = &set;
+  int first = 0;
+  while (first < std::ssize(set.ids) && set.ids[static_cast<std::size_t>(first)] == first) ++first;
+  return first;
 }
 
 bool Plan::sees(int layer, int head, int query, int key) const {
@@ -329,31 +348,35 @@ void Plan::find_mean(std::size_t op, const Activation2d& piece, Means& means) co
 }
 
 void Plan::apply_op(std::size_t op, const Activation2d& piece, const Means& means) const {
-  const auto put = [&](const auto& kind) {
-    using Kind = std::remove_cvref_t<decltype(kind)>;
-    if constexpr (std::is_same_v<Kind, SetCells>) {
-      if (!kind.head || *kind.head == piece.head) set_cells(kind, piece);
-    } else if constexpr (std::is_same_v<Kind, SetValues>) {
-      for_each_value(op, kind.at, piece,
-                     [&](int, int, int, int i, float& value) { value = at_or_first(kind.values, i); });
-    } else if constexpr (std::is_same_v<Kind, SetMean>) {
-      const int width = unit_count(config_, piece.point.site);
-      for_each_value(op, kind.at, piece, [&](int, int head, int unit, int, float& value) {
-        value = means[op][static_cast<std::size_t>(head * width + unit)];
-      });
-    } else if constexpr (std::is_same_v<Kind, ScaleValues>) {
-      for_each_value(op, kind.at, piece, [&](int, int, int, int, float& value) {
-        if (value != kHidden) value *= kind.factor;
-      });
-    } else if constexpr (std::is_same_v<Kind, AddVector>) {
-      for_each_value(op, kind.at, piece, [&](int, int, int, int i, float& value) {
-        value += kind.factor * at_or_first(kind.vector, i);
-      });
-    } else if constexpr (std::is_same_v<Kind, PatchFrom>) {
-      put_patch(op, kind, piece);
-    }
-  };
-  std::visit(put, edits_[op]);
+  const auto each = [&](const EditedPlace& at, const auto& body) { for_each_value(op, at, piece, body); };
+  std::visit(EachKind{
+                 [&](const SetValues& set) {
+                   each(set.at, [&](int, int, int, int i, float& v) { v = at_or_first(set.values, i); });
+                 },
+                 [&](const SetMean& mean) {
+                   const int width = unit_count(config_, piece.point.site);
+                   each(mean.at, [&](int, int head, int unit, int, float& v) {
+                     v = means[op][static_cast<std::size_t>(head * width + unit)];
+                   });
+                 },
+                 [&](const ScaleValues& scale) {
+                   each(scale.at, [&](int, int, int, int, float& v) {
+                     if (v != kHidden) v *= scale.factor;
+                   });
+                 },
+                 [&](const AddVector& add) {
+                   each(add.at, [&](int, int, int, int i, float& v) {
+                     v += add.factor * at_or_first(add.vector, i);
+                   });
+                 },
+                 [&](const SetCells& set) {
+                   if (!set.head || *set.head == piece.head) set_cells(set, piece);
+                 },
+                 [&](const PatchFrom& patch) { put_patch(op, patch, piece); },
+                 [](const SetMask&) {},  // what a query sees: see hide
+                 [](const SetPositionIds&) {},
+             },
+             edits_[op]);
 }
 
 void Plan::apply(const Activation2d& piece, const Means& means) const {

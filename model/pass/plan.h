@@ -74,6 +74,10 @@ class Plan {
   void for_each_value(std::size_t op, const EditedPlace& at, const Activation2d& piece,
                       const Body& body) const;
   void add_op(std::size_t op);
+  int add_values(std::size_t op, const EditedPlace& at, bool future = false);
+  int add_cells(std::size_t op, const SetCells& set);
+  int add_mask(const SetMask& mask);
+  int add_position_ids(const SetPositionIds& set);
   void mark_cells(HookPoint point, const std::optional<int>& head, bool future);
 
   Config config_;

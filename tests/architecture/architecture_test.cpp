@@ -175,8 +175,10 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/info.cpp", "count"},
       {"app/run/sources/pattern_file.cpp", "tokens"},  // a name in safetensors
       {"app/run/edits/edit_json.cpp", "positions"},    // a key of JSON
-      {"app/run/edits/edit_text.cpp", "positions"},    // words of a grammar
-      {"app/run/edits/edit_text.cpp", "scores"},
+      {"app/run/edits/edit_kind.h", "positions"},
+      {"app/run/edits/kinds/patch.h", "positions"},
+      {"app/run/edits/kinds/position_ids.h", "positions"},  // words of a grammar
+      {"app/run/edits/edit_forms.cpp", "scores"},
       {"app/cli/commands/info.cpp", "parameters"},
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
+#include "app/run/edits/edit_kinds.h"
 #include "model/pass/attention.h"
 #include "model/pass/plan.h"
 
@@ -14,28 +14,6 @@ namespace {
 const model::Plan* cell_plan(const model::Run& run, model::HeadIndex head) {
   const model::Plan* plan = run.plan.get();
   return plan != nullptr && plan->edits_cells(head.layer, head.head) ? plan : nullptr;
-}
-
-bool is_of(model::HookPoint point, const std::optional<int>& chosen, model::HeadIndex head) {
-  return model::is_of_cells(point.site) && point.layer == head.layer && (!chosen || *chosen == head.head);
-}
-
-/// Whether an edit puts something into a cell, whatever the mask says.
-bool puts_in(const model::Edit& edit, model::HeadIndex head, int query, int key) {
-  if (const auto* set = std::get_if<model::SetCells>(&edit)) {
-    return is_of(set->point, set->head, head) &&
-           std::ranges::any_of(set->cells, [&](const model::CellValue& cell) {
-             return cell.query == query && cell.key == key;
-           });
-  }
-  if (const auto* patch = std::get_if<model::PatchFrom>(&edit)) {
-    const std::vector<int>& to = patch->at.positions;
-    const auto found = std::ranges::find(to, query);
-    if (!is_of(patch->at.point, patch->at.head, head) || found == to.end() || patch->positions.empty())
-      return false;
-    return key <= patch->positions[static_cast<std::size_t>(found - to.begin())];
-  }
-  return false;
 }
 
 }  // namespace
@@ -88,8 +66,10 @@ bool may_see(const model::Run& run, model::HeadIndex head, int query, int key) {
   const model::Plan* plan = cell_plan(run, head);
   if (plan == nullptr || !plan->sees_future(head.layer, head.head)) return false;
   return plan->sees(head.layer, head.head, query, key) ||
-         std::ranges::any_of(plan->edits(),
-                             [&](const model::Edit& edit) { return puts_in(edit, head, query, key); });
+         std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
+           return std::visit(
+               [&](const auto& one) { return KindOf<decltype(one)>::fills(one, head, query, key); }, edit);
+         });
 }
 
 }  // namespace headscope::app

@@ -1,0 +1,241 @@
+#include "app/run/edits/edit_forms.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "app/run/sources/pattern_file.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
+
+namespace headscope::app {
+
+using model::Site;
+
+const float kHiddenScore = -std::numeric_limits<float>::infinity();
+
+std::string listed(const std::vector<std::string>& words, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 == words.size() ? last : ", ").append(words[i]);
+  return text;
+}
+
+namespace {
+
+/// In the order of Site.
+constexpr std::array<std::string_view, 23> kShortNames{
+    "embed",    "pos_embed",  "resid_pre",      "ln1_scale", "ln1",     "q",
+    "k",        "v",          "scores",         "pattern",   "z",       "result",
+    "attn_out", "resid_mid",  "ln2_scale",      "ln2",       "mlp_pre", "mlp_post",
+    "mlp_out",  "resid_post", "ln_final_scale", "ln_final",  "logits"};
+
+std::string short_name(Site site) {
+  return std::string(kShortNames.at(static_cast<std::size_t>(site)));
+}
+
+}  // namespace
+
+std::optional<Site> site_named(std::string_view name) {
+  const auto found = std::ranges::find(kShortNames, name);
+  if (found == kShortNames.end()) return std::nullopt;
+  return static_cast<Site>(found - kShortNames.begin());
+}
+
+EditReader::EditReader(std::string_view text, const LoadedModel& model)
+    : whole_(text),
+      rest_(text),
+      model_(model),
+      config_(weights_of(model).config()),
+      count_(std::max({config_.n_ctx, config_.n_embd, config_.n_inner, config_.vocab_size})) {}
+
+void EditReader::fail(const std::string& why) const {
+  throw model::RunError("the edit " + model::quote(whole_) + " cannot be read: " + why);
+}
+
+bool EditReader::sees(std::string_view token) {
+  while (!rest_.empty() && rest_.front() == ' ') rest_.remove_prefix(1);
+  return rest_.starts_with(token);
+}
+
+bool EditReader::take(std::string_view token) {
+  if (!sees(token)) return false;
+  rest_.remove_prefix(token.size());
+  return true;
+}
+
+void EditReader::expect(std::string_view token) {
+  if (!take(token))
+    fail("expected " + model::quote(token) + (rest_.empty() ? " at its end" : " at " + model::quote(rest_)));
+}
+
+template <class T>
+T EditReader::read(const char* missing, const char* expected) {
+  sees("");
+  T value = 0;
+  const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+  if (error != std::errc() || !std::isfinite(static_cast<double>(value)))
+    fail(rest_.empty() ? std::string(missing) + " is missing at its end"
+                       : std::string("no ") + expected + " at " + model::quote(rest_));
+  rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+  return value;
+}
+
+template int EditReader::read<int>(const char*, const char*);
+template float EditReader::read<float>(const char*, const char*);
+
+Numbers EditReader::numbers(bool of_cells) {
+  if (take("*")) return {.all = true, .list = {}};
+  Numbers numbers;
+  do {
+    const int first = whole();
+    const int last = take("-") ? whole() : first;
+    if (first < 0 || last < first || last >= count_)
+      fail("there are no numbers from " + std::to_string(first) + " to " + std::to_string(last));
+    if (std::ssize(numbers.list) + last - first >= count_)
+      fail("it names more numbers than the " + std::to_string(count_) + " that there are");
+    for (int i = first; i <= last; ++i) numbers.list.push_back(i);
+  } while (take(of_cells ? "+" : ","));
+  return numbers;
+}
+
+std::vector<float> EditReader::vector() {
+  if (!take("[")) return {number()};
+  std::vector<float> values;
+  do values.push_back(number());
+  while (take(","));
+  expect("]");
+  return values;
+}
+
+std::string EditReader::quoted() {
+  expect("\"");
+  std::string text;
+  for (; !rest_.empty() && rest_.front() != '"'; rest_.remove_prefix(1)) {
+    if (rest_.front() == '\\' && rest_.size() > 1) rest_.remove_prefix(1);
+    text += rest_.front();
+  }
+  expect("\"");
+  return text;
+}
+
+std::string number_text(float value) {
+  if (value == kHiddenScore) return "null";
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), end};
+}
+
+std::string list_text(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ",";
+    text += std::to_string(numbers[i]);
+    if (last > i + 1) text += "-" + std::to_string(numbers[last]), i = last;
+  }
+  return text;
+}
+
+std::string vector_text(const std::vector<float>& values) {
+  if (values.size() == 1) return number_text(values.front());
+  std::string text = "[";
+  for (const float value : values) text += (text.size() > 1 ? "," : "") + number_text(value);
+  return text + "]";
+}
+
+std::string point_text(model::HookPoint point, const std::optional<int>& head) {
+  std::string text;
+  if (model::in_block(point.site))
+    text = "L" + std::to_string(point.layer) + (head ? "H" + std::to_string(*head) : "") + ".";
+  return text + short_name(point.site);
+}
+
+std::string place_text(const model::EditedPlace& at) {
+  std::string text = point_text(at.point, at.head);
+  std::string positions = list_text(at.positions);
+  if (model::is_of_cells(at.point.site)) std::ranges::replace(positions, ',', '+');
+  if (!positions.empty()) text += "[" + positions + "]";
+  if (!at.units.empty()) text += (at.positions.empty() ? "[*][" : "[") + list_text(at.units) + "]";
+  return text;
+}
+
+std::string place_words(const model::EditedPlace& at) {
+  std::string words;
+  if (model::in_block(at.point.site))
+    words = "L" + std::to_string(at.point.layer) + (at.head ? " H" + std::to_string(*at.head) : "");
+  const bool whole_head = at.point.site == Site::z && at.head;
+  if (!whole_head) words += (words.empty() ? "" : " ") + short_name(at.point.site);
+  constexpr std::ptrdiff_t kMany = 12;
+  if (std::ssize(at.positions) > kMany) {
+    words += " at " + std::to_string(at.positions.size()) + " positions";
+  } else if (!at.positions.empty()) {
+    words += " at " + list_text(at.positions);
+  }
+  if (std::ssize(at.units) > kMany) {
+    words += " in " + std::to_string(at.units.size()) + " units";
+  } else if (!at.units.empty()) {
+    words += " unit " + list_text(at.units);
+  }
+  return words;
+}
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view key, const std::string& what) {
+  throw WrongEdit("\"" + std::string(key) + "\" " + what);
+}
+
+}  // namespace
+
+float number_of(const Json& value, std::string_view key, bool may_hide) {
+  if (value.is_null() && may_hide) return kHiddenScore;
+  if (!value.is_number()) refuse(key, "takes numbers, not " + model::quote(value.dump()));
+  const auto number = static_cast<float>(value.get<double>());
+  if (!std::isfinite(number)) refuse(key, "has a number that float32 cannot hold");
+  return number;
+}
+
+int whole_of(const Json& value, std::string_view key) {
+  if (!value.is_number_integer()) refuse(key, "takes whole numbers, not " + model::quote(value.dump()));
+  const auto number = value.get<double>();  // of any size
+  if (!(number >= -1 && number <= std::numeric_limits<int>::max()))
+    refuse(key, "has " + value.dump() + ", which is no index");
+  return value.get<int>();
+}
+
+const Json::array_t& array_of(const Json& value, std::string_view key) {
+  if (!value.is_array()) refuse(key, "takes a list, not " + model::quote(value.dump()));
+  return value.get_ref<const Json::array_t&>();
+}
+
+std::vector<float> EditObject::numbers(std::string_view key, bool may_hide) const {
+  if (!value(key).is_array()) return {number_of(value(key), key, may_hide)};
+  std::vector<float> numbers;
+  for (const Json& one : value(key)) numbers.push_back(number_of(one, key, may_hide));
+  return numbers;
+}
+
+std::vector<int> EditObject::wholes(std::string_view key) const {
+  std::vector<int> numbers;
+  if (!json.contains(key)) return numbers;
+  for (const Json& one : array_of(value(key), key)) numbers.push_back(whole_of(one, key));
+  if (numbers.empty()) refuse(key, "is empty; left out it means all");
+  return numbers;
+}
+
+std::optional<int> EditObject::whole(std::string_view key) const {
+  if (!json.contains(key)) return std::nullopt;
+  return whole_of(value(key), key);
+}
+
+void allow(const Json& object, std::span<const std::string_view> keys) {
+  for (const auto& [key, value] : object.items())
+    if (std::ranges::find(keys, key) == keys.end())
+      throw WrongEdit("it has " + model::quote(key) + ", which means nothing there");
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,7 @@
+#pragma once
+// The EditKind of each kind of edit: what visits edits includes this.
+#include "app/run/edits/kinds/cells.h"
+#include "app/run/edits/kinds/mask.h"
+#include "app/run/edits/kinds/patch.h"
+#include "app/run/edits/kinds/position_ids.h"
+#include "app/run/edits/kinds/values.h"

@@ -1,0 +1,98 @@
+#pragma once
+#include "app/run/edits/edit_kind.h"
+#include "model/files/quote.h"
+
+namespace headscope::app {
+
+template <>
+struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchFrom::positions> {
+  using Patch = model::PatchFrom;
+  static constexpr std::string_view kOperator = "<-";
+  static constexpr std::string_view kGrammar =
+      "  L3.pattern[2+5-8]<-\"text\"    of scores and patterns rows of queries, with + between them\n"
+      "  L4.resid_pre[5]<-\"text\"[2]   what another prompt has there (its position 2; ids(1,2): of ids)\n"
+      "  L4.resid_pre[5]<-second      what the second model has there; <-second \"text\"[2]: of another "
+      "prompt\n";
+  static constexpr auto kKeys = keys_at_place("patch");
+  static constexpr bool kOverwrites = true;
+  static std::size_t values(const Patch& patch) { return patch.tokens.size(); }
+
+  static Patch read(EditReader& in, const Place& at) {
+    Patch patch{at, {}, {}, in.take("second")};
+    if (!in.sees("ids(") && !in.sees("\"")) {
+      if (!patch.second) in.fail("<- takes \"a text\", ids(...) or second, not " + model::quote(in.rest()));
+      if (in.sees("[")) in.fail("<-second takes positions behind a \"text\" or ids(...) alone");
+      return patch;
+    }
+    if (in.take("ids(")) {
+      do patch.tokens.push_back(in.whole());
+      while (in.take(","));
+      in.expect(")");
+    } else {
+      add_tokens(patch, in.quoted(), in.model());
+      if (patch.tokens.empty()) in.fail("it patches from a prompt without tokens");
+    }
+    if (in.take("[")) {
+      patch.positions = in.numbers(false).list;
+      in.expect("]");
+    }
+    return patch;
+  }
+
+  static Patch from_json(const EditObject& in) {
+    const Json& value = in.value("patch");
+    const EditObject source{value, in.at, in.model};
+    const bool second = value.is_object() && value.contains("model");
+    const int sources = value.is_object() ? value.contains("prompt") + value.contains("ids") : 0;
+    if (sources > 1 || (sources == 0 && !second))
+      throw WrongEdit("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\"");
+    allow(value, std::array<std::string_view, 4>{"prompt", "ids", "positions", "model"});
+    Patch patch{in.at, source.wholes("ids"), source.wholes("positions"), second};
+    if (second && value.at("model") != "second") throw WrongEdit("\"model\" of \"patch\" takes \"second\"");
+    if (value.contains("prompt")) {
+      if (!value.at("prompt").is_string()) throw WrongEdit("\"prompt\" takes text");
+      add_tokens(patch, value.at("prompt").get_ref<const std::string&>(), in.model);
+    }
+    if (sources > 0 && patch.tokens.empty()) throw WrongEdit("it patches from a prompt without tokens");
+    return patch;
+  }
+
+  static std::string operand(const Patch& patch) {
+    std::string text = patch.second ? "second" : "";
+    if (patch.tokens.empty()) return text;
+    text += patch.second ? " ids(" : "ids(";
+    for (const int id : patch.tokens) text += std::to_string(id) + ",";
+    text.back() = ')';
+    return text + (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
+  }
+  static std::string what(const Patch& patch) {
+    if (patch.tokens.empty()) return " of the second model";
+    return patch.second ? " of the second model on tokens of its own" : " patched";
+  }
+
+  static bool move(Patch& patch, PositionMap& map) {
+    std::vector<int>& at = patch.at.positions;
+    if (map.keeps(at)) return true;
+    // What was taken from the same positions still comes from there, however far it goes now.
+    if (patch.positions.empty() && !patch.tokens.empty()) {
+      std::erase_if(at, [&](int position) { return position >= std::ssize(patch.tokens); });
+      patch.positions = at;
+    }
+    return map.move(at, &patch.positions);
+  }
+
+  static bool fills(const Patch& patch, model::HeadIndex head, int query, int key) {
+    const std::vector<int>& to = patch.at.positions;
+    const auto found = std::ranges::find(to, query);
+    if (!is_of_head(patch.at.point, patch.at.head, head) || found == to.end() || patch.positions.empty())
+      return false;
+    return key <= patch.positions[static_cast<std::size_t>(found - to.begin())];
+  }
+
+ private:
+  static void add_tokens(Patch& patch, std::string_view prompt, const LoadedModel& model) {
+    for (const model::Token& token : model.tokenizer->encode(prompt)) patch.tokens.push_back(token.id);
+  }
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,110 @@
+#pragma once
+#include <cmath>
+
+#include "app/run/edits/edit_kind.h"
+
+// Kinds that change values at a place by what stands in the edit.
+namespace headscope::app {
+
+template <>
+struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
+  using Set = model::SetValues;
+  static constexpr std::string_view kOperator = "=";
+  static constexpr std::string_view kGrammar =
+      "  L5H1.z=0                     head 1 of layer 5 off (L5: all heads, L*: all layers)\n";
+  static constexpr auto kKeys = keys_at_place("set");
+  static constexpr bool kOverwrites = true;
+  static std::size_t values(const Set& set) { return set.values.size(); }
+  static std::optional<Set> read(EditReader& in, const Place& at) {
+    if (in.sees("mean")) return std::nullopt;
+    if (in.take("null")) return Set{at, {kHiddenScore}};
+    return Set{at, in.vector()};
+  }
+  static std::optional<Set> from_json(const EditObject& in) {
+    if (in.value("set").is_string()) return std::nullopt;
+    return Set{in.at, in.numbers("set", in.at.point.site == model::Site::attn_scores)};
+  }
+  static std::string operand(const Set& set) { return vector_text(set.values); }
+  static std::string what(const Set& set) {
+    if (set.values.size() > 1) return " set";
+    return set.values.front() == 0 ? " off" : " = " + number_text(set.values.front());
+  }
+};
+
+template <>
+struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
+  using Mean = model::SetMean;
+  static constexpr std::string_view kOperator = "=";
+  static constexpr std::string_view kGrammar = "  L5H1.z=mean                  its mean over the positions\n";
+  static constexpr auto kKeys = keys_at_place("set");
+  static constexpr bool kOverwrites = true;
+  static Mean read(EditReader& in, const Place& at) { return in.expect("mean"), Mean{at}; }
+  static Mean from_json(const EditObject& in) {
+    if (in.value("set") != "mean") throw WrongEdit("\"set\" takes a number, a list or \"mean\"");
+    return {in.at};
+  }
+  static std::string operand(const Mean&) { return "mean"; }
+  static std::string what(const Mean&) { return " at its mean"; }
+};
+
+template <>
+struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
+  using Scale = model::ScaleValues;
+  static constexpr std::string_view kOperator = "*=";
+  static constexpr std::string_view kGrammar =
+      "  L2.mlp_out[3,5-8]*=0.5       at positions 3 and 5 to 8; without [...]: at all\n"
+      "  L0.mlp_post[*][17]=0         unit 17 at all positions\n";
+  static constexpr auto kKeys = keys_at_place("scale");
+  static Scale read(EditReader& in, const Place& at) { return {at, in.number()}; }
+  static Scale from_json(const EditObject& in) { return {in.at, in.number("scale")}; }
+  static std::string operand(const Scale& scale) { return number_text(scale.factor); }
+  static std::string what(const Scale& scale) {
+    return scale.factor == 0 ? " off" : " × " + number_text(scale.factor);
+  }
+  static std::optional<Strength> strength(const Scale& scale) {
+    const auto factor = static_cast<double>(scale.factor);
+    return Strength{"factor", factor, std::min(-1.0, std::floor(factor)), std::max(3.0, std::ceil(factor)),
+                    0.05,     1};
+  }
+  static void set_strength(Scale& scale, float factor) { scale.factor = factor; }
+};
+
+template <>
+struct EditKind<model::AddVector> : EditAtPlace<model::AddVector> {
+  using Add = model::AddVector;
+  static constexpr std::string_view kOperator = "+=";
+  static constexpr std::string_view kGrammar =
+      "  L2.resid_pre[7]+=2*[0.5,...] a vector of d_model numbers, twice; one number: in all units\n";
+  static constexpr auto kKeys = keys_at_place("add", "factor");
+  static std::size_t values(const Add& add) { return add.vector.size(); }
+
+  static Add read(EditReader& in, const Place& at) {
+    Add add{at, in.vector()};
+    if (add.vector.size() == 1 && in.take("*")) {
+      add.factor = add.vector.front();
+      add.vector = in.vector();
+    }
+    return add;
+  }
+  static Add from_json(const EditObject& in) {
+    return {in.at, in.numbers("add"), in.json.contains("factor") ? in.number("factor") : 1};
+  }
+  static std::string operand(const Add& add) {
+    return (add.factor != 1 ? number_text(add.factor) + "*" : "") + vector_text(add.vector);
+  }
+  static std::string what(const Add& add) {
+    if (add.vector.size() > 1) return " + " + number_text(add.factor) + " v";
+    return " + " + number_text(add.factor * add.vector.front());
+  }
+  static bool replaces(const Add& next, const Add& before) {
+    return next.at == before.at && next.vector == before.vector;
+  }
+  static std::optional<Strength> strength(const Add& add) {
+    const auto factor = static_cast<double>(add.factor);
+    const double most = std::max(10.0, std::ceil(std::abs(factor)));
+    return Strength{"factor", factor, -most, most, 0.1, 1};
+  }
+  static void set_strength(Add& add, float factor) { add.factor = factor; }
+};
+
+}  // namespace headscope::app
