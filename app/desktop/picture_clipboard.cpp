@@ -57,7 +57,7 @@ int write_whole(int file, std::string_view bytes) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(written);
   }
   return ::lseek(file, 0, SEEK_SET) < 0 ? errno : 0;
 }

@@ -56,7 +56,7 @@ void PartialFile::append(std::string_view bytes) {
     if (written <= 0) fail(written < 0 ? errno : ENOSPC);
     digest_.add(bytes.substr(0, static_cast<std::size_t>(written)));
     size_ += static_cast<std::uint64_t>(written);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(written);
   }
 }
 

@@ -82,9 +82,9 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
       add("second-attention", s.second->attention);
     }
     if (s.second->alignment != Alignment::position)
-      add("align", name_of(kAlignmentNames, s.second->alignment));
+      add("align", std::string(name_of(kAlignmentNames, s.second->alignment)));
   }
-  if (s.side != Side::run) add("show", name_of(kSideNames, s.side));
+  if (s.side != Side::run) add("show", std::string(name_of(kSideNames, s.side)));
   const Selection usual;
   if (s.selection.layer != usual.layer) add("layer", std::to_string(s.selection.layer));
   if (s.selection.head != usual.head) add("head", std::to_string(s.selection.head));

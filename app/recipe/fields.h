@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/run/named.h"
+
 namespace headscope::app {
 
 /// The values of a JSON object that nobody vouches for, one by one. What is not there keeps its default; a
@@ -24,7 +26,7 @@ class Fields {
   void bytes(const char* key, std::size_t most, std::string& out) const;
   void wholes(const char* key, int low, std::size_t most, std::vector<int>& out) const;
   template <class Value, std::size_t kCount>
-  void one_of(const char* key, const std::pair<std::string_view, Value> (&all)[kCount], Value& out) const {
+  void one_of(const char* key, const Named<Value> (&all)[kCount], Value& out) const {
     const nlohmann::json* value = find(key);
     if (value == nullptr) return;
     std::string names;

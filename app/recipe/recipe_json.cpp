@@ -37,11 +37,8 @@ constexpr float kWidestPane = 1e5F;
 
 // ---- names ----
 
-template <class Value>
-using Name = std::pair<std::string_view, Value>;
-constexpr Name<bool> kThemes[]{{"light", false}, {"dark", true}};
-constexpr Name<bool> kSubjects[]{{"view", false}, {"window", true}};
-constexpr Name<Page> kPages[]{{"exact", Page::exact}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
+constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
+constexpr Named<Page> kPages[]{{"exact", Page::exact}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
 
 // ---- writing ----
 
@@ -203,7 +200,7 @@ PromptList read_prompts(const Fields& fields) {
 }
 
 void read_look(const Fields& fields, Session::Look& look) {
-  fields.one_of("theme", kThemes, look.dark);
+  fields.one_of("theme", kThemeNames, look.dark);
   fields.number("font_size", 6, 72, look.font_size);
 }
 
@@ -291,7 +288,7 @@ std::string to_json(const Recipe& recipe) {
                          {"key", s.selection.key}};
   if (!s.tries.empty()) object["tries"] = tries_json(s.tries);
   if (s.prompts) object["prompts"] = prompts_json(*s.prompts);
-  object["look"] = {{"theme", name_of(kThemes, s.look.dark)}, {"font_size", s.look.font_size}};
+  object["look"] = {{"theme", name_of(kThemeNames, s.look.dark)}, {"font_size", s.look.font_size}};
   if (s.panes != Session::Panes{})
     object["panes"] = {{"left", s.panes.left}, {"right", s.panes.right}, {"beside", s.panes.beside}};
   if (recipe.figure) object["figure"] = figure_json(*recipe.figure);

@@ -17,7 +17,7 @@ template <class Visit>
 void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys, int other_keys,
                    const PromptRun& run, const Visit& visit) {
   const auto there = [](const std::vector<int>& aligned, int position) {
-    return aligned.empty() ? position : aligned[static_cast<std::size_t>(position)];
+    return aligned.empty() ? position : aligned[position];
   };
   for (int query = 0; query < queries; ++query) {
     const int row = there(run.aligned, query);
@@ -44,14 +44,12 @@ void simplify(MaskedCells& masked) {
 Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run) {
   Pattern change = after;
   change.masked = {std::vector<std::uint8_t>(after.values.size()), after.keys()};
-  for_each_pair(
-      after.masked, before.masked, after.length, after.keys(), before.keys(), run,
-      [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
-        const auto at = static_cast<std::size_t>(cell);
-        change.values[at] =
-            other < 0 ? 0 : difference(after.values[at], before.values[static_cast<std::size_t>(other)]);
-        change.masked.cells[at] = masked ? 1 : 0;
-      });
+  for_each_pair(after.masked, before.masked, after.length, after.keys(), before.keys(), run,
+                [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
+                  const auto at = static_cast<std::size_t>(cell);
+                  change.values[at] = other < 0 ? 0 : difference(after.values[at], before.values[other]);
+                  change.masked.cells[at] = masked ? 1 : 0;
+                });
   simplify(change.masked);
   return change;
 }
@@ -68,7 +66,7 @@ Stages stages_difference(const Stages& after, const Stages& before, const Prompt
         for (const auto stage : {&Values::scores, &Values::scaled, &Values::masked, &Values::pattern}) {
           float& value = (change.values.*stage)[at];
           value = other < 0 ? std::numeric_limits<float>::quiet_NaN()
-                            : difference(value, (before.values.*stage)[static_cast<std::size_t>(other)]);
+                            : difference(value, (before.values.*stage)[other]);
         }
         change.masked.cells[at] = masked ? 1 : 0;
       });
@@ -81,7 +79,7 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Wor
   const int count = config.n_layer * config.n_head, length = run.run->length(), keys = key_count(run);
   Thumbnails result;
   if (work.begun != nullptr) result = *work.begun;
-  result.of_head.resize(static_cast<std::size_t>(count));
+  result.of_head.resize(count);
   const Work<Pattern> of_patterns{work.workspace, work.stop, nullptr, nullptr, {}};
   for (; result.done < count; ++result.done) {
     if (work.stop.stop_requested()) throw model::Stopped();
@@ -91,8 +89,7 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Wor
                            pattern.compute(run.baseline ? *run.baseline : run, of_patterns), run);
     ThumbnailMaker maker(length, keys, has_own_keys(run), {});
     maker.add(0, {change.values.data(), length, keys, keys}, change.masked.cells, !change.masked.causal());
-    result.of_head[static_cast<std::size_t>(result.done)] =
-        std::make_shared<const Thumbnail>(std::move(maker).finish());
+    result.of_head[result.done] = std::make_shared<const Thumbnail>(std::move(maker).finish());
     if (result.done + 1 < count) {
       Thumbnails part = result;
       ++part.done;

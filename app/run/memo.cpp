@@ -32,8 +32,8 @@ std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positio
   const int pages = positions / model::Page::kPositions, length = pages * model::Page::kPositions;
   if (pages == 0) return nullptr;
   auto part = std::make_shared<model::Run>(run);
-  part->tokens.resize(static_cast<std::size_t>(length));
-  part->pages.resize(static_cast<std::size_t>(pages));
+  part->tokens.resize(length);
+  part->pages.resize(pages);
   part->computed_positions = std::max(0, run.computed_positions - (run.length() - length));
   return part;
 }

@@ -71,8 +71,8 @@ std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& 
 
 std::vector<int> PromptTokens::ids() const {
   std::vector<int> result;
-  result.reserve(static_cast<std::size_t>(run_length));
-  for (int i = 0; i < run_length; ++i) result.push_back(tokens[static_cast<std::size_t>(i)].id);
+  result.reserve(run_length);
+  for (int i = 0; i < run_length; ++i) result.push_back(tokens[i].id);
   return result;
 }
 
@@ -135,7 +135,7 @@ const std::vector<int>& aligned_keys(const PromptRun& run) {
 
 int counterpart_of(const PromptRun& run, int position) {
   if (position < 0 || position >= run.run->length()) position = run.run->length() - 1;
-  return run.baseline ? run.aligned[static_cast<std::size_t>(position)] : position;
+  return run.baseline ? run.aligned[position] : position;
 }
 
 bool compares_different_inputs(const PromptRun& run) {

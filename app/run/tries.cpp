@@ -24,8 +24,8 @@ void begin_at(Tried& tried, int begun) {
 void learn(Tried& tried, const Tried& from) {
   const int common = common_tokens(tried.ids, from.ids);
   for (int i = std::max(tried.begun, from.begun); i < common; ++i) {
-    double& probability = tried.probabilities[static_cast<std::size_t>(i - tried.begun)];
-    if (std::isnan(probability)) probability = from.probabilities[static_cast<std::size_t>(i - from.begun)];
+    double& probability = tried.probabilities[i - tried.begun];
+    if (std::isnan(probability)) probability = from.probabilities[i - from.begun];
   }
 }
 

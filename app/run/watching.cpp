@@ -12,7 +12,7 @@ void watch_again(const PromptRun& run, int first, int end, const model::Hooks& h
   options.hooks = &hooks;
   options.hooked_from = first;
   options.stop = stop;
-  const auto tokens = std::span(kept.tokens).first(static_cast<std::size_t>(whole ? kept.length() : end));
+  const auto tokens = std::span(kept.tokens).first(whole ? kept.length() : end);
   run.model->transformer->forward(tokens, workspace, options);
 }
 

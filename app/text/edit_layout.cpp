@@ -137,7 +137,7 @@ Advances::Advances(LineLayout layout) : layout_(std::move(layout)) {
 
 float Advances::operator()(std::string_view character) {
   if (is_ascii(character[0])) {
-    float& advance = ascii_[static_cast<std::size_t>(character[0])];
+    float& advance = ascii_[character[0]];
     if (std::isnan(advance)) advance = layout_(character).width;
     return advance;
   }

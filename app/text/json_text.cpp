@@ -51,7 +51,7 @@ bool is_utf8(std::string_view bytes) {
   while (!bytes.empty()) {
     const int length = front_character(bytes);
     if (length < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(length));
+    bytes.remove_prefix(length);
   }
   return true;
 }

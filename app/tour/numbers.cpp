@@ -20,7 +20,7 @@ const model::Config& config(const ViewContext& c) {
 }
 
 std::string label_at(const ViewContext& c, int position) {
-  return "“" + c.run->tokens.labels[static_cast<std::size_t>(position)] + "”";
+  return "“" + c.run->tokens.labels[position] + "”";
 }
 
 std::string whole(std::int64_t n) {
@@ -49,7 +49,7 @@ std::shared_ptr<const NextToken> next_before(const ViewContext& c) {
 }
 
 std::string probability_of(const NextToken& next, int id) {
-  const auto logit = static_cast<double>(next.logits[static_cast<std::size_t>(id)]);
+  const auto logit = static_cast<double>(next.logits[id]);
   return percent(std::exp(logit - model::log_sum_exp(next.logits)));
 }
 
@@ -77,10 +77,7 @@ constexpr std::array kNumbers{
     Number{"bytes", [](const ViewContext& c) { return whole(std::ssize(c.run->prompt.text)); }},
     Number{"token", [](const ViewContext& c) { return label_at(c, c.selection.query); }},
     Number{"position", [](const ViewContext& c) { return whole(c.selection.query); }},
-    Number{"id",
-           [](const ViewContext& c) {
-             return whole(c.run->run->tokens[static_cast<std::size_t>(c.selection.query)]);
-           }},
+    Number{"id", [](const ViewContext& c) { return whole(c.run->run->tokens[c.selection.query]); }},
     Number{"seen", [](const ViewContext& c) { return whole(c.selection.query + 1); }},
     Number{"layer", [](const ViewContext& c) { return std::to_string(c.selection.layer); }},
     Number{"head", [](const ViewContext& c) { return std::to_string(c.selection.head); }},
@@ -100,7 +97,7 @@ constexpr std::array kNumbers{
              const auto weights = weights_of_query(c, pattern.get());
              const int key = key_of(c);
              if (key < 0 || key >= std::ssize(weights)) return "";
-             return percent(static_cast<double>(weights[static_cast<std::size_t>(key)]));
+             return percent(static_cast<double>(weights[key]));
            }},
     Number{"guess", [](const ViewContext& c) { return guess(c, 0); }},
     Number{"second_guess", [](const ViewContext& c) { return guess(c, 1); }},

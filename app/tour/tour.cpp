@@ -192,7 +192,7 @@ Tour parse_tour(std::string_view text, const std::string& file) {
 TourStop at_stop(const Tour& tour, int stop) {
   TourStop now;
   for (int i = 0; i <= stop; ++i) {
-    TourStop next = tour.stops[static_cast<std::size_t>(i)];
+    TourStop next = tour.stops[i];
     const bool same_prompt = !next.prompt || next.prompt == now.prompt;
     if (!next.prompt) next.prompt = now.prompt;
     if (next.view.empty()) next.view = now.view;
@@ -264,7 +264,7 @@ int position_of(const std::string& words, const std::string& prompt, const Promp
   if (found == std::string::npos) return -1;
   const std::size_t last_byte = found + words.size() - 1;
   for (int i = 0; i < tokens.run_length; ++i) {
-    const model::Token& token = tokens.tokens[static_cast<std::size_t>(i)];
+    const model::Token& token = tokens.tokens[i];
     if (token.start <= last_byte && last_byte < token.end) return i;
   }
   return -1;

@@ -26,6 +26,14 @@ void Facts::say(std::vector<std::string> lines, std::size_t in_status) {
     say(std::move(lines[i]), i < in_status ? Fact::In::both : Fact::In::tooltip);
 }
 
+void Facts::value(std::string label, std::string value, Fact::In in) {
+  said.push_back({.label = std::move(label), .value = value, .copied = value, .in = in});
+}
+
+void Facts::copy(std::string label, std::string copied) {
+  said.push_back({.label = std::move(label), .copied = std::move(copied), .in = Fact::In::menu});
+}
+
 void Facts::number(std::string label, float value, Fact::In in) {
   said.push_back({.label = std::move(label), .value = exact(value), .copied = plain(value), .in = in});
 }

@@ -172,9 +172,9 @@ double next_number(const OptionSpec& option, double x, int by) {
   const auto last = static_cast<std::ptrdiff_t>(option.steps.size()) - 1;
   auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
   // Between two steps the way down begins at the upper one.
-  const double below = option.steps[static_cast<std::size_t>(at)];
+  const double below = option.steps[at];
   if (by < 0 && x != usual_number(option) && x > below * (1 + 1e-9)) ++at;
-  return option.steps[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))];
+  return option.steps[std::clamp<std::ptrdiff_t>(at + by, 0, last)];
 }
 
 }  // namespace
@@ -264,7 +264,7 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
                         [](bool on) -> std::string { return on ? "yes" : "no"; },
                         [&](int n) -> std::string {
                           if (option.choices.empty()) return std::to_string(n);
-                          return std::string(option.choices[static_cast<std::size_t>(n)].name);
+                          return std::string(option.choices[n].name);
                         },
                         [](double x) { return plain(x); },
                         [](const Zoom& z) -> std::string {

@@ -196,8 +196,12 @@ struct Facts {
   void say(std::string words, Fact::In in = Fact::In::both);
   /// One line after the other, of which so many stand in the status line, too.
   void say(std::vector<std::string> lines, std::size_t in_status = 99);
+  /// A value that is copied as it is said.
+  void value(std::string label, std::string value, Fact::In in = Fact::In::both);
   void number(std::string label, float value, Fact::In in = Fact::In::both);
   void number(std::string label, double value, Fact::In in = Fact::In::both);
+  /// What the menu alone copies: "Copy the text up to here"; no line where that is empty.
+  void copy(std::string label, std::string copied);
 
   std::vector<std::string> tooltip() const;
   std::string status() const;

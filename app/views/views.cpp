@@ -144,7 +144,7 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
   c.side = side;
   if (side != Side::baseline) return c;
   const auto there = [](const std::vector<int>& aligned, int position) {
-    return position < 0 ? -1 : aligned[static_cast<std::size_t>(position)];
+    return position < 0 ? -1 : aligned[position];
   };
   c.selection.query = there(c.run->aligned, c.selection.query);
   c.selection.key = there(aligned_keys(*c.run), c.selection.key);

@@ -37,7 +37,7 @@ Maybe toggle_tours(const UiState& s) {
 Maybe step_stop(const UiState& s, int by) {
   if (!s.tour.open || s.tour.tour < 0) return {};
   const int stop = s.tour.stop + by;
-  const auto& stops = s.tours[static_cast<std::size_t>(s.tour.tour)].stops;
+  const auto& stops = s.tours[s.tour.tour].stops;
   if (stop < 0 || stop >= std::ssize(stops)) return {};
   return GoToStop{stop};
 }

@@ -396,7 +396,7 @@ void Core::generate_step() {
     apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>)."});
     return;
   }
-  const auto logit = static_cast<double>(next.logits[static_cast<std::size_t>(id)]);
+  const auto logit = static_cast<double>(next.logits[id]);
   apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown});
 }
 

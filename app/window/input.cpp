@@ -153,7 +153,7 @@ class Keys {
     if (stops.empty()) return;
     const std::ptrdiff_t count = std::ssize(stops);
     if (at < 0) at = by > 0 ? -1 : 0;
-    go_to(stops[static_cast<std::size_t>((at + by + count) % count)]->id);
+    go_to(stops[(at + by + count) % count]->id);
   }
 
   void step_picture(int by) {
@@ -164,7 +164,7 @@ class Keys {
     for (const PlacedPicture& picture : window_.pictures) stops.push_back(picture.id);
     const auto found = std::ranges::find(stops, moment_.keyboard_item);
     const std::ptrdiff_t count = std::ssize(stops), at = found == stops.end() ? 0 : found - stops.begin();
-    if (count > 0) go_to(stops[static_cast<std::size_t>((at + by + count) % count)]);
+    if (count > 0) go_to(stops[(at + by + count) % count]);
   }
 
   void go_to(unsigned id) {

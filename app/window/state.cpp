@@ -153,7 +153,7 @@ class Reducer {
   /// Options that the tour sets, and those of the view alone, are as usual where the stop does not name them.
   void operator()(const GoToStop& a) {
     if (s_.tour.tour < 0 || s_.tour.tour >= std::ssize(s_.tours)) return;
-    const Tour& tour = s_.tours[static_cast<std::size_t>(s_.tour.tour)];
+    const Tour& tour = s_.tours[s_.tour.tour];
     const int before = s_.tour.entered.view.empty() ? -1 : s_.tour.stop;  // none when it was opened just now
     s_.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
     const TourStop now = at_stop(tour, s_.tour.stop);

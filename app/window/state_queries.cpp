@@ -11,7 +11,7 @@ std::string next_tab(std::string_view id, int by) {
   const auto all = tabs();
   const auto at = std::ranges::find(all, id, &View::id) - all.begin();
   const auto count = std::ssize(all);
-  return std::string(all[static_cast<std::size_t>(((at + by) % count + count) % count)]->id);
+  return std::string(all[((at + by) % count + count) % count]->id);
 }
 
 std::string tab_of_attention(const std::string& id) {

@@ -420,8 +420,7 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
 
 int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
   int pressed = -1;
-  const Segment& now =
-      segments[static_cast<std::size_t>(std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1))];
+  const Segment& now = segments[std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1)];
   const bool opens = button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());

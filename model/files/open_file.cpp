@@ -58,7 +58,7 @@ void OpenFile::read(std::uint64_t offset, std::span<std::byte> out) const {
       fail(path_, "expected " + std::to_string(size_) + " bytes, found only " + std::to_string(offset) +
                       " (it was cut short while it was open)");
     offset += static_cast<std::uint64_t>(got);
-    out = out.subspan(static_cast<std::size_t>(got));
+    out = out.subspan(got);
   }
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) fail(path_, reason(errno));

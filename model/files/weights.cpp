@@ -158,7 +158,7 @@ class Loader {
   /// Elements of a tensor as they are in the file, until the same thread reads others.
   const void* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
     const std::size_t element = element_bytes(tensor.precision);
-    Piece& piece = read_[static_cast<std::size_t>(thread)];
+    Piece& piece = read_[thread];
     if (piece.bytes < count * element)
       piece.memory.emplace(piece.bytes = count * element), piece.at = piece.memory->take(0);
     const std::span<std::byte> bytes(piece.at, count * element);

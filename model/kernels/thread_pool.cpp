@@ -36,7 +36,7 @@ ThreadPool::ThreadPool(int threads) {
   threads = std::clamp(threads, 1, kMost);
   // With fewer processors than threads, one that watches would keep the watched from working.
   if (threads <= processors) awake_ = kLooks;
-  workers_.reserve(static_cast<std::size_t>(threads - 1));
+  workers_.reserve(threads - 1);
   for (int thread = 1; thread < threads; ++thread) {
     try {
       workers_.emplace_back([this, thread] { sleep_and_work(thread); });

@@ -59,17 +59,17 @@ SortedRows sorted_rows(ConstFloatRows x) {
     for (const float v : x.row(i)) squares += static_cast<double>(v) * static_cast<double>(v);
     norms.push_back(static_cast<float>(std::sqrt(squares)));
   }
-  sorted.order.resize(static_cast<std::size_t>(x.rows));
+  sorted.order.resize(x.rows);
   std::iota(sorted.order.begin(), sorted.order.end(), 0);
   // What is no number comes first: it is behind no bound.
   const auto size = [&](int i) {
-    const float norm = norms[static_cast<std::size_t>(i)];
+    const float norm = norms[i];
     return std::isnan(norm) ? INFINITY : norm;
   };
   std::ranges::stable_sort(sorted.order, std::ranges::greater(), size);
   sorted.values.resize(x.rows, x.cols);
   for (int i = 0; i < x.rows; ++i) {
-    const int from = sorted.order[static_cast<std::size_t>(i)];
+    const int from = sorted.order[i];
     sorted.norms.push_back(kRounding * size(from));
     sorted.values.row(i) = map(x).row(from);
   }
@@ -81,8 +81,7 @@ void add_entries(const SortedRows& left, int row, int rows, const SortedRows& ri
   const auto all = static_cast<int>(right.order.size());
   RowMajor<float> tile;
   for (int col = 0; col < all; col += kTileCols) {
-    const float bound =
-        left.norms[static_cast<std::size_t>(row)] * right.norms[static_cast<std::size_t>(col)];
+    const float bound = left.norms[row] * right.norms[col];
     if (bound < largest.floor()) return;
     const int cols = std::min(kTileCols, all - col);
     tile.noalias() = left.values.middleRows(row, rows) * right.values.middleRows(col, cols).transpose();
@@ -93,8 +92,7 @@ void add_entries(const SortedRows& left, int row, int rows, const SortedRows& ri
       if (best < largest.floor()) continue;
       for (int j = 0; j < cols; ++j) {
         if (entries[j] >= largest.floor())
-          largest.add({left.order[static_cast<std::size_t>(row + i)],
-                       right.order[static_cast<std::size_t>(col + j)], entries[j]});
+          largest.add({left.order[row + i], right.order[col + j], entries[j]});
       }
     }
   }
@@ -124,7 +122,7 @@ std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, in
   workers.parallel_for_threads((a.rows + kTileRows - 1) / kTileRows, [&](int block, int thread, float*) {
     if (stop.stop_requested()) throw Stopped();
     add_entries(left, block * kTileRows, std::min(kTileRows, a.rows - block * kTileRows), right,
-                of_threads[static_cast<std::size_t>(thread)]);
+                of_threads[thread]);
   });
   LargestOnes all(most);
   for (const LargestOnes& of_thread : of_threads)

@@ -42,7 +42,7 @@ void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRo
       Products products;
       for (int i = 0; i < count; ++i) {
         const int page = first + i;
-        products[static_cast<std::size_t>(i)] =
+        products[i] =
             multiplication(q.middle_rows(h, 1), kept.k(page, Page::kPositions),
                            scores.middle_rows(h, 1).middle_cols(page * Page::kPositions, Page::kPositions));
       }
@@ -71,7 +71,7 @@ void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, Co
       Products products;
       for (int i = 0; i < count; ++i) {
         const FloatRows out = i == 0 ? z.middle_rows(h, 1) : parts.middle_rows(i - 1, 1);
-        products[static_cast<std::size_t>(i)] = values(h, first + i, Page::kPositions, out);
+        products[i] = values(h, first + i, Page::kPositions, out);
       }
       products.front().accumulate = first > 0;
       kernels.multiply_beside(products.data(), count);
@@ -145,7 +145,7 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
     const std::span<float> row = scores.row(i);
     const int seen = std::min(first_query + i + 1, scores.cols);
     kernels.rows.softmax(scale, row.data(), seen);
-    std::ranges::fill(row.subspan(static_cast<std::size_t>(seen)), 0.0F);
+    std::ranges::fill(row.subspan(seen), 0.0F);
   }
 }
 

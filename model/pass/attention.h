@@ -31,7 +31,7 @@ struct KeptHead {
   ConstFloatRows v(int page, int rows) const { return {at(page)->v(layer, head), rows, d_head, d_head}; }
 
  private:
-  const Page* at(int page) const { return pages[static_cast<std::size_t>(page)].get(); }
+  const Page* at(int page) const { return pages[page].get(); }
 };
 
 KeptHead head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,

@@ -74,7 +74,7 @@ class Pass : PassActivations {
   void embed() {
     const FloatRows tokens = z_, positions = branch_;  // nobody needs those yet
     for_rows([&](int i) {
-      model::embed(weights_, workers_.kernels(), run_.tokens[static_cast<std::size_t>(first_ + i)],
+      model::embed(weights_, workers_.kernels(), run_.tokens[first_ + i],
                    plan_ != nullptr ? plan_->row_of_wpe(first_ + i) : first_ + i, tokens.row(i),
                    positions.row(i));
     });
@@ -90,7 +90,7 @@ class Pass : PassActivations {
 
   void attention(int layer) {
     throw_if_stopped();
-    const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
+    const BlockWeights& block = weights_.h[layer];
     const int d = config_.n_embd;
     const FloatRows q = qkv_.middle_cols(0, d), k = qkv_.middle_cols(d, d), v = qkv_.middle_cols(2 * d, d);
     const bool kept = beginning_.at_scores && layer == beginning_.layer;
@@ -208,7 +208,7 @@ class Pass : PassActivations {
 
   void mlp(int layer) {
     throw_if_stopped();
-    const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
+    const BlockWeights& block = weights_.h[layer];
     layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
     linear(normalized_, block.mlp_c_fc, workers_, mlp_);
     call_hooks({Site::mlp_pre, layer}, mlp_);
@@ -263,7 +263,7 @@ class Pass : PassActivations {
 
   /// The page of the chunk's row i.
   const Page::ClaimedRows& page_of(int i) const {
-    return *workspace_.claimed[static_cast<std::size_t>((first_ + i) / Page::kPositions)];
+    return *workspace_.claimed[(first_ + i) / Page::kPositions];
   }
   std::ptrdiff_t row_in_page(int i) const { return (first_ + i) % Page::kPositions; }
 
@@ -376,11 +376,10 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->weights = identity;
   run->edited = hooked && options.hooks->edits();
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
-  run->pages.reserve(static_cast<std::size_t>(Page::count_for(length)));
+  run->pages.reserve(Page::count_for(length));
   workspace.pages->keep_at_most(2 * Run::most_bytes(weights.config));  // what is shown, what is computed next
   workspace.claimed.clear();
-  workspace.claimed.reserve(
-      static_cast<std::size_t>(Page::count_for(weights.config.n_ctx)));  // once for all runs
+  workspace.claimed.reserve(Page::count_for(weights.config.n_ctx));  // once for all runs
   const Beginning beginning = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length,
                                         workspace.pages, workspace.claimed);
 

@@ -47,9 +47,7 @@ struct Sources {
 
 PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memory, const Sources& sources,
                    int first, int rows) {
-  const auto page_of = [&](const Run& run) {
-    return run.pages[static_cast<std::size_t>(first / Page::kPositions)];
-  };
+  const auto page_of = [&](const Run& run) { return run.pages[first / Page::kPositions]; };
   const std::shared_ptr<const Page> below = sources.below != nullptr ? page_of(*sources.below) : nullptr;
   const int reused = std::clamp(sources.common - first, 0, rows);
   std::shared_ptr<const Page> old;
@@ -117,8 +115,8 @@ Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
 
 std::shared_ptr<const Run> shortened(const Run& run, int length) {
   auto result = std::make_shared<Run>(run);
-  result->tokens.resize(static_cast<std::size_t>(length));
-  result->pages.resize(static_cast<std::size_t>(Page::count_for(length)));
+  result->tokens.resize(length);
+  result->pages.resize(Page::count_for(length));
   result->computed_positions -= run.length() - length;
   return result;
 }

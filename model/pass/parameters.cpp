@@ -43,7 +43,7 @@ const void* element_at(const PanelMatrix& m, int row, int col) {
 std::vector<Parameter> parameters_of(const Config& config) {
   Weights weights;
   weights.config = config;
-  weights.h.resize(static_cast<std::size_t>(config.n_layer));
+  weights.h.resize(config.n_layer);
   std::vector<Parameter> all;
   visit_parameters(weights, [&](const std::string& name, const ParameterShape& shape, const auto&, bool) {
     all.push_back({name, shape, ""});
@@ -85,8 +85,7 @@ void read_parameter_rows(const Weights& weights, std::size_t index, int first, i
       float* to = out.data() + static_cast<std::ptrdiff_t>(col - first) * cols;
       for (int k = 0; k < cols; ++k) {
         kernels.widen(element_at(m, k, col), m.precision, n, piece.data());
-        for (int j = 0; j < n; ++j)
-          to[static_cast<std::ptrdiff_t>(j) * cols + k] = piece[static_cast<std::size_t>(j)];
+        for (int j = 0; j < n; ++j) to[static_cast<std::ptrdiff_t>(j) * cols + k] = piece[j];
       }
     });
     return;
@@ -112,7 +111,7 @@ void compare_embeddings(const Weights& weights, std::span<const float> vector, W
         workers.kernels().widen(wte.at(panel, k), wte.precision, kPanelCols, scratch);
         row = scratch;
       }
-      const float x = vector[static_cast<std::size_t>(k)];
+      const float x = vector[k];
       for (std::size_t j = 0; j < kPanelCols; ++j) {
         dot[j] += x * row[j];
         square[j] += row[j] * row[j];

@@ -35,8 +35,7 @@ std::size_t place_of(HookPoint point) {
 std::vector<int> slots_of(const std::vector<int>& positions) {
   if (positions.empty()) return {};
   std::vector<int> slots(static_cast<std::size_t>(std::ranges::max(positions)) + 1, -1);
-  for (std::size_t i = 0; i < positions.size(); ++i)
-    slots[static_cast<std::size_t>(positions[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < positions.size(); ++i) slots[positions[i]] = static_cast<int>(i);
   return slots;
 }
 
@@ -45,8 +44,7 @@ int first_change(const SetMask& mask) {
   const auto n = static_cast<int>(mask.sees.size());
   for (int query = 0; query < n; ++query)
     for (int key = 0; key < n; ++key)
-      if (mask.sees[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)] != (key <= query))
-        return query;
+      if (mask.sees[query][key] != (key <= query)) return query;
   return n;
 }
 
@@ -76,7 +74,7 @@ bool reaches_future(const SetCells& set) {
 
 /// Where a value comes from that is one for all or one for each.
 float at_or_first(std::span<const float> values, int i) {
-  return values.size() == 1 ? values.front() : values[static_cast<std::size_t>(i)];
+  return values.size() == 1 ? values.front() : values[i];
 }
 
 /// The cells of a head's rows, then what is left of each row.
@@ -85,7 +83,7 @@ void set_cells(const SetCells& set, const Activation2d& piece) {
   for (const CellValue& cell : set.cells) {
     const int row = cell.query - piece.first_pos;
     if (row < 0 || row >= piece.rows || cell.key >= piece.cols) continue;
-    piece.row(row)[static_cast<std::size_t>(cell.key)] = cell.value;
+    piece.row(row)[cell.key] = cell.value;
     sums[row] += 0;
   }
   if (!set.renormalise) return;
@@ -94,8 +92,7 @@ void set_cells(const SetCells& set, const Activation2d& piece) {
     std::vector<bool> is_set(weights.size());
     double set_sum = 0;
     for (const CellValue& cell : set.cells)
-      if (cell.query == piece.first_pos + row && cell.key < piece.cols)
-        is_set[static_cast<std::size_t>(cell.key)] = true;
+      if (cell.query == piece.first_pos + row && cell.key < piece.cols) is_set[cell.key] = true;
     for (std::size_t key = 0; key < weights.size(); ++key)
       (is_set[key] ? set_sum : others) += static_cast<double>(weights[key]);
     if (others <= 0) continue;  // nothing to make larger or smaller
@@ -224,7 +221,7 @@ int Plan::add_mask(const SetMask& mask) {
 int Plan::add_position_ids(const SetPositionIds& set) {
   position_ids_ = &set;
   int first = 0;
-  while (first < std::ssize(set.ids) && set.ids[static_cast<std::size_t>(first)] == first) ++first;
+  while (first < std::ssize(set.ids) && set.ids[first] == first) ++first;
   return first;
 }
 
@@ -234,18 +231,18 @@ bool Plan::sees(int layer, int head, int query, int key) const {
   const auto n = static_cast<int>(mask->sees.size());
   if (n == 0) return true;
   if (query >= n || key >= n) return key <= query;
-  return mask->sees[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)];
+  return mask->sees[query][key];
 }
 
 void Plan::hide(int layer, int head, int first_query, FloatRows scores) const {
   for (int i = 0; i < scores.rows; ++i)
     for (int key = 0; key < scores.cols; ++key)
-      if (!sees(layer, head, first_query + i, key)) scores.row(i)[static_cast<std::size_t>(key)] = kHidden;
+      if (!sees(layer, head, first_query + i, key)) scores.row(i)[key] = kHidden;
 }
 
 int Plan::row_of_wpe(int position) const {
   if (position_ids_ == nullptr || position >= std::ssize(position_ids_->ids)) return position;
-  return position_ids_->ids[static_cast<std::size_t>(position)];
+  return position_ids_->ids[position];
 }
 
 Means Plan::no_means() const {
@@ -285,7 +282,7 @@ void Plan::for_each_value(std::size_t op, const EditedPlace& at, const Activatio
           body(position, head, piece.first_col + j, piece.first_col + j, values[j]);
       } else {
         for (int k = 0; k < std::ssize(at.units); ++k) {
-          const int unit = at.units[static_cast<std::size_t>(k)], j = unit - piece.first_col;
+          const int unit = at.units[k], j = unit - piece.first_col;
           if (j >= 0 && j < width) body(position, head, unit, k, values[j]);
         }
       }
@@ -296,7 +293,7 @@ void Plan::for_each_value(std::size_t op, const EditedPlace& at, const Activatio
 bool Plan::is_in(std::size_t op, int position) const {
   const std::vector<int>& slots = ops_[op].slots;
   if (slots.empty()) return true;
-  return position < std::ssize(slots) && slots[static_cast<std::size_t>(position)] >= 0;
+  return position < std::ssize(slots) && slots[position] >= 0;
 }
 
 void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const {
@@ -306,10 +303,7 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
   const std::vector<float>& part = source.parts[own_part ? static_cast<std::size_t>(piece.head) : 0];
   /// The source's row for a position; empty: it does not go so far.
   const auto row_for = [&](int position) -> std::span<const float> {
-    const int from =
-        patch.positions.empty()
-            ? position
-            : patch.positions[static_cast<std::size_t>(ops_[op].slots[static_cast<std::size_t>(position)])];
+    const int from = patch.positions.empty() ? position : patch.positions[ops_[op].slots[position]];
     if (from >= source.rows) return {};
     return std::span(part).subspan(static_cast<std::size_t>(from) * static_cast<std::size_t>(source.columns),
                                    static_cast<std::size_t>(source.columns));
@@ -318,7 +312,7 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
     const int width = holds_all_heads(site) ? config_.d_head() : 0;
     for_each_value(op, patch.at, piece, [&](int position, int head, int unit, int, float& value) {
       const std::span<const float> row = row_for(position);
-      if (!row.empty()) value = row[static_cast<std::size_t>(head * width + unit)];
+      if (!row.empty()) value = row[head * width + unit];
     });
     return;
   }
@@ -341,8 +335,7 @@ void Plan::find_mean(std::size_t op, const Activation2d& piece, Means& means) co
       holds_all_heads(piece.point.site) ? 0 : static_cast<std::size_t>(piece.head) * width;
   for (int col = 0; col < piece.cols; ++col) {
     double sum = 0;
-    for (int i = 0; i < piece.rows; ++i)
-      sum += static_cast<double>(piece.row(i)[static_cast<std::size_t>(col)]);
+    for (int i = 0; i < piece.rows; ++i) sum += static_cast<double>(piece.row(i)[col]);
     means[op][first + static_cast<std::size_t>(col)] = static_cast<float>(sum / piece.rows);
   }
 }
@@ -355,9 +348,8 @@ void Plan::apply_op(std::size_t op, const Activation2d& piece, const Means& mean
                  },
                  [&](const SetMean& mean) {
                    const int width = unit_count(config_, piece.point.site);
-                   each(mean.at, [&](int, int head, int unit, int, float& v) {
-                     v = means[op][static_cast<std::size_t>(head * width + unit)];
-                   });
+                   each(mean.at,
+                        [&](int, int head, int unit, int, float& v) { v = means[op][head * width + unit]; });
                  },
                  [&](const ScaleValues& scale) {
                    each(scale.at, [&](int, int, int, int, float& v) {

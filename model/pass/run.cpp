@@ -78,7 +78,7 @@ std::span<const float> row_of(const float* rows, int width, int pos) {
 
 const Page& page_of(const Run& run, int pos) {
   check_positions(run, pos);
-  return *run.pages[static_cast<std::size_t>(pos / Page::kPositions)];
+  return *run.pages[pos / Page::kPositions];
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ std::span<const float> Run::q(int layer, int head, int pos) const {
 }
 std::vector<float> Run::k(int layer, int head, int pos) const {
   const float* keys = page_of(*this, pos).k(layer, head) + pos % Page::kPositions;
-  std::vector<float> key(static_cast<std::size_t>(config.d_head()));
+  std::vector<float> key(config.d_head());
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = keys[i * Page::kPositions];
   return key;
 }

@@ -146,9 +146,9 @@ class Sweep {
     result.top = std::move(best).sorted();
     const auto probability = [&](float logit) { return std::exp(logit - result.log_sum_exp); };
     for (Guess& guess : result.top) guess.probability = probability(guess.logit);
-    result.next_logit = next_logits_[static_cast<std::size_t>(i)];
+    result.next_logit = next_logits_[i];
     result.next_probability = probability(result.next_logit);
-    if (next_ids_[static_cast<std::size_t>(i)] >= 0 && !std::isnan(result.log_sum_exp)) {
+    if (next_ids_[i] >= 0 && !std::isnan(result.log_sum_exp)) {
       result.next_rank = before;
     }
     return result;
@@ -172,8 +172,8 @@ class Sweep {
 
  private:
   int part_count() const { return (head_.panels() + kPanelsPerPart - 1) / kPanelsPerPart; }
-  Part& part_at(int part, int i) { return parts_[static_cast<std::size_t>(part * count_ + i)]; }
-  BestGuesses& best_at(int thread, int i) { return best_[static_cast<std::size_t>(thread * count_ + i)]; }
+  Part& part_at(int part, int i) { return parts_[part * count_ + i]; }
+  BestGuesses& best_at(int thread, int i) { return best_[thread * count_ + i]; }
 
   /// Logits of one panel's ids for rows [first, first + count) of normalized_.
   FloatRows logits_of(int panel, int first, int count, float* scratch) const {
@@ -186,10 +186,10 @@ class Sweep {
   }
 
   void look_up_next(int i, float* scratch) {
-    const int id = next_ids_[static_cast<std::size_t>(i)];
+    const int id = next_ids_[i];
     if (id < 0) return;
     const FloatRows logits = logits_of(id / kPanelCols, i, 1, scratch);
-    next_logits_[static_cast<std::size_t>(i)] = logits.row(0)[static_cast<std::size_t>(id % kPanelCols)];
+    next_logits_[i] = logits.row(0)[id % kPanelCols];
   }
 
   void sweep_part(int part, int thread, float* scratch) {
@@ -276,7 +276,7 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
                                                    int count, int top, Workspace::Impl& workspace,
                                                    const std::stop_token& stop) {
   check_positions(run, first, count);
-  std::vector<PositionStatistics> result(static_cast<std::size_t>(count));
+  std::vector<PositionStatistics> result(count);
   for (int done = 0; done < count; done += kPositionsPerSweep) {
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(kPositionsPerSweep, count - done);
@@ -284,10 +284,10 @@ std::vector<PositionStatistics> compute_statistics(const Weights& weights, const
     final_layer_norm(weights, run, first + done, workspace.workers, normalized);
     std::vector<int> next(static_cast<std::size_t>(n), -1);
     for (int i = 0; i < n && first + done + i + 1 < run.length(); ++i)
-      next[static_cast<std::size_t>(i)] = run.tokens[static_cast<std::size_t>(first + done + i + 1)];
+      next[i] = run.tokens[first + done + i + 1];
     Sweep sweep(weights, normalized, std::move(next), {&run, first + done}, top, workspace);
     sweep.go();
-    for (int i = 0; i < n; ++i) result[static_cast<std::size_t>(done + i)] = sweep.of(i);
+    for (int i = 0; i < n; ++i) result[done + i] = sweep.of(i);
   }
   return result;
 }
@@ -309,7 +309,7 @@ std::vector<LensReading> read_lens(const Weights& weights, std::span<const float
     const EndOfPass end_here = end.from_row(done * depth);
     final_layer_norm(weights, given, end_here, workspace.workers, normalized);
     std::vector<int> wanted;
-    for (int i = 0; i < n; ++i) wanted.push_back(targets[static_cast<std::size_t>(done + i / depth)]);
+    for (int i = 0; i < n; ++i) wanted.push_back(targets[done + i / depth]);
     Sweep sweep(weights, normalized, std::move(wanted), end_here, top, workspace);
     sweep.go();
     for (int i = 0; i < n; ++i) result.push_back({sweep.of(i), sweep.divergence(i)});
@@ -330,7 +330,7 @@ std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
 int rank_of(std::span<const float> logits, int id) {
   const RowKernels kernels = fastest_kernels().rows;
   if (std::isnan(kernels.largest(logits.data(), static_cast<int>(logits.size())))) return -1;
-  return count_before(kernels, logits, 0, id, logits[static_cast<std::size_t>(id)]);
+  return count_before(kernels, logits, 0, id, logits[id]);
 }
 
 }  // namespace headscope::model

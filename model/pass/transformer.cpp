@@ -179,7 +179,7 @@ const std::vector<Parameter>& Transformer::parameters() const {
 std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
   check_head(run.config, layer, 0);
   check_positions(run, pos);
-  const LayerNormWeights& ln_1 = impl_->weights.h[static_cast<std::size_t>(layer)].ln_1;
+  const LayerNormWeights& ln_1 = impl_->weights.h[layer].ln_1;
   const std::span<const float> resid = run.resid(layer, pos);
   std::vector<float> row(resid.size());
   float scale = center(resid, run.config.layer_norm_epsilon, row);
@@ -190,25 +190,25 @@ std::vector<float> Transformer::attention_input(const Run& run, int layer, int p
   return row;
 }
 std::span<const float> Transformer::attention_bias(int layer) const {
-  return impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_attn.bias;
+  return impl_->weights.h[layer].attn_c_attn.bias;
 }
 std::span<const float> Transformer::projection_bias(int layer) const {
-  return impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj.bias;
+  return impl_->weights.h[layer].attn_c_proj.bias;
 }
 AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos,
                                               Workspace& workspace) const {
   check_head(run.config, layer, 0);
   check_positions(run, pos);
   const int n_head = run.config.n_head, d_head = run.config.d_head(), d_model = run.config.n_embd;
-  const LinearWeights& projection = impl_->weights.h[static_cast<std::size_t>(layer)].attn_c_proj;
+  const LinearWeights& projection = impl_->weights.h[layer].attn_c_proj;
   Workers& workers = workspace.impl().workers;
   AttentionOutput output;
-  output.z.resize(static_cast<std::size_t>(d_model));
+  output.z.resize(d_model);
   output.results.resize(static_cast<std::size_t>(n_head) * static_cast<std::size_t>(d_model));
-  output.out.resize(static_cast<std::size_t>(d_model));
+  output.out.resize(d_model);
   const FloatRows z{output.z.data(), 1, d_model, d_model},
       results{output.results.data(), n_head, d_model, d_model};
-  std::vector<float> weights(static_cast<std::size_t>(run.length()));
+  std::vector<float> weights(run.length());
   for (int head = 0; head < n_head; ++head) {
     const KeptHead kept = head_of(run.config, run.pages, layer, head);
     const int keys = keys_for(run, kept, pos);
@@ -343,14 +343,14 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   const int keys = std::max(keys_for(run, kept, query), std::min(least_keys, run.length()));
   const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
   AttentionRow result;
-  result.scores.resize(static_cast<std::size_t>(keys));
+  result.scores.resize(keys);
   score_query(kernels, kept, query, as_row(result.scores));
   result.scaled = result.scores;
   scale_scores(scale, as_row(result.scaled));
   result.masked = result.scaled;
   mask_scores(run, kept, query, as_row(result.masked));
   result.largest_key = static_cast<int>(std::ranges::max_element(result.masked) - result.masked.begin());
-  result.largest = result.masked[static_cast<std::size_t>(result.largest_key)];
+  result.largest = result.masked[result.largest_key];
   result.powers = result.masked;
   for (float& power : result.powers) power -= result.largest;
   kernels.rows.exp(result.powers.data(), keys);
@@ -378,7 +378,7 @@ void Transformer::patterns(const Run& run, std::span<const HeadIndex> heads, Wor
   workers.reserve_scratch(attention_scratch(run.config));
   workers.parallel_for(static_cast<int>(heads.size()), [&](int index, float* scratch) {
     if (stop.stop_requested()) throw Stopped();
-    visit_blocks(run, heads[static_cast<std::size_t>(index)], [&](const KeptHead& kept, int first, int rows) {
+    visit_blocks(run, heads[index], [&](const KeptHead& kept, int first, int rows) {
       const FloatRows block{scratch, rows, length, score_stride(length)};
       pattern_block(workers.kernels(), run, kept, first, block);
       visit(static_cast<std::size_t>(index), first, block);

@@ -119,7 +119,7 @@ class Group : PassActivations {
 
   void attention(int layer) {
     throw_if_stopped();
-    const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
+    const BlockWeights& block = weights_.h[layer];
     const int d = config_.n_embd;
     const FloatRows q = qkv_.middle_cols(0, d), k = qkv_.middle_cols(d, d), v = qkv_.middle_cols(2 * d, d);
     const auto begun = [&](bool at_scores) {
@@ -163,7 +163,7 @@ class Group : PassActivations {
   void embed(Lane& lane) {
     const FloatRows tokens = rows_of(lane, z_), positions = rows_of(lane, branch_);
     for_rows(workers_, lane.rows, [&](int i) {
-      model::embed(weights_, workers_.kernels(), clean_.tokens[static_cast<std::size_t>(lane.first + i)],
+      model::embed(weights_, workers_.kernels(), clean_.tokens[lane.first + i],
                    lane.plan()->row_of_wpe(lane.first + i), tokens.row(i), positions.row(i));
     });
     edit_lane(lane, {Site::embed}, tokens);
@@ -205,20 +205,20 @@ class Group : PassActivations {
     std::vector<Part> parts;
     for (Lane& lane : active_lanes()) {
       const int end = lane.first + lane.rows;
-      lane.run.pages.resize(static_cast<std::size_t>(Page::count_for(end)));
+      lane.run.pages.resize(Page::count_for(end));
       for (int i = lane.first / Page::kPositions; i < std::ssize(lane.run.pages); ++i) {
-        const auto& below = clean_.pages[static_cast<std::size_t>(i)];
+        const auto& below = clean_.pages[i];
         const int first = i * Page::kPositions, rows = std::min(Page::kPositions, end - first);
         const auto page = std::make_shared<const Page>(up_to_here, first, memory_, below, layer);
         const int before = std::max(lane.first - first, 0);
         parts.push_back({*page->claim(0, rows), below.get(), before, lane.row + first + before - lane.first,
                          rows - before});
-        lane.run.pages[static_cast<std::size_t>(i)] = page;
+        lane.run.pages[i] = page;
       }
     }
     const int groups = std::min(workers_.threads(), config_.n_head);
     workers_.parallel_for(static_cast<int>(parts.size()) * groups, [&](int task, float*) {
-      const Part& part = parts[static_cast<std::size_t>(task / groups)];
+      const Part& part = parts[task / groups];
       const int group = task % groups, d_head = config_.d_head();
       for (int head = group * config_.n_head / groups; head < (group + 1) * config_.n_head / groups; ++head) {
         for (int i = 0; i < d_head; ++i)
@@ -267,7 +267,7 @@ class Group : PassActivations {
                              [](const Block& block) { return block.lane->first + block.row; });
     const int d_head = config_.d_head();
     workers_.parallel_for(config_.n_head * static_cast<int>(blocks.size()), [&](int task, float* scratch) {
-      const auto& [lane, row, rows] = blocks[static_cast<std::size_t>(task / config_.n_head)];
+      const auto& [lane, row, rows] = blocks[task / config_.n_head];
       const int head = task % config_.n_head, first = lane->row + row;
       model::attend(workers_.kernels(), lane->run, head_of(config_, lane->run.pages, layer, head),
                     lane->first + row, q.middle_rows(first, rows).middle_cols(head * d_head, d_head), scratch,
@@ -287,7 +287,7 @@ class Group : PassActivations {
 
   void mlp(int layer) {
     throw_if_stopped();
-    const BlockWeights& block = weights_.h[static_cast<std::size_t>(layer)];
+    const BlockWeights& block = weights_.h[layer];
     layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
     linear(active(normalized_), block.mlp_c_fc, workers_, active(mlp_));
     edit({Site::mlp_pre, layer}, mlp_);

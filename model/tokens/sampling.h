@@ -40,11 +40,10 @@ class Candidates {
   int draw(double number);
 
  private:
-  double of_rank(int rank) { return probabilities_[static_cast<std::size_t>(best(rank))]; }
+  double of_rank(int rank) { return probabilities_[best(rank)]; }
   auto less_likely() const {
     return [this](int a, int b) {
-      const double pa = probabilities_[static_cast<std::size_t>(a)],
-                   pb = probabilities_[static_cast<std::size_t>(b)];
+      const double pa = probabilities_[a], pb = probabilities_[b];
       return pa != pb ? pa < pb : a > b;
     };
   }

@@ -93,7 +93,7 @@ int table_size(const TokenizerFiles& files) {
 
 TokenBytes token_bytes(const TokenizerFiles& files) {
   TokenBytes bytes(table_size(files));
-  std::vector<bool> taken(static_cast<std::size_t>(bytes.size()));
+  std::vector<bool> taken(bytes.size());
   for (const auto& [name, id] : files.vocabulary) {
     if (taken[id]) {
       throw LoadError(files.vocabulary_file + ": expected each id once, found " + std::to_string(id) +

@@ -289,8 +289,7 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
   EXPECT_EQ(core.state().message.text, "");
   shown(core);
   const float weight =
-      answer(core, PatternOf{1, 2})
-          ->values[static_cast<std::size_t>(core.snapshot().run->run->length())];  // of query 1 for key 0
+      answer(core, PatternOf{1, 2})->values[core.snapshot().run->run->length()];  // of query 1 for key 0
   EXPECT_NE(clipboard_.find("\t" + plain(weight) + "\t"), std::string::npos) << clipboard_;
   EXPECT_NE(core.state().message.text.find("in the clipboard"), std::string::npos);
 }

@@ -91,9 +91,8 @@ std::vector<float> random_pattern(int length) {
   std::vector<float> pattern(static_cast<std::size_t>(length * length), 0.F);
   for (int q = 0; q < length; ++q) {
     float sum = 0;
-    for (int k = 0; k <= q; ++k)
-      sum += pattern[static_cast<std::size_t>(q * length + k)] = static_cast<float>(random() % 1000 + 1);
-    for (int k = 0; k <= q; ++k) pattern[static_cast<std::size_t>(q * length + k)] /= sum;
+    for (int k = 0; k <= q; ++k) sum += pattern[q * length + k] = static_cast<float>(random() % 1000 + 1);
+    for (int k = 0; k <= q; ++k) pattern[q * length + k] /= sum;
   }
   return pattern;
 }
@@ -127,7 +126,7 @@ TEST(Thumbnails, LargeOnesKeepEveryCellsLargestWeight) {
     std::vector<float> expected(64 * 64, 0.F), without(64, 0.F);
     for (int q = 0; q < length; ++q) {
       for (int k = 0; k <= q; ++k) {
-        const float v = pattern[static_cast<std::size_t>(q * length + k)];
+        const float v = pattern[q * length + k];
         const auto row = static_cast<std::size_t>(q * 64 / length),
                    col = static_cast<std::size_t>(k * 64 / length);
         expected[row * 64 + col] = std::max(expected[row * 64 + col], v);
@@ -174,8 +173,7 @@ TEST(Questions, AgreeWithTheModelAndWithOneAnother) {
   const auto statistics = s.ask(StatisticsOfTokens{});
   double sum = 0;
   for (const float logit : next->logits)
-    sum += std::exp(static_cast<double>(logit) -
-                    statistics->positions[static_cast<std::size_t>(length) - 2].log_sum_exp);
+    sum += std::exp(static_cast<double>(logit) - statistics->positions[length - 2].log_sum_exp);
   EXPECT_NEAR(sum, 1, 1e-4);
   for (const int beyond : {-1, length, length + 9}) {
     EXPECT_EQ(s.ask(NextAfter{beyond})->position, length - 1) << beyond;
@@ -197,8 +195,7 @@ TEST(Thumbnails, KnowTheRangeOfWhatTheyShow) {
     EXPECT_EQ(t.range.high, all.high);
     EXPECT_EQ(t.range.smallest_positive, all.smallest_positive);
     for (int row = 0; length == 90 && row < t.rows; ++row)
-      values[static_cast<std::size_t>(row * t.cols)] =
-          t.first_column_without_key0[static_cast<std::size_t>(row)];
+      values[row * t.cols] = t.first_column_without_key0[row];
     const viz::ValueRange without = range(length == 20 ? 0 : -1);
     EXPECT_EQ(t.range_without_key0.high, without.high) << length;
     EXPECT_EQ(t.range_without_key0.smallest_positive, without.smallest_positive) << length;

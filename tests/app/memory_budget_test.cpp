@@ -29,7 +29,7 @@ constexpr double kMegabyte = 1e6;
 
 /// The whole context, of tokens that begin with `first`.
 std::vector<int> longest_prompt(const model::Config& config, int first) {
-  std::vector<int> ids(static_cast<std::size_t>(config.n_ctx));
+  std::vector<int> ids(config.n_ctx);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = (first + static_cast<int>(i) * 37) % 1000;
   return ids;
 }

@@ -70,7 +70,7 @@ class Monkey {
         return MouseWheel{point(frame), 0, static_cast<float>(below(7) - 3), modifiers()};
       case 6:
       case 7:
-        return TextTyped{kTexts[static_cast<std::size_t>(below(static_cast<int>(kTexts.size())))]};
+        return TextTyped{kTexts[below(static_cast<int>(kTexts.size()))]};
       case 8:  // with Alt a view's, whatever is written on the key
         return KeyDown{Key::none, {false, below(3) == 0, true}, static_cast<char>(' ' + 1 + below(94))};
       default:
@@ -83,8 +83,7 @@ class Monkey {
     Event e = event(frame);
     auto* press = std::get_if<MouseDown>(&e);
     if (press && !window.items.empty() && below(2) == 0) {
-      const viz::Rect rect =
-          window.items[static_cast<std::size_t>(below(static_cast<int>(window.items.size())))].rect;
+      const viz::Rect rect = window.items[below(static_cast<int>(window.items.size()))].rect;
       press->at = rect.center();
     }
     return e;
@@ -117,9 +116,7 @@ Action any_change(Monkey& monkey, const Core& core) {
   static const std::vector<std::string> kTexts = {"", "A", "The king gave Mr. P", "\xFF\xFE",
                                                   "one two three four five six"};
   const int length = core.snapshot().run ? core.snapshot().run->run->length() : 1;
-  const auto any = [&](const auto& list) {
-    return list[static_cast<std::size_t>(monkey.below(static_cast<int>(list.size())))];
-  };
+  const auto any = [&](const auto& list) { return list[monkey.below(static_cast<int>(list.size()))]; };
   switch (monkey.below(12)) {
     case 0:
     case 1:
@@ -143,8 +140,7 @@ Action any_change(Monkey& monkey, const Core& core) {
     case 10:
       return SelectQuery{monkey.below(length) - 1};
     default:
-      return ShowView{
-          std::string(tabs()[static_cast<std::size_t>(monkey.below(static_cast<int>(tabs().size())))]->id)};
+      return ShowView{std::string(tabs()[monkey.below(static_cast<int>(tabs().size()))]->id)};
   }
 }
 

@@ -48,8 +48,7 @@ TEST(ReadableDimensions, MakeHalfAPeriodToFourOfAnyContext) {
       }
       if (d_model < 48 || n_ctx < 64) continue;
       for (int i = 0; i < 4; ++i)
-        EXPECT_NEAR(std::log2(periods(dimensions[static_cast<std::size_t>(i)], n_ctx, d_model)), 2 - i,
-                    0.5001);
+        EXPECT_NEAR(std::log2(periods(dimensions[i], n_ctx, d_model)), 2 - i, 0.5001);
     }
   }
 }
@@ -63,8 +62,7 @@ TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
     int d = 1;
     while (periods(d, kPositions, kDimensions) > wanted * 1.4) d += 2;
     smooth.push_back(d);
-    for (int p = 0; p < kPositions; ++p)
-      learned[static_cast<std::size_t>(p * kDimensions + d)] = static_cast<float>(p % 300);
+    for (int p = 0; p < kPositions; ++p) learned[p * kDimensions + d] = static_cast<float>(p % 300);
   }
   learned[5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(readable_dimensions(learned, kPositions, kDimensions), smooth);

@@ -108,7 +108,7 @@ TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
       if (image && image->bitmap->width == length) maps.push_back(image);
     }
     ASSERT_EQ(maps.size(), s.ask(ThumbnailsOfHeads{})->of_head.size());
-    const viz::Bitmap& cells = *maps[static_cast<std::size_t>(head)]->bitmap;
+    const viz::Bitmap& cells = *maps[head]->bitmap;
     for (int q = 0; q < length; ++q) {
       for (int k = 0; k <= q; ++k) {
         const double part = std::min(1.0, static_cast<double>(weight(s, q, k)) / 0.1);
@@ -132,8 +132,8 @@ TEST(ColorMaximum, ShadesTheChips) {
   const auto scaled = fills();
   ASSERT_EQ(automatic.size(), scaled.size());
   const viz::Color full = viz::blended(light().raised, light().key.with_alpha(184));  // 0.72 of 255
-  EXPECT_LE(viz::testing::channel_difference(scaled[static_cast<std::size_t>(strongest)].color, full), 1);
-  EXPECT_GT(viz::testing::channel_difference(automatic[static_cast<std::size_t>(strongest)].color, full), 8);
+  EXPECT_LE(viz::testing::channel_difference(scaled[strongest].color, full), 1);
+  EXPECT_GT(viz::testing::channel_difference(automatic[strongest].color, full), 8);
 }
 
 TEST(ColorMaximum, IsAnOptionOfEveryViewThatItRules) {

@@ -127,8 +127,7 @@ TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
   ASSERT_EQ(answer.at("changes").size(), 6U);
   for (const auto& [layer, head] : {std::pair(0, 0), std::pair(2, 5), std::pair(5, 7)}) {
     const std::string edit = "L" + std::to_string(layer) + "H" + std::to_string(head) + ".z=0";
-    EXPECT_NEAR(answer["changes"][static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)],
-                logit(edit, token) - logit(edit, other) - before, 1e-5);
+    EXPECT_NEAR(answer["changes"][layer][head], logit(edit, token) - logit(edit, other) - before, 1e-5);
   }
 }
 

@@ -106,7 +106,7 @@ class Scenario {
   /// The first `length` tokens of a long text.
   static Scenario of_length(int length) {
     PromptTokens tokens = tokenize(*bundled(), Prompt{long_text(), {}, false});
-    return Scenario(long_text().substr(0, tokens.tokens[static_cast<std::size_t>(length) - 1].end));
+    return Scenario(long_text().substr(0, tokens.tokens[length - 1].end));
   }
 
   int length() const { return run->run->length(); }

@@ -107,8 +107,8 @@ void gelu(benchmark::State& state) {
 Run made_up_run(const Config& config, int length) {
   Run run;
   run.config = config;
-  run.tokens.resize(static_cast<std::size_t>(length));
-  for (int i = 0; i < length; ++i) run.tokens[static_cast<std::size_t>(i)] = i % config.vocab_size;
+  run.tokens.resize(length);
+  for (int i = 0; i < length; ++i) run.tokens[i] = i % config.vocab_size;
   for (int first = 0; first < length; first += Page::kPositions) {
     const auto page = std::make_shared<const Page>(config, first);
     const std::vector<float> values = some_activations(page->bytes() / sizeof(float));

@@ -32,8 +32,8 @@ std::array<PeerTimes, 4> measure_block(const model::Config& config, int tokens, 
 /// Adds the seconds until the guesses after the last of some tokens are known for each head that is off in
 /// turn: as the view computes them, and by passes of their own.
 void measure_head_sweep(app::Engine& engine, int tokens, RowYardsticks& row) {
-  std::vector<int> ids(static_cast<std::size_t>(tokens));
-  for (int i = 0; i < tokens; ++i) ids[static_cast<std::size_t>(i)] = 17 * i % engine.config().vocab_size;
+  std::vector<int> ids(tokens);
+  for (int i = 0; i < tokens; ++i) ids[i] = 17 * i % engine.config().vocab_size;
   app::PromptRun run;
   run.model = engine.model;
   run.run = engine.model->transformer->forward(ids, engine.workspace);
@@ -43,7 +43,7 @@ void measure_head_sweep(app::Engine& engine, int tokens, RowYardsticks& row) {
   row.head_sweep = app::seconds([&] { static_cast<void>(question.compute(run, work)); });
 
   const model::Transformer& transformer = *engine.model->transformer;
-  std::vector<float> logits(static_cast<std::size_t>(engine.config().vocab_size));
+  std::vector<float> logits(engine.config().vocab_size);
   row.heads_singly = app::seconds([&] {
     for (int layer = 0; layer < engine.config().n_layer; ++layer)
       for (int head = 0; head < engine.config().n_head; ++head) {

@@ -167,7 +167,7 @@ struct Example {
         double sum = 0;
         for (int k = 0; k < shape.in; ++k) {
           const int at = shape.transposed ? j * shape.in + k : k * shape.out + j;
-          sum += static_cast<double>(x_rows.row_data(i)[k]) * w[static_cast<std::size_t>(at)];
+          sum += static_cast<double>(x_rows.row_data(i)[k]) * w[at];
         }
         ASSERT_NEAR(y_rows.row_data(i)[j], sum, 1e-4) << i << ", " << j;
       }

@@ -162,8 +162,7 @@ std::vector<Chunk> chunks_of(std::string_view png) {
   png.remove_prefix(std::min(kSignature, png.size()));
   while (png.size() >= 12) {
     std::size_t length = 0;
-    for (int i = 0; i < 4; ++i)
-      length = length << 8 | static_cast<unsigned char>(png[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 4; ++i) length = length << 8 | static_cast<unsigned char>(png[i]);
     if (length > png.size() - 12) break;
     chunks.push_back({std::string(png.substr(4, 4)), std::string(png.substr(8, length))});
     png.remove_prefix(12 + length);
@@ -258,7 +257,7 @@ std::string mutate_json_lines(Mutator& mutator, const std::string& text) {
 std::string mutate_lines(Mutator& mutator, const std::string& text) {
   std::vector<std::string> lines = lines_of(text);
   const auto at = static_cast<std::ptrdiff_t>(mutator.below(lines.size()));
-  std::string& line = lines[static_cast<std::size_t>(at)];
+  std::string& line = lines[at];
   switch (mutator.below(6)) {
     case 0:
       lines.erase(lines.begin() + at);

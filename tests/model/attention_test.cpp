@@ -45,7 +45,7 @@ class Attention : public ::testing::Test {
   }
   KeptHead head() const { return head_of(config(), pages_, kLayer, kHead); }
   float of_page(bool value, int position, int i) const {
-    const Page& page = *pages_[static_cast<std::size_t>(position / Page::kPositions)];
+    const Page& page = *pages_[position / Page::kPositions];
     const int row = position % Page::kPositions;
     return value ? page.v(kLayer, kHead)[row * kDHead + i]
                  : page.k(kLayer, kHead)[i * Page::kPositions + row];

@@ -65,7 +65,7 @@ class ByHand {
     if (const auto* add = std::get_if<AddVector>(&what_)) value += Number{add->factor} * of(add->vector);
     if (std::get_if<SetMean>(&what_)) {
       if (means_.size() <= static_cast<std::size_t>(head)) means_.resize(static_cast<std::size_t>(head) + 1);
-      std::vector<double>& means = means_[static_cast<std::size_t>(head)];
+      std::vector<double>& means = means_[head];
       if (means.empty()) {
         for (std::size_t u = 0; u < rows[0].size(); ++u) {
           double sum = 0;
@@ -92,7 +92,7 @@ class ByHand {
       std::set<int> mine;
       for (const CellValue& cell : set.cells)
         if (cell.query == static_cast<int>(query) && cell.key < std::ssize(rows)) {
-          rows[query][static_cast<std::size_t>(cell.key)] = Number{cell.value};
+          rows[query][cell.key] = Number{cell.value};
           mine.insert(cell.key);
         }
       if (!set.renormalise || mine.empty()) continue;

@@ -135,8 +135,7 @@ class InterventionsTest : public ::testing::Test {
         for (int i = 0; i < piece.rows; ++i)
           rows.emplace_back(piece.row(i).begin() + offset, piece.row(i).begin() + offset + width);
         hand(head, rows);
-        for (int i = 0; i < piece.rows; ++i)
-          std::ranges::copy(rows[static_cast<std::size_t>(i)], piece.row(i).begin() + offset);
+        for (int i = 0; i < piece.rows; ++i) std::ranges::copy(rows[i], piece.row(i).begin() + offset);
       }
     });
   }
@@ -159,8 +158,7 @@ class InterventionsTest : public ::testing::Test {
       return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
     };
     const auto row = [&](const std::string& name, int pos, int width) {
-      return std::span(pass.at(name).values)
-          .subspan(static_cast<std::size_t>(pos * width), static_cast<std::size_t>(width));
+      return std::span(pass.at(name).values).subspan(pos * width, static_cast<std::size_t>(width));
     };
     const std::vector<float> logits = testing::all_logits(*transformer_, found, workspace_);
     EXPECT_TRUE(same(logits, pass.at("logits").values)) << "logits";
@@ -169,14 +167,14 @@ class InterventionsTest : public ::testing::Test {
     std::vector<int> answers;
     for (int pos = 0; pos < length; ++pos) {
       const auto expected = largest(row("logits", pos, kVocabulary));
-      const auto& top = statistics[static_cast<std::size_t>(pos)].top.front();
+      const auto& top = statistics[pos].top.front();
       EXPECT_EQ(std::pair(top.logit, top.id), expected) << "statistics of position " << pos;
       std::ranges::copy(found.resid(kLayers, pos), std::back_inserter(ends));
       answers.push_back(0);
     }
     const auto lens = transformer_->lens(ends, 1, answers, 1, workspace_, {}, &found, 0);
     for (int pos = 0; pos < length; ++pos) {
-      const auto& guess = lens[static_cast<std::size_t>(pos)].guesses.top.front();
+      const auto& guess = lens[pos].guesses.top.front();
       EXPECT_EQ(std::pair(guess.logit, guess.id), largest(row("logits", pos, kVocabulary)))
           << "lens of position " << pos;
     }
@@ -205,8 +203,7 @@ class InterventionsTest : public ::testing::Test {
         for (int query = 0; query < length; ++query) {
           const AttentionRow steps = transformer_->attention_row(found, layer, head, query);
           EXPECT_TRUE(same(steps.weights,
-                           in_pass("attn.hook_pattern")
-                               .subspan(static_cast<std::size_t>(query * length), steps.weights.size())));
+                           in_pass("attn.hook_pattern").subspan(query * length, steps.weights.size())));
         }
       }
     }
@@ -214,9 +211,8 @@ class InterventionsTest : public ::testing::Test {
       const auto& all = pass.at("blocks." + std::to_string(heads[index].layer) + ".attn.hook_pattern").values;
       for (int i = 0; i < rows.rows; ++i)
         EXPECT_TRUE(
-            same(rows.row(i), std::span(all).subspan(
-                                  static_cast<std::size_t>((heads[index].head * length + first + i) * length),
-                                  static_cast<std::size_t>(length))));
+            same(rows.row(i), std::span(all).subspan((heads[index].head * length + first + i) * length,
+                                                     static_cast<std::size_t>(length))));
     });
   }
 
@@ -501,8 +497,7 @@ TEST_F(InterventionsTest, ALensOfSeveralPlacesGoesByThePositionsThatAreChanged) 
     const auto row = std::span(rows).subspan(static_cast<std::size_t>(i) * d, d);
     const auto alone = transformer_->lens(row, 1, std::span(targets).first(1), 1, workspace_, {},
                                           changed.get(), kFirst + i / kDepth);
-    EXPECT_EQ(together[static_cast<std::size_t>(i)].guesses.next_logit, alone.front().guesses.next_logit)
-        << i;
+    EXPECT_EQ(together[i].guesses.next_logit, alone.front().guesses.next_logit) << i;
   }
 }
 

@@ -153,7 +153,7 @@ TEST_P(ForwardGolden, IsPeakedAndHasAnOutlier) {
     }
   }
   const Tensor& resid = expected.activations.at(hook_name({Site::resid_post, config.n_layer - 1}));
-  std::vector<double> sizes(static_cast<std::size_t>(config.n_embd));
+  std::vector<double> sizes(config.n_embd);
   for (std::size_t i = 0; i < resid.values.size(); ++i) sizes[i % sizes.size()] += std::abs(resid.values[i]);
   std::sort(sizes.begin(), sizes.end());
   EXPECT_GE(sizes.back(), 5 * sizes[sizes.size() / 2]);

@@ -546,9 +546,8 @@ TEST_F(Forward, AHookMayLiftTheMask) {
   const auto found = transformer_->forward(ids, workspace_, options);
   for (int col = 0; col < 12; ++col) {
     double mean = 0;
-    for (int pos = 0; pos < 9; ++pos)
-      mean += found->v(0, col / 4, pos)[static_cast<std::size_t>(col % 4)] / 9.0;
-    for (const auto& row : z) EXPECT_NEAR(row[static_cast<std::size_t>(col)], mean, 1e-5);
+    for (int pos = 0; pos < 9; ++pos) mean += found->v(0, col / 4, pos)[col % 4] / 9.0;
+    for (const auto& row : z) EXPECT_NEAR(row[col], mean, 1e-5);
   }
 }
 
@@ -591,7 +590,7 @@ TEST_F(Forward, ARowOfAHeadIsThatOfThePassToTheBit) {
       std::vector<float> shares = row.powers;
       for (float& share : shares) share *= 1.0F / row.sum;
       EXPECT_TRUE(same_bits(shares, row.weights)) << "the sum is the pass's own, at query " << query;
-      EXPECT_EQ(row.scaled[static_cast<std::size_t>(row.largest_key)], row.largest);
+      EXPECT_EQ(row.scaled[row.largest_key], row.largest);
     }
   }
   EXPECT_THROW(static_cast<void>(transformer_->attention_row(*found, 2, 0, 0)), RunError);

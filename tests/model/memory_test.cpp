@@ -73,13 +73,12 @@ TEST(Workers, GiveEachThreadScratchOfItsOwn) {
   std::vector<float*> of_thread(3, nullptr);
   workers.parallel_for_threads(300, [&](int block, int thread, float* scratch) {
     std::fill_n(scratch, 100, static_cast<float>(block));
-    of_thread[static_cast<std::size_t>(thread)] = scratch;
+    of_thread[thread] = scratch;
     ASSERT_EQ(std::count(scratch, scratch + 100, static_cast<float>(block)), 100);
   });
   for (int a = 0; a < 3; ++a) {
     for (int b = 0; b < a; ++b) {
-      const float *one = of_thread[static_cast<std::size_t>(a)],
-                  *other = of_thread[static_cast<std::size_t>(b)];
+      const float *one = of_thread[a], *other = of_thread[b];
       if (one != nullptr && other != nullptr) {
         EXPECT_GE(std::abs(one - other), 100);
       }

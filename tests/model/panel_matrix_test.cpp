@@ -99,12 +99,12 @@ TEST_P(Packing, PutsEveryNumberInItsPlaceRoundedAndZerosBehind) {
     pack({source.data(), from, transposed}, depth, cols, to, again.data(), three);
     EXPECT_TRUE(again.same(memory)) << "with three threads";
 
-    std::vector<float> column(static_cast<std::size_t>(depth));
+    std::vector<float> column(depth);
     for (const int col : {0, cols / 2, cols - 1}) {
       m.column(fastest_kernels(), col, column);
       for (int row = 0; row < depth; ++row) {
         const float value = transposed ? source(col, row) : source(row, col);
-        ASSERT_EQ(column[static_cast<std::size_t>(row)], testing::rounded(value, to)) << "row " << row;
+        ASSERT_EQ(column[row], testing::rounded(value, to)) << "row " << row;
       }
     }
   }

@@ -81,30 +81,27 @@ TEST(RowGeometry, PrincipalDirectionsAreThoseOfTheCovarianceOfWideAndHighMatrice
   for (const auto& [n, d] : {std::pair{30, 8}, {8, 30}}) {
     SCOPED_TRACE(n);
     const auto at = [cols = d](const std::vector<float>& m, int row, int col) {
-      return static_cast<double>(m[static_cast<std::size_t>(row * cols + col)]);
+      return static_cast<double>(m[row * cols + col]);
     };
     const std::vector<float> x = noise(static_cast<std::size_t>(n * d), 3);
     const auto found = principal_directions(rows_of(x, d), 3, {});
     ASSERT_EQ(found.count, 3);
-    std::vector<double> mean(static_cast<std::size_t>(d));
+    std::vector<double> mean(d);
     for (int row = 0; row < n; ++row)
-      for (int col = 0; col < d; ++col) mean[static_cast<std::size_t>(col)] += at(x, row, col) / n;
-    const auto apart = [&](int row, int col) {
-      return at(x, row, col) - mean[static_cast<std::size_t>(col)];
-    };
+      for (int col = 0; col < d; ++col) mean[col] += at(x, row, col) / n;
+    const auto apart = [&](int row, int col) { return at(x, row, col) - mean[col]; };
     double all = 0;
     for (int row = 0; row < n; ++row)
       for (int col = 0; col < d; ++col) all += apart(row, col) * apart(row, col);
     double last = 1;
     for (int i = 0; i < 3; ++i) {
-      const double share = found.shares[static_cast<std::size_t>(i)];
+      const double share = found.shares[i];
       EXPECT_LE(share, last);
       last = share;
       for (int col = 0; col < d; ++col) {
         double product = 0;  // of the covariance's row and the direction
         for (int row = 0; row < n; ++row) {
-          const double coordinate =
-              static_cast<double>(found.coordinates[static_cast<std::size_t>(row * 3 + i)]);
+          const double coordinate = static_cast<double>(found.coordinates[row * 3 + i]);
           product += apart(row, col) * coordinate / all;
         }
         EXPECT_NEAR(product, share * at(found.directions, i, col), 1e-6);
@@ -135,7 +132,7 @@ TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
   constexpr int kRows = 40, kCols = 6;
   const std::vector<float> from = noise(kRows * kCols, 1), to = noise(kRows * kCols, 2);
   const auto at = [](const std::vector<float>& m, int row, int col) {
-    return static_cast<double>(m[static_cast<std::size_t>(row * kCols + col)]);
+    return static_cast<double>(m[row * kCols + col]);
   };
   const auto map = best_linear_map(rows_of(from, kCols), rows_of(to, kCols), {});
   for (int i = 0; i < kCols; ++i) {

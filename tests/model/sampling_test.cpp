@@ -104,7 +104,7 @@ std::vector<int> draws(const std::vector<float>& logits, const SamplingOptions& 
                        int count) {
   Candidates candidates(logits, options);
   RandomNumbers numbers(seed);
-  std::vector<int> ids(static_cast<std::size_t>(count));
+  std::vector<int> ids(count);
   for (int& id : ids) id = candidates.best(candidates.draw(numbers.next()));
   return ids;
 }
@@ -141,7 +141,7 @@ TEST(Candidates, AreTheDistributionByTheBook) {
     for (int rank = 0; rank < candidates.kept(); ++rank) {
       const int id = candidates.best(rank);
       ASSERT_TRUE(expected.contains(id)) << id;
-      const double probability = candidates.probabilities()[static_cast<std::size_t>(id)];
+      const double probability = candidates.probabilities()[id];
       EXPECT_NEAR(probability / candidates.mass(), expected.at(id), 1e-12);
       sum += probability;
     }
@@ -161,8 +161,7 @@ TEST(Candidates, StandInTheirOrderWhicheverIsAskedFirst) {
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](int a, int b) { return logits[a] > logits[b]; });
   Candidates candidates(logits, {.top_k = 7});
-  for (const int rank : {200, 0, 299, 7, 6})
-    EXPECT_EQ(candidates.best(rank), order[static_cast<std::size_t>(rank)]);
+  for (const int rank : {200, 0, 299, 7, 6}) EXPECT_EQ(candidates.best(rank), order[rank]);
 }
 
 TEST(Candidates, ShareTheLineByTheirProbabilities) {

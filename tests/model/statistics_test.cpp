@@ -74,12 +74,10 @@ TEST(Statistics, AreThoseOfTheWholeVocabulary) {
   for (int pos = 0; pos < length; ++pos) {
     const std::span<const float> logits =
         std::span(expected).subspan(static_cast<std::size_t>(pos) * vocabulary, vocabulary);
-    const PositionStatistics& found = statistics[static_cast<std::size_t>(pos)];
+    const PositionStatistics& found = statistics[pos];
     double sum = 0;
     for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
-    const auto probability = [&](int id) {
-      return std::exp(static_cast<double>(logits[static_cast<std::size_t>(id)])) / sum;
-    };
+    const auto probability = [&](int id) { return std::exp(static_cast<double>(logits[id])) / sum; };
     EXPECT_NEAR(found.log_sum_exp, std::log(sum), 1e-4);
 
     ASSERT_EQ(found.top.size(), static_cast<std::size_t>(kTop));
@@ -87,7 +85,7 @@ TEST(Statistics, AreThoseOfTheWholeVocabulary) {
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     for (std::size_t i = 0; i < found.top.size(); ++i) {
       EXPECT_NEAR(found.top[i].logit, sorted[i], 1e-4);
-      EXPECT_NEAR(found.top[i].logit, logits[static_cast<std::size_t>(found.top[i].id)], 1e-4);
+      EXPECT_NEAR(found.top[i].logit, logits[found.top[i].id], 1e-4);
       EXPECT_NEAR(found.top[i].probability, probability(found.top[i].id), 1e-5);
     }
     if (pos + 1 == length) {
@@ -95,8 +93,8 @@ TEST(Statistics, AreThoseOfTheWholeVocabulary) {
       EXPECT_TRUE(std::isnan(found.next_probability));
       EXPECT_EQ(found.next_rank, -1);
     } else {
-      const int next = golden.tokens[static_cast<std::size_t>(pos + 1)];
-      const float logit = logits[static_cast<std::size_t>(next)];
+      const int next = golden.tokens[pos + 1];
+      const float logit = logits[next];
       EXPECT_NEAR(found.next_logit, logit, 1e-4);
       EXPECT_NEAR(found.next_probability, probability(next), 1e-5);
       const auto above = [&](float margin) {
@@ -167,9 +165,7 @@ std::vector<float> Sweeps::logits_;
 std::vector<int> sorted_ids(std::span<const float> logits) {
   std::vector<int> ids(logits.size());
   std::iota(ids.begin(), ids.end(), 0);
-  std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) {
-    return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
-  });
+  std::stable_sort(ids.begin(), ids.end(), [&](int a, int b) { return logits[a] > logits[b]; });
   return ids;
 }
 
@@ -183,7 +179,7 @@ void expect_statistics(std::span<const float> logits, int next, int top, const P
   const std::vector<int> order = sorted_ids(logits);
   ASSERT_EQ(found.top.size(), std::min(static_cast<std::size_t>(top), order.size()));
   for (std::size_t i = 0; i < found.top.size(); ++i) {
-    const float logit = logits[static_cast<std::size_t>(order[i])];
+    const float logit = logits[order[i]];
     ASSERT_EQ(found.top[i].id, order[i]) << "guess " << i;
     ASSERT_EQ(found.top[i].logit, logit);
     const double probability = std::exp(logit - log_sum_exp);
@@ -196,7 +192,7 @@ void expect_statistics(std::span<const float> logits, int next, int top, const P
     EXPECT_TRUE(std::isnan(found.next_probability));
     return;
   }
-  const float logit = logits[static_cast<std::size_t>(next)];
+  const float logit = logits[next];
   EXPECT_EQ(found.next_logit, logit);
   EXPECT_EQ(found.next_rank, std::ranges::find(order, next) - order.begin());
   const double probability = std::exp(logit - log_sum_exp);
@@ -220,7 +216,7 @@ TEST_F(Sweeps, AreThoseOfTheWholeVocabularyForAnyPositions) {
         SCOPED_TRACE("position " + std::to_string(first + i));
         const auto next = static_cast<std::size_t>(first + i + 1);
         expect_statistics(logits(first + i), next < run_->tokens.size() ? run_->tokens[next] : -1, top,
-                          found[static_cast<std::size_t>(i)]);
+                          found[i]);
       }
     }
   }
@@ -346,7 +342,7 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   double largest = 0;
   for (int i = 0; i < depth * count; ++i) {
     SCOPED_TRACE("row " + std::to_string(i));
-    const LensReading& reading = found[static_cast<std::size_t>(i)];
+    const LensReading& reading = found[i];
     const std::vector<double> here = in_double.probabilities(row(i)),
                               end = in_double.probabilities(row(i / depth * depth + depth - 1));
     std::vector<double> sorted = here;
@@ -355,9 +351,9 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
     for (std::size_t g = 0; g < 5; ++g) {
       const Guess& guess = reading.guesses.top[g];
       EXPECT_NEAR(guess.probability, sorted[g], 1e-6);
-      EXPECT_NEAR(guess.probability, here[static_cast<std::size_t>(guess.id)], 1e-6);
+      EXPECT_NEAR(guess.probability, here[guess.id], 1e-6);
     }
-    const double p = here[static_cast<std::size_t>(targets[static_cast<std::size_t>(i / depth)])];
+    const double p = here[targets[i / depth]];
     EXPECT_NEAR(reading.guesses.next_probability, p, 1e-5 * p);
     const auto above = [&](double factor) {
       return std::ranges::count_if(here, [&](double other) { return other > factor * p; });

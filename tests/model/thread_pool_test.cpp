@@ -20,7 +20,7 @@ TEST(ThreadPool, CallsEveryBlockOnce) {
         std::vector<std::atomic<int>> calls(static_cast<std::size_t>(blocks));
         pool.parallel_for(blocks, [&](int block, int thread) {
           EXPECT_TRUE(thread >= 0 && thread < threads);
-          ++calls[static_cast<std::size_t>(block)];
+          ++calls[block];
         });
         for (const auto& count : calls) ASSERT_EQ(count, 1);
       }
@@ -54,9 +54,9 @@ TEST(ThreadPool, NoTwoBodiesHaveTheSameThreadAtATime) {
   ThreadPool pool(3);
   std::vector<std::atomic<bool>> busy(3);
   pool.parallel_for(300, [&](int, int thread) {
-    EXPECT_FALSE(busy[static_cast<std::size_t>(thread)].exchange(true));
+    EXPECT_FALSE(busy[thread].exchange(true));
     std::this_thread::yield();
-    busy[static_cast<std::size_t>(thread)] = false;
+    busy[thread] = false;
   });
 }
 

@@ -281,7 +281,7 @@ TEST(MergeTable, MergesAsThePublishedLoopDoes) {
     const MergeTable table(merges);
     MergeTable::Workspace workspace;
     for (int word_number = 0; word_number < 30; ++word_number) {
-      std::vector<int> word(static_cast<std::size_t>(below(40)));
+      std::vector<int> word(below(40));
       for (int& id : word) id = below(word_number % 3 + 1);
       std::vector<int> merged = word;
       table.apply(merged, workspace);

@@ -123,13 +123,12 @@ TEST(Weights, AreThoseOfTheFile) {
                                    bool transposed) {
       ASSERT_EQ(m.depth, depth) << name;
       ASSERT_EQ(m.cols, cols) << name;
-      std::vector<float> column(static_cast<std::size_t>(depth));
+      std::vector<float> column(depth);
       for (int col = 0; col < cols; ++col) {
         m.column(fastest_kernels(), col, column);
         for (int row = 0; row < depth; ++row) {
           const int index = transposed ? col * depth + row : row * cols + col;
-          ASSERT_EQ(column[static_cast<std::size_t>(row)], number(name, static_cast<std::size_t>(index)))
-              << name;
+          ASSERT_EQ(column[row], number(name, static_cast<std::size_t>(index))) << name;
         }
       }
     };

@@ -56,7 +56,7 @@ bool send_all(int connection, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
+    bytes.remove_prefix(sent);
   }
   return true;
 }

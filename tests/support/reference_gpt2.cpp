@@ -250,12 +250,12 @@ ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edit
 }
 
 std::vector<double> ReferenceGpt2::Result::probabilities(int pos, double temperature) const {
-  return softmax(logits[static_cast<std::size_t>(pos)], temperature);
+  return softmax(logits[pos], temperature);
 }
 
 int ReferenceGpt2::Result::rank(int pos, int token) const {
-  const std::vector<double>& all = logits[static_cast<std::size_t>(pos)];
-  const double own = all[static_cast<std::size_t>(token)];
+  const std::vector<double>& all = logits[pos];
+  const double own = all[token];
   return 1 + static_cast<int>(std::count_if(all.begin(), all.end(), [&](double l) { return l > own; }));
 }
 

@@ -56,7 +56,7 @@ TEST(Chips, PaintWholeLinesFromTheFirstThatIsAsked) {
   paint_chips(picture, f, places, 2, {10, 5, 400, 3 * chip_line_height(style())}, style());
   ASSERT_FALSE(picture.regions.empty());
   for (const Region& region : picture.regions) {
-    const int line = places[static_cast<std::size_t>(region.id)].line;
+    const int line = places[region.id].line;
     EXPECT_GE(line, 2);
     EXPECT_LE(line, 4);
     EXPECT_LE(region.rect.bottom(), picture.scene.height);

@@ -42,9 +42,9 @@ TEST(Curves, GoThroughTheirValues) {
   ASSERT_EQ(lines.size(), 1U);
   ASSERT_EQ(lines[0].points.size(), 100U);
   for (int i = 0; i < 100; ++i) {
-    const Point p = lines[0].points[static_cast<std::size_t>(i)];
+    const Point p = lines[0].points[i];
     EXPECT_NEAR(p.x, region.cell_rect(0, i).center().x, 0.01);
-    EXPECT_NEAR(p.y, 140 - 100 * values[static_cast<std::size_t>(i)], 0.01);
+    EXPECT_NEAR(p.y, 140 - 100 * values[i], 0.01);
   }
   EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"7", "prompt: 23"}));
 }

@@ -70,7 +70,7 @@ TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
   constexpr int kSide = 1000;
   for (const auto& [row, col] : {std::pair{0, 0}, {777, 123}, {999, 999}, {500, 0}, {31, 998}}) {
     std::vector<float> values(kSide * kSide, 0.01F);
-    values[static_cast<std::size_t>(row * kSide + col)] = -1;
+    values[row * kSide + col] = -1;
     HeatmapCells cells = cells_of(values, kSide, kSide);
     cells.scale = diverging_scale(1);
     for (const float size : {100.F, 333.F, 999.F}) {

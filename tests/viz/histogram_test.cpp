@@ -35,12 +35,12 @@ TEST(Histogram, ColumnsAreAsHighAsTheirCounts) {
   ASSERT_EQ(columns.size(), 4U) << "none for an empty bin";
   std::size_t at = 0;
   for (int i = 0; i < 5; ++i) {
-    if (bins[static_cast<std::size_t>(i)] == 0) continue;
+    if (bins[i] == 0) continue;
     const Rect column = columns[at++].rect, cell = p.region.cell_rect(0, i);
     EXPECT_NEAR(column.x, cell.x, 0.51);
     EXPECT_NEAR(column.right(), cell.right(), 0.51);
     EXPECT_FLOAT_EQ(column.bottom(), p.region.rect.bottom());
-    EXPECT_FLOAT_EQ(column.h, p.region.rect.h * static_cast<float>(bins[static_cast<std::size_t>(i)]) / 8);
+    EXPECT_FLOAT_EQ(column.h, p.region.rect.h * static_cast<float>(bins[i]) / 8);
   }
 }
 

@@ -52,7 +52,7 @@ TEST(Links, LinesJoinTheirRowsHeavierOnesWiderFullerAndLater) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     EXPECT_EQ(row_of(lines[i].points[0].y), rows[i].first);
     EXPECT_EQ(row_of(lines[i].points[1].y), rows[i].second);
-    const Color series = c.series[static_cast<std::size_t>(c.links[i].series)].color;
+    const Color series = c.series[c.links[i].series].color;
     EXPECT_EQ(lines[i].color.with_alpha(255), series);
   }
   EXPECT_EQ(lines[0].width, lines[1].width);

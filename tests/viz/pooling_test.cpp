@@ -142,8 +142,7 @@ TEST(PooledMeans, LeaveOutWhatIsMaskedAndKeyZero) {
   constexpr int kSide = 90;
   std::vector<float> values(kSide * kSide, std::numeric_limits<float>::quiet_NaN());
   for (int row = 0; row < kSide; ++row) {
-    for (int col = 0; col <= row; ++col)
-      values[static_cast<std::size_t>(row * kSide + col)] = col == 0 ? -1 : 0.5F;
+    for (int col = 0; col <= row; ++col) values[row * kSide + col] = col == 0 ? -1 : 0.5F;
   }
   HeatmapCells cells;
   cells.matrix = Matrix::row_major(values, kSide, kSide);

@@ -22,7 +22,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 std::vector<float> noise(int count) {
   std::mt19937 random(3);
   std::normal_distribution<float> normal(0, 2);
-  std::vector<float> values(static_cast<std::size_t>(count));
+  std::vector<float> values(count);
   for (float& v : values) v = normal(random);
   return values;
 }

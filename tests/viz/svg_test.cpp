@@ -107,12 +107,12 @@ TEST(Svg, MergesCellsOfOneColour) {
   EXPECT_EQ(rects(plain), 1U);
   Bitmap stripes = plain;
   for (int i = 0; i < 64; ++i) {
-    if (i / 8 % 2 == 1) stripes.pixels[static_cast<std::size_t>(i)] = {200, 0, 0, 255};
+    if (i / 8 % 2 == 1) stripes.pixels[i] = {200, 0, 0, 255};
   }
   EXPECT_EQ(rects(stripes), 8U);
   Bitmap columns = plain;
   for (int i = 0; i < 64; ++i) {
-    if (i % 2 == 1) columns.pixels[static_cast<std::size_t>(i)] = {200, 0, 0, 255};
+    if (i % 2 == 1) columns.pixels[i] = {200, 0, 0, 255};
   }
   EXPECT_EQ(rects(columns), 8U);
   Bitmap hole = plain;
@@ -139,9 +139,8 @@ TEST(Svg, MergedCellsAreTheBitmapAgain) {
               5);
     for (int r = y; r < y + h; ++r) {
       for (int c = x; c < x + w; ++c) {
-        painted.pixels[static_cast<std::size_t>(r * 13 + c)] =
-            fill[0] == 'f' ? Color{255, 0, 0, 255} : Color{0, 0, 0, 255};
-        ++times[static_cast<std::size_t>(r * 13 + c)];
+        painted.pixels[r * 13 + c] = fill[0] == 'f' ? Color{255, 0, 0, 255} : Color{0, 0, 0, 255};
+        ++times[r * 13 + c];
       }
     }
   }

@@ -60,7 +60,7 @@ Table table_of(const Data& data) {
   word.texts = data.words;
   word.importance = 5;
   for (const int which : {kVector, kProduct}) {
-    TableColumn& strip = table.columns[static_cast<std::size_t>(which)];
+    TableColumn& strip = table.columns[which];
     strip.kind = Kind::strip;
     strip.heading = which == kVector ? "vector v" : "score × v";
     strip.vectors.assign(data.vectors.begin(), data.vectors.end());
@@ -419,8 +419,8 @@ TEST(Table, RegionsSayWhichRowAndWhichComponentLiesWhere) {
         // The left end, which no strip covers.
         const auto hit = hit_test(regions, {region.rect.x + 2, region.rect.center().y});
         ASSERT_TRUE(hit);
-        EXPECT_EQ(regions[static_cast<std::size_t>(hit->region)].id, region.id);
-        EXPECT_EQ(regions[static_cast<std::size_t>(hit->region)].role, kRowRole);
+        EXPECT_EQ(regions[hit->region].id, region.id);
+        EXPECT_EQ(regions[hit->region].role, kRowRole);
         continue;
       }
       ASSERT_EQ(region.role, kVectorRole);
@@ -430,7 +430,7 @@ TEST(Table, RegionsSayWhichRowAndWhichComponentLiesWhere) {
       for (int col = 0; col < kComponents; ++col) {
         const auto hit = hit_test(regions, region.cell_rect(row, col).center());
         ASSERT_TRUE(hit);
-        EXPECT_EQ(&regions[static_cast<std::size_t>(hit->region)], &region);
+        EXPECT_EQ(&regions[hit->region], &region);
         EXPECT_EQ(hit->row, row);
         EXPECT_EQ(hit->col, col);
       }
@@ -566,8 +566,7 @@ TEST(Tables, ACellsDetailStandsAtItsRightEndOnItsGround) {
 TEST(Tables, BlankCellsSayNothing) {
   const Data data(2);
   Table table = table_of(data);
-  for (const int column : {kIndex, kScore})
-    table.columns[static_cast<std::size_t>(column)].blank = {true, false};
+  for (const int column : {kIndex, kScore}) table.columns[column].blank = {true, false};
   Table full = table_of(data);
   const auto numbers = [](const Table& t) {
     const Painted painted = paint(t, 900, 400);

@@ -18,7 +18,7 @@ float row_pitch(const Style& style) {
 
 /// A label as it is written: with its number where others are left out.
 std::string written(const AxisLabels& axis, int i, int step) {
-  const std::string& label = axis.labels[static_cast<std::size_t>(i)];
+  const std::string& label = axis.labels[i];
   const std::string number = std::to_string(i);
   return step > 1 && label != number ? number + " " + label : label;
 }

@@ -54,9 +54,8 @@ void paint_labels(Picture& picture, const ColumnChart& chart, Rect plot, const S
     labelled.push_back(chart.unnumbered + i);
   for (const int i : labelled) {
     const bool marked = i == chart.marked;
-    add_label(picture.scene, style, chart.labels[static_cast<std::size_t>(i)],
-              {plot.x + (static_cast<float>(i) + 0.5F) * group, y}, style.small(),
-              marked ? style.theme.text : style.theme.text_muted,
+    add_label(picture.scene, style, chart.labels[i], {plot.x + (static_cast<float>(i) + 0.5F) * group, y},
+              style.small(), marked ? style.theme.text : style.theme.text_muted,
               marked ? FontStyle::medium : FontStyle::regular, Align::center);
   }
   // The first label may reach over the plot's edge.

@@ -89,7 +89,7 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   scene.add(PushClip{plot});
   for (const Curve& curve : chart.curves) {
     Polyline path{{}, curve.color, 1.5F};
-    path.points.reserve(static_cast<std::size_t>(curve.values.cols));
+    path.points.reserve(curve.values.cols);
     for (int i = begin; i < std::min(end, curve.values.cols); ++i)
       path.points.push_back({x_of(i), y_of(curve.values.at(0, i))});
     if (path.points.size() > 1) scene.add(std::move(path));

@@ -141,7 +141,7 @@ Segments gaps(const HeatmapCells& cells, const Region& grid, const Style& style)
 }
 
 float factor_of(const HeatmapCells& cells, int row) {
-  return cells.row_factors.empty() ? 1 : cells.row_factors[static_cast<std::size_t>(row)];
+  return cells.row_factors.empty() ? 1 : cells.row_factors[row];
 }
 
 /// Of two values the one of larger magnitude; NaN wins, so that it shows.
@@ -167,8 +167,7 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
   for (int i = 0; i < rows.count(); ++i) {
     int filled = first;  // columns that some row of the bin has a value for
     std::ranges::fill(has, std::uint8_t{0});
-    for (int r = rows.edges[static_cast<std::size_t>(i)]; r < rows.edges[static_cast<std::size_t>(i) + 1];
-         ++r) {
+    for (int r = rows.edges[i]; r < rows.edges[i + 1]; ++r) {
       const float factor = factor_of(cells, r);
       const float* in = m.data + r * m.row_stride + first * m.col_stride;
       if (any_masked) {
@@ -185,29 +184,26 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
       const int end = cells.masked_above_diagonal ? std::min(last, r + 1) : last;
       const int overlap = std::min(filled, end) - first, length = end - first;
       if (m.col_stride == 1) {
-        for (int c = 0; c < overlap; ++c)
-          strongest[static_cast<std::size_t>(c)] =
-              stronger(strongest[static_cast<std::size_t>(c)], in[c] * factor);
-        for (int c = overlap; c < length; ++c) strongest[static_cast<std::size_t>(c)] = in[c] * factor;
+        for (int c = 0; c < overlap; ++c) strongest[c] = stronger(strongest[c], in[c] * factor);
+        for (int c = overlap; c < length; ++c) strongest[c] = in[c] * factor;
       } else {
         for (int c = 0; c < length; ++c) {
           const float v = in[c * m.col_stride] * factor;
-          strongest[static_cast<std::size_t>(c)] =
-              c < overlap ? stronger(strongest[static_cast<std::size_t>(c)], v) : v;
+          strongest[c] = c < overlap ? stronger(strongest[c], v) : v;
         }
       }
       filled = std::max(filled, end);
     }
     for (int j = 0; j < cols.count(); ++j) {
       Pooled pooled;
-      const int end = std::min(cols.edges[static_cast<std::size_t>(j) + 1], filled);
-      for (int c = cols.edges[static_cast<std::size_t>(j)]; c < end; ++c) {
-        if (any_masked && has[static_cast<std::size_t>(c - first)] == 0) continue;
+      const int end = std::min(cols.edges[j + 1], filled);
+      for (int c = cols.edges[j]; c < end; ++c) {
+        if (any_masked && has[c - first] == 0) continue;
         if (c == cells.outside_column) {
           if (pooled.kind == Pooled::kMasked) pooled.kind = Pooled::kOutside;
           continue;
         }
-        const float v = strongest[static_cast<std::size_t>(c - first)];
+        const float v = strongest[c - first];
         pooled = {Pooled::kValue, pooled.kind == Pooled::kValue ? stronger(pooled.value, v) : v};
       }
       visit(i, j, pooled);
@@ -233,21 +229,21 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
       const float* in = m.data + r * m.row_stride + first * m.col_stride;
       for (int c = 0; c < end - first; ++c) {
         if (!cells.masked.empty() && is_masked(cells, r, first + c)) continue;
-        sums[static_cast<std::size_t>(c)] += in[c * m.col_stride] * factor;
-        parts[static_cast<std::size_t>(c)] += part;
+        sums[c] += in[c * m.col_stride] * factor;
+        parts[c] += part;
       }
     }
     for (int j = 0; j < cols.count(); ++j) {
       float sum = 0, part = 0;
       bool outside = false;
       for (int c = cols.first_of(j); c < cols.end_of(j); ++c) {
-        const float under = cols.overlap(j, c), covered = under * parts[static_cast<std::size_t>(c - first)];
+        const float under = cols.overlap(j, c), covered = under * parts[c - first];
         if (covered <= 0) continue;
         if (c == cells.outside_column) {
           outside = true;
           continue;
         }
-        sum += under * sums[static_cast<std::size_t>(c - first)];
+        sum += under * sums[c - first];
         part += covered;
       }
       visit(i, j,

@@ -18,8 +18,7 @@ Region paint_histogram(Picture& picture, const Histogram& h, Rect area, const St
   region.cols = region.col_count = std::max(1, count);
   for (int i = 0; i < count && most > 0; ++i) {
     const Rect cell = region.cell_rect(0, i);
-    const auto part = static_cast<float>(static_cast<double>(h.bins[static_cast<std::size_t>(i)]) /
-                                         static_cast<double>(most));
+    const auto part = static_cast<float>(static_cast<double>(h.bins[i]) / static_cast<double>(most));
     const float left = style.snapped(cell.x), right = style.snapped(cell.right()), top = part * plot.h;
     if (part > 0) picture.scene.add(FillRect{{left, plot.bottom() - top, right - left, top}, h.color});
   }

@@ -109,7 +109,7 @@ void paint_arcs(Scene& scene, const LinkChart& chart, std::span<const Link> link
     const int stroke = stroke_of(chart, link.weight);
     const float arrow = arrow_size(pitch, stroke_width(stroke, style), style);
     const bool headed = link.from != link.to && arrow >= 2;
-    const Color color = stroke_color(chart.series[static_cast<std::size_t>(link.series)].color, stroke);
+    const Color color = stroke_color(chart.series[link.series].color, stroke);
     Polyline line = arc(chart, link, layout, style);
     const Point end = line.points.back();
     line.color = color;
@@ -145,7 +145,7 @@ void paint_straight(Scene& scene, const LinkChart& chart, std::span<const Link> 
       flush();
       stroke = next;
     }
-    auto& points = of_series[static_cast<std::size_t>(link.series)].points;
+    auto& points = of_series[link.series].points;
     points.push_back({left, place_of(chart, layout, link.from, link.series, style)});
     points.push_back({right, place_of(chart, layout, link.to, link.series, style, End::to)});
   }

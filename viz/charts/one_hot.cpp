@@ -81,8 +81,8 @@ void paint_one_hot_product(Picture& picture, const OneHotProduct& p, Rect area, 
   scene.add(StrokeRect{boxes[2], p.color, 1.5F});
 
   for (const auto& [sign, box] : {std::pair{"×", 1}, {"=", 2}}) {
-    add_label(scene, style, sign, {boxes[static_cast<std::size_t>(box)].x - kSign * em / 2, middle},
-              style.title(), theme.text, FontStyle::regular, Align::center);
+    add_label(scene, style, sign, {boxes[box].x - kSign * em / 2, middle}, style.title(), theme.text,
+              FontStyle::regular, Align::center);
   }
   const std::array<const std::string*, 3> names{&p.hot_name, &p.matrix_name, &p.row_name},
       shapes{&p.hot_shape, &p.matrix_shape, &p.row_shape};

@@ -47,7 +47,7 @@ void add_shape(Scene& scene, ScatterChart::Shape shape, Point at, float r, Color
 
 void add_mark(Scene& scene, const ScatterChart& chart, const ScatterChart::Mark& mark, Point at, float r,
               const Style& style) {
-  const ScatterChart::Kind& kind = chart.kinds[static_cast<std::size_t>(mark.kind)];
+  const ScatterChart::Kind& kind = chart.kinds[mark.kind];
   const float line = std::max(1.F, 0.22F * r);
   if (mark.chosen) {
     add_shape(scene, kind.shape, at, 1.5F * r + 2.5F * line, style.theme.surface);
@@ -89,8 +89,7 @@ void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& 
         continue;
       taken.push_back(place);
       add_label(scene, style, mark.label, {place.x, place.center().y}, style.small(),
-                chart.kinds[static_cast<std::size_t>(mark.kind)].color,
-                mark.chosen ? FontStyle::medium : FontStyle::regular);
+                chart.kinds[mark.kind].color, mark.chosen ? FontStyle::medium : FontStyle::regular);
       return;
     }
   };

@@ -228,9 +228,7 @@ struct Painter {
   float u = style.unit();
   float row_h = table_row_height(style);
 
-  const TableColumn& column_of(const Place& place) const {
-    return table.columns[static_cast<std::size_t>(place.column)];
-  }
+  const TableColumn& column_of(const Place& place) const { return table.columns[place.column]; }
 
   void text(const std::string& words, Point at, float size, Color color, FontStyle face, Align align,
             float room = 1e9F) {
@@ -452,9 +450,9 @@ std::vector<int> table_rows(const Table& table) {
   for (int row = 0; row < table.rows; ++row)
     if (passes(table, static_cast<std::size_t>(row))) rows.push_back(row);
   if (table.order.column < 0) return rows;
-  const TableColumn& column = table.columns[static_cast<std::size_t>(table.order.column)];
+  const TableColumn& column = table.columns[table.order.column];
   assert(has_numbers(column));
-  const auto value = [&](int row) { return column.numbers[static_cast<std::size_t>(row)]; };
+  const auto value = [&](int row) { return column.numbers[row]; };
   const auto none = std::ranges::stable_partition(rows, [&](int row) { return !std::isnan(value(row)); });
   const std::span<int> numbered(rows.begin(), none.begin());
   if (table.order.falling) {
@@ -488,7 +486,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   const std::vector<int> rows = table_rows(table);
   const float h = table_row_height(style);
   layout.legend = table.legend && std::ranges::any_of(layout.places, [&](const Place& place) {
-                    return table.columns[static_cast<std::size_t>(place.column)].kind == Kind::strip;
+                    return table.columns[place.column].kind == Kind::strip;
                   });
   const float room = area.h - head_height(table, style) - foot_height(table, layout.legend, style);
   layout.masked = !table.masked.empty() && room >= 2 * h;

@@ -47,13 +47,12 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
   layout.numbers.resize(count);
   layout.starts.resize(count);
   std::vector<std::vector<std::size_t>> children(count);
-  for (std::size_t i = 1; i < count; ++i)
-    children[static_cast<std::size_t>(tree.nodes[i].parent)].push_back(i);
+  for (std::size_t i = 1; i < count; ++i) children[tree.nodes[i].parent].push_back(i);
   const float pitch = tree_row_height(style), u = style.unit();
   std::vector<std::size_t> next(count > 0 ? 1 : 0, 0);  // a stack, for a text may be long
   std::vector<float> number_width(count);               // of a node's children
   for (std::size_t i = 1; i < count; ++i) {
-    float& widest = number_width[static_cast<std::size_t>(tree.nodes[i].parent)];
+    float& widest = number_width[tree.nodes[i].parent];
     if (!tree.nodes[i].number.empty())
       widest = std::max(widest, style.width(tree.nodes[i].number, style.small()) + 1.5F * u);
   }
@@ -73,7 +72,7 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
     const float width = std::min(tree.widest, style.width(node.label, style.font_size)) + 3 * u;
     layout.boxes[i] = {x, static_cast<float>(layout.rows[i]) * pitch, width, box_height(style)};
     layout.numbers[i] = x - u;
-    layout.starts[i] = node.parent < 0 ? x : x - number_width[static_cast<std::size_t>(node.parent)] - u;
+    layout.starts[i] = node.parent < 0 ? x : x - number_width[node.parent] - u;
     layout.width = std::max(layout.width, layout.boxes[i].right());
     // The first child's texts come before the second's.
     next.insert(next.end(), children[i].rbegin(), children[i].rend());
@@ -90,8 +89,7 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
   scene.add(PushClip{area});
   for (std::size_t i = tree.nodes.size(); i-- > 1;) {  // the first ones over the others
     const TreeNode& node = tree.nodes[i];
-    const Rect parent = moved(layout.boxes[static_cast<std::size_t>(node.parent)]),
-               box = moved(layout.boxes[i]);
+    const Rect parent = moved(layout.boxes[node.parent]), box = moved(layout.boxes[i]);
     const float start = layout.starts[i] + origin.x;
     if (!meets({parent.right(), parent.y, box.x - parent.right(), box.bottom() - parent.y}, area)) continue;
     scene.add(way({parent.right(), parent.center().y}, {std::min(start, box.x), box.center().y}, node));

@@ -167,7 +167,7 @@ void Coverage::edge_inside(Point a, Point b, float direction) {
 
 void Coverage::row(int y, std::vector<float>& coverage) const {
   const float* area = &area_[static_cast<std::size_t>(y - bounds_.y0) * stride_];
-  coverage.resize(static_cast<std::size_t>(bounds_.width()));
+  coverage.resize(bounds_.width());
   float sum = 0;
   for (std::size_t i = 0; i < coverage.size(); ++i) {
     sum += area[i];

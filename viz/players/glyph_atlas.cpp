@@ -78,8 +78,8 @@ const GlyphAtlas::Entry& GlyphAtlas::find(const GlyphKey& key, const Fonts& font
   }
   Page& page = pages_.back();
   for (int row = 0; row < mask.height; ++row) {
-    Color* out = &page.bitmap.pixels[static_cast<std::size_t>((y + row) * kSide + x)];
-    const std::uint8_t* alpha = &mask.alpha[static_cast<std::size_t>(row * mask.width)];
+    Color* out = &page.bitmap.pixels[(y + row) * kSide + x];
+    const std::uint8_t* alpha = &mask.alpha[row * mask.width];
     for (int i = 0; i < mask.width; ++i) out[i].a = alpha[i];
   }
   const bool clean = page.dirty_first == page.dirty_end;

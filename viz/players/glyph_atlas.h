@@ -35,7 +35,7 @@ class GlyphAtlas {
   /// Sends what was added since to the textures. Before the frame is rendered.
   void upload();
 
-  std::uint64_t texture(int page) const { return pages_[static_cast<std::size_t>(page)].texture; }
+  std::uint64_t texture(int page) const { return pages_[page].texture; }
   static constexpr int kSide = 1024;
   /// The middle of the white spot on page 0, as a part of its side.
   static constexpr float kWhite = 1.5F / kSide;

@@ -146,8 +146,7 @@ class Painter {
       const int left = placed.x + mask.x, top = placed.y + mask.y;
       const PixelRect shown = intersect({left, top, left + mask.width, top + mask.height}, clips_.back());
       for (int y = shown.y0; y < shown.y1; ++y) {
-        const std::uint8_t* alpha =
-            &mask.alpha[static_cast<std::size_t>((y - top) * mask.width + shown.x0 - left)];
+        const std::uint8_t* alpha = &mask.alpha[(y - top) * mask.width + shown.x0 - left];
         for (int x = shown.x0; x < shown.x1; ++x)
           blend(pixel(x, y), item.color, (item.color.a * *alpha++ + 127) / 255);
       }
@@ -200,8 +199,7 @@ class Painter {
     const PixelRect& b = path.bounds();
     for (int y = b.y0; y < b.y1; ++y) {
       path.row(y, row);
-      for (int x = b.x0; x < b.x1; ++x)
-        blend(pixel(x, y), color, alpha_of(color, row[static_cast<std::size_t>(x - b.x0)]));
+      for (int x = b.x0; x < b.x1; ++x) blend(pixel(x, y), color, alpha_of(color, row[x - b.x0]));
     }
   }
 

@@ -51,7 +51,7 @@ StrokeMask::StrokeMask(int width, int height)
     : width_(width), height_(height), tiles_across_((width + kTile - 1) / kTile) {
   const int tiles = tiles_across_ * ((height + kTile - 1) / kTile);
   coverage_.resize(static_cast<std::size_t>(tiles) * kTile * kTile);
-  is_touched_.resize(static_cast<std::size_t>(tiles));
+  is_touched_.resize(tiles);
 }
 
 void StrokeMask::add_polyline(std::span<const Point> points, float width, const PixelRect& clip) {

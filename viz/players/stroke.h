@@ -29,7 +29,7 @@ class StrokeMask {
         if (cells[i] > 0) paint(x0 + i % kTile, y0 + i / kTile, cells[i]);
         cells[i] = 0;
       }
-      is_touched_[static_cast<std::size_t>(tile)] = false;
+      is_touched_[tile] = false;
     }
     touched_.clear();
   }

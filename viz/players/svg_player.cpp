@@ -45,8 +45,8 @@ std::string hex(Color c) {
   std::string text = "#";
   const bool brief = c.r % 17 == 0 && c.g % 17 == 0 && c.b % 17 == 0;
   for (const int channel : {c.r, c.g, c.b}) {
-    text += kDigits[static_cast<std::size_t>(channel >> 4)];
-    if (!brief) text += kDigits[static_cast<std::size_t>(channel & 15)];
+    text += kDigits[channel >> 4];
+    if (!brief) text += kDigits[channel & 15];
   }
   return text;
 }

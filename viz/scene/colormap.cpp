@@ -111,7 +111,7 @@ Table even_table(const Curve& curve) {
 }
 
 Color pick(const Table& table, double t) {
-  return table[static_cast<std::size_t>(std::lround(std::clamp(t, 0.0, 1.0) * kSteps))];
+  return table[std::lround(std::clamp(t, 0.0, 1.0) * kSteps)];
 }
 
 // Paper through mint and teal to a deep indigo; in the dark the same way from night to a pale lime.

@@ -216,7 +216,7 @@ Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& s
     if (!paint_axis(labels, path, stage, axis, area, style)) picture.whole = false;
   const float dot = 0.6F * style.unit();
   for (const int i : path.labelled) {
-    const Point p = at[static_cast<std::size_t>(i)];
+    const Point p = at[i];
     if (labels.add_around(std::to_string(i), p, at, style.theme.text))
       scene.add(FillRect{{p.x - dot, p.y - dot, 2 * dot, 2 * dot}, style.theme.text, dot});
   }

@@ -18,7 +18,7 @@ Image bar_image(const ColorScale& scale, Rect dest, bool upright, int steps, con
   auto bitmap = std::make_shared<Bitmap>();
   bitmap->width = upright ? 1 : steps;
   bitmap->height = upright ? steps : 1;
-  bitmap->pixels.reserve(static_cast<std::size_t>(steps));
+  bitmap->pixels.reserve(steps);
   for (int i = 0; i < steps; ++i) {
     const double part = (i + 0.5) / steps;
     const double t = upright ? 1 - part : part;
@@ -140,8 +140,7 @@ ValueRange value_range(const Matrix& m, const RangeOptions& options) {
     int i = 0;
     if (stride == 1) {
       for (; i + kLanes <= count; i += kLanes) {
-        for (std::size_t lane = 0; lane < kLanes; ++lane)
-          take(lane, values[static_cast<std::size_t>(i) + lane]);
+        for (std::size_t lane = 0; lane < kLanes; ++lane) take(lane, values[i + lane]);
       }
     }
     for (; i < count; ++i) take(0, values[i * stride]);

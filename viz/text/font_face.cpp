@@ -107,7 +107,7 @@ Outline FontFace::outline(std::uint32_t glyph) const {
     return Point{static_cast<float>(x) * impl_->em, static_cast<float>(-y) * impl_->em};
   };
   Outline outline;
-  outline.reserve(static_cast<std::size_t>(count));
+  outline.reserve(count);
   for (int i = 0; i < count; ++i) {
     const stbtt_vertex& v = vertices[i];
     const Point to = point(v.x, v.y);

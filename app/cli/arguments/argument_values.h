@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/arguments/arguments.h"
+#include "app/run/named.h"
 
 namespace headscope::app {
 
@@ -59,29 +60,9 @@ Shard shard(const std::string& option, const std::string& text);
 /// "5.1": two whole numbers from 0; `what` is what the option takes, in words.
 std::pair<int, int> pair_of(const std::string& option, const std::string& what, std::string_view text);
 
-/// What values are called.
-template <class Value>
-using Named = std::pair<std::string_view, Value>;
 inline constexpr Named<bool> kYesOrNo[] = {{"yes", true}, {"no", false}};
 
-// Of a row of such a table, or of one whose rows have a `name` and a `value`.
-template <class Row>
-constexpr std::string_view name_in(const Row& row) {
-  if constexpr (requires { row.name; }) {
-    return row.name;
-  } else {
-    return row.first;
-  }
-}
-template <class Row>
-constexpr auto value_in(const Row& row) {
-  if constexpr (requires { row.value; }) {
-    return row.value;
-  } else {
-    return row.second;
-  }
-}
-/// "logit|difference", or with `last` "logit, difference or kl".
+/// The names of a table: "logit|difference", or with `last` "logit, difference or kl".
 template <class Row, std::size_t kCount>
 std::string names_of(const Row (&all)[kCount], const char* between, const char* last = nullptr) {
   std::string names;
@@ -89,7 +70,7 @@ std::string names_of(const Row (&all)[kCount], const char* between, const char* 
     names += (&row == all                                   ? ""
               : last != nullptr && &row == &all[kCount - 1] ? last
                                                             : between) +
-             std::string(name_in(row));
+             std::string(row.name);
   return names;
 }
 
@@ -100,7 +81,7 @@ template <class Row, std::size_t kCount>
 auto one_of(const Row (&all)[kCount]) {
   return [&all](const std::string& option, const std::string& text) {
     for (const Row& row : all)
-      if (text == name_in(row)) return value_in(row);
+      if (text == row.name) return row.value;
     refuse_name(option, names_of(all, ", ", " or "), text);
   };
 }

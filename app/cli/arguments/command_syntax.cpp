@@ -13,8 +13,6 @@
 namespace headscope::app {
 namespace {
 
-constexpr Named<bool> kThemes[] = {{"light", false}, {"dark", true}};
-
 /// As a variable of the shell is that nobody set.
 std::string not_nothing(const std::string& option, const std::string& text) {
   if (text.empty()) throw WrongUse(option + " takes a folder or a model's name, not nothing");
@@ -249,7 +247,7 @@ void CommandSyntax::picture(bool of_window) {
            given->scale_given = true;
            return number(option, text, 0.25, 16, "from 0.25 to 16");
          });
-  choice_option("theme", "colours (default: light)", picture.dark, kThemes);
+  choice_option("theme", "colours (default: light)", picture.dark, kThemeNames);
   option("font-size", "PX", "height of the letters in logical pixels (default: 14)", picture.font_size,
          between(6, 72, "from 6 to 72"));
   heading(kOwn);

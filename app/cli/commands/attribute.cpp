@@ -140,8 +140,7 @@ void write_text(const Report& told, std::ostream& out) {
   const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
   out << "logit of " << viz::visible(tokenizer.bytes(a.token));
   if (a.against >= 0) out << " minus " << viz::visible(tokenizer.bytes(a.against));
-  out << format(" after position %d  ", a.position)
-      << told.run.tokens.labels[static_cast<std::size_t>(a.position)] << '\n';
+  out << format(" after position %d  ", a.position) << told.run.tokens.labels[a.position] << '\n';
   write_lines(lines_of(told), out);
   out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  left by rounding\n", printable(a.sum()),
                 printable(a.logit), printable(a.left()));

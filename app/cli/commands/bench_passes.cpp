@@ -15,7 +15,7 @@ namespace {
 /// Any ids do: the time does not depend on them.
 std::vector<int> some_ids(int length, int vocabulary) {
   std::mt19937 generator(1);
-  std::vector<int> ids(static_cast<std::size_t>(length));
+  std::vector<int> ids(length);
   std::ranges::generate(ids,
                         [&] { return static_cast<int>(generator() % static_cast<unsigned>(vocabulary)); });
   return ids;

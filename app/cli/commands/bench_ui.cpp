@@ -90,7 +90,7 @@ std::string text_of(const model::Tokenizer& tokenizer, int length) {
     text += "Once upon a time there was an old house, and in the house there lived a cat. ";
     tokens = tokenizer.encode(text);
   }
-  return text.substr(0, length > 0 ? tokens[static_cast<std::size_t>(length) - 1].end : 0);
+  return text.substr(0, length > 0 ? tokens[length - 1].end : 0);
 }
 
 double median_answer(Measured& screen, const std::vector<Action>& actions, double* longest = nullptr) {

@@ -59,7 +59,7 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
   Text text(streams);
   if (command.echo) text.write(prompt.ids.empty() ? prompt.text : tokenizer.decode(prompt.ids));
 
-  std::vector<float> logits(static_cast<std::size_t>(engine.config().vocab_size));
+  std::vector<float> logits(engine.config().vocab_size);
   std::shared_ptr<const model::Run> run;
   for (int made = 0; made < command.tokens; ++made) {
     // Each run shares the pages of the last one: only the new token is computed here.

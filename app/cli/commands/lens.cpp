@@ -68,7 +68,7 @@ void write_json(Engine& engine, const PromptRun& run, int top, std::ostream& out
 
 void write_position(const PromptRun& run, const LogitLens& lens, int position, int top, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  out << format("after position %d  ", position) << run.tokens.labels[static_cast<std::size_t>(position)]
+  out << format("after position %d  ", position) << run.tokens.labels[position]
       << "   answer: " << viz::visible(tokenizer.bytes(lens.answer(position))) << '\n'
       << format("%8s %9s %7s %12s  %s\n", "place", "KL, nats", "rank", "of answer", "guesses");
   for (int place = 0; place < lens.places; ++place) {

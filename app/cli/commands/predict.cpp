@@ -32,7 +32,7 @@ Json position_json(const PromptRun& run, int position, const model::PositionStat
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   Json following = nullptr;
   if (has_following(run, position)) {
-    const int id = run.tokens.tokens[static_cast<std::size_t>(position) + 1].id;
+    const int id = run.tokens.tokens[position + 1].id;
     following = token_json(id, tokenizer.bytes(id));
     following["logit"] = statistics.next_logit;
     following["probability"] = statistics.next_probability;
@@ -54,7 +54,7 @@ void for_each_position(Engine& engine, const PromptRun& run, int first, int end,
     const Statistics block =
         engine.model->transformer->statistics(*run.run, at, count, top, engine.workspace);
     for (int i = 0; i < count; ++i) {
-      const model::PositionStatistics& statistics = block[static_cast<std::size_t>(i)];
+      const model::PositionStatistics& statistics = block[i];
       use(at + i, statistics);
       if (!std::isfinite(statistics.log_sum_exp) && not_finite.empty()) {
         not_finite =
@@ -100,11 +100,9 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
   const int length = run.run->length();
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   const auto write_position = [&](int position, const model::PositionStatistics& statistics) {
-    out << format("after position %d  ", position) << run.tokens.labels[static_cast<std::size_t>(position)]
-        << '\n';
+    out << format("after position %d  ", position) << run.tokens.labels[position] << '\n';
     if (has_following(run, position)) {
-      out << format("  next in the prompt: %s  %.6f%%, rank %s\n",
-                    run.tokens.labels[static_cast<std::size_t>(position) + 1].c_str(),
+      out << format("  next in the prompt: %s  %.6f%%, rank %s\n", run.tokens.labels[position + 1].c_str(),
                     100 * printable(statistics.next_probability),
                     statistics.next_rank >= 0 ? std::to_string(statistics.next_rank + 1).c_str() : "unknown");
     }

@@ -91,8 +91,7 @@ std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun&
 
 std::string name_of(const SweepCommand& command, const PromptRun& run, int layer, int column) {
   if (command.over == SweepOver::heads) return head_name(layer, column);
-  return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " +
-         run.tokens.labels[static_cast<std::size_t>(column)];
+  return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " + run.tokens.labels[column];
 }
 
 Json numbers_or_null(double number) {
@@ -112,10 +111,10 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
   const Json result = {{"position", sweep.position},
                        {"token", token(sweep.token)},
                        {"other_token", token(sweep.against)},
-                       {"metric", kSweepMetrics[static_cast<std::size_t>(command.metric)].name},
-                       {"over", kSweepOver[static_cast<std::size_t>(command.over)].name},
+                       {"metric", name_of(kSweepMetrics, command.metric)},
+                       {"over", name_of(kSweepOver, command.over)},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
-                       {"change", kSweepChanges[static_cast<std::size_t>(command.change)].name},
+                       {"change", name_of(kSweepChanges, command.change)},
                        {"before", numbers_or_null(sweep.before.of(command.metric))},
                        {"changes", std::move(changes)}};
   out << '{';
@@ -140,8 +139,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
       out << "KL(run || changed), nats,";
       break;
   }
-  out << format(" after position %d  ", sweep.position)
-      << run.tokens.labels[static_cast<std::size_t>(sweep.position)] << '\n';
+  out << format(" after position %d  ", sweep.position) << run.tokens.labels[sweep.position] << '\n';
   struct Line {
     double change;
     int layer, column;

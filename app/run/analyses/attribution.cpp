@@ -150,11 +150,11 @@ double edits_on_stream(const PromptRun& run, const Attribution& parts, const Dir
   };
   for (int layer = 0; layer < parts.layers; ++layer) {
     arrive(Site::resid_pre, layer, stream);
-    double attention = parts.attention_bias[static_cast<std::size_t>(layer)];
+    double attention = parts.attention_bias[layer];
     for (int head = 0; head < parts.n_head(); ++head) attention += parts.head(layer, head);
     if (plan.edits({Site::attn_out, layer})) sum += at(Site::attn_out, layer) - attention;
     arrive(Site::resid_mid, layer, stream + at(Site::attn_out, layer));
-    arrive(Site::resid_post, layer, stream + parts.mlps[static_cast<std::size_t>(layer)]);
+    arrive(Site::resid_post, layer, stream + parts.mlps[layer]);
   }
   if (plan.edits({Site::ln_final_normalized, 0}))
     sum += product(direction.read, seen.at(Site::ln_final_normalized)) - stream;
@@ -194,7 +194,7 @@ int id_of(const TokenChoice& choice, std::span<const float> logits) {
 }
 
 double Attribution::layer(int layer) const {
-  double all = attention_bias[static_cast<std::size_t>(layer)] + mlps[static_cast<std::size_t>(layer)];
+  double all = attention_bias[layer] + mlps[layer];
   for (int h = 0; h < n_head(); ++h) all += head(layer, h);
   return all;
 }
@@ -228,9 +228,9 @@ SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& b
   for (std::size_t key = 0; key < result.parts.size(); ++key) {
     const int there = run.baseline ? run.aligned[key] : static_cast<int>(key);
     if (there < 0 || there >= std::ssize(before.parts)) continue;
-    result.gone += before.parts[static_cast<std::size_t>(there)];
-    result.parts[key] -= before.parts[static_cast<std::size_t>(there)];
-    result.weights[key] -= before.weights[static_cast<std::size_t>(there)];
+    result.gone += before.parts[there];
+    result.parts[key] -= before.parts[there];
+    result.weights[key] -= before.weights[there];
   }
   return result;
 }
@@ -241,9 +241,9 @@ double SourceParts::sum() const {
 
 Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
-  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  std::vector<float> logits(transformer.config().vocab_size);
   transformer.logits(*run.run, position, 1, work.workspace, logits);
-  const auto logit_of = [&](int id) { return static_cast<double>(logits[static_cast<std::size_t>(id)]); };
+  const auto logit_of = [&](int id) { return static_cast<double>(logits[id]); };
   Attribution result;
   result.position = position;
   result.layers = transformer.config().n_layer;
@@ -280,13 +280,13 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>& wo
   const Direction direction = direction_of(run, position, token, against, edited_scale(seen));
   const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",
                                             head * config.d_head(), config.d_head());
-  std::vector<double> along(static_cast<std::size_t>(config.d_head()));  // of the head's values
+  std::vector<double> along(config.d_head());  // of the head's values
   for (std::size_t i = 0; i < along.size(); ++i)
     along[i] = product(direction.along, rows.row(static_cast<int>(i)));
   SourceParts result;
   result.weights = transformer.attention_row(*run.run, layer, head, position).weights;
   for (int key = 0; key < std::ssize(result.weights); ++key)
-    result.parts.push_back(static_cast<double>(result.weights[static_cast<std::size_t>(key)]) *
+    result.parts.push_back(static_cast<double>(result.weights[key]) *
                            product(along, run.run->v(layer, head, key)));
   return result;
 }

@@ -45,7 +45,7 @@ struct Attribution {
   double sum() const;                            ///< of all parts
   double left() const { return logit - sum(); }  ///< what float32 rounded on the way
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
-  double head(int layer, int head) const { return heads[static_cast<std::size_t>(layer * n_head() + head)]; }
+  double head(int layer, int head) const { return heads[layer * n_head() + head]; }
   double layer(int layer) const;  ///< of its heads, its bias and its MLP
   std::size_t bytes() const;
 };

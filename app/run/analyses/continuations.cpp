@@ -40,8 +40,7 @@ Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continua
       if (!text.empty()) transformer.logits(*now, now->length() - 1, 1, work.workspace, logits);
       DrawnToken token;
       token.id = model::draw_token(logits, sampling, of_text, now->length());
-      token.probability = std::exp(static_cast<double>(logits[static_cast<std::size_t>(token.id)]) -
-                                   model::log_sum_exp(logits));
+      token.probability = std::exp(static_cast<double>(logits[token.id]) - model::log_sum_exp(logits));
       text.push_back(token);
       if (std::ssize(text) < tokens || read_last) {
         now = read(text, *now);

@@ -37,10 +37,9 @@ ParameterRows reading_of(const model::Transformer& transformer, int layer, int h
   const ParameterRows gain = parameter_rows(transformer, name_in(layer, "ln_1.weight"));
   ParameterRows result = zeros(d, width);
   for (int i = 0; i < d; ++i) {
-    const auto from =
-        attention.row(i).subspan(static_cast<std::size_t>(static_cast<int>(column) * d + head * width));
+    const auto from = attention.row(i).subspan(static_cast<int>(column) * d + head * width);
     for (std::size_t j = 0; j < static_cast<std::size_t>(width); ++j)
-      result.row(i)[j] = gain.values[static_cast<std::size_t>(i)] * from[j];
+      result.row(i)[j] = gain.values[i] * from[j];
   }
   return result;
 }
@@ -64,14 +63,13 @@ ParameterRows writing_of(const model::Transformer& transformer, int layer, int h
 ParameterRows transposed(const ParameterRows& x) {
   ParameterRows result = zeros(x.cols, x.rows);
   for (int i = 0; i < x.rows; ++i)
-    for (int j = 0; j < x.cols; ++j)
-      result.row(j)[static_cast<std::size_t>(i)] = x.row(i)[static_cast<std::size_t>(j)];
+    for (int j = 0; j < x.cols; ++j) result.row(j)[i] = x.row(i)[j];
   return result;
 }
 
 /// x [n] times `weights` [n, m].
 std::vector<float> carried(std::span<const float> x, const ParameterRows& weights) {
-  std::vector<double> sum(static_cast<std::size_t>(weights.cols));
+  std::vector<double> sum(weights.cols);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::span<const float> row = weights.row(static_cast<int>(i));
     for (std::size_t j = 0; j < sum.size(); ++j)
@@ -94,7 +92,7 @@ void for_all_tokens(const model::Transformer& transformer, int layer, TokenReadi
 
 HeadTokens ranked(std::vector<float> logits, int id) {
   HeadTokens result;
-  result.own = {id, logits[static_cast<std::size_t>(id)]};
+  result.own = {id, logits[id]};
   result.own_rank =
       static_cast<int>(std::ranges::count_if(logits, [&](float logit) { return logit > result.own.logit; }));
   static_cast<TokenPushes&>(result) = strongest_pushes(std::move(logits));
@@ -108,7 +106,7 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Work<HeadTokens>& w
   check_head(transformer.config(), layer, head);
   const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, work.workspace);
   const std::vector<float> value = carried(token.values, reading_of(transformer, layer, head, Column::value));
-  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  std::vector<float> logits(transformer.config().vocab_size);
   transformer.unembed(carried(value, writing_of(transformer, layer, head)), work.workspace, logits);
   return ranked(std::move(logits), id);
 }

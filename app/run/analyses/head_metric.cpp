@@ -14,10 +14,10 @@ namespace {
 using Number = std::optional<double>;
 
 double weight(const QueryWeights& q, int key) {
-  return static_cast<double>(q.weights[static_cast<std::size_t>(key)]);
+  return static_cast<double>(q.weights[key]);
 }
 int before(const QueryWeights& q, int position) {
-  return q.earlier.empty() ? -1 : q.earlier[static_cast<std::size_t>(position)];
+  return q.earlier.empty() ? -1 : q.earlier[position];
 }
 
 Number weight_on_repeats(const QueryWeights& q) {
@@ -41,10 +41,6 @@ constexpr HeadMetricKind kTable[] = {
      .help = "Weight on the first token",
      .title = "Weight on the first token",
      .detail = "mean over the queries from 1 on",
-     .unit = "weight",
-     .decimals = 4,
-     .bits = 36,
-     .of_text = false,
      .of = [](const QueryWeights& q) { return Number(weight(q, 0)); }},
     {.id = HeadMetric::previous,
      .name = "previous",
@@ -53,9 +49,6 @@ constexpr HeadMetricKind kTable[] = {
      .help = "Weight on the token before the query",
      .title = "Weight on the previous token",
      .detail = "mean over the queries from 1 on",
-     .unit = "weight",
-     .decimals = 4,
-     .bits = 36,
      .of_text = true,
      .of = [](const QueryWeights& q) { return Number(weight(q, q.query - 1)); }},
     {.id = HeadMetric::self,
@@ -65,9 +58,6 @@ constexpr HeadMetricKind kTable[] = {
      .help = "Weight on the query's own position",
      .title = "Weight on the query itself",
      .detail = "mean over the queries from 1 on",
-     .unit = "weight",
-     .decimals = 4,
-     .bits = 36,
      .of_text = true,
      .of = [](const QueryWeights& q) { return Number(weight(q, q.query)); }},
     {.id = HeadMetric::induction,
@@ -77,10 +67,7 @@ constexpr HeadMetricKind kTable[] = {
      .help = "Weight on what followed an earlier occurrence of the token",
      .title = "Induction",
      .detail = "mean weight on what followed earlier occurrences of the query's token",
-     .unit = "weight",
      .lacking = "no token of this prompt occurs again after others",
-     .decimals = 4,
-     .bits = 36,
      .of_text = true,
      .of = weight_on_followers},
     {.id = HeadMetric::duplicate,
@@ -90,10 +77,7 @@ constexpr HeadMetricKind kTable[] = {
      .help = "Weight on earlier occurrences of the token",
      .title = "Duplicate tokens",
      .detail = "mean weight on earlier occurrences of the query's token",
-     .unit = "weight",
      .lacking = "no token of this prompt occurs twice",
-     .decimals = 4,
-     .bits = 36,
      .of_text = true,
      .of = weight_on_repeats},
     {.id = HeadMetric::entropy,
@@ -106,7 +90,6 @@ constexpr HeadMetricKind kTable[] = {
      .unit = "bits",
      .decimals = 3,
      .bits = 32,
-     .of_text = false,
      .of = [](const QueryWeights& q) { return Number(q.entropy); }},
     {.id = HeadMetric::distance,
      .name = "distance",
@@ -128,9 +111,6 @@ constexpr HeadMetricKind kTable[] = {
      .title = "First-token sink",
      .detail = "share of queries that give the first token more than all others together",
      .unit = "share",
-     .decimals = 4,
-     .bits = 36,
-     .of_text = false,
      .of =
          [](const QueryWeights& q) {
            const double first = weight(q, 0);
@@ -141,10 +121,10 @@ static_assert(std::size(kTable) == kHeadMetrics, "every HeadMetric has a row");
 static_assert(
     [] {
       for (std::size_t i = 0; i < kHeadMetrics; ++i)
-        if (kTable[i].id != static_cast<HeadMetric>(i)) return false;
+        if (kTable[i].id != static_cast<HeadMetric>(i) || kTable[i].of == nullptr) return false;
       return true;
     }(),
-    "the rows stand in the order of HeadMetric");
+    "the rows stand in the order of HeadMetric, each with its function");
 
 /// log2 of a positive normal number, to 2e-7; of 0 some finite number, so that 0 log 0 is 0. Without a
 /// branch: there are millions of weights.
@@ -170,8 +150,8 @@ QueryWeights query_weights(int query, std::span<const float> weights, std::span<
   for (; i + kLanes <= n; i += kLanes) {
     for (int lane = 0; lane < kLanes; ++lane) {
       const float w = row[i + lane];
-      entropy[static_cast<std::size_t>(lane)] -= w * fast_log2(w);
-      distance[static_cast<std::size_t>(lane)] += w * static_cast<float>(std::abs(query - i - lane));
+      entropy[lane] -= w * fast_log2(w);
+      distance[lane] += w * static_cast<float>(std::abs(query - i - lane));
     }
   }
   for (; i < n; ++i) {

@@ -22,18 +22,18 @@ struct QueryWeights {
 /// A row of the table. A new metric is this, and a name in HeadMetric.
 struct HeadMetricKind {
   HeadMetric id;
-  std::string_view name;          ///< in files and on the command line: "induction"
-  std::string_view heading;       ///< of a column
-  std::string_view label;         ///< of its choice in an option
-  std::string_view help;          ///< of that choice
-  std::string_view title;         ///< "Weight on the first token"
-  std::string_view detail;        ///< what is averaged, over which queries
-  std::string_view unit;          ///< "weight", "bits"
-  std::string_view lacking = {};  ///< why no query of a prompt may have it; empty: some always have
-  int decimals;                   ///< that are worth showing
-  int bits;                       ///< numbers are rounded to 2^-bits; to 2^(37 - bits) they have room
-  bool of_text;                   ///< relates the query to its text: not where keys are no tokens of it
-  std::optional<double> (*of)(const QueryWeights&);  ///< nothing: this query is not counted
+  std::string_view name;             ///< in files and on the command line: "induction"
+  std::string_view heading;          ///< of a column
+  std::string_view label;            ///< of its choice in an option
+  std::string_view help;             ///< of that choice
+  std::string_view title;            ///< "Weight on the first token"
+  std::string_view detail;           ///< what is averaged, over which queries
+  std::string_view unit = "weight";  ///< or "bits"
+  std::string_view lacking = {};     ///< why no query of a prompt may have it; empty: some always have
+  int decimals = 4;                  ///< that are worth showing
+  int bits = 36;                     ///< numbers are rounded to 2^-bits; to 2^(37 - bits) they have room
+  bool of_text = false;              ///< relates the query to its text: not where keys are no tokens of it
+  std::optional<double> (*of)(const QueryWeights&) = nullptr;  ///< nothing: this query is not counted
 };
 
 /// All of them, by their numbers in HeadMetric.

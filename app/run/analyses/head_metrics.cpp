@@ -89,7 +89,7 @@ void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vect
         for (int i = first_query == 0 ? 1 : 0; i < rows.rows; ++i) {
           const int query = first_query + i;
           const int keys = end_of_keys(run, all[index], query);
-          of_run[index].add(query, rows.row(i).first(static_cast<std::size_t>(keys)), earlier, own_keys);
+          of_run[index].add(query, rows.row(i).first(keys), earlier, own_keys);
         }
       },
       stop);

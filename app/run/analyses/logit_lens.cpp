@@ -105,9 +105,7 @@ struct Stretch {
   int count = 0;
 };
 Stretch stretch_at(const PromptRun& run, int first, int most) {
-  const auto at = [&](int i) {
-    return run.baseline ? run.aligned[static_cast<std::size_t>(first + i)] : first + i;
-  };
+  const auto at = [&](int i) { return run.baseline ? run.aligned[first + i] : first + i; };
   Stretch stretch{at(0), 1};
   const int step = stretch.there >= 0 ? 1 : 0;
   while (stretch.count < most && at(stretch.count) == stretch.there + step * stretch.count) ++stretch.count;

@@ -18,7 +18,7 @@ Written written_by(const model::Transformer& transformer, int layer, int neuron,
   Written written;
   written.row =
       parameter_rows(transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1).values;
-  written.logits.resize(static_cast<std::size_t>(transformer.config().vocab_size));
+  written.logits.resize(transformer.config().vocab_size);
   transformer.unembed(written.row, workspace, written.logits);
   return written;
 }

@@ -74,7 +74,7 @@ ListPlane PlaneOverList::compute(const PromptRun& run, const Work<ListPlane>& wo
       [&](const PromptRun& one, std::size_t index, ListPlane& answer) {
         add_queries_and_keys(*one.run, layer, head, answer.queries, answer.keys);
         for (int position = 0; position < one.run->length(); ++position)
-          answer.places.push_back({index, position, one.run->tokens[static_cast<std::size_t>(position)]});
+          answer.places.push_back({index, position, one.run->tokens[position]});
       },
       [&](ListPlane& answer) {
         answer.prompts = prompts;

@@ -32,7 +32,7 @@ class Meter {
   }
 
   SweepReading operator()(std::span<const float> logits) const {
-    const auto logit = [&](int id) { return static_cast<double>(logits[static_cast<std::size_t>(id)]); };
+    const auto logit = [&](int id) { return static_cast<double>(logits[id]); };
     const double total = model::log_sum_exp(logits);
     SweepReading reading;
     reading.logit = logit(token_);
@@ -107,7 +107,7 @@ std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const 
   const std::vector<int> wanted = std::exchange(place.positions, {});
   std::vector<int> sources;
   for (int here = 0; here < std::ssize(aligned); ++here) {
-    const int source = aligned[static_cast<std::size_t>(here)];
+    const int source = aligned[here];
     if (source < 0 || (!wanted.empty() && std::ranges::find(wanted, here) == wanted.end())) continue;
     place.positions.push_back(here);
     sources.push_back(source);
@@ -175,7 +175,7 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
 Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_source(*this, run);
-  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  std::vector<float> logits(transformer.config().vocab_size);
   transformer.logits(*run.run, position, 1, work.workspace, logits);
   Sweep sweep = begin(*this, run, logits);
   const Meter meter(sweep, logits);

@@ -89,7 +89,7 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPi
         continue;
       }
       const int bin = static_cast<int>((x - p.bins_low) / step);
-      ++p.bins[static_cast<std::size_t>(std::min(bin, TensorPicture::kBins - 1))];
+      ++p.bins[std::min(bin, TensorPicture::kBins - 1)];
     }
   });
   return p;

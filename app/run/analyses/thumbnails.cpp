@@ -44,16 +44,15 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
     const int out_row = bin(query, length_);
     float* out = thumbnail_.values.data() + std::ptrdiff_t{out_row} * thumbnail_.cols;
     for (int key = 0; !masked.empty() && key < keys_; ++key) {
-      const bool hidden = masked[static_cast<std::size_t>(i * keys_ + key)] != 0;
-      if (!hidden)
-        thumbnail_.masked[static_cast<std::size_t>(out_row * thumbnail_.cols + bin(key, keys_))] = 0;
+      const bool hidden = masked[i * keys_ + key] != 0;
+      if (!hidden) thumbnail_.masked[out_row * thumbnail_.cols + bin(key, keys_)] = 0;
     }
     if (!pooled_keys) {
       for (int key = 0; key < keys_; ++key)
         out[key] = pooled_queries ? stronger(out[key], row[key]) : row[key];
       continue;
     }
-    float& other = thumbnail_.first_column_without_key0[static_cast<std::size_t>(out_row)];
+    float& other = thumbnail_.first_column_without_key0[out_row];
     for (int col = 0, key = 1; key < keys; ++col) {
       // The keys that fall into this column end where the next one's begin.
       const auto next =
@@ -103,7 +102,7 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnail
   } else if (work.previous != nullptr) {
     result.of_head = work.previous->of_head;
   }
-  result.of_head.resize(static_cast<std::size_t>(count));
+  result.of_head.resize(count);
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
   while (result.done < count) {
     std::vector<model::HeadIndex> heads;
@@ -121,8 +120,7 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnail
         },
         work.stop);
     for (ThumbnailMaker& maker : makers) {
-      result.of_head[static_cast<std::size_t>(result.done++)] =
-          std::make_shared<const Thumbnail>(std::move(maker).finish());
+      result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(maker).finish());
     }
     if (result.done < count) work.show(result, static_cast<double>(result.done) / count);
   }

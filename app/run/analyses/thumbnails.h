@@ -26,7 +26,7 @@ struct Thumbnail {
   HeadMetrics figures;
 
   bool is_masked(int row, int col) const {
-    return masked.empty() ? col > row : masked[static_cast<std::size_t>(row * cols + col)] != 0;
+    return masked.empty() ? col > row : masked[row * cols + col] != 0;
   }
 };
 

@@ -33,11 +33,9 @@ struct TokenPass {
   /// The residual stream that enters a block; of a block behind the last one: that leaves it. It must be
   /// there.
   const std::vector<float>& resid(int layer) const {
-    return layer == 0 ? embedded : blocks[static_cast<std::size_t>(layer) - 1]->resid_post;
+    return layer == 0 ? embedded : blocks[layer - 1]->resid_post;
   }
-  double resid_norm(int layer) const {
-    return layer == 0 ? embedded_norm : blocks[static_cast<std::size_t>(layer) - 1]->post_norm;
-  }
+  double resid_norm(int layer) const { return layer == 0 ? embedded_norm : blocks[layer - 1]->post_norm; }
 };
 
 /// Computes one position again, on what the run keeps of those before it.

@@ -68,9 +68,9 @@ class ShapeFit {
     for (const WeightSearch::Cell& cell : shape_) {
       const std::int64_t place = std::int64_t{query} - cell.query - first_move_;
       if (place < 0 || place >= std::ssize(places_)) continue;
-      Place& p = places_[static_cast<std::size_t>(place)];
+      Place& p = places_[place];
       const int key = cell.key + query - cell.query;
-      const float weight = weights[static_cast<std::size_t>(key)];
+      const float weight = weights[key];
       p.sum += static_cast<double>(weight);
       if (query > p.query || weight > p.weight) p.query = query, p.key = key, p.weight = weight;
     }
@@ -113,9 +113,8 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const auto found = fits[i].best();
     if (!found || !(found->fit > search.above)) continue;
-    best.add({prompt, heads[i].layer, heads[i].head, found->query, found->key,
-              ids[static_cast<std::size_t>(found->query)], ids[static_cast<std::size_t>(found->key)],
-              static_cast<float>(found->fit)});
+    best.add({prompt, heads[i].layer, heads[i].head, found->query, found->key, ids[found->query],
+              ids[found->key], static_cast<float>(found->fit)});
   }
 }
 
@@ -179,9 +178,7 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   const std::vector<model::HeadIndex> heads = heads_of(search, run);
   const std::vector<int>& ids = run.run->tokens;
   const int length = run.run->length();
-  const auto bytes = [&](int position) {
-    return run.model->tokenizer->bytes(ids[static_cast<std::size_t>(position)]);
-  };
+  const auto bytes = [&](int position) { return run.model->tokenizer->bytes(ids[position]); };
   // Of each query the keys that are meant; the patterns come later, one query after the other.
   std::vector<std::vector<int>> keys(ids.size());
   const model::Plan* plan = run.run->plan.get();
@@ -191,8 +188,7 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   for (int query = 1; query < length; ++query) {
     if (!search.from.holds(bytes(query), query, length, query)) continue;
     for (int key = 0; key < (later ? length : query + 1); ++key) {
-      if (search.to.holds(bytes(key), key, length, query))
-        keys[static_cast<std::size_t>(query)].push_back(key);
+      if (search.to.holds(bytes(key), key, length, query)) keys[query].push_back(key);
     }
   }
   std::vector<BestWeights> of_heads(heads.size(), best.none());
@@ -201,13 +197,12 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = 0; i < rows.rows; ++i) {
           const int query = first_query + i;
-          for (const int key : keys[static_cast<std::size_t>(query)]) {
+          for (const int key : keys[query]) {
             if (!may_see(*run.run, heads[index], query, key)) continue;
             const float weight = rows.row_data(i)[key];
             if (!(static_cast<double>(weight) > search.above)) continue;
-            of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key,
-                                 ids[static_cast<std::size_t>(query)], ids[static_cast<std::size_t>(key)],
-                                 weight});
+            of_heads[index].add(
+                {prompt, heads[index].layer, heads[index].head, query, key, ids[query], ids[key], weight});
           }
         }
       },
@@ -222,7 +217,7 @@ std::string excerpt(const PromptTokens& tokens, int query) {
   constexpr int kMost = 14;  // tokens
   const int first = std::max(0, query + 1 - kMost);
   std::string text = first > 0 ? "…" : "";
-  for (int i = first; i <= query; ++i) text += tokens.labels[static_cast<std::size_t>(i)];
+  for (int i = first; i <= query; ++i) text += tokens.labels[i];
   return text;
 }
 
@@ -234,8 +229,7 @@ void join(FoundWeights& all, const BestWeights& found, const PromptTokens& token
   FoundWeights joined{best.best(), {}, all.count + found.count(), all.progress};
   for (const FoundWeight& one : joined.best) {
     const auto before = std::ranges::find(all.best, one) - all.best.begin();
-    joined.excerpts.push_back(one.prompt == prompt ? excerpt(tokens, one.query)
-                                                   : all.excerpts[static_cast<std::size_t>(before)]);
+    joined.excerpts.push_back(one.prompt == prompt ? excerpt(tokens, one.query) : all.excerpts[before]);
   }
   all = std::move(joined);
 }

@@ -79,7 +79,7 @@ T EditReader::read(const char* missing, const char* expected) {
   if (error != std::errc() || !std::isfinite(static_cast<double>(value)))
     fail(rest_.empty() ? std::string(missing) + " is missing at its end"
                        : std::string("no ") + expected + " at " + model::quote(rest_));
-  rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+  rest_.remove_prefix(end - rest_.data());
   return value;
 }
 

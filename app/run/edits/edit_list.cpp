@@ -70,7 +70,11 @@ EditList without_edit(EditList list, const Edit& edit) {
 }
 
 bool has_edit(const EditList& list, const Edit& edit) {
-  return std::ranges::any_of(list.active(), [&](const Edit& other) {
+  return has_edit(list.active(), edit);
+}
+
+bool has_edit(const model::Edits& edits, const Edit& edit) {
+  return std::ranges::any_of(edits, [&](const Edit& other) {
     return of_one_kind(other, edit, [](const auto& all, const auto& one) {
       return KindOf<decltype(all)>::contains(all, one);
     });
@@ -83,7 +87,7 @@ EditList with_position_id(EditList list, int position, int id) {
     if (const auto* set = std::get_if<model::SetPositionIds>(&listed.edit); set != nullptr && listed.on)
       ids = *set;
   for (int i = static_cast<int>(ids.ids.size()); i <= position; ++i) ids.ids.push_back(i);
-  ids.ids[static_cast<std::size_t>(position)] = id;
+  ids.ids[position] = id;
   while (!ids.ids.empty() && ids.ids.back() == static_cast<int>(ids.ids.size()) - 1) ids.ids.pop_back();
   if (!ids.ids.empty()) return with_edit(std::move(list), std::move(ids));
   std::erase_if(list.edits, [](const ListedEdit& listed) {

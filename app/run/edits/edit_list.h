@@ -34,6 +34,7 @@ EditList with_painted(EditList list, const model::Edit& edit);
 EditList without_edit(EditList list, const model::Edit& edit);
 /// Whether it is among those that are active; of cells whether all of these are.
 bool has_edit(const EditList& list, const model::Edit& edit);
+bool has_edit(const model::Edits& edits, const model::Edit& edit);
 /// With another row of wpe for a position, -1: none. No change any more where all have their own.
 EditList with_position_id(EditList list, int position, int id);
 

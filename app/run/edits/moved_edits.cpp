@@ -9,7 +9,7 @@ namespace headscope::app {
 
 int PositionMap::where(int position) const {
   const bool known = position >= 0 && position < std::ssize(positions_);
-  const int now = known ? positions_[static_cast<std::size_t>(position)] : position;
+  const int now = known ? positions_[position] : position;
   return now < n_ctx_ ? now : -1;
 }
 
@@ -41,8 +41,7 @@ std::vector<int> moved_positions(std::span<const int> before, std::span<const in
   const auto first = static_cast<int>(std::ranges::mismatch(before, now).in1 - before.begin());
   const int most = std::min(size, size + by) - first;  // that may be the same at the end
   int last = 0;
-  while (last < most && before[static_cast<std::size_t>(size - 1 - last)] ==
-                            now[now.size() - 1 - static_cast<std::size_t>(last)])
+  while (last < most && before[size - 1 - last] == now[now.size() - 1 - static_cast<std::size_t>(last)])
     ++last;
   if (first + last <= fixed) return {};
   std::vector<int> positions;

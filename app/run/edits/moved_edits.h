@@ -35,7 +35,7 @@ class PositionMap {
       if (now < 0) lost_ = lost_ || edited(static_cast<std::size_t>(i));
       if (now < 0) continue;
       if (now >= std::ssize(from)) from.resize(static_cast<std::size_t>(now) + 1, -1);
-      from[static_cast<std::size_t>(now)] = i;
+      from[now] = i;
     }
     return from;
   }

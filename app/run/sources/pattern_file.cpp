@@ -293,7 +293,7 @@ void PatternFile::scan(const model::LoadOptions& options) {
   std::string sees_later;  // the first place
   const double all = static_cast<double>(layers()) * heads_;
   for (int layer = 0; layer < layers(); ++layer) {
-    const bool whole_precision = layers_[static_cast<std::size_t>(layer)].precision == model::Precision::f32;
+    const bool whole_precision = layers_[layer].precision == model::Precision::f32;
     const double slack = whole_precision ? 1e-3 : 1e-2;
     for (int head = 0; head < heads_; ++head) {
       if (options.stop.stop_requested()) throw model::Stopped();

@@ -57,7 +57,7 @@ int position_of(const ViewContext& c) {
   return key ? c.selection.key : c.selection.query;
 }
 int id_of(const ViewContext& c) {
-  return c.run->run->tokens[static_cast<std::size_t>(position_of(c))];
+  return c.run->run->tokens[position_of(c)];
 }
 
 CopyingOfHead copying_question(const ViewContext& c) {
@@ -149,8 +149,7 @@ std::string subtitle_of(const ViewContext& c) {
 
 std::string title_of(const ViewContext& c) {
   const std::string head = head_name(c.selection.layer, c.selection.head);
-  const std::string at =
-      head + " at “" + c.run->tokens.labels[static_cast<std::size_t>(position_of(c))] + "”";
+  const std::string at = head + " at “" + c.run->tokens.labels[position_of(c)] + "”";
   switch (c.options[kCircuit]) {
     case Circuit::ov:
       break;
@@ -225,7 +224,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
     if (!list.empty() && std::isfinite(list.front().value))
       most = std::max(most, std::abs(list.front().value));
   chart.longest = viz::round_limit(most);
-  const std::vector<Entry>& list = numbers.sides[static_cast<std::size_t>(side)];
+  const std::vector<Entry>& list = numbers.sides[side];
   const bool pairs = c.options[kCircuit] == Circuit::pairs, up = side == 0 || pairs;
   for (std::size_t i = 0; i < std::min(shown, list.size()); ++i) {
     const Entry& entry = list[i];
@@ -290,7 +289,7 @@ Picture build(const ViewContext& c) {
 const Entry* entry_at(const ViewContext& c, const Numbers& numbers, const viz::Region& region) {
   const bool pairs = c.options[kCircuit] == Circuit::pairs;
   for (int side = 0; side < kSides; ++side) {
-    const std::vector<Entry>& list = numbers.sides[static_cast<std::size_t>(side)];
+    const std::vector<Entry>& list = numbers.sides[side];
     for (std::size_t i = 0; i < list.size(); ++i)
       if ((pairs ? side * kRows + static_cast<int>(i) : list[i].id) == region.id) return &list[i];
   }

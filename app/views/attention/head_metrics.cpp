@@ -147,7 +147,7 @@ std::vector<const HeadMetrics*> figures_in(const HeadMetricsOf& answer) {
 std::vector<const HeadMetrics*> figures_in(const Thumbnails& answer) {
   std::vector<const HeadMetrics*> figures;
   for (int i = 0; i < std::min(answer.done, static_cast<int>(answer.of_head.size())); ++i) {
-    const auto& head = answer.of_head[static_cast<std::size_t>(i)];
+    const auto& head = answer.of_head[i];
     figures.push_back(head ? &head->figures : nullptr);
   }
   return figures;
@@ -193,7 +193,7 @@ std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
   const auto least = static_cast<float>(c.options[kLeast]);
   std::vector<int> heads;
   for (int i = 0; i < n.done; ++i) {
-    const float value = n.shown(c)[static_cast<std::size_t>(i)];
+    const float value = n.shown(c)[i];
     if (least <= 0 || (of_change(c) ? std::abs(value) : value) >= least) heads.push_back(i);
   }
   return heads;
@@ -218,16 +218,13 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys =
 /// The chosen number comes first, with bars.
 List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& heads) {
   const auto value = [&](HeadMetric metric) {
-    return [&of = n.of(metric), &heads](int row) {
-      return of[static_cast<std::size_t>(heads[static_cast<std::size_t>(row)])];
-    };
+    return [&of = n.of(metric), &heads](int row) { return of[heads[row]]; };
   };
   const auto none = [&](HeadMetric metric) {
     return [of = value(metric)](int row) { return std::isnan(of(row)); };
   };
   List list(c, kRows, static_cast<int>(heads.size()));
-  list.text("head", 9,
-            [&](int row) { return n.names[static_cast<std::size_t>(heads[static_cast<std::size_t>(row)])]; });
+  list.text("head", 9, [&](int row) { return n.names[heads[row]]; });
   const HeadMetricKind& chosen = kind_of(c.options[kMetric]);
   list.bar(std::string(chosen.heading), 8, c.theme->accent, value(chosen.id),
            {.heading = c.theme->text,
@@ -274,7 +271,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   // Not there yet, or nothing to measure.
   for (int layer = 0; layer < n.layers && !all; ++layer)
     for (int head = 0; head < n.heads; ++head)
-      if (!std::isfinite(n.shown(c)[static_cast<std::size_t>(layer * n.heads + head)]))
+      if (!std::isfinite(n.shown(c)[layer * n.heads + head]))
         picture.scene.add(viz::FillRect{grid.cell_rect(layer, head).inset(0.5F), c.theme->raised});
   picture.scene.add(
       viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
@@ -345,8 +342,7 @@ Picture build(const ViewContext& c) {
 /// The head of a row of the list.
 int head_of_row(const ViewContext& c, const Numbers& n, int row) {
   const std::vector<int> heads = listed_heads(c, n);
-  return row < std::ssize(heads) ? heads[static_cast<std::size_t>(row)]
-                                 : static_cast<int>(std::ssize(n.names));
+  return row < std::ssize(heads) ? heads[row] : static_cast<int>(std::ssize(n.names));
 }
 
 /// The head under the mouse; beyond all of them where it is not there any more.
@@ -366,7 +362,7 @@ Table table(const ViewContext& c) {
     result.header.push_back((of_change(c) ? difference_prefix(c) : "") + std::string(metric.heading));
   for (int index = 0; index < n.done; ++index) {
     std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
-    for (const auto& values : n.of_metric) row.push_back(plain(values[static_cast<std::size_t>(index)]));
+    for (const auto& values : n.of_metric) row.push_back(plain(values[index]));
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -408,7 +404,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (index >= n.names.size()) return facts;
   const std::vector<int> listed = listed_heads(c, n);
   const auto row = std::ranges::lower_bound(listed, head) - listed.begin();
-  const bool is_listed = row < std::ssize(listed) && listed[static_cast<std::size_t>(row)] == head;
+  const bool is_listed = row < std::ssize(listed) && listed[row] == head;
   for (const viz::Region& region : picture.regions) {
     const auto frame = [&](const viz::Rect& rect) {
       facts.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});

@@ -75,12 +75,12 @@ bool is_ready(const ViewContext& c, const Thumbnail& t) {
 
 /// This run's; null while it is not there yet.
 const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
-  return index < thumbnails.done ? thumbnails.of_head[static_cast<std::size_t>(index)].get() : nullptr;
+  return index < thumbnails.done ? thumbnails.of_head[index].get() : nullptr;
 }
 
 /// The former run's in its place, for the eye alone: null where its size is another.
 const Thumbnail* former_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
-  const Thumbnail* t = thumbnails.of_head[static_cast<std::size_t>(index)].get();
+  const Thumbnail* t = thumbnails.of_head[index].get();
   return t && is_ready(c, *t) ? t : nullptr;
 }
 
@@ -97,7 +97,7 @@ std::vector<float> seen_values(const Thumbnail& t, const Options& options) {
   if (options[kWithoutKey0] && !t.first_column_without_key0.empty()) {
     for (int row = 0; row < t.rows; ++row) {
       values[static_cast<std::size_t>(row) * static_cast<std::size_t>(t.cols)] =
-          t.first_column_without_key0[static_cast<std::size_t>(row)];
+          t.first_column_without_key0[row];
     }
   }
   return values;
@@ -418,8 +418,7 @@ Table table(const ViewContext& c) {
       std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
                                    range(query, rows, length)};
       for (int key = 0; key < cols; ++key) {
-        row.push_back(
-            t->is_masked(query, key) ? "" : plain(t->values[static_cast<std::size_t>(query * cols + key)]));
+        row.push_back(t->is_masked(query, key) ? "" : plain(t->values[query * cols + key]));
       }
       result.rows.push_back(std::move(row));
     }

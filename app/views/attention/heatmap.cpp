@@ -152,12 +152,10 @@ Table table(const ViewContext& c) {
   const viz::Matrix pattern = answer->matrix();
   result.header = {"query", "token"};
   for (int key = 0; key < pattern.cols; ++key) {
-    result.header.push_back(std::to_string(key) + " " +
-                            key_tokens(*c.run).labels[static_cast<std::size_t>(key)]);
+    result.header.push_back(std::to_string(key) + " " + key_tokens(*c.run).labels[key]);
   }
   for (int query = 0; query < pattern.rows; ++query) {
-    std::vector<std::string> row{std::to_string(query),
-                                 c.run->tokens.labels[static_cast<std::size_t>(query)]};
+    std::vector<std::string> row{std::to_string(query), c.run->tokens.labels[query]};
     for (int key = 0; key < pattern.cols; ++key)
       row.push_back(answer->masked(query, key) ? "" : plain(pattern.at(query, key)));
     result.rows.push_back(std::move(row));
@@ -169,7 +167,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_matrix(c, hit);
   const auto answer = shown_pattern(c);
   if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return facts;
-  paint_cell_cross(facts, c, region_of(picture, hit), hit);
+  add_cell(facts, c, picture, kCell, hit);
   if (answer->masked(hit.row, hit.col)) {
     if (c.side == Side::difference) {
       facts.say("masked in both, or a token that nothing is compared with");

@@ -351,11 +351,9 @@ Table table(const ViewContext& c) {
     result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
                             grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
   }
-  const auto label = [](const PromptTokens& tokens, int position) {
-    return tokens.labels[static_cast<std::size_t>(position)];
-  };
+  const auto label = [](const PromptTokens& tokens, int position) { return tokens.labels[position]; };
   for (const viz::Link& link : drawn.links) {
-    const Source& source = sources[static_cast<std::size_t>(link.series)];
+    const Source& source = sources[link.series];
     result.rows.push_back({change ? source.name.substr(0, source.name.rfind(' ')) : source.name,
                            std::to_string(link.from), label(c.run->tokens, link.from),
                            std::to_string(link.to), label(key_tokens(*c.run), link.to),

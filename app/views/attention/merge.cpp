@@ -206,7 +206,7 @@ Place place_of(const ViewContext& c, const Numbers& n, const Picture& picture, c
   const viz::Region& region = region_of(picture, hit);
   Place place;
   if (region.role == kStrip) {
-    const NamedStrip strip = strips_of(c, n)[static_cast<std::size_t>(region.id)];
+    const NamedStrip strip = strips_of(c, n)[region.id];
     place.component = hit.col;
     place.values = strip.values;
     place.of = strip.name;

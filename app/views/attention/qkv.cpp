@@ -194,7 +194,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto input = current_input(c);
   if (!input) return facts;
   const Place place = place_of(c, picture, hit);
-  const NamedStrip strip = strips_of(c, *input)[static_cast<std::size_t>(place.row)];
+  const NamedStrip strip = strips_of(c, *input)[place.row];
   const std::string head = place.head >= 0 ? head_name(c.selection.layer, place.head) : "";
   if (place.head >= 0)
     facts.commands.push_back({"Show " + head, {SelectHead{c.selection.layer, place.head}}});

@@ -48,9 +48,7 @@ struct Numbers {
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
 
-  float at(Stage stage, int key) const {
-    return stages[static_cast<std::size_t>(stage)][static_cast<std::size_t>(key)];
-  }
+  float at(Stage stage, int key) const { return stages[static_cast<std::size_t>(stage)][key]; }
 };
 
 /// Whether its numbers are differences: vectors, of which they are none, do not show then.
@@ -70,7 +68,7 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
   const auto length = static_cast<std::size_t>(stages.values.length);
   for (int s = 0; s < kStages; ++s) {
     const viz::Matrix m = stages.matrix(static_cast<Stage>(s));
-    n.stages[static_cast<std::size_t>(s)] = {m.data + n.query * m.row_stride, length};
+    n.stages[s] = {m.data + n.query * m.row_stride, length};
   }
   std::vector<double> z(n.d_head, 0.0);
   for (int key = 0; key < n.keys; ++key) {
@@ -105,7 +103,7 @@ float largest_magnitude(const std::vector<Vector>& vectors) {
 float weighted_magnitude(const Numbers& n) {
   float largest = magnitude(n.z);
   for (int key = 0; key < n.keys; ++key) {
-    largest = std::max(largest, n.at(Stage::pattern, key) * magnitude(n.v[static_cast<std::size_t>(key)]));
+    largest = std::max(largest, n.at(Stage::pattern, key) * magnitude(n.v[key]));
   }
   return largest;
 }
@@ -139,7 +137,7 @@ List empty_list(const ViewContext& c) {
 viz::FixedRow query_row(const ViewContext& c, const Numbers& n) {
   viz::FixedCell token, vector;
   token.column = kTokenColumn;
-  token.text = c.run->tokens.labels[static_cast<std::size_t>(n.query)];
+  token.text = c.run->tokens.labels[n.query];
   token.size = c.font_size;
   token.color = vector.color = c.theme->query;
   vector.column = kKeyColumn;
@@ -296,7 +294,7 @@ ViewActions move_key_by_row(const ViewContext& c, const TableRows& rows, int by)
   const auto at = now == order.end() ? rows.first + (by > 0 ? 0 : rows.shown - 1)
                                      : static_cast<int>(now - order.begin()) + by;
   const int to = std::clamp(at, 0, static_cast<int>(order.size()) - 1);
-  ViewActions actions{SelectKey{order[static_cast<std::size_t>(to)]}};
+  ViewActions actions{SelectKey{order[to]}};
   if (!rows.shows(to)) actions.emplace_back(rows.showing(to));
   return actions;
 }

@@ -87,8 +87,7 @@ std::optional<Shown> shown_of(const ViewContext& c) {
   }
   shown.plane = c.ask(PlaneOf{c.selection.layer, c.selection.head});
   if (!shown.plane) return std::nullopt;
-  for (int i = 0; i < shown.plane->length; ++i)
-    shown.of_prompt.push_back({0, i, c.run->run->tokens[static_cast<std::size_t>(i)]});
+  for (int i = 0; i < shown.plane->length; ++i) shown.of_prompt.push_back({0, i, c.run->run->tokens[i]});
   return shown;
 }
 
@@ -188,7 +187,7 @@ viz::ScatterChart chart_of(const ViewContext& c, const Shown& shown) {
   const Fill fill(c, shown);
   for (const bool key : {false, true}) {
     for (int i = 0; i < plane.length; ++i) {
-      const ListPlane::Place& place = shown.places()[static_cast<std::size_t>(i)];
+      const ListPlane::Place& place = shown.places()[i];
       const auto [x, y] = plane.at(key, i);
       viz::ScatterChart::Mark mark;
       mark.x = static_cast<double>(x), mark.y = static_cast<double>(y);
@@ -291,8 +290,7 @@ std::optional<Under> under(const ViewContext& c, const Picture& picture, const v
       viz::nearest_point(layout.places, region.cell_rect(hit.row, hit.col).center(), c.width + c.height);
   if (i < 0) return std::nullopt;
   const bool key = i >= length;
-  return Under{key, shown->places()[static_cast<std::size_t>(key ? i - length : i)],
-               layout.places[static_cast<std::size_t>(i)]};
+  return Under{key, shown->places()[key ? i - length : i], layout.places[i]};
 }
 
 /// "with key 1 “·robot”: score 3.93, weight 0.74".
@@ -323,7 +321,7 @@ Table table(const ViewContext& c) {
   if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
   for (const bool key : {false, true}) {
     for (int i = 0; i < plane.length; ++i) {
-      const ListPlane::Place& place = shown->places()[static_cast<std::size_t>(i)];
+      const ListPlane::Place& place = shown->places()[i];
       const auto [x, y] = plane.at(key, i);
       auto& row = result.rows.emplace_back();
       if (of_list(c)) row.push_back(std::to_string(place.prompt + 1));

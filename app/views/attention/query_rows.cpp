@@ -32,7 +32,7 @@ Questions questions_of(const ViewContext& c) {
             other_end = end_of_keys(*c.run->baseline->run, head, there);
   int end = own_end, end_there = other_end;
   for (int key = 0; key < std::ssize(stands); ++key) {
-    const int on_baseline = stands[static_cast<std::size_t>(key)];
+    const int on_baseline = stands[key];
     if (on_baseline >= 0 && on_baseline < other_end) end = std::max(end, key + 1);
     if (key < own_end) end_there = std::max(end_there, on_baseline + 1);
   }

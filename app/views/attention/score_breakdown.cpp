@@ -64,7 +64,7 @@ Heights heights_of(const ViewContext& c) {
 
 std::string name_of(const ViewContext& c, Vector which) {
   constexpr std::array<const char*, 3> kNames{"query q", "key k", "q × k"};
-  const char* const name = kNames[static_cast<std::size_t>(which)];
+  const char* const name = kNames[which];
   return which == kProduct && *delta(c) != 0 ? std::string(delta(c)) + "(" + name + ")"
                                              : delta(c) + std::string(name);
 }
@@ -378,7 +378,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.number(change + "k", n->k[i], Fact::In::menu);
   } else if (region.role == kStep) {
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->line, 1, 2});
-    facts.say(steps_of(c, *n)[static_cast<std::size_t>(region.id)].exact);
+    facts.say(steps_of(c, *n)[region.id].exact);
     const auto of = [&](float now, float before) { return n->before ? difference(now, before) : now; };
     const Cell& before = n->before ? *n->before : n->now;
     facts.number(change + "score", of(n->now.score(), before.score()), Fact::In::menu);

@@ -44,8 +44,7 @@ std::vector<float> changed_weights(const QueryRows& rows) {
     const int on_baseline = rows.stands[key];
     changes.push_back(on_baseline < 0
                           ? std::numeric_limits<float>::quiet_NaN()
-                          : difference(rows.now->weights[key],
-                                       rows.before->weights[static_cast<std::size_t>(on_baseline)]));
+                          : difference(rows.now->weights[key], rows.before->weights[on_baseline]));
   }
   return changes;
 }
@@ -90,7 +89,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     n.q = n.now.q, n.k = n.now.k, n.products = n.now.products;
     return n;
   }
-  const int on_baseline = rows->stands[static_cast<std::size_t>(key)];
+  const int on_baseline = rows->stands[key];
   if (on_baseline < 0) return std::nullopt;
   n.before = cell_of(*c.run->baseline, c.selection, compared_query(c), on_baseline, rows->before);
   set_change(n);

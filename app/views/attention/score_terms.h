@@ -21,7 +21,7 @@ struct Cell {
   double q_norm = 0, k_norm = 0;
   std::shared_ptr<const SoftmaxRow> row;
 
-  float of_key(const std::vector<float>& values) const { return values[static_cast<std::size_t>(key)]; }
+  float of_key(const std::vector<float>& values) const { return values[key]; }
   float score() const { return of_key(row->scores); }
   float scaled() const { return of_key(row->scaled); }
   float masked() const { return of_key(row->masked); }

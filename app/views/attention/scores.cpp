@@ -91,7 +91,7 @@ std::array<viz::Rect, kStages> places_in(viz::Rect area, Arrangement grid, viz::
   std::array<viz::Rect, kStages> places;
   for (int i = 0; i < kStages; ++i) {
     const auto row = static_cast<float>(i / grid.cols), col = static_cast<float>(i % grid.cols);
-    viz::Rect& place = places[static_cast<std::size_t>(i)];
+    viz::Rect& place = places[i];
     place = {area.x + col * (size.x + gap), area.y + row * (size.y + gap), size.x, size.y};
     (col > 0 ? place.x : place.w) += more.x;
     (row > 0 ? place.y : place.h) += more.y;
@@ -183,7 +183,7 @@ Picture build(const ViewContext& c) {
     for (const float score : stages->values.scores) absent.push_back(std::isnan(score) ? 1 : 0);
   for (const Stage stage : kAllStages) {
     const int i = static_cast<int>(stage);
-    const viz::Rect& panel = panels.places[static_cast<std::size_t>(i)];
+    const viz::Rect& panel = panels.places[i];
     const std::string title = stage_title(stage);
     viz::add_label(picture.scene, style, title, {panel.x, panel.y + line / 2}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
@@ -252,13 +252,13 @@ Table table(const ViewContext& c) {
   constexpr std::array<const char*, kStages> kNames{"scores", "scaled", "masked", "pattern"};
   result.header = {"stage", "query", "token"};
   for (int key = 0; key < stages->values.length; ++key) {
-    result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[static_cast<std::size_t>(key)]);
+    result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[key]);
   }
   for (const Stage stage : kAllStages) {
     const viz::Matrix matrix = stages->matrix(stage);
     for (int query = 0; query < matrix.rows; ++query) {
       std::vector<std::string> row{kNames[static_cast<std::size_t>(stage)], std::to_string(query),
-                                   c.run->tokens.labels[static_cast<std::size_t>(query)]};
+                                   c.run->tokens.labels[query]};
       for (int key = 0; key < matrix.cols; ++key) row.push_back(plain(matrix.at(query, key)));
       result.rows.push_back(std::move(row));
     }
@@ -273,8 +273,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
       hit.col >= stages->values.length) {
     return facts;
   }
-  for (const viz::Region& region : picture.regions)
-    if (region.role == kCell) paint_cell_cross(facts, c, region, hit);
+  add_cell(facts, c, picture, kCell, hit);
   const auto value = [&](Stage stage) { return stages->matrix(stage).at(hit.row, hit.col); };
   const auto digits = [&](Stage stage) { return viz::number(static_cast<double>(value(stage)), 4); };
   const bool change = c.side == Side::difference, masked = stages->masked(hit.row, hit.col);

@@ -104,8 +104,7 @@ bool of_shape(const ViewContext& c) {
 
 /// The text of a token for which others of the same word are found, too.
 TokenSelector same_word(const ViewContext& c, int position) {
-  const std::string_view bytes =
-      c.run->model->tokenizer->bytes(c.run->run->tokens[static_cast<std::size_t>(position)]);
+  const std::string_view bytes = c.run->model->tokenizer->bytes(c.run->run->tokens[position]);
   const bool space = bytes.size() > 1 && bytes.starts_with(' ');
   return {TokenSelector::Kind::text, std::string(bytes.substr(space ? 1 : 0)), 0};
 }
@@ -230,8 +229,7 @@ bool is_chosen(const ViewContext& c, const FoundWeight& found) {
 /// Of several rows of one place, as where a prompt is in the list twice, the one that was gone to.
 int chosen_row(const ViewContext& c, const FoundWeights& found) {
   const auto is_row = [&](std::ptrdiff_t row) {
-    return row >= 0 && row < std::ssize(found.best) &&
-           is_chosen(c, found.best[static_cast<std::size_t>(row)]);
+    return row >= 0 && row < std::ssize(found.best) && is_chosen(c, found.best[row]);
   };
   if (is_row(c.options[kChosenRow])) return c.options[kChosenRow];
   for (std::ptrdiff_t row = 0; row < std::ssize(found.best); ++row)
@@ -244,14 +242,14 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "found"};
 List list_of(const ViewContext& c, const FoundWeights& found) {
   const viz::Theme& theme = *c.theme;
   const auto of = [&found](auto field) {
-    return [&found, field](int row) { return found.best[static_cast<std::size_t>(row)].*field; };
+    return [&found, field](int row) { return found.best[row].*field; };
   };
   const auto token = [&c, &found](int FoundWeight::*id) {
-    return [&c, &found, id](int row) { return label_of(c, found.best[static_cast<std::size_t>(row)].*id); };
+    return [&c, &found, id](int row) { return label_of(c, found.best[row].*id); };
   };
   List list(c, kRows, static_cast<int>(found.best.size()));
   list.text("head", 8, [&found](int row) {
-    const FoundWeight& one = found.best[static_cast<std::size_t>(row)];
+    const FoundWeight& one = found.best[row];
     return head_name(one.layer, one.head);
   });
   list.bar(of_shape(c) ? "in the shape" : "weight", 9, theme.accent, of(&FoundWeight::weight),
@@ -308,9 +306,7 @@ Picture build(const ViewContext& c) {
 const FoundWeight* found_at(const ViewContext& c, const FoundWeights* found, const Picture& picture,
                             const viz::Hit& hit) {
   const int row = region_of(picture, hit).id;
-  return c.run && found != nullptr && row < std::ssize(found->best)
-             ? &found->best[static_cast<std::size_t>(row)]
-             : nullptr;
+  return c.run && found != nullptr && row < std::ssize(found->best) ? &found->best[row] : nullptr;
 }
 
 int row_of(const FoundWeights& found, const FoundWeight& one) {
@@ -325,7 +321,7 @@ Table table(const ViewContext& c) {
 /// Shows the place of a row. The search stays the same: the place has what is searched in common with the
 /// chosen one, and where no key was chosen, all keys are searched on.
 ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
-  const FoundWeight& one = found.best[static_cast<std::size_t>(row)];
+  const FoundWeight& one = found.best[row];
   ViewActions actions;
   if (of_list(c)) {
     actions = {
@@ -375,7 +371,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.number(of_shape(c) ? "weight in the shape" : "weight", one->weight);
   if (of_list(c)) facts.say("prompt " + grouped(one->prompt));
   const int row = row_of(*found, *one);
-  facts.say(found->excerpts[static_cast<std::size_t>(row)]);
+  facts.say(found->excerpts[row]);
   facts.commands.push_back(
       {of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place", go_to(c, *found, row)});
   return facts;

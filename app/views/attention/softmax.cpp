@@ -126,7 +126,7 @@ Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands, c
     for (std::size_t key = 0; key < stands.size(); ++key) {
       float& value = (now.*values)[key];
       value = stands[key] < 0 ? std::numeric_limits<float>::quiet_NaN()
-                              : difference(value, (before.*values)[static_cast<std::size_t>(stands[key])]);
+                              : difference(value, (before.*values)[stands[key]]);
     }
   }
   if (std::ranges::any_of(stands, [](int key) { return key < 0; }))
@@ -206,7 +206,7 @@ List list_of(const ViewContext& c, const Lab& lab) {
     const std::uint8_t alpha = color == muted ? 130 : 255;
     look.file = (lab.change ? difference_prefix(c) : "") + file;
     if (lab.change) {
-      look.blank = [&values](int at) { return !std::isfinite(values[static_cast<std::size_t>(at)]); };
+      look.blank = [&values](int at) { return !std::isfinite(values[at]); };
       color = viz::diverging(theme, kStrong).with_alpha(alpha);
     }
     ListColumn& made = list.bar((lab.change ? delta(c) : "") + heading, importance, color, values, look);
@@ -232,7 +232,7 @@ List list_of(const ViewContext& c, const Lab& lab) {
   if (!lab.other.empty()) weights(lab.other_name, lab.change ? 4 : 7, lab.other, muted);
   const bool sorted = row && c.options[kStrongestFirst];
   if (lab.change) {
-    const auto magnitude = [&](int at) { return std::abs(lab.weights[static_cast<std::size_t>(at)]); };
+    const auto magnitude = [&](int at) { return std::abs(lab.weights[at]); };
     list.number("", 0, magnitude, {.hidden = true});
     order = list.last();
   }

@@ -51,7 +51,7 @@ PassOfToken question_of(const ViewContext& c) {
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
   const auto pass = c.ask(question_of(c));
   if (!c.run || !pass || c.selection.layer >= std::ssize(pass->blocks)) return nullptr;
-  return pass->blocks[static_cast<std::size_t>(c.selection.layer)];
+  return pass->blocks[c.selection.layer];
 }
 
 /// On the side of changes between two models, whose weights are not the same.
@@ -78,9 +78,9 @@ Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
   const auto post = [&](Side side, int position) -> std::optional<float> {
     const auto pass = c.ask_on(side, PassOfToken{position});
     if (!pass || layer >= std::ssize(pass->blocks)) return std::nullopt;
-    const auto& block = pass->blocks[static_cast<std::size_t>(layer)];
+    const auto& block = pass->blocks[layer];
     if (!block) return std::nullopt;
-    return block->mlp_post[static_cast<std::size_t>(neuron)];
+    return block->mlp_post[neuron];
   };
   const auto after = post(Side::run, c.chosen_query), before = post(Side::baseline, compared_query(c));
   if (!after || !before) return {};
@@ -105,8 +105,7 @@ using Pushings = std::vector<Pushing>;
 /// The neurons that show, asked from above; of the others nothing is known.
 Pushings pushings_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
   Pushings result(n.order.size());
-  for (const int row : rows)
-    result[static_cast<std::size_t>(row)] = pushing_of(c, n, n.order[static_cast<std::size_t>(row)]);
+  for (const int row : rows) result[row] = pushing_of(c, n, n.order[row]);
   return result;
 }
 
@@ -114,7 +113,7 @@ Pushings pushings_of(const ViewContext& c, const Numbers& n, std::span<const int
 List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, int waiting = -1) {
   const std::string change = delta(c), file_change = difference_prefix(c);
   const auto value = [&n](Vector vector) {
-    return [&n, vector](int row) { return value_of(n, vector, n.order[static_cast<std::size_t>(row)]); };
+    return [&n, vector](int row) { return value_of(n, vector, n.order[row]); };
   };
   List list(c, kRows, static_cast<int>(n.order.size()));
   list.file("place", [](int row) { return row + 1; });
@@ -124,7 +123,7 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
            {.file = file_change + "after", .axis = true});
   const float width = 3.6F * c.font_size;
   list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&pushings](int row) {
-    const auto& [tokens, times, failure] = pushings[static_cast<std::size_t>(row)];
+    const auto& [tokens, times, failure] = pushings[row];
     if (!tokens) return std::string();
     return viz::number(std::abs(static_cast<double>(times)) * static_cast<double>(tokens->norm), 3);
   };
@@ -133,7 +132,7 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
     const std::size_t place = i % kTokens;
     const auto cell = [&pushings, up, place](const auto& words) {
       return [&pushings, up, place, words](int row) {
-        const auto& [tokens, times, failure] = pushings[static_cast<std::size_t>(row)];
+        const auto& [tokens, times, failure] = pushings[row];
         if (!tokens) return std::string();
         const auto& pushed_tokens = pushed(*tokens, times, up);
         return place < pushed_tokens.size() ? words(pushed_tokens[place], times) : std::string();
@@ -152,7 +151,7 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
         cell([](const TokenPush& token, float times) { return signed_number(push_of(times, token)); });
     if (i == 0 && waiting >= 0)
       column.text = [&pushings, label, waiting](int row) {
-        const std::string& failure = pushings[static_cast<std::size_t>(row)].failure;
+        const std::string& failure = pushings[row].failure;
         return row == waiting ? failure.empty() ? kComputing : failure : label(row);
       };
     list.file(file + "push", cell([](const TokenPush& token, float times) {
@@ -324,8 +323,8 @@ Picture build(const ViewContext& c) {
   List places = list_of(c, n, pushings);
   if (!places.lay_out(l.neurons) || l.strips[0].w < 4 * c.font_size) return too_small(c, "for the MLP");
   pushings = pushings_of(c, n, places.layout().rows);
-  const auto unknown = std::ranges::find_if(
-      places.layout().rows, [&](int row) { return !pushings[static_cast<std::size_t>(row)].tokens; });
+  const auto unknown =
+      std::ranges::find_if(places.layout().rows, [&](int row) { return !pushings[row].tokens; });
   List list = list_of(c, n, pushings, unknown == places.layout().rows.end() ? -1 : *unknown);
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
@@ -400,7 +399,7 @@ void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& pict
       const float r = viz::plot_dot_radius(style_of(c));
       frame({at.x - r, at.y - r, 2 * r, 2 * r}, 2, r);
     } else if (region.role == kNeuron) {
-      if (n.order[static_cast<std::size_t>(region.id)] == neuron) frame(region.rect, 1, 2);
+      if (n.order[region.id] == neuron) frame(region.rect, 1, 2);
     } else if (region.id == kBefore || region.id == kAfter) {
       frame(region.cell_rect(region.id, neuron).inset(-0.75F), 1.5F, 0);
     }
@@ -410,7 +409,7 @@ void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& pict
 /// The neuron that a hit is about, on the curve the nearest of those that show; -1: none.
 int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const auto neuron_of = [&](int row) { return n.order[static_cast<std::size_t>(row)]; };
+  const auto neuron_of = [&](int row) { return n.order[row]; };
   if (region.role == kStrip)
     return (region.id == kBefore || region.id == kAfter) && hit.col < std::ssize(n.vectors[kBefore]) ? hit.col
                                                                                                      : -1;
@@ -460,19 +459,17 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(neuron_words(c, n, neuron, region.role != kStrip), 3);
     facts.number("before", value_of(n, kBefore, neuron), Fact::In::menu);
     facts.number("after", value_of(n, kAfter, neuron), Fact::In::menu);
-    facts.said.push_back({.label = "neuron", .value = number, .copied = number, .in = Fact::In::menu});
+    facts.value("neuron", number, Fact::In::menu);
     const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
     facts.commands.push_back(
         {"Neuron " + number + (is_changed(c, off) ? " on again" : " off"), toggled(off)});
-    if (region.role != kStrip)
-      facts.said.push_back(
-          {.label = "its tokens and pushes", .copied = pushes_as_text(c, n, neuron), .in = Fact::In::menu});
-  } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[static_cast<std::size_t>(region.id)])) {
+    if (region.role != kStrip) facts.copy("its tokens and pushes", pushes_as_text(c, n, neuron));
+  } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[region.id])) {
     facts.overlay.add(
         viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
     const auto vector = static_cast<std::size_t>(region.id);
     facts.say("dimension " + std::to_string(hit.col));
-    facts.number(names_of(c)[vector], n.vectors[vector][static_cast<std::size_t>(hit.col)]);
+    facts.number(names_of(c)[vector], n.vectors[vector][hit.col]);
   }
   return facts;
 }

@@ -18,18 +18,18 @@ Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed) {
   n.order.resize(post.size());
   std::iota(n.order.begin(), n.order.end(), 0);
   const auto strength = [&](int neuron) {
-    const float v = std::abs(post[static_cast<std::size_t>(neuron)]);
+    const float v = std::abs(post[neuron]);
     return std::isnan(v) ? std::numeric_limits<float>::infinity() : v;
   };
   const auto stronger = [&](int a, int b) { return std::pair(-strength(a), a) < std::pair(-strength(b), b); };
   std::ranges::partial_sort(n.order, n.order.begin() + listed, stronger);
-  n.order.resize(static_cast<std::size_t>(listed));
+  n.order.resize(listed);
   n.block = std::move(block);
   return n;
 }
 
 float value_of(const Numbers& n, Vector vector, int neuron) {
-  return n.vectors[vector][static_cast<std::size_t>(neuron)];
+  return n.vectors[vector][neuron];
 }
 
 std::string activation_name(const model::Config& config) {
@@ -71,8 +71,7 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
   constexpr int kCurvePoints = 200;
   std::vector<float> at(kCurvePoints + 1);
   for (int i = 0; i <= kCurvePoints; ++i)
-    at[static_cast<std::size_t>(i)] =
-        static_cast<float>(plot.x_low + (plot.x_high - plot.x_low) * i / kCurvePoints);
+    at[i] = static_cast<float>(plot.x_low + (plot.x_high - plot.x_low) * i / kCurvePoints);
   std::vector<float> of = at;
   model::activate(model::fastest_kernels().rows, config.activation, of);
   for (std::size_t i = 0; i < at.size(); ++i)
@@ -88,7 +87,7 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
     plot.points.push_back(
         {static_cast<double>(n.vectors[kBefore][i]), static_cast<double>(n.vectors[kAfter][i])});
   for (const int row : shown) {
-    const int neuron = n.order[static_cast<std::size_t>(row)];
+    const int neuron = n.order[row];
     plot.dots.push_back(point_of(n, neuron));
   }
   plot.x_title = "before";

@@ -320,7 +320,7 @@ std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pas
     return lines;
   }
   if (a.layer >= std::ssize(pass.blocks)) return {lines[0], kComputing};
-  const BlockPass& block = *pass.blocks[static_cast<std::size_t>(a.layer)];
+  const BlockPass& block = *pass.blocks[a.layer];
   const double before = a.mlp ? block.mid_norm : pass.resid_norm(a.layer);
   lines.push_back(
       (c.side == Side::difference ? "what it adds changed by a vector of norm " : "adds a vector of norm ") +
@@ -336,7 +336,7 @@ std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pas
 std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n, Step step, int dimension) {
   const auto value = [&](Step of) {
     const Line* line = line_of(n, of);
-    return line && !line->values.empty() ? exact(line->values[static_cast<std::size_t>(dimension)]) : "…";
+    return line && !line->values.empty() ? exact(line->values[dimension]) : "…";
   };
   std::vector<std::string> lines{difference_prefix(c) + ("dimension " + std::to_string(dimension))};
   if (step == kAddAttention || step == kAddMlp) {
@@ -402,7 +402,7 @@ void add_figure_facts(Facts& facts, const ViewContext& c, const TokenPass& pass,
   facts.say(figure_words(c, pass, a));
   if (a.layer < 0 || a.layer >= std::ssize(pass.blocks)) return;
   facts.commands.push_back({"Layer " + std::to_string(a.layer), {choose_layer(c, a.layer)}});
-  const BlockPass& block = *pass.blocks[static_cast<std::size_t>(a.layer)];
+  const BlockPass& block = *pass.blocks[a.layer];
   for (const auto& [name, value] :
        {std::pair{"norm of what is added", a.mlp ? block.mlp_norm : block.attn_norm},
         {"norm of the stream", a.mlp ? block.post_norm : block.mid_norm},
@@ -450,8 +450,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.overlay.add(
         viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
     facts.say(dimension_words(c, n, step, hit.col));
-    facts.number(line->vector + "[" + std::to_string(hit.col) + "]",
-                 line->values[static_cast<std::size_t>(hit.col)], Fact::In::menu);
+    facts.number(line->vector + "[" + std::to_string(hit.col) + "]", line->values[hit.col], Fact::In::menu);
   }
   if (const std::string to = choice_words(step); !to.empty()) facts.say("click: " + to, Fact::In::tooltip);
   if (!line->values.empty()) facts.number("norm", static_cast<float>(norm_of(line->values)), Fact::In::menu);

@@ -54,8 +54,7 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   const model::Config& config = c.run->run->config;
   const int layer = c.selection.layer, layers = config.n_layer, length = c.run->run->length();
   const std::string stream = shape_of(length, config.n_embd);
-  const BlockPass* block =
-      layer < std::ssize(pass.blocks) ? pass.blocks[static_cast<std::size_t>(layer)].get() : nullptr;
+  const BlockPass* block = layer < std::ssize(pass.blocks) ? pass.blocks[layer].get() : nullptr;
   const auto of_block = [&](const std::vector<float> BlockPass::*vector) {
     return block ? std::span<const float>(block->*vector) : std::span<const float>();
   };

@@ -56,7 +56,7 @@ Numbers numbers_of(const ViewContext& c) {
   const auto d = static_cast<std::size_t>(c.run->run->config.n_embd);
   Numbers n;
   n.position = c.selection.query;
-  n.id = c.run->run->tokens[static_cast<std::size_t>(n.position)];
+  n.id = c.run->run->tokens[n.position];
   n.token = row_of_wte(c, n.id);
   n.row_of_wpe = c.run->run->plan ? c.run->run->plan->row_of_wpe(n.position) : n.position;
   n.no_position.assign(n.row_of_wpe < 0 ? d : 0, 0.F);
@@ -80,9 +80,7 @@ const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nea
 /// `vectors`: the rows of wte that its strips show.
 List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& nearest,
              const std::vector<std::vector<float>>& vectors) {
-  const auto at = [&nearest](int place) -> const Neighbour& {
-    return nearest.tokens[static_cast<std::size_t>(place)];
-  };
+  const auto at = [&nearest](int place) -> const Neighbour& { return nearest.tokens[place]; };
   const bool negative =
       std::ranges::any_of(nearest.tokens, [](const Neighbour& one) { return !(one.cosine >= 0); });
   List list(c, kRows, static_cast<int>(nearest.tokens.size()));
@@ -268,7 +266,7 @@ std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbou
 /// The neighbour of a region; null: not known yet, or no such one.
 const Neighbour* neighbour_of(const NearestTokens* nearest, const viz::Region& region) {
   if (nearest == nullptr || region.id < 0 || region.id >= std::ssize(nearest->tokens)) return nullptr;
-  return &nearest->tokens[static_cast<std::size_t>(region.id)];
+  return &nearest->tokens[region.id];
 }
 
 /// A row for each vector: the token's, the position's, their sum, those of the nearest.
@@ -283,8 +281,7 @@ Table table(const ViewContext& c) {
     for (const float v : values) row.push_back(plain(v));
     result.rows.push_back(std::move(row));
   };
-  const std::string id = std::to_string(n.id),
-                    label = c.run->tokens.labels[static_cast<std::size_t>(n.position)];
+  const std::string id = std::to_string(n.id), label = c.run->tokens.labels[n.position];
   for (std::size_t i = 0; i < kVectors; ++i) add({n.names[i], id, label, ""}, n.vectors[i]);
   if (!nearest || nearest->id != n.id) return result;
   for (const Neighbour& neighbour : nearest->tokens) {

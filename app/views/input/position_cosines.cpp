@@ -138,9 +138,9 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
-  if (ViewActions whole = show_whole(kCosineZoom, c.options); !whole.empty())
-    return {{"All positions", std::move(whole)}};
-  return {};
+  std::vector<MenuLine> lines;
+  add_whole(lines, "All positions", kCosineZoom, c.options);
+  return lines;
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -159,16 +159,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else {
     facts.say(position_words(c, hit.col) + " with " + position_words(c, hit.row));
     facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::In::tooltip);
-    facts.number("learned", cosines->matrix(true).at(hit.row, hit.col));
-    facts.number("sinusoidal", cosines->matrix(false).at(hit.row, hit.col));
-    facts.said.back().unit = "(not GPT-2's)";
-    const bool drawn = std::ranges::find(curves, hit.row) != curves.end();
-    if (!drawn || curves.size() > 1)  // one curve stays
-      facts.commands.push_back(
-          {(drawn ? "No curve of position " : "Curve of position ") + std::to_string(hit.row),
-           toggle(c, hit.row)});
+    add_both(facts, cosines->matrix(true).at(hit.row, hit.col), cosines->matrix(false).at(hit.row, hit.col));
+    add_curve_of(facts, curves, hit.row, "position " + std::to_string(hit.row), toggle(c, hit.row));
   }
-  std::ranges::move(menu(c), std::back_inserter(facts.commands));
+  add_whole(facts.commands, "All positions", kCosineZoom, c.options);
   return facts;
 }
 

@@ -142,7 +142,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
   facts.say(std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on");
   for (const Way& way : kWays) {
-    const float error = (shift.get()->*way.errors)[static_cast<std::size_t>(hit.col)];
+    const float error = (shift.get()->*way.errors)[hit.col];
     facts.number(std::string(way.words) + ":", error, Fact::In::tooltip);
     facts.said.back().copied.clear();
     facts.number(std::string(way.name), error, Fact::In::status);

@@ -156,9 +156,9 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
-  if (ViewActions whole = show_whole(kEncodingZoom, c.options); !whole.empty())
-    return {{"Whole encodings", std::move(whole)}};
-  return {};
+  std::vector<MenuLine> lines;
+  add_whole(lines, "Whole encodings", kEncodingZoom, c.options);
+  return lines;
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -179,15 +179,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else {
     const std::string dimension = "dimension " + std::to_string(hit.row);
     facts.say(dimension);
-    facts.number("learned", value_of(c, kLearned, hit.col, hit.row));
-    facts.number("sinusoidal", value_of(c, kSinusoidal, hit.col, hit.row));
-    facts.said.back().unit = "(not GPT-2's)";
-    const bool drawn = std::ranges::find(curves, hit.row) != curves.end();
-    // One curve stays.
-    if (!drawn || curves.size() > 1)
-      facts.commands.push_back({(drawn ? "No curve of " : "Curve of ") + dimension, toggle(c, hit.row)});
+    add_both(facts, value_of(c, kLearned, hit.col, hit.row), value_of(c, kSinusoidal, hit.col, hit.row));
+    add_curve_of(facts, curves, hit.row, dimension, toggle(c, hit.row));
   }
-  std::ranges::move(menu(c), std::back_inserter(facts.commands));
+  add_whole(facts.commands, "Whole encodings", kEncodingZoom, c.options);
   return facts;
 }
 

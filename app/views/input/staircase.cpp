@@ -257,13 +257,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   for (const viz::Region& in : picture.regions) {
     const auto shown = figure_of(c, in.id);
     if (!shown || position >= std::ssize(shown->path.points)) continue;
-    const viz::Point p = viz::projected(shown->path, in.rect)[static_cast<std::size_t>(position)];
+    const viz::Point p = viz::projected(shown->path, in.rect)[position];
     const float r = 1.25F * style_of(c).unit();
     facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
   }
   facts.say(position_words(c, position));
   facts.say(figure->title, Fact::In::status);
-  const viz::Point3& point = figure->path.points[static_cast<std::size_t>(position)];
+  const viz::Point3& point = figure->path.points[position];
   std::string all;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
@@ -271,9 +271,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(name + ": " + exact(static_cast<float>(point[i])), Fact::In::tooltip);
     all += (i > 0 ? " " : "") + plain(static_cast<float>(point[i]));
   }
-  facts.said.push_back({.label = "the coordinates of " + position_words(c, position),
-                        .copied = std::move(all),
-                        .in = Fact::In::menu});
+  facts.copy("the coordinates of " + position_words(c, position), std::move(all));
   return facts;
 }
 

@@ -24,7 +24,7 @@ std::string_view bytes_of(const ViewContext& c, int id) {
 }
 
 const model::Token& token_at(const ViewContext& c, int position) {
-  return c.run->tokens.tokens[static_cast<std::size_t>(position)];
+  return c.run->tokens.tokens[position];
 }
 
 const std::vector<model::MergeStep>& steps_of(const ViewContext& c, const TokenMerges& merges, int position) {
@@ -166,7 +166,7 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
   if (row == 0) {
     return {"before any merge", "bytes " + bytes_as_hex(bytes_of(c, token_at(c, c.selection.query).id))};
   }
-  const model::MergeStep& step = steps[static_cast<std::size_t>(row) - 1];
+  const model::MergeStep& step = steps[row - 1];
   return {"merge " + std::to_string(row) + " of " + std::to_string(steps.size()) + ", rank " +
               grouped(step.rank) + " in merges.txt",
           pair_words(c, step) + " → “" + label_of(c, step.merged) + "”",
@@ -182,8 +182,8 @@ Table table(const ViewContext& c) {
   result.header = {"position", "token", "id", "bytes", "merge", "rank", "left", "right", "merged"};
   for (int i = 0; i < c.run->run->length(); ++i) {
     const int id = token_at(c, i).id;
-    const std::vector<std::string> token{std::to_string(i), c.run->tokens.labels[static_cast<std::size_t>(i)],
-                                         std::to_string(id), bytes_as_hex(bytes_of(c, id))};
+    const std::vector<std::string> token{std::to_string(i), c.run->tokens.labels[i], std::to_string(id),
+                                         bytes_as_hex(bytes_of(c, id))};
     const auto& steps = steps_of(c, *merges, i);
     for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k) {
       std::vector<std::string> row = token;
@@ -219,10 +219,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_row(c, region.rect);
   if (step) {
     facts.say(step_lines(c, steps, region.id), 2);
-    if (region.id > 0) {
-      const std::string rank = std::to_string(steps[static_cast<std::size_t>(region.id) - 1].rank);
-      facts.said.push_back({.label = "rank", .value = rank, .copied = rank, .in = Fact::In::menu});
-    }
+    if (region.id > 0)
+      facts.value("rank", std::to_string(steps[static_cast<std::size_t>(region.id) - 1].rank),
+                  Fact::In::menu);
     return facts;
   }
   const int id = token_at(c, region.id).id;
@@ -230,7 +229,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id)));
   if (!steps.empty()) facts.say(merges_words(c, steps), Fact::In::tooltip);
   facts.commands.push_back(choose_query(c, region.id, "Show how it is built:"));
-  add_copies_of_token(facts, c, id, c.run->tokens.labels[static_cast<std::size_t>(region.id)]);
+  add_copies_of_token(facts, c, id, c.run->tokens.labels[region.id]);
   return facts;
 }
 

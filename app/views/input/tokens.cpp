@@ -54,7 +54,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   flow.chips.reserve(tokens.labels.size());
   for (int i = 0; i < tokens.length(); ++i) {
     viz::Chip chip;
-    chip.label = tokens.labels[static_cast<std::size_t>(i)];
+    chip.label = tokens.labels[i];
     chip.break_after = ends_line(chip.label);
     chip.fill = theme.raised;
     chip.text = theme.text;
@@ -63,7 +63,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       chip.text = theme.text_muted.with_alpha(150);
     } else if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i)) {
       const double most = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
-      const double weight = static_cast<double>(weights[static_cast<std::size_t>(i)]) / most;
+      const double weight = static_cast<double>(weights[i]) / most;
       if (std::isnan(weight)) {
         chip.fill = viz::sequential(theme, weight);  // the colour of what is no number, as in the maps
       } else {
@@ -146,7 +146,7 @@ Strip lay_out(const ViewContext& c) {
     place();
   }
   if (strip.places.empty()) return strip;
-  const int of_query = strip.places[static_cast<std::size_t>(c.selection.query)].line;
+  const int of_query = strip.places[c.selection.query].line;
   const int first = c.options[kFirstLine] < 0 ? of_query - strip.shown / 2 : c.options[kFirstLine];
   strip.first = std::clamp(first, 0, strip.last_first());
   return strip;
@@ -196,10 +196,10 @@ Table table(const ViewContext& c) {
   const std::span<const float> weights = shading_of(c, pattern.get());
   result.header = {"position", "id", "token", "bytes", "start", "end", "probability", "rank", "weight"};
   for (int i = 0; i < tokens.length(); ++i) {
-    const model::Token& token = tokens.tokens[static_cast<std::size_t>(i)];
+    const model::Token& token = tokens.tokens[i];
     std::vector<std::string> row{std::to_string(i),
                                  std::to_string(token.id),
-                                 tokens.labels[static_cast<std::size_t>(i)],
+                                 tokens.labels[i],
                                  tokenizer ? bytes_as_hex(tokenizer->bytes(token.id)) : "",
                                  std::to_string(token.start),
                                  std::to_string(token.end),
@@ -207,12 +207,12 @@ Table table(const ViewContext& c) {
                                  "",
                                  ""};
     if (statistics && i > 0 && i < tokens.run_length && i <= std::ssize(statistics->positions)) {
-      const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(i) - 1];
+      const model::PositionStatistics& before = statistics->positions[i - 1];
       row[6] = plain(before.next_probability);
       row[7] = before.next_rank >= 0 ? std::to_string(before.next_rank + 1) : "nan";
     }
     if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i))
-      row[8] = plain(weights[static_cast<std::size_t>(i)]);
+      row[8] = plain(weights[i]);
     result.rows.push_back(std::move(row));
   }
   return result;
@@ -231,14 +231,12 @@ float whole_height(const ViewContext& c) {
 ViewActions move_line(const ViewContext& c, int by) {
   const Strip strip = lay_out(c);
   const auto middle = [](const viz::ChipPlace& place) { return place.x + place.w / 2; };
-  const viz::ChipPlace& from = strip.places[static_cast<std::size_t>(c.selection.query)];
+  const viz::ChipPlace& from = strip.places[c.selection.query];
   int nearest = -1;
   for (int i = 0; i < c.run->run->length(); ++i) {
-    const viz::ChipPlace& place = strip.places[static_cast<std::size_t>(i)];
+    const viz::ChipPlace& place = strip.places[i];
     if (place.line != from.line + by) continue;
-    const auto distance = [&](int chip) {
-      return std::abs(middle(strip.places[static_cast<std::size_t>(chip)]) - middle(from));
-    };
+    const auto distance = [&](int chip) { return std::abs(middle(strip.places[chip]) - middle(from)); };
     if (nearest < 0 || distance(i) < distance(nearest)) nearest = i;
   }
   if (nearest < 0) return {};
@@ -284,7 +282,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!c.run || region.id >= c.run->tokens.length()) return facts;
   const PromptTokens& tokens = c.run->tokens;
   const int position = region.id;
-  const model::Token& token = tokens.tokens[static_cast<std::size_t>(position)];
+  const model::Token& token = tokens.tokens[position];
   const auto& tokenizer = c.run->model->tokenizer;  // null: there are no more than patterns
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
   facts.commands = commands_of(c, position);
@@ -299,7 +297,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   if (const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
       statistics && position > 0 && position <= std::ssize(statistics->positions)) {
-    const model::PositionStatistics& before = statistics->positions[static_cast<std::size_t>(position) - 1];
+    const model::PositionStatistics& before = statistics->positions[position - 1];
     facts.say("the model found it " + percent(before.next_probability) + " probable" +
                   place_of_guess(before.next_rank, c.run->run->config.vocab_size),
               Fact::In::tooltip);
@@ -310,7 +308,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string query = "query " + token_name(tokens, c.selection.query);
   if (!pattern->masked(c.selection.query, position)) {
     facts.number("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) + ":",
-                 weights[static_cast<std::size_t>(position)]);
+                 weights[position]);
   } else {
     facts.say((position > c.selection.query ? "comes after " : "edits hide it from ") + query + ": masked",
               Fact::In::tooltip);

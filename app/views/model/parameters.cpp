@@ -102,7 +102,7 @@ std::vector<Line> lines_of(const ViewContext& c) {
 /// The parameter that an option's value means; an unembedding that is tied is the embedding.
 int tensor_of(const ViewContext& c) {
   const auto& parameters = c.run->model->transformer->parameters();
-  const std::string name(kTensor.choices[static_cast<std::size_t>(c.options[kTensor])].name);
+  const std::string name(kTensor.choices[c.options[kTensor]].name);
   const std::string in_block = "h." + std::to_string(c.selection.layer) + "." + name;
   const auto found = std::ranges::find_if(
       parameters, [&](const model::Parameter& p) { return p.name == name || p.name == in_block; });
@@ -110,7 +110,7 @@ int tensor_of(const ViewContext& c) {
 }
 
 const model::Parameter& parameter_of(const ViewContext& c) {
-  return c.run->model->transformer->parameters()[static_cast<std::size_t>(tensor_of(c))];
+  return c.run->model->transformer->parameters()[tensor_of(c)];
 }
 
 /// The option's value that means a parameter.
@@ -174,7 +174,7 @@ const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows"};
 List list_of(const ViewContext& c, const std::vector<Line>& lines) {
   const std::int64_t total = c.run->model->transformer->parameter_count();
   const std::string sum = grouped(total);
-  const auto line = [&lines](int row) -> const Line& { return lines[static_cast<std::size_t>(row)]; };
+  const auto line = [&lines](int row) -> const Line& { return lines[row]; };
   const auto share = [=](int row) {
     return static_cast<float>(100 * static_cast<double>(line(row).count) / static_cast<double>(total));
   };
@@ -373,7 +373,7 @@ std::vector<std::string> cell_lines(const ViewContext& c, const TensorPicture& p
 
 std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p, int bin) {
   const double step = (p.bins_high - p.bins_low) / static_cast<double>(p.bins.size());
-  const std::int64_t count = p.bins[static_cast<std::size_t>(bin)];
+  const std::int64_t count = p.bins[bin];
   std::vector<std::string> lines{
       parameter_of(c).name,
       viz::number(p.bins_low + bin * step, 3) + " to " + viz::number(p.bins_low + (bin + 1) * step, 3),
@@ -387,7 +387,7 @@ std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p,
 std::optional<Line> line_at(const ViewContext& c, const viz::Region& region) {
   const std::vector<Line> lines = lines_of(c);
   if (region.role != kRow || region.id >= std::ssize(lines)) return std::nullopt;
-  return lines[static_cast<std::size_t>(region.id)];
+  return lines[region.id];
 }
 
 std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
@@ -395,8 +395,7 @@ std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
   std::vector<std::string> lines{
       line.tensor ? line.tensor->name + " [" + line.shape + "]" : "block " + std::to_string(line.layer),
       grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total)};
-  if (line.tensor)
-    lines.emplace_back(kTensor.choices[static_cast<std::size_t>(choice_of(*line.tensor))].help);
+  if (line.tensor) lines.emplace_back(kTensor.choices[choice_of(*line.tensor)].help);
   return lines;
 }
 
@@ -439,7 +438,7 @@ ViewActions move_tensor(const ViewContext& c, int by) {
   const std::vector<Line> lines = lines_of(c);
   const auto now = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
   for (auto i = now - lines.begin() + by; i >= 0 && i < std::ssize(lines); i += by) {
-    const Line& line = lines[static_cast<std::size_t>(i)];
+    const Line& line = lines[i];
     if (line.tensor) return choose(c, line);
   }
   return {};
@@ -471,13 +470,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const std::string count = std::to_string(line->count);
     facts.commands.push_back(
         {line->tensor ? "Show its values" : "Open block " + std::to_string(line->layer), choose(c, *line)});
-    facts.said.push_back({.label = count, .copied = count, .in = Fact::In::menu});
+    facts.copy(count, count);
   }
   if (region.role == kRow) return facts;
   if (region.role == kSize) {
     const std::vector<ModelSize> sizes = sizes_of(c);
-    if (region.id < std::ssize(sizes))
-      framed(region.rect, size_lines(sizes[static_cast<std::size_t>(region.id)]));
+    if (region.id < std::ssize(sizes)) framed(region.rect, size_lines(sizes[region.id]));
     return facts;
   }
   const auto p = c.ask(PictureOfTensor{tensor_of(c)});

@@ -131,9 +131,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
             {.heading = sources ? theme.key : theme.text_muted, .least = sources ? 0 : 10 * c.font_size});
   const int named = list.last();
   if (sources && n.sources) {
-    const auto weight = [&n](int row) {
-      return n.sources->weights[static_cast<std::size_t>(n.ids[static_cast<std::size_t>(row)])];
-    };
+    const auto weight = [&n](int row) { return n.sources->weights[n.ids[row]]; };
     list.number("weight", 6, weight, {.digits = 4, .scientific = 0.001});
   }
   list.bar(c.side == Side::difference ? difference_name(c) : "logit", 8, theme.accent, n.values,
@@ -151,7 +149,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const auto marked = std::ranges::find_if(n.ids, [&](int id) {
     if (sources) return id == c.selection.key;
     if (c.options[kList] == AttributionList::layers) return id == c.selection.layer;
-    const Contribution& part = n.parts[static_cast<std::size_t>(id)];
+    const Contribution& part = n.parts[id];
     return part.layer == c.selection.layer && part.col == c.selection.head;
   });
   if (marked != n.ids.end()) list.table.marked = static_cast<int>(marked - n.ids.begin());
@@ -196,9 +194,8 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
     const float x = style.snapped(line.x + static_cast<float>(end) * (width + gap));
     const viz::Rect cell{x, style.snapped(line.y + line.h / 2), width, line.h / 2};
     const viz::Color under = color(static_cast<float>(value));
-    viz::add_label(picture.scene, style, names[static_cast<std::size_t>(end)],
-                   {cell.center().x, line.y + line.h / 4}, small, c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::center, width);
+    viz::add_label(picture.scene, style, names[end], {cell.center().x, line.y + line.h / 4}, small,
+                   c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, width);
     picture.scene.add(viz::FillRect{cell, under, 1});
     viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small, text_on(c, under),
                    viz::FontStyle::regular, viz::Align::center, width);
@@ -279,7 +276,7 @@ Under under(const ViewContext& c, const Numbers& n, const Picture& picture, cons
   if (region.role == kCell) result.part = part_at(hit.row, hit.col);
   if (region.role == kEnd) result.part = part_at(-1, region.id);
   if (region.role != kRow || region.id >= std::ssize(n.ids)) return result;
-  const int id = n.ids[static_cast<std::size_t>(region.id)];
+  const int id = n.ids[region.id];
   switch (c.options[kList]) {
     case AttributionList::parts:
       result.part = id;
@@ -302,17 +299,16 @@ std::string percent_of_sum(const Attribution& a, double value) {
 /// "L5 H1", "+2.3456".
 std::pair<std::string, double> said_of(const ViewContext& c, const Numbers& n, const Under& at) {
   if (at.part >= 0) {
-    const Contribution& part = n.parts[static_cast<std::size_t>(at.part)];
+    const Contribution& part = n.parts[at.part];
     return {part.name, part.value};
   }
   if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
   return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
-          n.sources->parts[static_cast<std::size_t>(at.source)]};
+          n.sources->parts[at.source]};
 }
 
 bool is_head(const Numbers& n, int part) {
-  return part >= 0 && n.parts[static_cast<std::size_t>(part)].layer >= 0 &&
-         n.parts[static_cast<std::size_t>(part)].col < n.of->n_head();
+  return part >= 0 && n.parts[part].layer >= 0 && n.parts[part].col < n.of->n_head();
 }
 
 std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
@@ -328,7 +324,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   const Under at = under(c, *n, picture, hit);
   if (at.source >= 0) return {clicked_key(c, at.source)};
   if (!is_head(*n, at.part)) return {};
-  const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
+  const Contribution& part = n->parts[at.part];
   return {SelectHead{part.layer, part.col}};
 }
 
@@ -345,7 +341,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     };
     if (region.role == kCell) {
       if (at.part < 0) continue;
-      const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
+      const Contribution& part = n->parts[at.part];
       if (part.layer >= 0) frame(region.cell_rect(part.layer, part.col).inset(-0.5F));
     } else {
       const Under there = under(c, *n, picture, {static_cast<int>(i), 0, 0});
@@ -362,14 +358,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.number("contribution", value, Fact::In::menu);
   if (at.source >= 0) {
     facts.number(change ? difference_prefix(c) + std::string("its weight") : "weight",
-                 n->sources->weights[static_cast<std::size_t>(at.source)]);
+                 n->sources->weights[at.source]);
     add_choice_of_key(facts.commands, c, at.source, c.selection.query);
     facts.commands.push_back(choose_query(c, at.source));
   } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
     facts.say(share);
   }
   if (is_head(*n, at.part)) {
-    const Contribution& part = n->parts[static_cast<std::size_t>(at.part)];
+    const Contribution& part = n->parts[at.part];
     facts.commands.push_back({"Show " + name, {SelectHead{part.layer, part.col}}});
   }
   return facts;

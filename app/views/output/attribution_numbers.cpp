@@ -14,7 +14,7 @@ namespace {
 
 double cell_of(const Attribution& a, int layer, int col) {
   if (col < a.n_head()) return a.head(layer, col);
-  return (col == a.n_head() ? a.attention_bias : a.mlps)[static_cast<std::size_t>(layer)];
+  return (col == a.n_head() ? a.attention_bias : a.mlps)[layer];
 }
 
 std::string name_of_cell(const Attribution& a, int layer, int col) {
@@ -25,9 +25,7 @@ std::string name_of_cell(const Attribution& a, int layer, int col) {
 std::vector<Contribution> parts_of(const Attribution& a) {
   const std::vector<std::string> ends = end_names(a);
   std::vector<Contribution> parts;
-  const auto add_end = [&](int end) {
-    parts.push_back({-1, end, ends[static_cast<std::size_t>(end)], end_of(a, end)});
-  };
+  const auto add_end = [&](int end) { parts.push_back({-1, end, ends[end], end_of(a, end)}); };
   add_end(kTokenEmbedding);
   add_end(kPositionEmbedding);
   for (int layer = 0; layer < a.layers; ++layer)
@@ -46,13 +44,10 @@ void add_row(AttributionNumbers& n, int id, std::string name, double value) {
 void add_layer_rows(AttributionNumbers& n) {
   const Attribution& a = *n.of;
   const std::vector<std::string> ends = end_names(a);
-  const auto add_end = [&](int end) {
-    add_row(n, -1 - end, ends[static_cast<std::size_t>(end)], end_of(a, end));
-  };
+  const auto add_end = [&](int end) { add_row(n, -1 - end, ends[end], end_of(a, end)); };
   add_end(kTokenEmbedding);
   add_end(kPositionEmbedding);
-  for (int layer = 0; layer < a.layers; ++layer)
-    add_row(n, layer, n.layer_names[static_cast<std::size_t>(layer)], a.layer(layer));
+  for (int layer = 0; layer < a.layers; ++layer) add_row(n, layer, n.layer_names[layer], a.layer(layer));
   for (int end = kFinalBias; end < std::ssize(ends); ++end) add_end(end);
   n.sum = a.sum();
 }
@@ -67,7 +62,7 @@ std::vector<int> strongest_first(std::size_t count, const Value& value) {
 }
 
 void add_part_rows(AttributionNumbers& n) {
-  const auto part = [&](int i) -> const Contribution& { return n.parts[static_cast<std::size_t>(i)]; };
+  const auto part = [&](int i) -> const Contribution& { return n.parts[i]; };
   for (const int i : strongest_first(n.parts.size(), [&](int i) { return part(i).value; }))
     add_row(n, i, part(i).name, part(i).value);
   n.sum = n.of->sum();
@@ -75,9 +70,9 @@ void add_part_rows(AttributionNumbers& n) {
 
 void add_source_rows(AttributionNumbers& n, const PromptTokens& tokens) {
   if (!n.sources) return;
-  const auto part = [&](int key) { return n.sources->parts[static_cast<std::size_t>(key)]; };
+  const auto part = [&](int key) { return n.sources->parts[key]; };
   for (const int key : strongest_first(n.sources->parts.size(), part))
-    add_row(n, key, tokens.labels[static_cast<std::size_t>(key)], part(key));
+    add_row(n, key, tokens.labels[key], part(key));
   n.sum = n.sources->sum();
 }
 

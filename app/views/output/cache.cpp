@@ -226,10 +226,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const auto passes = passes_of(c);
   if (!passes || hit.row >= std::ssize(passes->passes) || hit.col >= passes->length()) return facts;
-  const Pass& pass = passes->passes[static_cast<std::size_t>(hit.row)];
+  const Pass& pass = passes->passes[hit.row];
   facts.overlay.add(viz::StrokeRect{region_of(picture, hit).cell_rect(hit.row, hit.col), c.theme->text, 1});
-  facts.say("position " + std::to_string(hit.col) + " “" + passes->labels[static_cast<std::size_t>(hit.col)] +
-            "”");
+  facts.say("position " + std::to_string(hit.col) + " “" + passes->labels[hit.col] + "”");
   facts.say(hit.col < pass.kept       ? "kept: this pass read its keys and values"
             : hit.col < pass.length() ? "computed by this pass"
                                       : "not there yet");

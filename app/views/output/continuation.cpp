@@ -19,7 +19,7 @@ int continued(const ViewContext& c) {
 ViewActions go_on(const ViewContext& c, const NextToken& next, int id) {
   const int after = continued(c);
   if (after < 0 && c.run->tokens.length() >= c.run->run->config.n_ctx) return {};
-  const auto logit = static_cast<double>(next.logits[static_cast<std::size_t>(id)]);
+  const auto logit = static_cast<double>(next.logits[id]);
   return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
 }
 
@@ -30,11 +30,8 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
   facts.say(percent(probability), Fact::In::status);
   facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
             Fact::In::tooltip);
-  facts.said.push_back({.label = "probability",
-                        .value = plain(probability),
-                        .copied = plain(probability),
-                        .in = Fact::In::tooltip});
-  facts.number("logit", next.logits[static_cast<std::size_t>(id)], Fact::In::tooltip);
+  facts.value("probability", plain(probability), Fact::In::tooltip);
+  facts.number("logit", next.logits[id], Fact::In::tooltip);
   if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
     facts.say("of the " + second_name(*c.asked) + ": a click continues that one", Fact::In::tooltip);
   else if (after >= 0)

@@ -92,21 +92,19 @@ struct Known {
   }
 
  private:
-  const LogitLens* block_of(int position) const {
-    return blocks[static_cast<std::size_t>(LensOf::around(position).block)].get();
-  }
+  const LogitLens* block_of(int position) const { return blocks[LensOf::around(position).block].get(); }
 };
 
 /// Asks for the block of the query first, then for those ever farther from it.
 Known known_of(const ViewContext& c, int first, int count) {
   Known known{first, count, {}};
-  known.blocks.resize(static_cast<std::size_t>(LensOf::blocks(c.run->run->length())));
+  known.blocks.resize(LensOf::blocks(c.run->run->length()));
   std::vector<int> wanted;
   for (int b = LensOf::around(first).block; b <= LensOf::around(first + count - 1).block; ++b)
     wanted.push_back(b);
   const int query = LensOf::around(c.selection.query).block;
   std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
-  for (const int block : wanted) known.blocks[static_cast<std::size_t>(block)] = c.ask(LensOf{block});
+  for (const int block : wanted) known.blocks[block] = c.ask(LensOf{block});
   return known;
 }
 
@@ -299,8 +297,7 @@ Layout lay_out(const ViewContext& c) {
 
   l.step = step_of_labels(c, static_cast<float>(height));
   std::vector<std::string> names;
-  for (int i = (rows - 1) % l.step; i < rows; i += l.step)
-    names.push_back(std::move(l.names[static_cast<std::size_t>(i)]));
+  for (int i = (rows - 1) % l.step; i < rows; i += l.step) names.push_back(std::move(l.names[i]));
   l.names = std::move(names);
   return l;
 }
@@ -480,8 +477,7 @@ Table table(const ViewContext& c) {
     if (!lens.knows(position)) continue;
     for (int place = 0; place <= 2 * c.run->run->config.n_layer; ++place) {
       const model::LensReading& reading = lens.at(position, place);
-      std::vector<std::string> row{std::to_string(position),
-                                   c.run->tokens.labels[static_cast<std::size_t>(position)],
+      std::vector<std::string> row{std::to_string(position), c.run->tokens.labels[position],
                                    place_name(c, place)};
       for (const model::Guess& guess : reading.guesses.top)
         row.insert(row.end(), {std::to_string(guess.id), label_of(c, guess.id), plain(guess.probability)});
@@ -544,7 +540,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return facts;
   viz::paint_crosshair(facts.overlay, region_of(picture, hit), hit.row, hit.col, c.theme->text_muted,
                        c.theme->query, style_of(c));
-  const int place = places[static_cast<std::size_t>(hit.row)];
+  const int place = places[hit.row];
   facts.say("position " + token_name(c.run->tokens, hit.col));
   facts.say(place_name(c, place), Fact::In::status);
   facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::In::tooltip);
@@ -577,13 +573,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("KL(end ‖ here) " + viz::number(reading.divergence) + " nats");
 
   add_copies_of_token(facts, c, s.top.front().id);
-  const auto copy = [&](const char* what, const std::string& value) {
-    facts.said.push_back({.label = what, .value = value, .copied = value, .in = Fact::In::menu});
-  };
-  copy("probability", plain(s.top.front().probability));
-  copy("the final answer's probability", plain(s.next_probability));
-  if (s.next_rank >= 0) copy("the final answer's rank", std::to_string(s.next_rank + 1));
-  copy("KL", plain(reading.divergence));
+  facts.value("probability", plain(s.top.front().probability), Fact::In::menu);
+  facts.value("the final answer's probability", plain(s.next_probability), Fact::In::menu);
+  if (s.next_rank >= 0)
+    facts.value("the final answer's rank", std::to_string(s.next_rank + 1), Fact::In::menu);
+  facts.value("KL", plain(reading.divergence), Fact::In::menu);
   add_patch(facts.commands, c, point_of(place), hit.col, "The stream at " + place_name(c, place) + " here");
   return facts;
 }

@@ -54,7 +54,7 @@ std::vector<Candidate> most_changed(const Guesses& g, std::size_t count) {
   // Below that it is rounding; then the more probable ones first.
   constexpr double kLeast = 1e-6;
   const auto change = [&](const Candidate& a) {
-    const double by = std::abs(a.probability - g.before[static_cast<std::size_t>(a.id)]);
+    const double by = std::abs(a.probability - g.before[a.id]);
     return std::pair(by < kLeast ? 0 : by, a.probability);
   };
   std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
@@ -73,11 +73,11 @@ Guesses guess(const ViewContext& c, const NextToken& next) {
   model::softmax(next.logits, c.options[kTemperature], g.probabilities);
   const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
   for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
-    g.best.push_back({best.id, g.probabilities[static_cast<std::size_t>(best.id)]});
+    g.best.push_back({best.id, g.probabilities[best.id]});
   if (c.side == Side::difference && !g.before.empty()) g.best = most_changed(g, wanted);
   const int following = next.position + 1;
   if (following < c.run->tokens.length()) {
-    g.actual = c.run->tokens.tokens[static_cast<std::size_t>(following)].id;
+    g.actual = c.run->tokens.tokens[following].id;
     g.actual_rank = model::rank_of(next.logits, g.actual);
   }
   return g;
@@ -92,12 +92,12 @@ std::string signed_points(double change) {
 viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g, int id) {
   viz::Bar bar;
   bar.label = label_of(c, id);
-  const double probability = g.probabilities[static_cast<std::size_t>(id)];
+  const double probability = g.probabilities[id];
   bar.value = 100 * probability;
   bar.number = percent(probability);
-  bar.detail = viz::fixed_number(static_cast<double>(next.logits[static_cast<std::size_t>(id)]), 2);
+  bar.detail = viz::fixed_number(static_cast<double>(next.logits[id]), 2);
   if (!g.before.empty()) {
-    const double before = g.before[static_cast<std::size_t>(id)];
+    const double before = g.before[id];
     bar.before = 100 * before;
     bar.detail = signed_points(probability - before);
     if (c.side == Side::difference) std::swap(bar.number, bar.detail);
@@ -110,7 +110,7 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
 }
 
 std::string title_of(const ViewContext& c) {
-  return "After “" + c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
+  return "After “" + c.run->tokens.labels[c.selection.query] + "”";
 }
 
 std::string subtitle_of(const ViewContext& c) {
@@ -167,8 +167,8 @@ Picture build(const ViewContext& c) {
   double mass = 0, mass_before = 0;
   const auto add_bar = [&](int id) {
     chart.bars.push_back(make_bar(c, *next, g, id));
-    mass += g.probabilities[static_cast<std::size_t>(id)];
-    if (!g.before.empty()) mass_before += g.before[static_cast<std::size_t>(id)];
+    mass += g.probabilities[id];
+    if (!g.before.empty()) mass_before += g.before[id];
   };
   for (std::size_t i = 0; i < shown; ++i) add_bar(g.best[i].id);
   int others = static_cast<int>(g.probabilities.size() - shown);
@@ -232,11 +232,10 @@ Table table(const ViewContext& c) {
   for (std::size_t i = 0; i < g.best.size(); ++i) {
     const int id = g.best[i].id;
     result.rows.push_back({std::to_string(i + 1), std::to_string(id), label_of(c, id),
-                           bytes_as_hex(c.run->model->tokenizer->bytes(id)),
-                           plain(next->logits[static_cast<std::size_t>(id)]), plain(g.best[i].probability),
-                           id == g.actual ? "yes" : ""});
+                           bytes_as_hex(c.run->model->tokenizer->bytes(id)), plain(next->logits[id]),
+                           plain(g.best[i].probability), id == g.actual ? "yes" : ""});
     if (!g.before.empty()) {
-      const double before = g.before[static_cast<std::size_t>(id)];
+      const double before = g.before[id];
       result.rows.back().insert(result.rows.back().end(),
                                 {plain(before), plain(g.best[i].probability - before)});
     }
@@ -286,7 +285,7 @@ ViewActions append(const ViewContext& c, int which) {
   if (!next || !c.run) return {};
   const Guesses g = guess(c, *next);
   if (which >= static_cast<int>(g.best.size())) return {};
-  return go_on(c, *next, g.best[static_cast<std::size_t>(which)].id);
+  return go_on(c, *next, g.best[which].id);
 }
 
 }  // namespace

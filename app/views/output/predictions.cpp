@@ -63,10 +63,8 @@ struct Numbers {
 /// The same position of what is compared, where the same token follows there; null: there is none, or not
 /// yet.
 const model::PositionStatistics* before_of(const ViewContext& c, const Statistics& compared, int position) {
-  const int there = c.run->aligned[static_cast<std::size_t>(position)];
-  return there >= 0 && there < std::ssize(compared.positions)
-             ? &compared.positions[static_cast<std::size_t>(there)]
-             : nullptr;
+  const int there = c.run->aligned[position];
+  return there >= 0 && there < std::ssize(compared.positions) ? &compared.positions[there] : nullptr;
 }
 bool same_token_follows(const ViewContext& c, int position) {
   const std::vector<int>&tokens = c.run->run->tokens, &others = c.run->baseline->run->tokens;
@@ -133,7 +131,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
                int importance) {
   constexpr double kStrongest = 0.8;
   const auto guess = [&n, g](int position) -> const model::Guess* {
-    const std::vector<model::Guess>& top = n.of[static_cast<std::size_t>(position)]->top;
+    const std::vector<model::Guess>& top = n.of[position]->top;
     return g < top.size() ? &top[g] : nullptr;
   };
   const auto cell = [guess](const auto& words) {
@@ -151,7 +149,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
     const double p = guess(i) ? std::clamp(guess(i)->probability, 0.0, 1.0) : 0;
     const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
     column.grounds.push_back(c.theme->accent.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
-    column.framed.push_back(n.of[static_cast<std::size_t>(i)]->next_rank == static_cast<int>(g));
+    column.framed.push_back(n.of[i]->next_rank == static_cast<int>(g));
   }
 }
 
@@ -167,16 +165,14 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const bool comparing = n.compared != nullptr, two = comparing && compares_different_inputs(*c.run);
   const PromptTokens& tokens = c.run->tokens;
   const viz::Color bars = c.theme->accent.with_alpha(170);
-  const auto at = [&n](int i) -> const model::PositionStatistics& {
-    return *n.of[static_cast<std::size_t>(i)];
-  };
-  const auto id = [&tokens](int i) { return tokens.tokens[static_cast<std::size_t>(i)].id; };
+  const auto at = [&n](int i) -> const model::PositionStatistics& { return *n.of[i]; };
+  const auto id = [&tokens](int i) { return tokens.tokens[i].id; };
   const auto last = [&n](int i) { return i + 1 == n.length; };
-  const auto incomparable = [&n](int i) { return !n.comparable_at[static_cast<std::size_t>(i)]; };
+  const auto incomparable = [&n](int i) { return !n.comparable_at[i]; };
   const auto next = [last](const auto& cell) {
     return [last, cell](int i) { return last(i) ? std::string() : in_file(cell(i + 1)); };
   };
-  const auto label = [&tokens](int i) { return tokens.labels[static_cast<std::size_t>(i)]; };
+  const auto label = [&tokens](int i) { return tokens.labels[i]; };
   List list = empty_list(c, n.count());
   list.number("", 7, [](int i) { return i; },
               {.file = "position", .color = c.theme->text_muted, .digits = 0});
@@ -206,7 +202,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (comparing) {
     const auto guess_before = [&n](const auto& words) {
       return [&n, words](int i) {
-        const model::PositionStatistics* s = n.before[static_cast<std::size_t>(i)];
+        const model::PositionStatistics* s = n.before[i];
         return s == nullptr || s->top.empty() ? std::string() : words(s->top.front());
       };
     };
@@ -247,12 +243,11 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   const viz::Color opposite = c.theme->surface;
   for (int i = 0; i < n.length; ++i) {
     viz::Chip chip;
-    chip.label = c.run->tokens.labels[static_cast<std::size_t>(i)];
+    chip.label = c.run->tokens.labels[i];
     chip.break_after = chip.label.ends_with("↵");
     chip.fill = c.theme->surface;
     chip.text = c.theme->text;
-    const auto value =
-        static_cast<float>(i > 0 && i <= n.count() ? shown[static_cast<std::size_t>(i) - 1] : kNone);
+    const auto value = static_cast<float>(i > 0 && i <= n.count() ? shown[i - 1] : kNone);
     if (i > 0 && i <= n.count() && !(n.compared && std::isnan(value))) {
       chip.fill = colors(value);
       chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
@@ -331,7 +326,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   if (!l.places.empty() && l.shown_lines > 0) {
     const bool in_order = !c.options[kSurprisingFirst] && !rows.empty();
     const int anchor = in_order ? rows.front() : c.selection.query;
-    const int line = l.places[static_cast<std::size_t>(anchor)].line - (in_order ? 0 : l.shown_lines / 2);
+    const int line = l.places[anchor].line - (in_order ? 0 : l.shown_lines / 2);
     l.first_line = std::clamp(line, 0, lines_of(l.places) - l.shown_lines);
   }
   return l;
@@ -463,15 +458,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.commands.push_back(choose_query(c, region.id));
   if (const auto statistics = c.ask(StatisticsOfTokens{});
       statistics && region.id < std::ssize(statistics->positions)) {
-    const model::PositionStatistics& s = statistics->positions[static_cast<std::size_t>(region.id)];
+    const model::PositionStatistics& s = statistics->positions[region.id];
     const int after = region.id + 1 == tokens.length() ? -1 : region.id;
     for (const model::Guess& guess : s.top)
       facts.commands.push_back({"Continue with " + guess_words(c, guess),
                                 {AppendToken{guess.id, after, guess.probability, c.run}}});
-    if (region.id + 1 < c.run->run->length()) {
-      const std::string loss = plain(loss_of(s));
-      facts.said.push_back({.label = "loss", .value = loss, .copied = loss, .in = Fact::In::menu});
-    }
+    if (region.id + 1 < c.run->run->length()) facts.value("loss", plain(loss_of(s)), Fact::In::menu);
   }
   std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, region.id)};
   const int before = chip ? region.id - 1 : region.id;  // who guessed
@@ -480,16 +472,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else if (before >= numbers->count()) {
     lines.emplace_back(kComputing);
   } else {
-    const model::PositionStatistics& s = *numbers->of[static_cast<std::size_t>(before)];
+    const model::PositionStatistics& s = *numbers->of[before];
     const bool last = before + 1 == c.run->run->length();
     if (!chip && !last) lines.push_back("follows: " + token_name(tokens, before + 1));
     if (!last) add_loss_lines(lines, c, s);
     if (numbers->compared) add_change_lines(lines, c, *numbers, static_cast<std::size_t>(before));
     lines.push_back("guesses: " + guesses_words(c, s));
-    if (numbers->compared && numbers->before[static_cast<std::size_t>(before)])
+    if (numbers->compared && numbers->before[before])
       lines.push_back(
           (compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) + ": " : "before: ") +
-          guesses_words(c, *numbers->before[static_cast<std::size_t>(before)]));
+          guesses_words(c, *numbers->before[before]));
   }
   facts.say(std::move(lines), 5);
   return facts;

@@ -39,7 +39,7 @@ struct Draw {
 
   int vocabulary() const { return static_cast<int>(next->logits.size()); }
   bool removes() const { return candidates.kept() < vocabulary(); }
-  double probability(int id) const { return candidates.probabilities()[static_cast<std::size_t>(id)]; }
+  double probability(int id) const { return candidates.probabilities()[id]; }
 };
 
 NextAfter question_of(const ViewContext& c) {
@@ -97,7 +97,7 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone)
   const int shown = kept_alone ? std::min(draw.candidates.kept(), count) : count;
   double passed = 0;
   for (int rank = 0; rank < shown; ++rank) {
-    const int id = draw.ids[static_cast<std::size_t>(rank)];
+    const int id = draw.ids[rank];
     const bool removed = rank >= draw.candidates.kept();
     bar.shares.push_back({label_of(c, id), draw.probability(id), fill_of(c, draw, rank), removed, id});
     passed += draw.probability(id);
@@ -223,8 +223,7 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   list.file("id", id);
   list.text("token", 9, [&c, id](int rank) { return label_of(c, id(rank)); }, {.file = "token"});
   list.file("bytes", [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
-  list.number("logit", 4,
-              [&draw, id](int rank) { return draw.next->logits[static_cast<std::size_t>(id(rank))]; },
+  list.number("logit", 4, [&draw, id](int rank) { return draw.next->logits[id(rank)]; },
               {.file = "logit", .digits = 2});
   list.bar("probability", 8, c.theme->accent.with_alpha(110), probability,
            {.file = "probability", .digits = 4, .scientific = 0.001, .high = limit, .axis = true});
@@ -248,7 +247,7 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
 }
 
 std::string title_of(const ViewContext& c) {
-  return "What may follow “" + c.run->tokens.labels[static_cast<std::size_t>(c.selection.query)] + "”";
+  return "What may follow “" + c.run->tokens.labels[c.selection.query] + "”";
 }
 
 Picture build(const ViewContext& c) {
@@ -261,8 +260,7 @@ Picture build(const ViewContext& c) {
   const bool has_table = list.lay_out(l.rows);
   if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return too_small(c, "for the table");
   if (has_table) {  // what is less probable than the last row that shows
-    const double shown = static_cast<double>(
-        static_cast<float>(draw->together[static_cast<std::size_t>(list.layout().rows.back())]));
+    const double shown = static_cast<double>(static_cast<float>(draw->together[list.layout().rows.back()]));
     list.table.footer.front().back().text = viz::fixed_number(std::max(0.0, 1 - shown), 4);
   }
   Picture picture = blank(c);
@@ -284,7 +282,7 @@ Picture build(const ViewContext& c) {
 /// The token that a region stands for; -1: several.
 int token_of(const Draw& draw, const viz::Region& region) {
   if (region.role == kPart) return region.id;
-  return region.id < std::ssize(draw.ids) ? draw.ids[static_cast<std::size_t>(region.id)] : -1;
+  return region.id < std::ssize(draw.ids) ? draw.ids[region.id] : -1;
 }
 
 Table table(const ViewContext& c) {

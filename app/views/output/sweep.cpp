@@ -9,6 +9,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
+#include "app/run/named.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/edit_menu.h"
@@ -102,9 +103,7 @@ TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<
 SweepOf question_of(const ViewContext& c) {
   SweepOf question;
   question.over = c.options[kOver];
-  question.site = question.over == SweepOver::heads
-                      ? model::Site::z
-                      : kSweepSites[static_cast<std::size_t>(c.options[kSite])].value;
+  question.site = question.over == SweepOver::heads ? model::Site::z : kSweepSites[c.options[kSite]].value;
   question.change = c.options[kChange];
   if (question.change == SweepChange::patch && c.run) question.from = patch_prompt_of(*c.run);
   question.token = choice_of(c, kTokenId, kToken);
@@ -139,9 +138,7 @@ std::string source_words(const PromptRun& run) {
 
 /// "Each head off", "mlp_out patched, by layer and position".
 std::string title_of(const ViewContext& c, const SweepOf& question) {
-  const std::string what = over_heads(c)
-                               ? "Each head"
-                               : std::string(kSite.choices[static_cast<std::size_t>(c.options[kSite])].name);
+  const std::string what = over_heads(c) ? "Each head" : std::string(kSite.choices[c.options[kSite]].name);
   const std::string how = question.change == SweepChange::zero   ? " off"
                           : question.change == SweepChange::mean ? " at its mean"
                           : c.compared() && compares_different_inputs(*c.run)
@@ -324,7 +321,7 @@ Picture build(const ViewContext& c) {
     map.cols = {heads, "head", c.theme->accent, c.selection.head};
   } else {
     map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
-    map.cols.labels = map.cols.labels.first(static_cast<std::size_t>(sweep->columns));
+    map.cols.labels = map.cols.labels.first(sweep->columns);
     map.square = false;
   }
   map.scale_title = scale_title(c);
@@ -347,8 +344,10 @@ Picture build(const ViewContext& c) {
 
 /// The answer, where the cell under the mouse is one of it.
 std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit) {
-  if (!c.run || !can_be_asked(question_of(c))) return nullptr;
-  auto sweep = c.ask(question_of(c));
+  if (!c.run) return nullptr;
+  const SweepOf question = question_of(c);
+  if (!can_be_asked(question)) return nullptr;
+  auto sweep = c.ask(question);
   return sweep && hit.row < sweep->layers && hit.col < sweep->columns ? sweep : nullptr;
 }
 
@@ -408,9 +407,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const std::string words = "“" + edit_words(edits.front()) + "”";
     facts.commands.push_back({(is_changed(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
   };
-  const model::Edits edits = question_of(c).edits(hit.row, hit.col);
+  const SweepOf question = question_of(c);
+  const model::Edits edits = question.edits(hit.row, hit.col);
   add("Apply ", "Take back ", edits);
-  add("The whole row: ", "Take back the whole row: ", question_of(c).edits(hit.row, kWholeRow));
+  add("The whole row: ", "Take back the whole row: ", question.edits(hit.row, kWholeRow));
   if (over_heads(c)) {
     facts.commands.push_back({"Show " + head_name(hit.row, hit.col), {SelectHead{hit.row, hit.col}}});
   } else {
@@ -421,8 +421,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     return facts;
   }
   const std::string words = edit_words(edits.front());
-  facts.said.push_back(
-      {.label = "the edit “" + words + "”", .copied = edit_text(edits.front()), .in = Fact::In::menu});
+  facts.copy("the edit “" + words + "”", edit_text(edits.front()));
   if (!sweep->knows(hit.row, hit.col)) {
     facts.say(kComputing);
     return facts;
@@ -446,18 +445,17 @@ Table table(const ViewContext& c) {
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return result;
   const SweepMetric metric = c.options[kMetric];
-  const std::string name(kSweepMetrics[static_cast<std::size_t>(metric)].name);
+  const std::string name(app::name_of(kSweepMetrics, metric));
   result.header = {
       "layer", over_heads(c) ? "head" : "position", "token", "edit", "change of " + name, name + " with it"};
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
       if (!sweep->knows(layer, column)) continue;
       const model::Edits edits = question.edits(layer, column);
-      result.rows.push_back({std::to_string(layer), std::to_string(column),
-                             over_heads(c) ? "" : c.run->tokens.labels[static_cast<std::size_t>(column)],
-                             edits.empty() ? "" : edit_words(edits.front()),
-                             plain(sweep->difference(metric, layer, column)),
-                             plain(sweep->at(layer, column).of(metric))});
+      result.rows.push_back(
+          {std::to_string(layer), std::to_string(column), over_heads(c) ? "" : c.run->tokens.labels[column],
+           edits.empty() ? "" : edit_words(edits.front()), plain(sweep->difference(metric, layer, column)),
+           plain(sweep->at(layer, column).of(metric))});
     }
   return result;
 }

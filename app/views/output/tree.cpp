@@ -82,8 +82,7 @@ struct Tree {
   /// The tokens from the root on to a node.
   std::vector<int> way_to(int node) const {
     std::vector<int> ids;
-    for (; node > 0; node = nodes[static_cast<std::size_t>(node)].parent)
-      ids.push_back(nodes[static_cast<std::size_t>(node)].id);
+    for (; node > 0; node = nodes[node].parent) ids.push_back(nodes[node].id);
     return {ids.rbegin(), ids.rend()};
   }
 };
@@ -97,7 +96,7 @@ class Planter {
   int step(int from, int id, double probability, Source source) {
     const auto [at, is_new] = children_.try_emplace({from, id}, static_cast<int>(nodes_.size()));
     if (is_new) nodes_.push_back({id, from, probability, source});
-    Node& node = nodes_[static_cast<std::size_t>(at->second)];
+    Node& node = nodes_[at->second];
     node.source = std::min(node.source, source);
     if (std::isnan(node.probability)) node.probability = probability;
     return at->second;
@@ -112,9 +111,9 @@ class Planter {
 Tree in_order(Tree tree) {
   std::vector<std::vector<int>> children(tree.nodes.size());
   for (std::size_t i = 1; i < tree.nodes.size(); ++i)
-    children[static_cast<std::size_t>(tree.nodes[i].parent)].push_back(static_cast<int>(i));
+    children[tree.nodes[i].parent].push_back(static_cast<int>(i));
   const auto probability = [&](int i) {
-    const double p = tree.nodes[static_cast<std::size_t>(i)].probability;
+    const double p = tree.nodes[i].probability;
     return std::isnan(p) ? -1 : p;
   };
   for (auto& of : children) std::ranges::stable_sort(of, std::ranges::greater{}, probability);
@@ -123,15 +122,15 @@ Tree in_order(Tree tree) {
   for (std::vector<int> next{0}; !next.empty();) {
     const int i = next.back();
     next.pop_back();
-    place[static_cast<std::size_t>(i)] = static_cast<int>(nodes.size());
-    nodes.push_back(tree.nodes[static_cast<std::size_t>(i)]);
+    place[i] = static_cast<int>(nodes.size());
+    nodes.push_back(tree.nodes[i]);
     int& parent = nodes.back().parent;
-    if (parent >= 0) parent = place[static_cast<std::size_t>(parent)];
-    const auto& of = children[static_cast<std::size_t>(i)];
+    if (parent >= 0) parent = place[parent];
+    const auto& of = children[i];
     next.insert(next.end(), of.rbegin(), of.rend());
   }
   tree.nodes = std::move(nodes);
-  tree.end = place[static_cast<std::size_t>(tree.end)];
+  tree.end = place[tree.end];
   return tree;
 }
 
@@ -162,7 +161,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
     int at = 0;
     for (std::size_t i = first; i < tried->ids.size(); ++i) {
       const auto known = static_cast<std::ptrdiff_t>(i) - tried->begun;
-      const double p = known >= 0 ? tried->probabilities[static_cast<std::size_t>(known)] : kUnknown;
+      const double p = known >= 0 ? tried->probabilities[known] : kUnknown;
       at = planter.step(at, tried->ids[i], p, Source::tried);
     }
   }
@@ -170,7 +169,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   std::vector<double> probabilities(next.logits.size());
   model::softmax(next.logits, 1, probabilities);
   for (const model::Guess& guess : model::largest_logits(next.logits, kGuesses))
-    planter.step(tree.end, guess.id, probabilities[static_cast<std::size_t>(guess.id)], Source::guess);
+    planter.step(tree.end, guess.id, probabilities[guess.id], Source::guess);
   if (drawn != nullptr) {
     for (const auto& text : drawn->texts) {
       int at = tree.end;
@@ -195,7 +194,7 @@ std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   const viz::Style style = style_of(c);
   std::string words;
   for (int i = tree.root_tokens; i-- > 0;) {
-    std::string longer = c.run->tokens.labels[static_cast<std::size_t>(i)] + words;
+    std::string longer = c.run->tokens.labels[i] + words;
     if (!words.empty() && style.width("…" + longer, style.font_size) > room) return "…" + words;
     words = std::move(longer);
   }
@@ -267,8 +266,8 @@ Layout lay_out(const ViewContext& c, const Tree& tree) {
   if (l.legend) l.area.h -= legend;
   l.rows = std::clamp(static_cast<int>((l.area.h + 1) / pitch), 0, l.tree.row_count);
   l.columns = static_cast<double>(l.area.w / em);
-  const viz::Rect end = l.tree.boxes[static_cast<std::size_t>(tree.end)];
-  const int row = l.tree.rows[static_cast<std::size_t>(tree.end)];
+  const viz::Rect end = l.tree.boxes[tree.end];
+  const int row = l.tree.rows[tree.end];
   const bool whole = l.rows >= l.tree.row_count;
   const int wanted = c.options[kFirstRow] >= 0 ? c.options[kFirstRow] : row < l.rows ? 0 : row - l.rows / 4;
   l.first = whole ? 0 : std::clamp(wanted, 0, l.tree.row_count - l.rows);
@@ -350,8 +349,8 @@ std::vector<int> ids_of(const ViewContext& c, const Tree& tree, int node) {
 ViewActions go_to(const ViewContext& c, const Tree& tree, int node) {
   if (node == tree.end || node >= std::ssize(tree.nodes)) return {};
   SetTokens to{ids_of(c, tree, node), {}, c.run};
-  for (int i = node; i > 0; i = tree.nodes[static_cast<std::size_t>(i)].parent)
-    to.probabilities.insert(to.probabilities.begin(), tree.nodes[static_cast<std::size_t>(i)].probability);
+  for (int i = node; i > 0; i = tree.nodes[i].parent)
+    to.probabilities.insert(to.probabilities.begin(), tree.nodes[i].probability);
   return {to};
 }
 
@@ -360,7 +359,7 @@ ViewActions by_key(const ViewContext& c, Key key) {
   const auto tree = tree_of(c);
   if (!tree) return {};
   const std::vector<Node>& nodes = tree->nodes;
-  const int from = tree->end, parent = nodes[static_cast<std::size_t>(from)].parent;
+  const int from = tree->end, parent = nodes[from].parent;
   const auto siblings = [&](int of) {
     std::vector<int> children;
     for (std::size_t i = 1; i < nodes.size(); ++i)
@@ -379,7 +378,7 @@ ViewActions by_key(const ViewContext& c, Key key) {
   if ((key == Key::up || key == Key::down) && parent >= 0) {
     const std::vector<int> others = siblings(parent);
     const auto at = std::ranges::find(others, from) - others.begin() + (key == Key::down ? 1 : -1);
-    if (at >= 0 && at < std::ssize(others)) return go_to(c, *tree, others[static_cast<std::size_t>(at)]);
+    if (at >= 0 && at < std::ssize(others)) return go_to(c, *tree, others[at]);
   }
   return {};
 }
@@ -406,7 +405,7 @@ Table table(const ViewContext& c) {
   std::vector<int> depth(tree->nodes.size(), tree->root_tokens - 1);
   for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
     const Node& node = tree->nodes[i];
-    if (node.parent >= 0) depth[i] = depth[static_cast<std::size_t>(node.parent)] + 1;
+    if (node.parent >= 0) depth[i] = depth[node.parent] + 1;
     result.rows.push_back({std::to_string(i), node.parent < 0 ? "" : std::to_string(node.parent),
                            std::to_string(depth[i]), std::to_string(node.id), label_of(c, node.id),
                            std::isnan(node.probability) ? "" : plain(node.probability),
@@ -486,7 +485,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto tree = tree_of(c);
   const viz::Region& region = region_of(picture, hit);
   if (!tree || region.id >= std::ssize(tree->nodes)) return facts;
-  const Node& node = tree->nodes[static_cast<std::size_t>(region.id)];
+  const Node& node = tree->nodes[region.id];
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
   const std::vector<int> way = tree->way_to(region.id);
   const std::size_t left_out = way.size() - std::min<std::size_t>(way.size(), kTokensInTip);
@@ -494,16 +493,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   for (const int id : std::span(way).subspan(left_out)) text += label_of(c, id);
   facts.say("“" + label_of(c, node.id) + "”, " + name_of(node.source));
   if (!text.empty()) facts.say(text, Fact::In::tooltip);
-  if (!std::isnan(node.probability)) {
-    const std::string probability = plain(node.probability);
-    facts.said.push_back({.label = "probability", .value = probability, .copied = probability});
-  }
+  if (!std::isnan(node.probability)) facts.value("probability", plain(node.probability));
   if (const ViewActions actions = go_to(c, *tree, region.id); !actions.empty())
     facts.commands.push_back({"End the prompt here", actions});
   if (region.id != tree->end) facts.say("click: the prompt ends here", Fact::In::tooltip);
-  facts.said.push_back({.label = "the text up to here",
-                        .copied = c.run->model->tokenizer->decode(ids_of(c, *tree, region.id)),
-                        .in = Fact::In::menu});
+  facts.copy("the text up to here", c.run->model->tokenizer->decode(ids_of(c, *tree, region.id)));
   add_copies_of_token(facts, c, node.id);
   return facts;
 }

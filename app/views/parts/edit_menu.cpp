@@ -36,7 +36,7 @@ int position_id(const ViewContext& c, int position) {
   int id = position;
   for (const Edit& edit : run_of(c).prompt.edits)
     if (const auto* set = std::get_if<model::SetPositionIds>(&edit); set && position < std::ssize(set->ids))
-      id = set->ids[static_cast<std::size_t>(position)];
+      id = set->ids[position];
   return id;
 }
 
@@ -58,10 +58,7 @@ bool can_change(const ViewContext& c) {
 }
 
 bool is_changed(const ViewContext& c, const Edit& edit) {
-  if (!c.run) return false;
-  EditList made;
-  for (const Edit& other : run_of(c).prompt.edits) made.edits.push_back({other, true});
-  return has_edit(made, edit);
+  return c.run && has_edit(run_of(c).prompt.edits, edit);
 }
 
 ViewActions toggled(const Edit& edit) {

@@ -227,6 +227,19 @@ viz::Scene encoding_cross(const ViewContext& c, const Picture& picture, const vi
   return overlay;
 }
 
+void add_both(Facts& facts, float learned, float sinusoidal) {
+  facts.number("learned", learned);
+  facts.number("sinusoidal", sinusoidal);
+  facts.said.back().unit = "(not GPT-2's)";
+}
+
+void add_curve_of(Facts& facts, const std::vector<int>& curves, int row, const std::string& name,
+                  ViewActions toggled) {
+  const bool drawn = std::ranges::find(curves, row) != curves.end();
+  if (!drawn || curves.size() > 1)
+    facts.commands.push_back({(drawn ? "No curve of " : "Curve of ") + name, std::move(toggled)});
+}
+
 std::string position_words(const ViewContext& c, int position) {
   return "position " +
          (position < c.run->run->length() ? token_name(c.run->tokens, position) : std::to_string(position));

@@ -42,6 +42,11 @@ std::string sinusoid_formula(int d_model);
 /// The place of what the mouse points at: its position in all regions, and in the maps its row.
 viz::Scene encoding_cross(const ViewContext& context, const Picture& picture, const viz::Hit& hit);
 
+/// What a map's cell has in both encodings, and the line that draws its row as a curve or no longer does:
+/// `toggled` it is, unless that is the last one.
+void add_both(Facts& facts, float learned, float sinusoidal);
+void add_curve_of(Facts& facts, const std::vector<int>& curves, int row, const std::string& name,
+                  ViewActions toggled);
 /// "position 3 “·was”", without a token beyond the prompt.
 std::string position_words(const ViewContext& context, int position);
 

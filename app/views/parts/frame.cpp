@@ -45,7 +45,7 @@ Picture too_small(const ViewContext& c, std::string_view words) {
 }
 
 const viz::Region& region_of(const Picture& picture, const viz::Hit& hit) {
-  return picture.regions[static_cast<std::size_t>(hit.region)];
+  return picture.regions[hit.region];
 }
 
 viz::Color text_on(const ViewContext& c, viz::Color ground) {

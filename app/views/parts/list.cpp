@@ -195,8 +195,7 @@ Table List::exported(int rows) const {
     for (const ListColumn* column : strips) {
       const std::span<const float> values = column->vector(row);
       for (const float value : values)
-        cells.push_back(
-            plain(column->factors.empty() ? value : column->factors[static_cast<std::size_t>(row)] * value));
+        cells.push_back(plain(column->factors.empty() ? value : column->factors[row] * value));
       cells.resize(cells.size() + column->vector(0).size() - values.size());
     }
   }

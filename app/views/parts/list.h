@@ -199,7 +199,7 @@ class List {
       return cells;
     } else {
       return [all = std::span(cells)](int row) -> const auto& {
-        return all[static_cast<std::size_t>(row)];
+        return all[row];
       };
     }
   }

@@ -231,13 +231,18 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
   return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
 }
 
+void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
+               const Options& options) {
+  if (ViewActions whole = show_whole(option, options); !whole.empty())
+    menu.push_back({label, std::move(whole)});
+}
+
 namespace {
 
 void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (!c.options[kShape].empty())
     menu.push_back({"Forget the marked shape", {SetOption{&kShape, std::vector<int>()}}});
-  if (ViewActions whole = show_whole(kZoom, c.options); !whole.empty())
-    menu.push_back({"Whole matrix", std::move(whole)});
+  add_whole(menu, "Whole matrix", kZoom, c.options);
 }
 
 }  // namespace
@@ -263,9 +268,11 @@ Facts facts_of_matrix(const ViewContext& c, const viz::Hit& hit) {
   return facts;
 }
 
-void paint_cell_cross(Facts& facts, const ViewContext& c, const viz::Region& region, const viz::Hit& hit) {
-  viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key, style_of(c));
-  if (!facts.said.empty()) return;
+void add_cell(Facts& facts, const ViewContext& c, const Picture& picture, int role, const viz::Hit& hit) {
+  for (const viz::Region& region : picture.regions)
+    if (region.role == role)
+      viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key,
+                           style_of(c));
   facts.say(head_name(c.selection.layer, c.selection.head), Fact::In::status);
   facts.say("query " + token_name(c.run->tokens, hit.row));
   facts.say("key " + token_name(key_tokens(*c.run), hit.col));

@@ -28,9 +28,9 @@ std::vector<KeyCommand> attention_matrix_commands();
 std::vector<MenuLine> attention_matrix_menu(const ViewContext& context);
 /// What can be done at any cell; nothing is said of it yet.
 Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
-/// Shows where a cell stands, and says its head, its query and its key, once for several regions.
-void paint_cell_cross(Facts& facts, const ViewContext& context, const viz::Region& region,
-                      const viz::Hit& hit);
+/// Says a cell's head, its query and its key, and shows it in the regions of a role.
+void add_cell(Facts& facts, const ViewContext& context, const Picture& picture, int role,
+              const viz::Hit& hit);
 ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture);
 
@@ -69,5 +69,8 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& 
 
 /// For the button that shows all again: nothing where all is shown.
 ViewActions show_whole(const Option<Zoom>& option, const Options& options);
+/// The same as a line of the menu.
+void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
+               const Options& options);
 
 }  // namespace headscope::app

@@ -24,12 +24,8 @@ void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int po
 void add_copies_of_token(Facts& facts, const ViewContext& c, int id, std::string label) {
   if (label.empty()) label = label_of(c, id);
   const auto& tokenizer = c.run->model->tokenizer;
-  const std::string number = std::to_string(id);
-  facts.said.push_back({.label = "“" + label + "”",
-                        .copied = tokenizer ? std::string(tokenizer->bytes(id)) : label,
-                        .in = Fact::In::menu});
-  if (tokenizer)
-    facts.said.push_back({.label = "id", .value = number, .copied = number, .in = Fact::In::menu});
+  facts.copy("“" + label + "”", tokenizer ? std::string(tokenizer->bytes(id)) : label);
+  if (tokenizer) facts.value("id", std::to_string(id), Fact::In::menu);
 }
 
 }  // namespace headscope::app

@@ -20,7 +20,7 @@ std::shared_ptr<const NextToken> current_next(const ViewContext& c) {
 }
 
 int compared_query(const ViewContext& c) {
-  return c.compared() ? c.run->aligned[static_cast<std::size_t>(c.selection.query)] : -1;
+  return c.compared() ? c.run->aligned[c.selection.query] : -1;
 }
 
 std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {

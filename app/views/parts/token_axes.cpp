@@ -7,13 +7,12 @@
 namespace headscope::app {
 
 viz::AxisLabels token_axis(const ViewContext& c, std::string_view title, viz::Color color, int emphasised) {
-  return {std::span(c.run->tokens.labels).first(static_cast<std::size_t>(c.run->run->length())),
-          std::string(title), color, emphasised};
+  return {std::span(c.run->tokens.labels).first(c.run->run->length()), std::string(title), color, emphasised};
 }
 
 viz::AxisLabels key_axis(const ViewContext& c) {
-  return {std::span(key_tokens(*c.run).labels).first(static_cast<std::size_t>(key_count(*c.run))), "key",
-          c.theme->key, c.selection.key};
+  return {std::span(key_tokens(*c.run).labels).first(key_count(*c.run)), "key", c.theme->key,
+          c.selection.key};
 }
 
 }  // namespace headscope::app

@@ -64,7 +64,7 @@ void draw_export_lines(Ui& ui, const Rect& place) {
     if (now.subject == (all[i] ? all[i]->id : std::string_view())) chosen = static_cast<int>(i);
   }
   if (const int i = pick(ui, form.line("Picture"), "Picture", names, chosen); i >= 0) {
-    const View* view = all[static_cast<std::size_t>(i)];
+    const View* view = all[i];
     set.subject = view ? std::string(view->id) : "";
   }
   const bool window = now.subject.empty();

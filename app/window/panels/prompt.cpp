@@ -35,7 +35,7 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   if (!snapshot.run || snapshot.run->prompt.text != text) return std::string::npos;
   const PromptTokens& tokens = snapshot.run->tokens;
   if (tokens.length() <= tokens.run_length) return std::string::npos;
-  return tokens.tokens[static_cast<std::size_t>(tokens.run_length)].start;
+  return tokens.tokens[tokens.run_length].start;
 }
 
 struct Heights {

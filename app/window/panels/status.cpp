@@ -84,7 +84,7 @@ void say_selection(Ui& ui, Line& line) {
   const PromptRun& run = *ui.snapshot.run;
   line.words(head_name(selection.layer, selection.head), ui.theme().text);
   const auto position = [&](const char* what, const PromptTokens& tokens, int at, viz::Color color) {
-    const std::string& label = tokens.labels[static_cast<std::size_t>(at)];
+    const std::string& label = tokens.labels[at];
     line.words(what + std::to_string(at) + " “" +
                    ui.fonts().fit(label, viz::FontStyle::regular, ui.state.font_size, ui.u(120)) + "”",
                color);

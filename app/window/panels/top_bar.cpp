@@ -21,7 +21,7 @@ float draw_mark(Ui& ui, const Rect& rect) {
     for (int j = 0; j <= i; ++j)
       ui.fill({rect.x + static_cast<float>(j) * (cell + gap), y + static_cast<float>(i) * (cell + gap), cell,
                cell},
-              diagonals[static_cast<std::size_t>(i - j)], ui.u(1.5F));
+              diagonals[i - j], ui.u(1.5F));
   }
   const float x = rect.x + 3 * cell + 2 * gap + ui.u(10);
   const float wide = ui.width("headscope", viz::FontStyle::bold, 1.12F);

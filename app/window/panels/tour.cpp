@@ -104,7 +104,7 @@ void draw_way(Ui& ui, const Tour& tour, const Rect& foot) {
 
 void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const TourPlace& place = ui.state.tour;
-  const TourStop& stop = tour.stops[static_cast<std::size_t>(place.stop)];
+  const TourStop& stop = tour.stops[place.stop];
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
   Head head(ui, inner);
   head.close();
@@ -143,7 +143,7 @@ void draw_tour(Ui& ui, const Rect& rect) {
   if (tour < 0) {
     draw_list(ui, inner);
   } else {
-    draw_stop(ui, inner, ui.state.tours[static_cast<std::size_t>(tour)]);
+    draw_stop(ui, inner, ui.state.tours[tour]);
   }
   ui.end_pane();
 }

@@ -104,7 +104,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
     for (const View* view : group) titles.push_back({std::string(view->title), std::string(view->help)});
     const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
     const int pressed = ui.choice(rows.take(ui.button_width(shown.title, true)), "Views", titles, chosen);
-    if (pressed >= 0) show(*group[static_cast<std::size_t>(pressed)]);
+    if (pressed >= 0) show(*group[pressed]);
   }
   const Command& two = command(CommandId::two_views);
   if (beside) {

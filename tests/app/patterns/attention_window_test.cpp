@@ -127,8 +127,7 @@ TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
   ASSERT_FALSE(core.state().tours.empty());
   for (int tour = 0; tour < static_cast<int>(core.state().tours.size()); ++tour) {
     core.apply(OpenTour{tour});
-    for (int stop = 0;
-         stop < static_cast<int>(core.state().tours[static_cast<std::size_t>(tour)].stops.size()); ++stop) {
+    for (int stop = 0; stop < static_cast<int>(core.state().tours[tour].stops.size()); ++stop) {
       core.apply(GoToStop{stop});
       shown(core);
     }

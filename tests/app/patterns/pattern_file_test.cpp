@@ -73,8 +73,7 @@ TEST_F(PatternFiles, GiveTheWeightsOfTheFileInEveryPrecisionWithAndWithoutABatch
           std::vector<float> rows(2 * 12);
           patterns->read(layer, head, 3, rows);
           for (int i = 0; i < 24; ++i)
-            ASSERT_EQ(rows[static_cast<std::size_t>(i)], some_weight(layer, head, 3 + i / 12, i % 12))
-                << dtype;
+            ASSERT_EQ(rows[i], some_weight(layer, head, 3 + i / 12, i % 12)) << dtype;
         }
     }
   }
@@ -323,7 +322,7 @@ TEST_F(PatternFiles, ArePooledByQueriesAndByKeysApart) {
       float most = 0;
       for (int key = 0; key < 200; ++key)
         if (key * 64 / 200 == col) most = std::max(most, some_weight(0, 0, row, key));
-      EXPECT_EQ(t.values[static_cast<std::size_t>(row * 64 + col)], most) << row << ", " << col;
+      EXPECT_EQ(t.values[row * 64 + col], most) << row << ", " << col;
     }
 }
 
@@ -356,8 +355,7 @@ TEST_F(PatternFiles, RollOutWhereKeysAreTheQueriesTokens) {
       for (int k = 0; k < 4; ++k) {
         double mean = 0;
         for (int head = 0; head < 2; ++head) mean += static_cast<double>(even_rows(4)(layer, head, q, k)) / 2;
-        step[static_cast<std::size_t>(layer)][static_cast<std::size_t>(q)][static_cast<std::size_t>(k)] =
-            0.5 * mean + (q == k ? 0.5 : 0);
+        step[layer][q][k] = 0.5 * mean + (q == k ? 0.5 : 0);
       }
   for (std::size_t q = 0; q < 4; ++q)
     for (std::size_t k = 0; k < 4; ++k) {

@@ -62,8 +62,7 @@ TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) 
   EXPECT_EQ(table.header[4], "2 cat");
   for (int query = 0; query < 5; ++query)
     for (int key = 0; key < 12; ++key)
-      EXPECT_EQ(table.rows[static_cast<std::size_t>(query)][static_cast<std::size_t>(key) + 2],
-                plain(even_rows(12)(1, 2, query, key)));
+      EXPECT_EQ(table.rows[query][key + 2], plain(even_rows(12)(1, 2, query, key)));
   // No cell is masked: the strongest and a weak one above the diagonal have colours of their own.
   const int strongest = (1 + 4 + 0) % 12;
   ASSERT_TRUE(shown.color_of(shown.grid(), 0, strongest));

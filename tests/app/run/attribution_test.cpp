@@ -252,7 +252,7 @@ EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& e
                &wte = reference_model().parameter("wte.weight");
   double mean = 0;
   for (const double v : on_stream) mean += v / static_cast<double>(d);
-  EditedTextbook textbook{result.logits[at][static_cast<std::size_t>(token)], of_logits};
+  EditedTextbook textbook{result.logits[at][token], of_logits};
   for (std::size_t i = 0; i < d; ++i) {
     const double u = gain[i] * wte[static_cast<std::size_t>(token) * d + i];
     textbook.edits += u * ((on_stream[i] - mean) / scale + normalized[i]);
@@ -303,8 +303,7 @@ TEST(SourcesOf, AddUpToTheHeadsPart) {
         ASSERT_EQ(std::ssize(sources->parts), position + 1);
         EXPECT_NEAR(sources->sum(), a->head(layer, head), 2e-5);
         for (int key = 0; key <= position; ++key)
-          EXPECT_NEAR(sources->parts[static_cast<std::size_t>(key)], expected.source(layer, head, key), 1e-4)
-              << key;
+          EXPECT_NEAR(sources->parts[key], expected.source(layer, head, key), 1e-4) << key;
       }
     }
   }

@@ -17,7 +17,7 @@ std::vector<DrawnToken> by_the_book(const Scenario& s, const ContinuationsOf& qu
   const model::Transformer& transformer = *s.run->model->transformer;
   model::Workspace workspace(1);
   std::vector<int> ids = s.run->run->tokens;
-  std::vector<float> logits(static_cast<std::size_t>(s.config().vocab_size));
+  std::vector<float> logits(s.config().vocab_size);
   std::vector<double> probabilities(logits.size());
   std::vector<DrawnToken> tokens;
   while (std::ssize(tokens) < question.tokens && std::ssize(ids) < s.config().n_ctx) {
@@ -26,7 +26,7 @@ std::vector<DrawnToken> by_the_book(const Scenario& s, const ContinuationsOf& qu
     model::softmax(logits, 1, probabilities);
     const int id = model::draw_token(logits, {question.temperature, question.top_k, question.top_p}, seed,
                                      static_cast<int>(ids.size()));
-    tokens.push_back({id, probabilities[static_cast<std::size_t>(id)], static_cast<int>(ids.size()), 1});
+    tokens.push_back({id, probabilities[id], static_cast<int>(ids.size()), 1});
     if (id == s.run->model->tokenizer->end_of_text()) break;
     ids.push_back(id);
   }
@@ -51,7 +51,7 @@ TEST(Continuations, AreWhatPassesWithoutACacheDraw) {
     const auto found = s.ask(question);
     ASSERT_EQ(std::ssize(found->texts), question.texts);
     for (int text = 0; text < question.texts; ++text)
-      expect_same(found->texts[static_cast<std::size_t>(text)],
+      expect_same(found->texts[text],
                   by_the_book(s, question, question.seed + static_cast<std::uint64_t>(text)));
   }
 }

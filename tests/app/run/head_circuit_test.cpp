@@ -60,14 +60,13 @@ class Textbook {
   std::vector<double> reading(int id) const {
     const int d = config_.n_embd;
     const std::vector<double> row = embedding(id);
-    std::vector<double> out(static_cast<std::size_t>(config_.d_head()));
+    std::vector<double> out(config_.d_head());
     for (std::size_t j = 0; j < out.size(); ++j) {
       const int at_row = (first_ + static_cast<int>(j)) * d;
       double mean = 0;
       for (int i = 0; i < d; ++i) mean += at(*projection_, at_row + i) / d;
       for (int i = 0; i < d; ++i)
-        out[j] +=
-            (at(*projection_, at_row + i) - mean) * at(*final_gain_, i) * row[static_cast<std::size_t>(i)];
+        out[j] += (at(*projection_, at_row + i) - mean) * at(*final_gain_, i) * row[i];
     }
     return out;
   }
@@ -76,9 +75,7 @@ class Textbook {
   }
 
  private:
-  static double at(const std::vector<double>& values, int index) {
-    return values[static_cast<std::size_t>(index)];
-  }
+  static double at(const std::vector<double>& values, int index) { return values[index]; }
   std::vector<double> embedding(int id) const {
     const auto begin = embedding_->begin() + std::ptrdiff_t{id} * config_.n_embd;
     return {begin, begin + config_.n_embd};
@@ -118,9 +115,9 @@ class Textbook {
   std::vector<double> carried(int id, int column) const {
     const int d = config_.n_embd;
     const std::vector<double> row = read(id);
-    std::vector<double> out(static_cast<std::size_t>(config_.d_head()));
+    std::vector<double> out(config_.d_head());
     for (int i = 0; i < d; ++i) {
-      const double x = row[static_cast<std::size_t>(i)] * at(*gain_, i);
+      const double x = row[i] * at(*gain_, i);
       for (std::size_t j = 0; j < out.size(); ++j)
         out[j] += x * at(*attention_, i * 3 * d + column * d + first_ + static_cast<int>(j));
     }
@@ -154,15 +151,12 @@ TEST(TokensOfHead, AreTheReferences) {
     ASSERT_EQ(tokens->down.size(), 10U);
     for (std::size_t i = 0; i < 10; ++i) {
       EXPECT_NEAR(static_cast<double>(tokens->up[i].logit), sorted[sorted.size() - 1 - i], 1e-4);
-      EXPECT_NEAR(static_cast<double>(tokens->up[i].logit),
-                  logits[static_cast<std::size_t>(tokens->up[i].id)], 1e-4);
+      EXPECT_NEAR(static_cast<double>(tokens->up[i].logit), logits[tokens->up[i].id], 1e-4);
       EXPECT_NEAR(static_cast<double>(tokens->down[i].logit), sorted[i], 1e-4);
-      EXPECT_NEAR(static_cast<double>(tokens->down[i].logit),
-                  logits[static_cast<std::size_t>(tokens->down[i].id)], 1e-4);
+      EXPECT_NEAR(static_cast<double>(tokens->down[i].logit), logits[tokens->down[i].id], 1e-4);
     }
-    EXPECT_NEAR(static_cast<double>(tokens->own.logit), logits[static_cast<std::size_t>(id)], 1e-4);
-    const auto larger = std::ranges::count_if(
-        logits, [&](double logit) { return logit > logits[static_cast<std::size_t>(id)]; });
+    EXPECT_NEAR(static_cast<double>(tokens->own.logit), logits[id], 1e-4);
+    const auto larger = std::ranges::count_if(logits, [&](double logit) { return logit > logits[id]; });
     EXPECT_NEAR(tokens->own_rank, static_cast<double>(larger), 2);
   }
 }
@@ -181,14 +175,10 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
       const std::vector<double> value = textbook.value(t), back = textbook.reading(t);
       trace += Textbook::dot(value, back);
       for (int i = 0; i < d_head; ++i)
-        for (int j = 0; j < d_head; ++j)
-          small[static_cast<std::size_t>(i * d_head + j)] +=
-              back[static_cast<std::size_t>(i)] * value[static_cast<std::size_t>(j)];
+        for (int j = 0; j < d_head; ++j) small[i * d_head + j] += back[i] * value[j];
     }
     for (int i = 0; i < d_head; ++i)
-      for (int j = 0; j < d_head; ++j)
-        of_square +=
-            small[static_cast<std::size_t>(i * d_head + j)] * small[static_cast<std::size_t>(j * d_head + i)];
+      for (int j = 0; j < d_head; ++j) of_square += small[i * d_head + j] * small[j * d_head + i];
     const auto copying = s.ask(CopyingOfHead{layer, head, reading});
     ASSERT_EQ(copying->eigenvalues.size(), static_cast<std::size_t>(d_head));
     std::complex<double> sum = 0, squares = 0;
@@ -215,8 +205,7 @@ TEST(KeysOfToken, AreTheReferences) {
     std::ranges::sort(sorted);
     for (std::size_t i = 0; i < 10; ++i) {
       EXPECT_NEAR(static_cast<double>(keys->up[i].logit), sorted[sorted.size() - 1 - i], slack);
-      EXPECT_NEAR(static_cast<double>(keys->up[i].logit), scores[static_cast<std::size_t>(keys->up[i].id)],
-                  slack);
+      EXPECT_NEAR(static_cast<double>(keys->up[i].logit), scores[keys->up[i].id], slack);
       EXPECT_NEAR(static_cast<double>(keys->down[i].logit), sorted[i], slack);
     }
     EXPECT_EQ(keys->own.id, 700);
@@ -276,8 +265,7 @@ TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
     for (int j = 0; j < kCols; ++j) {
       double sum = 0;
       for (int k = 0; k < kWidth; ++k)
-        sum += static_cast<double>(a[static_cast<std::size_t>(i * kWidth + k)]) *
-               static_cast<double>(b[static_cast<std::size_t>(j * kWidth + k)]);
+        sum += static_cast<double>(a[i * kWidth + k]) * static_cast<double>(b[j * kWidth + k]);
       if (!std::isnan(sum)) all.push_back(sum);
     }
   }

@@ -19,7 +19,7 @@ HeadMetrics figures_of(const std::vector<std::vector<float>>& rows, std::span<co
   HeadMetrics figures;
   const std::vector<int> earlier = earlier_occurrences(tokens);
   for (int query = 1; query < static_cast<int>(rows.size()); ++query)
-    figures.add(query, rows[static_cast<std::size_t>(query)], earlier);
+    figures.add(query, rows[query], earlier);
   return figures;
 }
 
@@ -142,8 +142,7 @@ std::vector<double> by_the_reference(const RepeatedTokens& texts, int layer, int
     const std::vector<int> tokens = texts.sequence(number, vocabulary, start);
     static std::map<std::vector<int>, headscope::testing::ReferenceGpt2::Result> known;
     if (!known.contains(tokens)) known.emplace(tokens, reference_model().run(tokens));
-    const auto& w =
-        known.at(tokens).heads[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)].weights;
+    const auto& w = known.at(tokens).heads[layer][head].weights;
     for (std::size_t q = 1; q < tokens.size(); ++q) {
       ++queries;
       previous += w[q][q - 1];
@@ -168,7 +167,7 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   EXPECT_EQ(answer->heads[0].sum(HeadMetric::first).count, 2 * 24);
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
     SCOPED_TRACE("L" + std::to_string(i / config.n_head) + " H" + std::to_string(i % config.n_head));
-    const HeadMetrics& f = answer->heads[static_cast<std::size_t>(i)];
+    const HeadMetrics& f = answer->heads[i];
     const std::vector<double> expected = by_the_reference(texts, i / config.n_head, i % config.n_head,
                                                           config.vocab_size, config.vocab_size - 1);
     EXPECT_NEAR(f[HeadMetric::induction], expected[0], 1e-5);
@@ -188,8 +187,8 @@ TEST(MetricsOnRepeated, FindTheBundledModelsInductionHeads) {
            answer->heads.begin();
   };
   const auto induction = best(HeadMetric::induction), previous = best(HeadMetric::previous);
-  EXPECT_GT(answer->heads[static_cast<std::size_t>(induction)][HeadMetric::induction], 0.5);
-  EXPECT_GT(answer->heads[static_cast<std::size_t>(previous)][HeadMetric::previous], 0.5);
+  EXPECT_GT(answer->heads[induction][HeadMetric::induction], 0.5);
+  EXPECT_GT(answer->heads[previous][HeadMetric::previous], 0.5);
   EXPECT_GT(induction / s.config().n_head, previous / s.config().n_head) << "it reads what the other wrote";
 }
 

@@ -49,8 +49,7 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
     for (int place = 0; place < lens->places; ++place) {
       SCOPED_TRACE(std::to_string(position) + " at " + std::to_string(place));
       const auto [layer, mid] = lens_place(place);
-      const std::vector<float>& row =
-          mid ? pass->blocks[static_cast<std::size_t>(layer)]->resid_mid : pass->resid(layer);
+      const std::vector<float>& row = mid ? pass->blocks[layer]->resid_mid : pass->resid(layer);
       const std::vector<int> target{lens->answer(position)};
       const auto alone = s.run->model->transformer->lens(row, 1, target, LogitLens::kGuesses, workspace);
       const model::PositionStatistics &a = lens->at(position, place).guesses, &b = alone.at(0).guesses;
@@ -69,7 +68,7 @@ TEST(LensOf, EndsInTheModelsOwnGuess) {
   for (int position = 0; position < 40; ++position) {
     const auto lens = s.ask(LensOf::around(position));
     const model::LensReading& end = lens->at(position, lens->places - 1);
-    const auto& top = statistics->positions[static_cast<std::size_t>(position)].top;
+    const auto& top = statistics->positions[position].top;
     EXPECT_EQ(end.divergence, 0);
     EXPECT_EQ(end.guesses.next_rank, 0);
     EXPECT_EQ(lens->answer(position), top.front().id);

@@ -34,7 +34,7 @@ std::shared_ptr<const model::Run> make_run(std::vector<int> tokens, const model:
 }
 
 std::vector<int> count_from(int first, int n) {
-  std::vector<int> tokens(static_cast<std::size_t>(n));
+  std::vector<int> tokens(n);
   std::iota(tokens.begin(), tokens.end(), first);
   return tokens;
 }

@@ -60,13 +60,13 @@ TEST(PositionCosines, OfSinusoidsDependOnTheDistanceAlone) {
 TEST(PositionPath, OfPositionsOnALineIsThatLine) {
   constexpr int kPositions = 16, kWidth = 8;
   std::vector<float> wpe(kPositions * kWidth, 0.25F);
-  for (int t = 0; t < kPositions; ++t) wpe[static_cast<std::size_t>(t * kWidth + 3)] = static_cast<float>(t);
+  for (int t = 0; t < kPositions; ++t) wpe[t * kWidth + 3] = static_cast<float>(t);
   const auto path = with_positions(wpe, kPositions, kWidth).ask(PathOfPositions{});
   ASSERT_EQ(path->directions, 3);
   EXPECT_NEAR(path->shares[0], 1, 1e-9);
   for (int t = 0; t < kPositions; ++t) {
-    EXPECT_NEAR(path->coordinates[static_cast<std::size_t>(t * 3)], static_cast<float>(t) - 7.5F, 1e-5);
-    EXPECT_NEAR(path->coordinates[static_cast<std::size_t>(t * 3 + 1)], 0, 1e-5);
+    EXPECT_NEAR(path->coordinates[t * 3], static_cast<float>(t) - 7.5F, 1e-5);
+    EXPECT_NEAR(path->coordinates[t * 3 + 1], 0, 1e-5);
   }
 }
 
@@ -85,8 +85,7 @@ TEST(PositionShift, SinusoidsAreCarriedOnExactlyAndSoIsAModelThatLearnedThem) {
     double sum = 0;
     for (int i = 0; i < kWidth; i += 2)
       sum += 1 - std::cos(k / std::pow(10000.0, static_cast<double>(i) / kWidth));
-    EXPECT_NEAR(static_cast<double>(shift->stay[static_cast<std::size_t>(k)]),
-                std::sqrt(2 * sum / (kWidth / 2)), 1e-5);
+    EXPECT_NEAR(static_cast<double>(shift->stay[k]), std::sqrt(2 * sum / (kWidth / 2)), 1e-5);
   }
 }
 

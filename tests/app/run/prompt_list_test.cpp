@@ -65,7 +65,7 @@ const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king
 /// The prompts that can be run, each by itself.
 std::vector<std::pair<int, Scenario>> each() {
   std::vector<std::pair<int, Scenario>> all;
-  for (const int i : {0, 2, 3}) all.emplace_back(i + 1, Scenario(kPrompts[static_cast<std::size_t>(i)]));
+  for (const int i : {0, 2, 3}) all.emplace_back(i + 1, Scenario(kPrompts[i]));
   return all;
 }
 
@@ -123,7 +123,7 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
       for (int head = 0; head < one.config().n_head; ++head) {
         const auto pattern = one.ask(PatternOf{layer, head});
         for (int query = 1; query < one.length(); ++query) {
-          if (one.run->tokens.labels[static_cast<std::size_t>(query)] != "·king") continue;
+          if (one.run->tokens.labels[query] != "·king") continue;
           for (int key = 0; key <= query; ++key)
             if (pattern->matrix().at(query, key) > 0.05F)
               expected.emplace_back(-pattern->matrix().at(query, key), number, layer, head, query, key);

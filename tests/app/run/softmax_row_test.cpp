@@ -30,8 +30,8 @@ TEST(SoftmaxRow, IsTheRowOfTheStagesToTheBit) {
           ASSERT_LE(row->scaled[k], row->largest);
           ASSERT_EQ(row->powers[k] * share, row->weights[k]) << "the sum is the model's own";
         }
-        EXPECT_EQ(row->scaled[static_cast<std::size_t>(row->largest_key)], row->largest);
-        EXPECT_EQ(row->powers[static_cast<std::size_t>(row->largest_key)], 1);
+        EXPECT_EQ(row->scaled[row->largest_key], row->largest);
+        EXPECT_EQ(row->powers[row->largest_key], 1);
       }
     }
   }

@@ -88,7 +88,7 @@ class SweepTest : public ::testing::Test {
                                                                                                       rows);
         }
     };
-    return reference_->run(ids, changes).logits[static_cast<std::size_t>(position)];
+    return reference_->run(ids, changes).logits[position];
   }
 
   static std::vector<double> log_probabilities(std::vector<double> logits) {

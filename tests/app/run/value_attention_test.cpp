@@ -55,7 +55,7 @@ std::vector<std::vector<double>> rollout(const headscope::testing::ReferenceGpt2
     for (std::size_t q = 0; q < n; ++q) {
       for (std::size_t k = 0; k < n; ++k) {
         double step = q == k ? 0.5 : 0;
-        for (const Head& head : result.heads[static_cast<std::size_t>(l)])
+        for (const Head& head : result.heads[l])
           step += 0.5 * head.weights[q][k] / static_cast<double>(result.heads[0].size());
         for (std::size_t j = 0; j < n; ++j) next[q][j] += step * all[k][j];
       }

@@ -182,8 +182,7 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
       const auto run = bundled()->transformer->forward(s.run->run->tokens, workspace, options);
       std::vector<float> logits(4096);
       bundled()->transformer->logits(*run, s.length() - 1, 1, workspace, logits);
-      EXPECT_EQ(sweep->at(layer, column).logit,
-                static_cast<double>(logits[static_cast<std::size_t>(sweep->token)]));
+      EXPECT_EQ(sweep->at(layer, column).logit, static_cast<double>(logits[sweep->token]));
     }
   }
   const viz::Theme theme = viz::light_theme();
@@ -201,7 +200,7 @@ double written(const LoadedModel& model, int layer, int neuron, int id) {
       parameter_rows(*model.transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1);
   std::vector<float> logits(4096);
   model.transformer->unembed(row.values, workspace, logits);
-  return static_cast<double>(logits[static_cast<std::size_t>(id)]);
+  return static_cast<double>(logits[id]);
 }
 
 TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
@@ -217,8 +216,7 @@ TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
   for (const std::vector<std::string>& row : table.rows) {
     const int neuron = std::stoi(row[1]), id = std::stoi(row[4]);
     const auto activation = [&](const TokenPass& pass) {
-      return static_cast<double>(
-          pass.blocks[static_cast<std::size_t>(layer)]->mlp_post[static_cast<std::size_t>(neuron)]);
+      return static_cast<double>(pass.blocks[layer]->mlp_post[neuron]);
     };
     const double expected = activation(*after) * written(*bundled(), layer, neuron, id) -
                             activation(*before) * written(*second(), layer, neuron, id);
@@ -328,8 +326,7 @@ TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {
     bundled()->transformer->logits(*now, now->length() - 1, 1, workspace, logits);
     EXPECT_EQ(token.id, std::ranges::max_element(logits) - logits.begin());
     EXPECT_NEAR(std::log(token.probability),
-                static_cast<double>(logits[static_cast<std::size_t>(token.id)]) - model::log_sum_exp(logits),
-                1e-6);
+                static_cast<double>(logits[token.id]) - model::log_sum_exp(logits), 1e-6);
     ids.push_back(token.id);
   }
 }

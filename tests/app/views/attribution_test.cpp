@@ -36,16 +36,15 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   const int layers = s.config().n_layer, heads = s.config().n_head;
   ASSERT_EQ(std::ssize(table.rows), layers * (heads + 2) + 3 + 3);
   double sum = 0;
-  for (int i = 0; i < layers * (heads + 2) + 3; ++i)
-    sum += std::stod(table.rows[static_cast<std::size_t>(i)][6]);
+  for (int i = 0; i < layers * (heads + 2) + 3; ++i) sum += std::stod(table.rows[i][6]);
   EXPECT_NEAR(sum, in_table(table, "sum"), 1e-9);
   EXPECT_EQ(in_table(table, "sum"), a->sum());
   EXPECT_EQ(in_table(table, "logit of “" + label_of(shown.context(), a->token) + "”"), a->logit);
   EXPECT_NEAR(in_table(table, "sum") + in_table(table, "left by rounding"), a->logit, 1e-9);
   for (int layer = 0; layer < layers; ++layer) {
     const std::string name = "L" + std::to_string(layer);
-    EXPECT_EQ(in_table(table, name + " MLP"), a->mlps[static_cast<std::size_t>(layer)]);
-    EXPECT_EQ(in_table(table, name + " bias"), a->attention_bias[static_cast<std::size_t>(layer)]);
+    EXPECT_EQ(in_table(table, name + " MLP"), a->mlps[layer]);
+    EXPECT_EQ(in_table(table, name + " bias"), a->attention_bias[layer]);
     for (int head = 0; head < heads; ++head)
       EXPECT_EQ(in_table(table, head_name(layer, head)), a->head(layer, head));
   }
@@ -97,8 +96,8 @@ TEST(AttributionView, ColoursAreSignedAndTheMouseTellsTheNumber) {
   for (int layer = 0; layer < a->layers; ++layer) {
     for (int col = 0; col < grid.col_count; ++col) {
       const double value = col < a->n_head()    ? a->head(layer, col)
-                           : col == a->n_head() ? a->attention_bias[static_cast<std::size_t>(layer)]
-                                                : a->mlps[static_cast<std::size_t>(layer)];
+                           : col == a->n_head() ? a->attention_bias[layer]
+                                                : a->mlps[layer];
       EXPECT_THAT(shown.tooltip(kGrid, layer, col), Contains(HasSubstr("adds " + exact(value))));
       if (std::abs(value) < 0.5) continue;
       const auto color = shown.color_of(kGrid, layer, col);
@@ -133,8 +132,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   EXPECT_TRUE(std::ranges::is_sorted(parts, std::greater<>(), [](double v) { return std::abs(v); }));
   const std::vector<double> layers = values_of("layers");
   ASSERT_EQ(std::ssize(layers), a->layers + 3);
-  for (int layer = 0; layer < a->layers; ++layer)
-    EXPECT_NEAR(layers[static_cast<std::size_t>(layer) + 2], a->layer(layer), 1e-6);
+  for (int layer = 0; layer < a->layers; ++layer) EXPECT_NEAR(layers[layer + 2], a->layer(layer), 1e-6);
   double sum = 0;
   for (const double part : values_of("sources")) sum += part;
   EXPECT_NEAR(sum, a->head(2, 1), 1e-4);

@@ -21,7 +21,7 @@ TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
   EXPECT_EQ(rows[0][3], std::to_string(n));
   const model::Config& config = s.config();
   for (int pass = 1; pass <= 5; ++pass) {
-    const auto& row = rows[static_cast<std::size_t>(pass)];
+    const auto& row = rows[pass];
     EXPECT_EQ(row[2], std::to_string(n + pass - 1));
     EXPECT_EQ(row[3], "1");
     EXPECT_EQ(row[4], std::to_string((n + pass) * config.n_layer * config.n_embd * 2 * 4));

@@ -91,10 +91,10 @@ TEST(ChangeOf, TheLensFollowsTheOriginalAnswerUpTheStream) {
             << "before the edit";
       }
     }
-    std::vector<double> probabilities(static_cast<std::size_t>(scenario.config().vocab_size));
+    std::vector<double> probabilities(scenario.config().vocab_size);
     model::softmax(scenario.ask(NextAfter{position})->logits, 1, probabilities);
-    EXPECT_NEAR(change->at(position, end).guesses.next_probability,
-                probabilities[static_cast<std::size_t>(lens->answer(position))], 1e-7);
+    EXPECT_NEAR(change->at(position, end).guesses.next_probability, probabilities[lens->answer(position)],
+                1e-7);
   }
 }
 
@@ -110,7 +110,7 @@ TEST(ChangeOf, TheLensHasNothingWhereNoTokenStandsForOne) {
     EXPECT_EQ(change->before_at(5, place).guesses.next_probability,
               there->at(5, place).guesses.next_probability);
   const Table table = table_of(Side::difference, "lens", scenario);
-  EXPECT_EQ(table.rows[static_cast<std::size_t>(4 * change->places)].back(), "");
+  EXPECT_EQ(table.rows[4 * change->places].back(), "");
 }
 
 TEST(ChangeOf, TheQueryTableIsThatOfItsStages) {
@@ -119,7 +119,7 @@ TEST(ChangeOf, TheQueryTableIsThatOfItsStages) {
   const auto after = scenario.ask(StagesOf{2, 1}), before = clean.ask(StagesOf{2, 1});
   ASSERT_EQ(table.rows.size(), 9U);
   for (int key = 0; key < 9; ++key) {
-    const auto& row = table.rows[static_cast<std::size_t>(key)];
+    const auto& row = table.rows[key];
     EXPECT_EQ(std::stof(row[2]),
               after->matrix(Stage::scores).at(8, key) - before->matrix(Stage::scores).at(8, key));
     EXPECT_EQ(std::stof(row[4]),
@@ -132,7 +132,7 @@ TEST(ChangeOf, AttributionAddsUpToTheChangeOfTheLogit) {
   const Table table = table_of(Side::difference, "attribution", scenario);
   const int best = model::largest_logits(clean.ask(NextAfter{8})->logits, 1).front().id;
   const auto logit = [&](const Scenario& of) {
-    return static_cast<double>(of.ask(NextAfter{8})->logits[static_cast<std::size_t>(best)]);
+    return static_cast<double>(of.ask(NextAfter{8})->logits[best]);
   };
   double parts = 0;
   for (const auto& row : table.rows)

@@ -21,15 +21,13 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
   for (const int key : {-1, 1}) {
     s.select({3, 2, 4, key});
     const int position = key < 0 ? 4 : key;
-    const auto tokens = s.ask(TokensOfHead{3, 2, ids[static_cast<std::size_t>(position)]});
+    const auto tokens = s.ask(TokensOfHead{3, 2, ids[position]});
     const Shown shown("circuits", s, 900, 600);
     std::vector<int> expected;
     for (const auto* list : {&tokens->up, &tokens->down})
       for (const TokenPush& push : *list) expected.push_back(push.id);
     EXPECT_EQ(ids_of_role(shown.picture(), kToken), expected);
-    EXPECT_THAT(
-        texts(shown.scene()),
-        Contains("L3 H2 at “" + s.run->tokens.labels[static_cast<std::size_t>(position)] + "” writes"));
+    EXPECT_THAT(texts(shown.scene()), Contains("L3 H2 at “" + s.run->tokens.labels[position] + "” writes"));
     EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("copying score ")));
     const Table table = shown.table();
     ASSERT_EQ(table.rows.size(), tokens->up.size());

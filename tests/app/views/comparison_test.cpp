@@ -140,7 +140,7 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
   const int heads = scenario.config().n_head;
   for (const auto& [layer, head] : {std::pair{0, 3}, {1, 0}, {3, 2}}) {
     const auto change = c.ask(PatternOf{layer, head});
-    const Thumbnail& map = *maps->of_head[static_cast<std::size_t>(layer * heads + head)];
+    const Thumbnail& map = *maps->of_head[layer * heads + head];
     ASSERT_EQ(map.rows, Thumbnail::kMost);
     std::vector<float> expected(static_cast<std::size_t>(map.rows * map.cols));
     std::vector<bool> either(expected.size());  // of two as strong

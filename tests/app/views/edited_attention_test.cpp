@@ -179,7 +179,7 @@ TEST(EditedAttention, LinesLeadToLaterKeysToo) {
         listed[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
       for (int query = 0; query < s.length(); ++query) {
         for (int key = 0; key < s.length(); ++key) {
-          const double weight = weights[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)];
+          const double weight = weights[query][key];
           const auto found = listed.find({query, key});
           EXPECT_EQ(found != listed.end(), weight >= 0.05) << query << " " << key;
           if (found != listed.end()) {
@@ -215,8 +215,7 @@ TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
     ASSERT_EQ(s.selection.key, key);
     ASSERT_EQ(made.length(), s.length());
     const Shown shown("cell", s, 900, 800);
-    EXPECT_NEAR(value(shown.table(), "weight"),
-                weights[static_cast<std::size_t>(query)][static_cast<std::size_t>(key)], kTolerance);
+    EXPECT_NEAR(value(shown.table(), "weight"), weights[query][key], kTolerance);
     EXPECT_EQ(value(shown.table(), "position of the key"), key);
     DrawnPage page = shown.page();
     EXPECT_NE(page.take(forced ? "query 2 may not see key 6" : "key 2 > query 0, mask lifted"), "");
@@ -279,9 +278,7 @@ TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
     search_weights(*s.run, search, 1, workspace, best);
     std::int64_t expected = 0;
     for (int q = 1; q < s.length(); ++q)
-      for (int k = 0; k < s.length(); ++k)
-        expected +=
-            !edited.masked(q, k) && weights[static_cast<std::size_t>(q)][static_cast<std::size_t>(k)] > 0.02;
+      for (int k = 0; k < s.length(); ++k) expected += !edited.masked(q, k) && weights[q][k] > 0.02;
     EXPECT_EQ(best.count(), expected);
     std::vector<HeadMetrics> heads;
     add_figures_of(*s.run, workspace, heads);

@@ -36,19 +36,17 @@ TEST(HeadMetrics, AreTheReferencesForEveryHead) {
     int sink = 0;
     int induce = 0, repeat = 0;
     for (int q = 1; q < n; ++q) {
-      const auto& weights = w[static_cast<std::size_t>(q)];
+      const auto& weights = w[q];
       sink += weights[0] > 0.5;
-      first += weights[0], previous += weights[static_cast<std::size_t>(q) - 1];
-      self += weights[static_cast<std::size_t>(q)];
+      first += weights[0], previous += weights[q - 1];
+      self += weights[q];
       bool induces = false, repeats = false;
       for (int k = 0; k <= q; ++k) {
-        const double v = weights[static_cast<std::size_t>(k)];
+        const double v = weights[k];
         entropy -= v > 0 ? v * std::log2(v) : 0;
         distance += v * (q - k);
-        if (k < q && tokens[static_cast<std::size_t>(k)] == tokens[static_cast<std::size_t>(q)])
-          repeats = true, duplicate += v;
-        if (k > 0 && k < q && tokens[static_cast<std::size_t>(k) - 1] == tokens[static_cast<std::size_t>(q)])
-          induces = true, induction += v;
+        if (k < q && tokens[k] == tokens[q]) repeats = true, duplicate += v;
+        if (k > 0 && k < q && tokens[k - 1] == tokens[q]) induces = true, induction += v;
       }
       induce += induces, repeat += repeats;
     }
@@ -90,7 +88,7 @@ TEST(HeadMetrics, TheMouseTellsAllOfThem) {
   const Scenario s(kTwice);
   const Shown shown("metrics", s, 1200, 900);
   const Table table = shown.table();
-  const auto& row = table.rows[static_cast<std::size_t>(s.config().n_head)];  // L1 H0
+  const auto& row = table.rows[s.config().n_head];  // L1 H0
   const auto lines = shown.tooltip(shown.find(kCell, 0), 1, 0);
   EXPECT_EQ(lines.at(0), "L1 H0");
   for (std::size_t i = 2; i < row.size(); ++i)

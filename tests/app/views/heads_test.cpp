@@ -88,7 +88,7 @@ TEST(Heads, TilesShowAFigureInPlaceOfMaps) {
           for (std::size_t key = 0; distance && key <= query; ++key)
             expected += weights[query][key] * static_cast<double>(query - key) / 22;
         }
-        const auto& row = table.rows[static_cast<std::size_t>(layer * config.n_head + head)];
+        const auto& row = table.rows[layer * config.n_head + head];
         const int map = shown.map_of(layer, head);
         const auto drawn = page.take(shown.region(map).rect);
         ASSERT_EQ(drawn.size(), 1U);
@@ -128,12 +128,11 @@ TEST(Heads, TheTableHasTheWeightsOfTheReference) {
     ASSERT_EQ(cells, std::min(length, 64));
     for (const auto& [layer, head] : {std::pair{0, 0}, {4, 3}}) {
       for (int row = 0; row < cells; ++row) {
-        const auto& found =
-            table.rows[static_cast<std::size_t>((layer * s.config().n_head + head) * cells + row)];
+        const auto& found = table.rows[(layer * s.config().n_head + head) * cells + row];
         EXPECT_EQ(found[0], std::to_string(layer));
         EXPECT_EQ(found[1], std::to_string(head));
         for (int col = 0; col < cells; ++col) {
-          const std::string& cell = found[static_cast<std::size_t>(col) + 3];
+          const std::string& cell = found[col + 3];
           if (col > row) {
             EXPECT_EQ(cell, "");
           } else {
@@ -163,8 +162,7 @@ TEST(Heads, ARegionForEachHeadAndExactMeans) {
         const std::vector<std::string> lines = shown.tooltip(map, row, col);
         EXPECT_EQ(lines[0], name);
         EXPECT_TRUE(agree(number_after(lines, "weight "),
-                          table.rows[static_cast<std::size_t>((layer * s.config().n_head + head) * cells +
-                                                              row)][static_cast<std::size_t>(col) + 3],
+                          table.rows[(layer * s.config().n_head + head) * cells + row][col + 3],
                           reference_cell(s, layer, head, row, col, cells, 0).value_or(0), kWeightTolerance));
         double first = 0, previous = 0, self = 0;
         const auto& weights = reference_head(s, layer, head).weights;

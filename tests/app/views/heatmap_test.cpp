@@ -65,7 +65,7 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
       EXPECT_EQ(page.numbers_left(), "");
       const int first_key = without_key0 ? 1 : 0;
       for (int query = 0; query < s.length(); ++query) {
-        const auto& row = weights[static_cast<std::size_t>(query)];
+        const auto& row = weights[query];
         const double largest = *std::max_element(row.begin() + first_key, row.end());
         for (int key = 0; key < s.length(); ++key) {
           SCOPED_TRACE("query " + std::to_string(query) + ", key " + std::to_string(key));
@@ -77,7 +77,7 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
             EXPECT_EQ(*color, *shown.color_of(grid, 0, 0));
             EXPECT_FALSE(scale.values_of(*color)) << "out of the scale";
           } else {
-            const double weight = row[static_cast<std::size_t>(key)];
+            const double weight = row[key];
             EXPECT_TRUE(reads(scale, color, value_scale == std::string("row") ? weight / largest : weight));
           }
         }
@@ -103,8 +103,7 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
       for (int key = 0; key <= query; ++key) sum += static_cast<double>(answer->matrix().at(query, key));
       for (int key = 0; key < 12; ++key) {
         const float value = answer->matrix().at(query, key);
-        const std::string& cell =
-            table.rows[static_cast<std::size_t>(query)][static_cast<std::size_t>(key) + 2];
+        const std::string& cell = table.rows[query][key + 2];
         EXPECT_EQ(cell, key > query ? "" : plain(value));
         if (key > query) continue;
         EXPECT_TRUE(reads(scale, shown.color_of(grid, query, key), static_cast<double>(value)));
@@ -237,9 +236,7 @@ TEST(Heatmap, TheZoomFollowsTheKeys) {
 TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
   Scenario s(kRobot, {1, 2, 5, 3});
   const Shown shown("heatmap", s, 700, 600);
-  const auto name = [&](int i) {
-    return std::to_string(i) + " “" + s.run->tokens.labels[static_cast<std::size_t>(i)] + "”";
-  };
+  const auto name = [&](int i) { return std::to_string(i) + " “" + s.run->tokens.labels[i] + "”"; };
   EXPECT_EQ(in_words(shown.choose("Query " + name(7), 0, 7, 2)), "query 7");
   EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 7, 2)), "query 7, key 2");
   EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 5, 2)), "key 2");

@@ -40,7 +40,7 @@ std::vector<double> lens_of(const Scenario& s, const std::vector<double>& x) {
   double mean = 0, variance = 0, sum = 0;
   for (const double v : x) mean += v / d;
   for (const double v : x) variance += (v - mean) * (v - mean) / d;
-  std::vector<double> p(static_cast<std::size_t>(s.config().vocab_size));
+  std::vector<double> p(s.config().vocab_size);
   for (std::size_t id = 0; id < p.size(); ++id) {
     for (std::size_t i = 0; i < x.size(); ++i)
       p[id] += ((x[i] - mean) / std::sqrt(variance + s.config().layer_norm_epsilon) * gain[i] + bias[i]) *
@@ -62,7 +62,7 @@ TEST(Lens, TheTableIsTheReferencesAtEveryPlace) {
     const std::vector<double> end = lens_of(s, stream_at(s, places - 1, position));
     const auto answer = std::ranges::max_element(end) - end.begin();
     for (int place = 0; place < places; ++place) {
-      const auto& row = table.rows[static_cast<std::size_t>(position * places + place)];
+      const auto& row = table.rows[position * places + place];
       SCOPED_TRACE(row[0] + " " + row[1] + " at " + row[2]);
       const std::vector<double> here = lens_of(s, stream_at(s, place, position));
       std::vector<double> sorted = here;
@@ -73,7 +73,7 @@ TEST(Lens, TheTableIsTheReferencesAtEveryPlace) {
         EXPECT_NEAR(std::stod(row[5 + 3 * g]), p, 1e-3 * p);
       }
       EXPECT_EQ(std::stol(row[18]), answer);
-      const double p = here[static_cast<std::size_t>(answer)];
+      const double p = here[answer];
       EXPECT_NEAR(std::stod(row[20]), p, 1e-3 * p + 1e-12);
       const auto above = [&](double factor) {
         return std::ranges::count_if(here, [&](double other) { return other > factor * p; });
@@ -87,15 +87,14 @@ TEST(Lens, TheTableIsTheReferencesAtEveryPlace) {
   }
   EXPECT_EQ(table.rows[0][2], "0 pre");
   EXPECT_EQ(table.rows[1][2], "0 mid");
-  EXPECT_EQ(table.rows[static_cast<std::size_t>(places) - 1][2],
-            std::to_string(s.config().n_layer - 1) + " post");
+  EXPECT_EQ(table.rows[places - 1][2], std::to_string(s.config().n_layer - 1) + " post");
 }
 
 /// Row of the table that a cell shows, the end of the stream on top.
 const std::vector<std::string>& row_of_cell(const Scenario& s, const Table& table, int row, int col,
                                             bool mid = true) {
   const int places = places_of(s), place = places - 1 - (mid ? row : 2 * row);
-  return table.rows[static_cast<std::size_t>(col * places + place)];
+  return table.rows[col * places + place];
 }
 
 TEST(Lens, EachCellHasItsBestGuessAndColour) {
@@ -289,7 +288,7 @@ TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
     if (image.dest.w < 100 && image.bitmap->height == 1) bars.push_back(image);
   ASSERT_EQ(bars.size(), 1U);
   const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
-  const double expected = shown[static_cast<std::size_t>(0.9 * static_cast<double>(shown.size()))];
+  const double expected = shown[0.9 * static_cast<double>(shown.size())];
   EXPECT_NEAR(scale.high(), expected, 0.1 * expected);
 }
 

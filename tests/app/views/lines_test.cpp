@@ -93,7 +93,7 @@ const Scenario& many_heads(int length) {
     const headscope::testing::TemporaryFolder folder;
     headscope::testing::write_other_model(
         folder, {.layers = 2, .heads = 5, .width = 20, .positions = length, .vocabulary = 4096});
-    std::vector<int> ids(static_cast<std::size_t>(length));
+    std::vector<int> ids(length);
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int>(i * 37 % 4000);
     return Scenario(Prompt{"", ids, false}, {0, 0, -1}, load_model(folder.path(), {}));
   }();
@@ -154,12 +154,11 @@ TEST(Lines, UnderTheMouseATokenHasItsOwnLinesWithTheirWeights) {
   ASSERT_EQ(lines.size(), 2U);
   const auto& weights = reference_head(s).weights[kQuery];
   const auto strongest = std::ranges::max_element(weights) - weights.begin();
-  const std::string key =
-      std::to_string(strongest) + " “" + s.run->tokens.labels[static_cast<std::size_t>(strongest)] + "”";
+  const std::string key = std::to_string(strongest) + " “" + s.run->tokens.labels[strongest] + "”";
   EXPECT_THAT(lines[1], HasSubstr("L2 H1: to key " + key + " "));
   const auto number = viz::testing::number_after(lines[1], key + " ");
   ASSERT_TRUE(number);
-  EXPECT_NEAR(number->value, weights[static_cast<std::size_t>(strongest)], number->rounding + kTolerance);
+  EXPECT_NEAR(number->value, weights[strongest], number->rounding + kTolerance);
 }
 
 TEST(Lines, CommandsGatherHeads) {

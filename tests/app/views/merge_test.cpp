@@ -134,7 +134,7 @@ TEST(Merge, ShapesStandBesideAndPiecesChooseTheirHead) {
   EXPECT_EQ(in_words(shown.click(shown.find(kPart, heads))), "") << "the bias is no head";
   const auto merged = s.ask(MergedHeadsOf{1, kPosition});
   EXPECT_THAT(shown.tooltip(shown.find(kComponent, 1, kOwnPart), kOwnPart, 7),
-              Contains("L1 H1: part[7] = " + exact(merged->of.results[static_cast<std::size_t>(d + 7)])));
+              Contains("L1 H1: part[7] = " + exact(merged->of.results[d + 7])));
   EXPECT_THAT(shown.tooltip(shown.find(kComponent, heads + 1, kSum), kSum, 7),
               Contains("sum[7] = " + exact(merged->of.out[7])));
 }

@@ -36,8 +36,7 @@ std::vector<int> strongest(const Scenario& s) {
   const std::vector<double>& post = of_reference(s, true);
   std::vector<int> order(post.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater{},
-                           [&](int i) { return std::abs(post[static_cast<std::size_t>(i)]); });
+  std::ranges::stable_sort(order, std::greater{}, [&](int i) { return std::abs(post[i]); });
   return order;
 }
 
@@ -66,7 +65,7 @@ TEST(NeuronTokens, AreTheLargestAndSmallestProductsOfTheReference) {
     ASSERT_EQ(found->down.size(), found->up.size());
     for (const auto& list : {found->up, found->down})
       for (const TokenPush& token : list)
-        EXPECT_NEAR(static_cast<double>(token.logit), expected[static_cast<std::size_t>(token.id)], 1e-5);
+        EXPECT_NEAR(static_cast<double>(token.logit), expected[token.id], 1e-5);
     std::ranges::sort(expected);
     for (std::size_t i = 0; i < found->up.size(); ++i) {
       EXPECT_NEAR(static_cast<double>(found->down[i].logit), expected[i], 1e-5);
@@ -121,14 +120,13 @@ TEST(Mlp, RowsShowTheNumbersOfTheReferenceAndWhatNeuronsPush) {
   DrawnPage page = shown.page();
   for (const int place : {0, 1, 5}) {
     SCOPED_TRACE(place);
-    const int neuron = expected[static_cast<std::size_t>(place)];
+    const int neuron = expected[place];
     const auto drawn = page.take(shown.region(shown.find(kNeuronRole, place)).rect);
     ASSERT_EQ(drawn.size(), 4U + 12U) << "neuron, before, after, adds, and six tokens with what they get";
     EXPECT_EQ(drawn[0].text, std::to_string(neuron));
-    const double activation = of_reference(s, true)[static_cast<std::size_t>(neuron)];
+    const double activation = of_reference(s, true)[neuron];
     for (const auto& [text, value] :
-         {std::pair{drawn[1].text, of_reference(s, false)[static_cast<std::size_t>(neuron)]},
-          {drawn[2].text, activation}}) {
+         {std::pair{drawn[1].text, of_reference(s, false)[neuron]}, {drawn[2].text, activation}}) {
       const auto number = viz::testing::read_number(text);
       ASSERT_TRUE(number) << text;
       EXPECT_NEAR(number->value, value, 1.001 * number->rounding + 1e-4);

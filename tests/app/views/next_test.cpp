@@ -49,8 +49,7 @@ TEST(Next, OnTheSideOfChangesTheRestSaysWhatChangedToo) {
   };
   const auto now = probabilities(Side::run), before = probabilities(Side::baseline);
   double change = 0;  // what the others lose, the shown ones win
-  for (const int id : ids_of_role(picture, kGuessRole))
-    change -= now[static_cast<std::size_t>(id)] - before[static_cast<std::size_t>(id)];
+  for (const int id : ids_of_role(picture, kGuessRole)) change -= now[id] - before[id];
   ASSERT_GT(std::abs(change), 1e-3);
   EXPECT_THAT(texts(picture.scene),
               Contains((change < 0 ? "−" : "+") + viz::number(100 * std::abs(change), 3)));
@@ -63,7 +62,7 @@ TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
     ViewContext c = s.context(420, 600, light());
     set(c, "count", "2");
     const Picture picture = find_view("next")->build(c);
-    const int actual = s.run->tokens.tokens[static_cast<std::size_t>(query) + 1].id;
+    const int actual = s.run->tokens.tokens[query + 1].id;
     EXPECT_TRUE(std::any_of(picture.regions.begin(), picture.regions.end(),
                             [&](const viz::Region& r) { return r.id == actual; }));
   }

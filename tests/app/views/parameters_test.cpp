@@ -133,8 +133,7 @@ TEST(TensorPictures, ACellIsTheStrongestOfWhatLiesUnderIt) {
           if (std::abs(v) > std::abs(strongest)) strongest = v;
         }
       }
-      EXPECT_EQ(static_cast<double>(p->pooled[static_cast<std::size_t>(row * p->pooled_cols + col)]),
-                strongest);
+      EXPECT_EQ(static_cast<double>(p->pooled[row * p->pooled_cols + col]), strongest);
     }
   }
   EXPECT_GT(under, 0);

@@ -22,15 +22,12 @@ TEST(Positions, SinusoidsAreThoseOfThePaper) {
   for (const int pos : {0, 1, 2, 17, 500, 1023}) {
     for (int i = 0; 2 * i < kDimensions; ++i) {
       const long double angle = pos / std::pow(10000.0L, 2.0L * i / kDimensions);
-      EXPECT_NEAR(encoding[static_cast<std::size_t>(pos * kDimensions + 2 * i)],
-                  static_cast<double>(std::sin(angle)), 1e-6);
-      EXPECT_NEAR(encoding[static_cast<std::size_t>(pos * kDimensions + 2 * i + 1)],
-                  static_cast<double>(std::cos(angle)), 1e-6);
+      EXPECT_NEAR(encoding[pos * kDimensions + 2 * i], static_cast<double>(std::sin(angle)), 1e-6);
+      EXPECT_NEAR(encoding[pos * kDimensions + 2 * i + 1], static_cast<double>(std::cos(angle)), 1e-6);
     }
   }
   for (const int d : {0, 1, 50, 95})
-    EXPECT_NEAR(sinusoidal_value(777, d, kDimensions),
-                encoding[static_cast<std::size_t>(777 * kDimensions + d)], 1e-6);
+    EXPECT_NEAR(sinusoidal_value(777, d, kDimensions), encoding[777 * kDimensions + d], 1e-6);
 }
 
 TEST(Positions, NeverCallsTheSinusoidsGpt2s) {
@@ -101,8 +98,7 @@ void expect_axes(const viz::Region& grid, DrawnPage& page) {
 
 double reference_encoding(const Scenario& s, int encoding, int position, int dimension) {
   const auto width = s.config().n_embd;
-  if (encoding == 0)
-    return reference_model().parameter("wpe.weight")[static_cast<std::size_t>(position * width + dimension)];
+  if (encoding == 0) return reference_model().parameter("wpe.weight")[position * width + dimension];
   const double angle = position / std::pow(10000.0, (dimension - dimension % 2) / static_cast<double>(width));
   return dimension % 2 == 0 ? std::sin(angle) : std::cos(angle);
 }
@@ -221,7 +217,7 @@ TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
     return cell;
   };
   for (const int which : {0, 1}) {
-    const std::string& cell = table.rows[7][static_cast<std::size_t>(1 + 2 * which)];
+    const std::string& cell = table.rows[7][1 + 2 * which];
     const int map = shown.encoding(which);
     const std::string name = which == 0 ? "learned" : "sinusoidal";
     EXPECT_EQ(in_words(shown.choose("Copy " + name + " " + drawn(cell), map, 4, 7)), "copy " + cell);

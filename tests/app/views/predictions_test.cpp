@@ -62,8 +62,8 @@ TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
       const int id = std::stoi(table.rows[position][8 + 3 * g]);
       EXPECT_EQ(reference(s).rank(i, id), static_cast<int>(g) + 1);
       EXPECT_EQ(drawn[6 + 2 * g].text, table.rows[position][9 + 3 * g]);
-      EXPECT_TRUE(agree(drawn[7 + 2 * g].text, table.rows[position][10 + 3 * g],
-                        probabilities[static_cast<std::size_t>(id)], kTolerance));
+      EXPECT_TRUE(
+          agree(drawn[7 + 2 * g].text, table.rows[position][10 + 3 * g], probabilities[id], kTolerance));
     }
   }
   const auto last = page.take(shown.region(row_of(shown, s.length() - 1)).rect);

@@ -91,9 +91,9 @@ TEST(Qkv, ShapesStandBesideAndPiecesChooseTheirHead) {
   EXPECT_EQ(in_words(shown.click(strip(shown, kResidual), 0, 3)), "");
   const auto input = s.ask(AttentionInputOf{2, s.length() - 1});
   EXPECT_THAT(shown.tooltip(strip(shown, kValue), 0, d_head + 2),
-              ::testing::ElementsAre("value v[" + std::to_string(d_head + 2) + "] = " +
-                                         exact(input->output[static_cast<std::size_t>(2 * d + d_head + 2)]),
-                                     "L2 H1, component 2"));
+              ::testing::ElementsAre(
+                  "value v[" + std::to_string(d_head + 2) + "] = " + exact(input->output[2 * d + d_head + 2]),
+                  "L2 H1, component 2"));
 }
 
 }  // namespace

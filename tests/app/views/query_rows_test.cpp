@@ -154,7 +154,7 @@ TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
   const auto weights = cells_of(find_view("softmax")->table(c), "change of weight");
   float last = INFINITY;
   for (const int key : ids_of_role(picture, 0)) {
-    const float change = std::abs(std::stof(weights[static_cast<std::size_t>(key)]));
+    const float change = std::abs(std::stof(weights[key]));
     EXPECT_LE(change, last);
     last = change;
   }
@@ -239,7 +239,7 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
   const ViewContext c = on(Side::difference, "cell", s);
   const viz::Picture picture = find_view("cell")->build(c);
   for (int region = 0; region < std::ssize(picture.regions); ++region) {
-    const viz::Region& row = picture.regions[static_cast<std::size_t>(region)];
+    const viz::Region& row = picture.regions[region];
     if (row.role != kKey) continue;
     EXPECT_FALSE(viz::testing::image_color_at(picture.scene, row.cell_rect(0, 4).center()));
     EXPECT_TRUE(viz::testing::image_color_at(picture.scene, row.cell_rect(0, 2).center()));
@@ -376,7 +376,7 @@ TEST(ChangeOfARow, WhatIsHiddenOnBothSidesDidNotChange) {
   ASSERT_EQ(softmax.rows.size(), 9U);
   for (const int key : {3, 4, 5, 8})
     for (std::size_t number = 1; number < softmax.header.size(); ++number)
-      EXPECT_EQ(softmax.rows[static_cast<std::size_t>(key)][number], "0");
+      EXPECT_EQ(softmax.rows[key][number], "0");
   const auto cell =
       named(table_of(Side::difference, "cell", edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6})));
   EXPECT_EQ(cell.at("change of masked"), "0");

@@ -43,7 +43,7 @@ TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
   std::vector<double> sorted = p;
   std::ranges::sort(sorted, std::ranges::greater{});
   const double left = std::accumulate(sorted.begin(), sorted.begin() + 40, 0.0);
-  while (kept < 40 && mass < 0.6 * left) mass += sorted[static_cast<std::size_t>(kept++)];
+  while (kept < 40 && mass < 0.6 * left) mass += sorted[kept++];
   ASSERT_GT(kept, 2);
   ASSERT_LT(kept, 40) << "both steps remove something";
   int drawn = 0;

@@ -132,11 +132,9 @@ TEST(Scores, TheTooltipShowsTheArithmetic) {
   for (const auto& [query, key] : {std::pair{4, 1}, {1, 4}, {22, 22}, {0, 0}}) {
     const std::vector<std::string> lines = shown.tooltip(shown.grid(1), query, key);
     for (int stage = 0; stage < 4; ++stage) {
-      SCOPED_TRACE(std::string(kWords[static_cast<std::size_t>(stage)]) + std::to_string(query) + " " +
-                   std::to_string(key));
-      EXPECT_TRUE(agree(number_after(lines, kWords[static_cast<std::size_t>(stage)]),
-                        cell_of(table, s, stage, query, key), reference_stage(s, stage, query, key),
-                        kTolerance));
+      SCOPED_TRACE(std::string(kWords[stage]) + std::to_string(query) + " " + std::to_string(key));
+      EXPECT_TRUE(agree(number_after(lines, kWords[stage]), cell_of(table, s, stage, query, key),
+                        reference_stage(s, stage, query, key), kTolerance));
     }
     // "q·k = 1.234; × 1/√32 = 0.2181; softmax → 0.5"
     const std::string& sum = lines.back();
@@ -166,7 +164,7 @@ TEST(Scores, SmallPanesShareTheirLabels) {
       }
       EXPECT_GE(rect(0).w, 3 * 14 - 3);
       const auto named = [&](int position, const viz::Rect& near, bool row) {
-        const std::string& label = s.run->tokens.labels[static_cast<std::size_t>(position)];
+        const std::string& label = s.run->tokens.labels[position];
         const auto boxes = viz::testing::text_boxes(shown.scene(), *viz::testing::fonts());
         return std::ranges::any_of(boxes, [&](const auto& box) {
           const bool beside =

@@ -67,7 +67,7 @@ TEST(SweepView, TheTableHasEveryChange) {
     ASSERT_EQ(std::ssize(table.rows), s.config().n_layer * s.length());
     for (const auto& row : table.rows) {
       const int layer = std::stoi(row[0]), position = std::stoi(row[1]);
-      EXPECT_EQ(row[2], s.run->tokens.labels[static_cast<std::size_t>(position)]);
+      EXPECT_EQ(row[2], s.run->tokens.labels[position]);
       EXPECT_EQ(std::stod(row[4]), sweep->difference(metric, layer, position));
       EXPECT_EQ(std::stod(row[5]), sweep->at(layer, position).of(metric));
     }
@@ -96,7 +96,7 @@ TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
       .over = SweepOver::positions, .site = model::Site::resid_pre, .position = s.selection.query};
   Sweep sweep = *s.ask(question);
   const auto change_becomes = [&](int layer, int column, double change) {
-    SweepReading& reading = sweep.readings[static_cast<std::size_t>(layer * sweep.columns + column)];
+    SweepReading& reading = sweep.readings[layer * sweep.columns + column];
     reading.logit = sweep.before.logit + change;
     reading.against = sweep.before.against;
   };

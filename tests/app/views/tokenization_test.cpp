@@ -63,7 +63,7 @@ TEST(Tokenization, TheTableHasARowForEachMerge) {
   const Table table = Shown("tokenization", s, 900, 700).table();
   std::size_t row = 0;
   for (int i = 0; i < s.length(); ++i) {
-    const int id = s.run->tokens.ids()[static_cast<std::size_t>(i)];
+    const int id = s.run->tokens.ids()[i];
     const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(id));
     for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k, ++row) {
       ASSERT_LT(row, table.rows.size());

@@ -52,8 +52,7 @@ TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
     EXPECT_EQ(row[0], std::to_string(position));
     const auto channel = [&](auto get) {
       const double whole = get(fill_of(strongest)) - get(blank);
-      EXPECT_NEAR(get(fill_of(position)) - get(blank),
-                  whole * weights[i] / weights[static_cast<std::size_t>(strongest)], 1.5);
+      EXPECT_NEAR(get(fill_of(position)) - get(blank), whole * weights[i] / weights[strongest], 1.5);
     };
     channel([](viz::Color c) { return static_cast<double>(c.r); });
     channel([](viz::Color c) { return static_cast<double>(c.g); });
@@ -63,7 +62,7 @@ TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
     const int token = s.run->tokens.tokens[i].id;
     EXPECT_THAT(lines[1], HasSubstr("id " + row[1] + ", bytes " + row[3]));
     if (position > 0) {
-      const double probability = reference(s).probabilities(position - 1)[static_cast<std::size_t>(token)];
+      const double probability = reference(s).probabilities(position - 1)[token];
       EXPECT_TRUE(
           agree(number_after(lines, "the model found it "), row[6], probability, 1e-5 * (1 + probability)));
       const int rank = reference(s).rank(position - 1, token);

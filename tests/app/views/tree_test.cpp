@@ -49,7 +49,7 @@ TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
   ASSERT_EQ(rows.size(), 11U);
   const auto p = reference(s).probabilities(s.length() - 1);
   for (int i = 1; i <= 10; ++i) {
-    const Row& row = rows[static_cast<std::size_t>(i)];
+    const Row& row = rows[i];
     EXPECT_EQ(row.parent, 0);
     EXPECT_EQ(row.position, s.length());
     EXPECT_EQ(reference(s).rank(s.length() - 1, row.id), i);
@@ -101,8 +101,7 @@ TEST(Tree, ShowsWhatWasTriedAndAClickGoesBackToIt) {
     const viz::Hit hit{static_cast<int>(i), 0, 0};
     const ViewActions actions = view.on(c, picture, &hit, {Gesture::Kind::click, {}, {}, {}});
     std::vector<int> ids;
-    for (int node = region.id; node > 0; node = rows[static_cast<std::size_t>(node)].parent)
-      ids.insert(ids.begin(), rows[static_cast<std::size_t>(node)].id);
+    for (int node = region.id; node > 0; node = rows[node].parent) ids.insert(ids.begin(), rows[node].id);
     ids.insert(ids.begin(), before.begin(), before.end());
     if (ids == prompt) {
       EXPECT_TRUE(actions.empty()) << "it is there";
@@ -184,13 +183,13 @@ TEST(Tree, ItsScrollBarsReachAllOfIt) {
   for (int bar = 0; bar < 2; ++bar) {
     const auto scrolls = view.scrolls(c, view.build(c));
     ASSERT_EQ(scrolls.size(), 2U);
-    const Scroll& scroll = scrolls[static_cast<std::size_t>(bar)];
+    const Scroll& scroll = scrolls[bar];
     EXPECT_LT(scroll.first + scroll.shown, scroll.total);
     for (const ViewAction& action : scroll.to(scroll.total - scroll.shown)) {
       const auto& to = std::get<SetOption>(action);
       c.options.set(*to.option, to.value);
     }
-    const Scroll moved = view.scrolls(c, view.build(c))[static_cast<std::size_t>(bar)];
+    const Scroll moved = view.scrolls(c, view.build(c))[bar];
     EXPECT_NEAR(moved.first + moved.shown, moved.total, 1);
   }
 }

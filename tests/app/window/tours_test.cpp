@@ -25,11 +25,11 @@ class ToursTest : public HandsTest {
 
   static std::string caption_of(const Core& core) {
     const TourPlace& place = core.state().tour;
-    const Tour& tour = core.state().tours[static_cast<std::size_t>(place.tour)];
+    const Tour& tour = core.state().tours[place.tour];
     std::string words;
     ViewContext context = core.window().pictures.front().context;
     context.selection = clamped(core.state().selection, *core.snapshot().run);
-    for (const std::string& paragraph : tour.stops[static_cast<std::size_t>(place.stop)].caption)
+    for (const std::string& paragraph : tour.stops[place.stop].caption)
       words += with_numbers(paragraph, context) + "\n";
     return words;
   }
@@ -60,9 +60,7 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
       EXPECT_EQ(core.state().view, stop.view);
       EXPECT_TRUE(core.state().message.text.empty()) << core.state().message.text;
       const Selection selection = clamped(core.state().selection, *core.snapshot().run);
-      const auto label = [&](int position) {
-        return core.snapshot().run->tokens.labels[static_cast<std::size_t>(position)];
-      };
+      const auto label = [&](int position) { return core.snapshot().run->tokens.labels[position]; };
       if (stop.token && *stop.token != "last") {
         EXPECT_THAT(label(selection.query), ::testing::HasSubstr(*stop.token)) << "a token of this model";
       }
@@ -96,7 +94,7 @@ TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
     const auto next = answer(core, NextAfter{-1});
     std::vector<double> probabilities(next->logits.size());
     model::softmax(next->logits, 1, probabilities);
-    return probabilities[static_cast<std::size_t>(id)];
+    return probabilities[id];
   };
   const int copied = model::largest_logits(answer(core, NextAfter{-1})->logits, 1).front().id;
   EXPECT_EQ(core.snapshot().model->tokenizer->bytes(copied), " P") << "as Pellinor begins";
@@ -132,7 +130,7 @@ TEST_F(ToursTest, EveryStopHasRoomForItsPictureInASmallWindow) {
               EXPECT_EQ(words->text.find("too small"), std::string::npos) << placed.view->id;
             }
         EXPECT_NE(find_item(core, "Next stop"), nullptr);
-        const bool asks = core.state().tours[t].stops[static_cast<std::size_t>(i)].wait == find_wait("head");
+        const bool asks = core.state().tours[t].stops[i].wait == find_wait("head");
         EXPECT_EQ(find_item(core, std::string(view_at(Place::left).title)) != nullptr, asks);
       }
     }

@@ -83,9 +83,7 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
     for (std::size_t query = 0; query < from.size(); ++query) {
       for (std::size_t key = 0; key < from.size(); ++key) {
         const bool both = from[query] >= 0 && from[key] >= 0;
-        sees[query][key] =
-            both ? mask.sees[static_cast<std::size_t>(from[query])][static_cast<std::size_t>(from[key])]
-                 : key <= query;
+        sees[query][key] = both ? mask.sees[from[query]][from[key]] : key <= query;
       }
       if (std::ranges::find(sees[query], true) == sees[query].end()) sees[query][query] = true;
     }

@@ -86,7 +86,7 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     const auto found = std::ranges::find(to, query);
     if (!is_of_head(patch.at.point, patch.at.head, head) || found == to.end() || patch.positions.empty())
       return false;
-    return key <= patch.positions[static_cast<std::size_t>(found - to.begin())];
+    return key <= patch.positions[found - to.begin()];
   }
 
  private:

@@ -59,7 +59,7 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
     std::vector<int> ids;
     for (std::size_t i = 0; i < from.size(); ++i) {
       const int own = static_cast<int>(i);
-      const int id = from[i] < 0 ? own : set.ids[static_cast<std::size_t>(from[i])];
+      const int id = from[i] < 0 ? own : set.ids[from[i]];
       ids.push_back(id == from[i] ? own : id);
     }
     while (!ids.empty() && ids.back() == static_cast<int>(ids.size()) - 1) ids.pop_back();
