@@ -8,7 +8,7 @@
 
 #include "app/desktop/doctor.h"
 #include "app/desktop/picture_clipboard.h"
-#include "app/desktop/settings.h"
+#include "app/recipe/settings.h"
 #include "app/run/memory_budget.h"
 #include "app/run/prompt_run.h"
 #include "app/run/sources/model_discovery.h"

@@ -124,16 +124,4 @@ std::string command_of(const Recipe& recipe) {
   return model == kBundledModel ? line : line + option(" --model ", model);
 }
 
-std::vector<WrittenEdit> written(const model::Edits& edits) {
-  std::vector<WrittenEdit> words;
-  for (const model::Edit& edit : edits) words.push_back({edit_text(edit), true});
-  return words;
-}
-
-Options options_of(const View& view, const Options& options) {
-  Options own;
-  for (const OptionSpec* option : view.options) own.set(*option, options.value(*option));
-  return own;
-}
-
 }  // namespace headscope::app

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -8,50 +9,152 @@
 #include <vector>
 
 #include "app/run/named.h"
+#include "app/views/option.h"
 
 namespace headscope::app {
 
-/// The values of a JSON object that nobody vouches for, one by one. What is not there keeps its default; a
-/// value of a wrong type or out of its range throws model::LoadError: one sentence with the file, the key,
-/// what was expected and what was found.
-class Fields {
+// The fields of a JSON object. FieldReader and FieldWriter have the same members, so that one function
+// declares what stands in an object, key by key, for both directions:
+//
+//   void describe(auto& form, auto& panes) {
+//     form.number("left", 0, kWidest, panes.left);
+//     ...
+
+/// Reads an object that nobody vouches for. A missing field keeps its default; a value of a wrong type or out
+/// of its range throws model::LoadError: one sentence with the file, the key, what was expected and found.
+class FieldReader {
  public:
-  /// `where` begins every sentence, `path` every key ("figure.").
-  Fields(const nlohmann::json& object, std::string where, std::string path = {});
+  static constexpr bool kReads = true;
+
+  /// `where` begins every sentence, `path` every key ("figure."). With `unusable`, nothing throws: a value
+  /// that cannot be used keeps its default, and its key is appended there.
+  FieldReader(const nlohmann::json& object, std::string where, std::string path = {},
+              std::string* unusable = nullptr);
 
   void flag(const char* key, bool& out) const;
   void whole(const char* key, int low, int high, int& out) const;
   void number(const char* key, float low, float high, float& out) const;
-  /// Any bytes, at most so many.
+  /// Any bytes, at most `most`.
   void bytes(const char* key, std::size_t most, std::string& out) const;
+  /// The same, which writing leaves out where it is empty.
+  void bytes_if_any(const char* key, std::size_t most, std::string& out) const { bytes(key, most, out); }
+  void path(const char* key, std::size_t most, std::filesystem::path& out) const;
   void wholes(const char* key, int low, std::size_t most, std::vector<int>& out) const;
+  /// `count` numbers in [0, 1]; null stands for NaN.
+  void shares(const char* key, std::size_t count, std::vector<double>& out) const;
   template <class Value, std::size_t kCount>
   void one_of(const char* key, const Named<Value> (&all)[kCount], Value& out) const {
-    const nlohmann::json* value = find(key);
-    if (value == nullptr) return;
-    std::string names;
-    for (const auto& [name, meaning] : all) {
-      if (*value == name) return void(out = meaning);
-      names += (names.empty() ? "" : ", ") + std::string(name);
+    take(key, [&](const nlohmann::json& value) {
+      std::string names;
+      for (const auto& [name, meaning] : all) {
+        if (value == name) return void(out = meaning);
+        names += (names.empty() ? "" : ", ") + std::string(name);
+      }
+      refuse(key, "one of " + names);
+    });
+  }
+  /// Options of views by name. Names that no view has are appended to `unknown`.
+  void options(const char* key, Options& out, std::vector<std::string>& unknown) const;
+
+  /// An object of its own; `describe(form, value)` declares its fields.
+  template <class Value, class Describe>
+  void object(const char* key, Value& value, const Describe& describe) const {
+    if (const nlohmann::json* found = find(key)) {
+      FieldReader part(*found, where_, path_ + key + ".", unusable_);
+      describe(part, value);
     }
-    refuse(key, "one of " + names);
+  }
+  template <class Value, class Describe>
+  void optional(const char* key, std::optional<Value>& out, const Describe& describe) const {
+    if (find(key) == nullptr) return;
+    Value value;
+    object(key, value, describe);
+    out = std::move(value);
+  }
+  /// At most `most` objects; writing leaves an empty list out.
+  template <class Value, class Describe>
+  void list(const char* key, std::size_t most, std::vector<Value>& out, const Describe& describe) const {
+    for (const nlohmann::json& value : elements(key, most)) {
+      FieldReader part(value, where_, path_ + key + "[" + std::to_string(out.size()) + "].", unusable_);
+      describe(part, out.emplace_back());
+    }
   }
 
-  /// Null where there is none.
-  const nlohmann::json* find(const char* key) const;
-  /// An object of its own; nothing where there is none.
-  std::optional<Fields> object(const char* key) const;
-  /// A list of at most so many.
-  const nlohmann::json::array_t& list(const char* key, std::size_t most) const;
-  /// The same of a list's element.
-  Fields element(const char* key, std::size_t index, const nlohmann::json& value) const;
-  const nlohmann::json& all() const { return object_; }
-
+  bool has(const char* key) const { return find(key) != nullptr; }
+  /// The elements of a list of texts of any bytes; nothing for those that are none.
+  std::vector<std::optional<std::string>> texts(const char* key, std::size_t most) const;
+  void note_unusable(const char* key) const;
+  /// Throws the sentence: `key` should be `expected`.
   [[noreturn]] void refuse(const char* key, const std::string& expected) const;
 
  private:
   const nlohmann::json& object_;
   std::string where_, path_;
+  std::string* unusable_;
+
+  const nlohmann::json* find(const char* key) const;
+  const nlohmann::json::array_t& elements(const char* key, std::size_t most) const;
+  template <class Take>
+  void take(const char* key, const Take& use) const {
+    const nlohmann::json* value = find(key);
+    if (value == nullptr) return;
+    if (unusable_ == nullptr) return use(*value);
+    try {
+      use(*value);
+    } catch (const std::exception&) {
+      note_unusable(key);
+    }
+  }
+};
+
+/// Writes the object that FieldReader reads: the keys in the order of the calls.
+class FieldWriter {
+ public:
+  static constexpr bool kReads = false;
+
+  void flag(const char* key, bool value) { object_[key] = value; }
+  void whole(const char* key, int, int, int value) { object_[key] = value; }
+  void number(const char* key, float, float, float value) { object_[key] = value; }
+  void bytes(const char* key, std::size_t, std::string_view value);
+  void bytes_if_any(const char* key, std::size_t most, std::string_view value) {
+    if (!value.empty()) bytes(key, most, value);
+  }
+  void path(const char* key, std::size_t most, const std::filesystem::path& value) {
+    bytes(key, most, value.string());
+  }
+  void wholes(const char* key, int, std::size_t, const std::vector<int>& value) { object_[key] = value; }
+  void shares(const char* key, std::size_t, const std::vector<double>& value) { object_[key] = value; }
+  template <class Value, std::size_t kCount>
+  void one_of(const char* key, const Named<Value> (&all)[kCount], const Value& value) {
+    object_[key] = name_of(all, value);
+  }
+  void options(const char* key, const Options& value, const std::vector<std::string>&);
+  template <class Value, class Describe>
+  void object(const char* key, const Value& value, const Describe& describe) {
+    FieldWriter part;
+    describe(part, value);
+    object_[key] = std::move(part.object_);
+  }
+  template <class Value, class Describe>
+  void optional(const char* key, const std::optional<Value>& value, const Describe& describe) {
+    if (value) object(key, *value, describe);
+  }
+  template <class Value, class Describe>
+  void list(const char* key, std::size_t, const std::vector<Value>& values, const Describe& describe) {
+    for (const Value& value : values) {
+      FieldWriter part;
+      describe(part, value);
+      object_[key].push_back(std::move(part.object_));
+    }
+  }
+  void refuse(const char*, const std::string&) const {}  ///< what is written was checked when it was made
+
+  void texts(const char* key, const std::vector<std::string>& values);
+
+  nlohmann::ordered_json take() { return std::move(object_); }
+
+ private:
+  nlohmann::ordered_json object_ = nlohmann::ordered_json::object();
 };
 
 }  // namespace headscope::app

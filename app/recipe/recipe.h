@@ -125,5 +125,10 @@ std::string command_of(const Recipe& recipe);
 std::vector<WrittenEdit> written(const model::Edits& edits);
 /// The options that a view has, as they are.
 Options options_of(const View& view, const Options& options);
+/// All of what a view shows, whatever part of it a pane does.
+Options without_pane_only(const View& view, Options options);
+
+/// The part of a session that a view's picture depends on: its recipe.
+Session figure_part(Session session, const View& view);
 
 }  // namespace headscope::app

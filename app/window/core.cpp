@@ -34,16 +34,8 @@ constexpr std::string_view kFirstPrompt =
 UiState first_state(const CoreOptions& options) {
   const Settings& settings = options.settings;
   UiState s;
-  s.dark = settings.dark;
-  s.font_size = settings.font_size;
-  s.panes = {settings.heads_pane, settings.next_pane, settings.beside_pane};
+  show_kept_part(s, settings.session);
   s.start_token = settings.start_token;
-  if (const View* view = find_view(settings.view); view && view->place == Place::tab) s.view = settings.view;
-  for (const auto& [name, text] : settings.options)
-    if (const OptionSpec* option = find_option(name)) s.options.set(*option, parse_option(*option, text));
-  if (const View* view = find_view(settings.second_view);
-      view && view->place == Place::tab && settings.second_view != s.view)
-    s.beside = settings.second_view;
   show_option_text(s);
   s.model = options.window.model;
   s.load_request = 1;
@@ -58,8 +50,8 @@ UiState first_state(const CoreOptions& options) {
     if (first.head) s.selection.layer = first.head->layer, s.selection.head = first.head->head;
   }
   if (settings.has_prompt) {
-    text = settings.last_prompt.text;
-    s.selection = {settings.layer, settings.head, settings.query, settings.key};
+    text = settings.session.prompt.text;
+    s.selection = settings.session.selection;
   }
   if (options.window.prompt) {
     text = options.window.prompt->text;
@@ -580,19 +572,10 @@ void Core::perform(const ExportEffect& effect) {
 
 Settings Core::settings() const {
   Settings s = options_.settings;
-  s.dark = state_.dark;
-  s.font_size = state_.font_size;
+  s.session = kept_part(state_);
+  s.has_prompt = true;
   s.window_width = window_width_;
   s.window_height = window_height_;
-  s.heads_pane = state_.panes.heads;
-  s.beside_pane = state_.panes.beside;
-  s.next_pane = state_.panes.next;
-  s.view = state_.view;
-  s.second_view = state_.beside;
-  s.layer = state_.selection.layer;
-  s.head = state_.selection.head;
-  s.query = state_.selection.query;
-  s.key = state_.selection.key;
   s.recent_models = state_.recent_models;
   s.recent_folders = state_.recent_folders;
   s.offer_models = state_.offer_models;
@@ -600,17 +583,7 @@ Settings Core::settings() const {
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
-  s.has_prompt = true;
-  s.last_prompt.text = state_.prompt.edit.text;
-  s.last_prompt.start_token = state_.start_token;
   s.start_token = state_.start_token;
-  s.options.clear();
-  const Options own = own_options(state_);
-  for (const OptionSpec* option : all_options()) {
-    const OptionValue& value = own.value(*option);
-    if (option->kept && value != option->default_value)
-      s.options.emplace(std::string(option->name), to_text(*option, value));
-  }
   return s;
 }
 

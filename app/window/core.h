@@ -10,8 +10,8 @@
 
 #include "app/desktop/background.h"
 #include "app/desktop/picture_clipboard.h"
-#include "app/desktop/settings.h"
 #include "app/hub/fetch.h"
+#include "app/recipe/settings.h"
 #include "app/run/worker.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"

@@ -88,9 +88,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   if (!context.run) throw std::runtime_error(context.no_run);
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
-  // All of it, whatever part of it the pane shows.
-  for (const OptionSpec* option : view->options)
-    if (option->pane_only) context.options.set(*option, option->default_value);
+  context.options = without_pane_only(*view, std::move(context.options));
   if (const auto size = parse_size(form.size.edit.text)) {
     context.width = size->x, context.height = size->y;
     options.page = Page::exact;

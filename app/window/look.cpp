@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/desktop/settings.h"
+#include "app/recipe/settings.h"
 #include "viz/players/imgui_compat.h"
 
 namespace headscope::app {

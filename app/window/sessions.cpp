@@ -27,10 +27,72 @@ std::string hash_of_second(const PromptRun& run, const std::filesystem::path& fi
   return open ? run.baseline->model->patterns->hash() : "";
 }
 
+/// `patches`: those from the second model, too.
+std::vector<WrittenEdit> written(const EditList& list, bool patches) {
+  std::vector<WrittenEdit> words;
+  for (const ListedEdit& listed : list.edits)
+    if (patches || !model::patches_from_second(listed.edit))
+      words.push_back({edit_text(listed.edit), listed.on});
+  return words;
+}
+
+bool is_tab(const std::string& id) {
+  const View* view = find_view(id);
+  return view != nullptr && view->place == Place::tab;
+}
+
+/// What is about no prompt: the look, panes, views, their options and the selection.
+Session view_part(const UiState& state) {
+  Session s;
+  s.view = state.view;
+  s.beside = state.beside;
+  s.options = state.options;
+  s.selection = state.selection;
+  s.look = {state.dark, state.font_size};
+  s.panes = {state.panes.heads, state.panes.next, state.panes.beside};
+  return s;
+}
+
+void show_tabs(UiState& state, const Session& s, bool beside) {
+  if (is_tab(s.view)) state.view = s.view;
+  if (beside) state.beside = is_tab(s.beside) ? s.beside : "";
+  if (state.beside == state.view) state.beside.clear();
+}
+
+void show_look(UiState& state, const Session& s) {
+  state.dark = s.look.dark;
+  state.font_size = s.look.font_size;
+  state.panes = {s.panes.left, s.panes.right, s.panes.beside};
+}
+
+/// As the window lets them be set; a file may say otherwise.
+Session within_limits(Session s) {
+  s.look.font_size = std::clamp(s.look.font_size, kSmallestFont, kLargestFont);
+  for (float* width : {&s.panes.left, &s.panes.right, &s.panes.beside})
+    if (*width > 0) *width = std::clamp(*width, kNarrowestPane, kWidestPane);
+  return s;
+}
+
 }  // namespace
 
+Session kept_part(const UiState& state) {
+  Session s = view_part(state);
+  const Options own = own_options(state);
+  s.options = {};
+  for (const OptionSpec* option : all_options())
+    if (option->kept) s.options.set(*option, own.value(*option));
+  s.prompt = {state.prompt.edit.text, {}, state.start_token};
+  return s;
+}
+
+void show_kept_part(UiState& state, const Session& s) {
+  state.options = s.options;
+  show_tabs(state, s, true);
+  show_look(state, s);
+}
+
 Session session_of(const UiState& state, const Snapshot& snapshot) {
-  Session s;
+  Session s = view_part(state);
   s.model.name = snapshot.model ? snapshot.model->name : model_name(state.model);
   const bool patterns = snapshot.model && snapshot.model->patterns;  // of no prompt
   const std::string& second = state.second.text.edit.text;
@@ -42,8 +104,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
                                  snapshot.run ? hash_of_second(*snapshot.run, second) : ""};
   } else {
     s.prompt = typed_prompt(state);
-    for (const ListedEdit& listed : state.edits.list.edits)
-      s.edits.push_back({edit_text(listed.edit), listed.on});
+    s.edits = written(state.edits.list, true);
     s.edits_off = state.edits.list.all_off;
     if (!state.second.is_file && (state.second.on || !second.empty()))
       s.second = Session::Second{second, state.second.on, state.second.alignment};
@@ -53,14 +114,9 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
       s.second_model = {loaded && loaded->folder == other ? loaded->name : model_name(other), ""};
   }
   s.side = state.side;
-  s.view = state.view;
-  s.beside = state.beside;
-  s.options = state.options;
-  s.selection = patterns && snapshot.run ? clamped(state.selection, *snapshot.run) : state.selection;
+  if (patterns && snapshot.run) s.selection = clamped(s.selection, *snapshot.run);
   s.tries = *state.tries;
   if (state.prompts) s.prompts = *state.prompts;
-  s.look = {state.dark, state.font_size};
-  s.panes = {state.panes.heads, state.panes.next, state.panes.beside};
   return s;
 }
 
@@ -91,25 +147,12 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
     if (!is_of_list(s.view) && !is_of_list(s.beside)) s.prompts.reset();
     return recipe;
   }
-  s.view = view->id;
-  s.beside.clear();
-  s.panes = {};
-  // What the picture does not show is left out.
-  s.edits.clear();
-  const bool patched = snapshot.run && snapshot.run->second_model;
-  if (s.model.attention.empty())
-    for (const model::Edit& edit : state.edits.list.active())
-      if (patched || !model::patches_from_second(edit)) s.edits.push_back({edit_text(edit), true});
-  s.edits_off = false;
-  if (s.second && !s.second->on) s.second.reset();
   s.second_model.reset();  // what is to come is not in the picture
-  if (snapshot.run && snapshot.run->second_model) s.second_model = {snapshot.run->second_model->name, ""};
-  if (s.side == Side::difference && !view->shows_difference) s.side = Side::run;
-  s.options = options_of(*view, s.options);
-  for (const OptionSpec* option : view->options)
-    if (option->pane_only) s.options.set(*option, option->default_value);
-  if (!view->reads_tries) s.tries.clear();
-  if (!is_over_list(*view, s.options)) s.prompts.reset();
+  const bool patched = snapshot.run && snapshot.run->second_model;
+  if (patched) s.second_model = {snapshot.run->second_model->name, ""};
+  if (s.model.attention.empty()) s.edits = written(state.edits.list, patched);
+  s = figure_part(std::move(s), *view);
+  s.options = without_pane_only(*view, std::move(s.options));
   return recipe;
 }
 
@@ -136,10 +179,6 @@ void show_view_of_many(UiState& state) {
 void show_session(UiState& state, const OpenSession& opened) {
   const Recipe& recipe = opened.recipe;
   const Session& s = recipe.session;
-  const auto is_tab = [](const std::string& id) {
-    const View* view = find_view(id);
-    return view != nullptr && view->place == Place::tab;
-  };
   state.options = s.options;
   state.selection = s.selection;
   const Session::Second second = s.second.value_or(Session::Second{.text = "", .on = false});
@@ -154,15 +193,8 @@ void show_session(UiState& state, const OpenSession& opened) {
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
   if (s.model.attention.empty()) become(state.edits, {});
   state.edits.problem.clear();
-  if (is_tab(s.view)) state.view = s.view;
-  if (!recipe.figure || recipe.figure->window) state.beside = is_tab(s.beside) ? s.beside : "";
-  if (state.beside == state.view) state.beside.clear();
-  if (!recipe.figure) {
-    state.dark = s.look.dark;
-    state.font_size = std::clamp(s.look.font_size, kSmallestFont, kLargestFont);
-    const auto width = [](float w) { return w > 0 ? std::clamp(w, kNarrowestPane, kWidestPane) : 0; };
-    state.panes = {width(s.panes.left), width(s.panes.right), width(s.panes.beside)};
-  }
+  show_tabs(state, s, !recipe.figure || recipe.figure->window);
+  if (!recipe.figure) show_look(state, within_limits(s));
   state.pending_session = s;
 }
 

@@ -10,6 +10,12 @@ namespace headscope::app {
 /// What is on the screen, without the hash of the model's weights.
 Session session_of(const UiState& state, const Snapshot& snapshot);
 
+/// The part of it that the next start wants: the look, panes, views, selection, the options that are kept,
+/// and the prompt's text.
+Session kept_part(const UiState& state);
+/// Shows that, but for the prompt and the selection in it.
+void show_kept_part(UiState& state, const Session& session);
+
 /// Puts the hashes of the models' weights in, as far as they are known; false: one is still to come.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 

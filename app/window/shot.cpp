@@ -24,10 +24,10 @@ Shot render_shot(const ShotOptions& options) {
   CoreOptions core_options;
   core_options.window = options.base;
   core_options.fonts = viz::Fonts::load();
-  core_options.settings.dark = options.dark;
-  core_options.settings.font_size = options.font_size;
-  core_options.settings.view = options.view;
-  core_options.settings.second_view = options.beside;
+  Session& first = core_options.settings.session;
+  first.look = {options.dark, options.font_size};
+  first.view = options.view;
+  first.beside = options.beside;
   core_options.examples = bundled_examples();
   core_options.examples_model = bundled_model();
   open_tours(core_options, load_tours(tour_folders()));

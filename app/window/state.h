@@ -10,10 +10,10 @@
 
 #include "app/desktop/example_prompts.h"
 #include "app/desktop/folder_listing.h"
-#include "app/desktop/settings.h"
 #include "app/hub/hub_name.h"
 #include "app/hub/transfer_rate.h"
 #include "app/recipe/recipe.h"
+#include "app/recipe/settings.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/worker.h"

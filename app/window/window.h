@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "app/desktop/settings.h"
 #include "app/recipe/recipe.h"
+#include "app/recipe/settings.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
 #include "viz/scene/scene.h"

@@ -239,7 +239,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
       core.apply(SetOption{option, unusual(*option)});
       ASSERT_NE(core.state().options.value(*option), option->default_value) << option->name;
       if (option->kept) {
-        EXPECT_TRUE(load_settings(file).settings.options.contains(std::string(option->name)))
+        EXPECT_EQ(load_settings(file).settings.session.options.value(*option), unusual(*option))
             << option->name << " is kept at once";
       }
     }
@@ -271,7 +271,7 @@ TEST_F(CoreTest, AnOptionThatIsAsUsualAgainIsNotKept) {
     core.apply(SetOption{option, option->default_value});
   }
   core.apply(SetDark{true});
-  EXPECT_THAT(load_settings(file).settings.options, IsEmpty());
+  EXPECT_EQ(load_settings(file).settings.session.options, Options{});
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ const std::map<std::string_view, std::vector<std::string_view>> kBelow{
     {"hub", {"run"}},
     {"text", {}},
     {"views", {"run"}},
-    {"desktop", {"views", "run", "text"}},
+    {"desktop", {"recipe", "views", "run", "text"}},
     {"recipe", {"views", "run", "text"}},
     {"tour", {"views", "run"}},
     {"window", {"desktop", "hub", "recipe", "tour", "views", "run", "text"}},
@@ -182,8 +182,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/info.cpp", "parameters"},
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
-      {"app/desktop/settings.cpp", "query"},                 // the chosen position
-      {"app/recipe/recipe_json.cpp", "query"},               // likewise
+      {"app/recipe/selection_fields.h", "query"},            // the chosen position
       {"app/views/attention/query_key_space.cpp", "query"},  // what a mark stands for
       {"app/tour/numbers.cpp", "tokens"},                    // names of numbers
       {"app/tour/numbers.cpp", "heads"},
@@ -355,8 +354,8 @@ TEST(ArchitectureRules, InsideAppArrowsGoOneWay) {
        {"app/run/memo.h", "app/views/view.h", "app/window/state.h", "app/cli/arguments/command.h"})
     EXPECT_THAT(faults("app/text/edit.cpp", header), ElementsAre(HasSubstr(header)));
   for (const char* header : {"app/window/state.h", "app/cli/arguments/command.h"})
-    EXPECT_THAT(faults("app/desktop/settings.cpp", header), ElementsAre(HasSubstr(header)));
-  EXPECT_THAT(faults("app/views/gain.cpp", "app/desktop/settings.h"), ElementsAre(HasSubstr("app/desktop")));
+    EXPECT_THAT(faults("app/recipe/settings.cpp", header), ElementsAre(HasSubstr(header)));
+  EXPECT_THAT(faults("app/views/gain.cpp", "app/recipe/settings.h"), ElementsAre(HasSubstr("app/recipe")));
   EXPECT_THAT(faults("app/window/panels/next.cpp", "app/cli/arguments/command.h"),
               ElementsAre(HasSubstr("app/cli")));
   EXPECT_THAT(faults("app/event.h", "app/run/memo.h"), ElementsAre(HasSubstr("below all")));
@@ -365,8 +364,8 @@ TEST(ArchitectureRules, InsideAppArrowsGoOneWay) {
                                      {"app/views/gain.cpp", "app/event.h"},
                                      {"app/views/block/gain.cpp", "app/views/parts/frame.h"},
                                      {"app/views/block/gain.cpp", "app/views/block/gain.h"},
-                                     {"app/desktop/settings.cpp", "app/text/json_text.h"},
-                                     {"app/window/core.cpp", "app/desktop/settings.h"},
+                                     {"app/recipe/settings.cpp", "app/text/json_text.h"},
+                                     {"app/window/core.cpp", "app/recipe/settings.h"},
                                      {"app/window/core.cpp", "app/text/edit.h"},
                                      {"app/window/panels/next.cpp", "app/run/worker.h"},
                                      {"app/cli/commands/shot.cpp", "app/window/window.h"},
@@ -399,7 +398,7 @@ TEST(ArchitectureRules, ImGuiStaysInItsPlayerAndTheProgram) {
               ElementsAre(HasSubstr("see ImGui")));
   EXPECT_THAT(broken_rules({{"model/pass/run.cpp", "#include <imgui.h>\n"}}),
               ElementsAre(HasSubstr("see ImGui")));
-  EXPECT_THAT(broken_rules({{"app/desktop/settings.cpp", "#include <imgui.h>\n"}}),
+  EXPECT_THAT(broken_rules({{"app/recipe/settings.cpp", "#include <imgui.h>\n"}}),
               ElementsAre(HasSubstr("see ImGui")));
   EXPECT_THAT(broken_rules({{"viz/players/imgui_player.cpp", "#include <imgui.h>\n"},
                             {"app/panel.cpp", "#include <imgui.h>\n"}}),
@@ -412,7 +411,7 @@ TEST(ArchitectureRules, OnlyTheHubSpeaksToTheNetwork) {
   }
   EXPECT_THAT(broken_rules({{"app/hub/http.cpp", "#include <curl/curl.h>\n"}}), IsEmpty());
   for (const char* file :
-       {"app/run/memo.cpp", "app/views/gain.cpp", "app/desktop/settings.cpp", "app/tour/wait.cpp"})
+       {"app/run/memo.cpp", "app/views/gain.cpp", "app/recipe/settings.cpp", "app/tour/wait.cpp"})
     EXPECT_THAT(broken_rules({{file, "#include \"app/hub/fetch.h\"\n"}}), ElementsAre(HasSubstr("app/hub")));
   EXPECT_THAT(broken_rules({{"app/hub/fetch.cpp", "#include \"app/views/view.h\"\n"}}),
               ElementsAre(HasSubstr("app/views")));

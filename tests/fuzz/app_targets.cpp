@@ -8,7 +8,7 @@
 #include "app/cli/arguments/measured.h"
 #include "app/cli/arguments/prompt_source.h"
 #include "app/desktop/example_prompts.h"
-#include "app/desktop/settings.h"
+#include "app/recipe/settings.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_list.h"
@@ -86,7 +86,7 @@ Outcome check_settings(std::string_view json) {
   const LoadedSettings loaded = parse_settings(json, "settings.json");
   if (!loaded.message.empty()) promise_sentence(loaded.message);
   const Settings& s = loaded.settings;
-  promise(s.font_size >= kSmallestFont && s.font_size <= kLargestFont,
+  promise(s.session.look.font_size >= kSmallestFont && s.session.look.font_size <= kLargestFont,
           "letters have a size that can be read");
   promise(
       s.window_width > 0 && s.window_height > 0 && s.export_scale >= 1 && s.export_scale <= kMostExportScale,

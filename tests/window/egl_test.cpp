@@ -136,8 +136,8 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   CoreOptions options;
   options.window.model = std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/tales";
   options.window.prompt = Prompt{"The old king had a daughter, and the old king had a son.", {}, false};
-  options.settings.view = view;
-  options.settings.dark = dark;
+  options.settings.session.view = view;
+  options.settings.session.look.dark = dark;
   options.fonts = viz::testing::fonts();
   options.screen = &gl;
   Core core(std::move(options));

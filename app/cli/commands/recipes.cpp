@@ -135,20 +135,20 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
     s.second = Session::Second{"", true, command.comparison.alignment, second.filename().string(),
                                run.baseline ? run.baseline->model->patterns->hash() : ""};
   s.side = command.comparison.side;
-  s.view = view.id;
-  s.options = options_of(view, command.options);
+  s.options = command.options;
   s.selection = command.selection.value_or(Selection{});
-  if (view.reads_tries) s.tries = command.tries;
-  if (prompts != nullptr && is_over_list(view, command.options)) s.prompts = *prompts;
+  s.tries = command.tries;
+  if (prompts != nullptr) s.prompts = *prompts;
   s.look = {command.picture.dark, command.picture.font_size};
   const bool sized = command.picture.height > 0;
-  return {s, Figure{.window = false,
-                    .width = command.picture.width,
-                    .height = command.picture.height,
-                    .page = sized ? command.page.value_or(Page::exact) : Page::trimmed,
-                    .scale = command.picture.scale,
-                    .caption = !command.no_caption,
-                    .svg_text = command.svg_text}};
+  return {figure_part(std::move(s), view),
+          Figure{.window = false,
+                 .width = command.picture.width,
+                 .height = command.picture.height,
+                 .page = sized ? command.page.value_or(Page::exact) : Page::trimmed,
+                 .scale = command.picture.scale,
+                 .caption = !command.no_caption,
+                 .svg_text = command.svg_text}};
 }
 
 MetricWeights weights_of(const LoadedModel& model, const LoadedModel* second) {

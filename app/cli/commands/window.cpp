@@ -6,7 +6,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
-#include "app/desktop/settings.h"
+#include "app/recipe/settings.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/sessions.h"

@@ -145,8 +145,8 @@ TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
 
 TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   CoreOptions own = options();
-  own.settings.view = "mlp";
-  own.settings.second_view = "lens";
+  own.settings.session.view = "mlp";
+  own.settings.session.beside = "lens";
   Core core(std::move(own));
   shown(core);
   ASSERT_EQ(core.state().view, "mlp");

@@ -157,7 +157,8 @@ TEST_F(Lists, AreKeptBySessions) {
 
 TEST_F(Lists, AListThatIsNotThereAtTheNextStartIsNotAskedFor) {
   CoreOptions o = options("A robot");
-  o.settings.options = {{"metrics-text", "list"}};
+  const OptionSpec& text = *find_option("metrics-text");
+  o.settings.session.options.set(text, parse_option(text, "list"));
   Core core(std::move(o));
   EXPECT_FALSE(is_over_list(*find_view("metrics"), core.state().options));
   CoreOptions given = options("A robot");

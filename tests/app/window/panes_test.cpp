@@ -65,12 +65,12 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
     for (const float by : {10.F, 25.F, 40.F}) core.handle(MouseMove{{at.x + by, at.y + 3}});
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2) << "it follows the mouse";
-    EXPECT_EQ(file().heads_pane, std::string_view(name) == "heads splitter" ? 0 : core.state().panes.heads)
+    EXPECT_EQ(file().session.panes.left, std::string_view(name) == "heads splitter" ? 0 : core.state().panes.heads)
         << "but is not written with every move";
     core.handle(MouseUp{{at.x + 40, at.y + 3}, 0});
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2);
-    EXPECT_EQ(file().heads_pane, core.state().panes.heads);
+    EXPECT_EQ(file().session.panes.left, core.state().panes.heads);
     EXPECT_EQ(file().next_pane, core.state().panes.next);
     core.handle(MouseMove{{at.x + 90, at.y}});
     core.draw(frame_);
@@ -89,14 +89,14 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
     }
   }
   EXPECT_EQ(core.state().panes, PaneSizes{});
-  EXPECT_EQ(file().heads_pane, 0);
+  EXPECT_EQ(file().session.panes.left, 0);
 }
 
 TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
   Core core(kept());
   shown(core);
   const viz::Rect knob = find_item(core, kTemperature.label)->rect;
-  const auto written = [&] { return file().options.contains(std::string(kTemperature.name)); };
+  const auto written = [&] { return file().session.options[kTemperature] != std::get<double>(kTemperature.default_value); };
   core.handle(MouseDown{knob.center(), 0, 1, {}});
   core.apply(SetOption{&kTemperature, std::get<double>(kTemperature.default_value)});
   ASSERT_FALSE(written());
@@ -125,8 +125,8 @@ TEST_F(PanesTest, WhatIsHeldStaysWhenTheMouseLeavesTheWindow) {
 
 TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
   CoreOptions o = options();
-  o.settings.heads_pane = 1500;
-  o.settings.next_pane = 1500;
+  o.settings.session.panes.left = 1500;
+  o.settings.session.panes.right = 1500;
   Core core(std::move(o));
   for (const float wide : {800.F, 1024.F, 1600.F}) {
     const WindowPicture& window = shown(core, wide, 700);

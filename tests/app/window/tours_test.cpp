@@ -195,7 +195,8 @@ TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
       const auto saves = [](const Effect& effect) { return std::holds_alternative<SaveEffect>(effect); };
       EXPECT_LE(std::ranges::count_if(update.effects, saves), 1) << "it is written once";
       core.apply(GoToStop{i});
-      EXPECT_EQ(core.settings().options, before.options) << "what is written is not the tour's";
+      EXPECT_EQ(core.settings().session.options, before.session.options)
+          << "what is written is not the tour's";
     }
   }
   EXPECT_NE(core.state().options.value(strips), own) << "the tours do set it";

@@ -1,12 +1,10 @@
 #pragma once
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/run/prompt_run.h"
-#include "app/views/view.h"
+#include "app/recipe/recipe.h"
 
 namespace headscope::app {
 
@@ -14,33 +12,23 @@ constexpr int kMostExportScale = 4;
 constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  // logical pixels
 constexpr float kNarrowestPane = 180, kWidestPane = 1600;  // where the window does not choose
 
-/// What the window remembers from one start to the next.
+/// What the window remembers from one start to the next: of the session what is not about its prompt alone,
+/// and paths.
 struct Settings {
-  bool dark = false;
-  float font_size = kDefaultFontSize;  ///< logical pixels, in [kSmallestFont, kLargestFont]
+  /// Its look, panes, views and selection; of the options those that are kept. Of the prompt text and start
+  /// token, as they were last; the selection is of any model, so clamp it to the one that is shown.
+  Session session;
+  bool has_prompt = false;  ///< whether the session's was ever set
   int window_width = 1600;
   int window_height = 1000;
-  float heads_pane = 0;  ///< widths in logical pixels, up to kWidestPane; 0: chosen by the window's size
-  float next_pane = 0;
-  float beside_pane = 0;                                   ///< of the second view in the middle
-  std::string view = std::string(view_at(Place::tab).id);  ///< the tab that is open
-  std::string second_view;                                 ///< id of the view beside it; empty: none
-  int layer = 0;  ///< the chosen head; of any model, so clamp it to the one that is shown
-  int head = 0;
-  int query = -1;                                      ///< the chosen position; -1: the last
-  int key = -1;                                        ///< -1: none
   std::filesystem::path last_model;                    ///< empty: the bundled one
   std::vector<std::filesystem::path> recent_models;    ///< folders, newest first: see `remember`
   std::vector<std::filesystem::path> recent_folders;   ///< those that were browsed or exported to, likewise
   std::vector<std::filesystem::path> recent_sessions;  ///< files, likewise
   std::filesystem::path export_folder;                 ///< where the last export went; empty: nowhere yet
   int export_scale = 2;      ///< PNG: device pixels for a logical one, in [1, kMostExportScale]
-  bool has_prompt = false;   ///< whether `last_prompt` was ever set
-  Prompt last_prompt;        ///< text of any bytes; never ids
   bool offer_models = true;  ///< larger ones, while the bundled one is open
   bool start_token = false;  ///< the toggle, for prompts to come
-  std::map<std::string, std::string>
-      options;  ///< of the views: those that are kept and differ from their default, as text
   bool operator==(const Settings&) const = default;
 };
 

@@ -1,4 +1,4 @@
-#include "app/desktop/settings.h"
+#include "app/recipe/settings.h"
 
 #include <random>
 
@@ -10,33 +10,39 @@ namespace headscope::app {
 namespace {
 
 using headscope::testing::TemporaryFolder;
-using ::testing::Pair;
+
+void set_option(Options& options, std::string_view name, std::string_view text) {
+  const OptionSpec& option = *find_option(name);
+  options.set(option, parse_option(option, text));
+}
 
 Settings unusual() {
   Settings settings;
-  settings.dark = true;
-  settings.font_size = 17.5F;
+  settings.session.look.dark = true;
+  settings.session.look.font_size = 17.5F;
   settings.window_width = 1234;
   settings.window_height = 777;
-  settings.heads_pane = 301.25F;
-  settings.next_pane = 222;
-  settings.view = "scores";
-  settings.second_view = "query";
-  settings.layer = 3;
-  settings.head = 2;
-  settings.query = 7;
-  settings.key = 4;
+  settings.session.panes.left = 301.25F;
+  settings.session.panes.right = 222;
+  settings.session.view = "scores";
+  settings.session.beside = "query";
+  settings.session.selection.layer = 3;
+  settings.session.selection.head = 2;
+  settings.session.selection.query = 7;
+  settings.session.selection.key = 4;
   settings.recent_models = {"/models/with \xff bytes", "/models/plain"};
   settings.recent_folders = {"/home/somebody/figures"};
   settings.export_folder = "/home/\xfe";
   settings.export_scale = 3;
   settings.last_model = "/models/with \xff bytes";
   settings.has_prompt = true;
-  settings.last_prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
-  settings.last_prompt.start_token = true;
+  settings.session.prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
+  settings.session.prompt.start_token = true;
   settings.offer_models = false;
   settings.start_token = true;
-  settings.options = {{"value-scale", "log"}, {"dimensions", "3,1"}, {"value-max", "0.05"}};
+  for (const auto& [name, text] :
+       {std::pair{"value-scale", "log"}, {"dimensions", "3,1"}, {"value-max", "0.05"}})
+    set_option(settings.session.options, name, text);
   return settings;
 }
 
@@ -67,7 +73,7 @@ TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
       "/c/settings.json");
   Settings expected;
   expected.window_height = 900;
-  expected.key = 5;
+  expected.session.selection.key = 5;
   EXPECT_EQ(loaded.settings, expected);
   EXPECT_THAT(loaded.message,
               AllOf(HasSubstr("/c/settings.json"), HasSubstr("theme"), HasSubstr("font_size"),
@@ -112,11 +118,11 @@ TEST(Settings, EveryOptionThatIsKeptComesBack) {
     if (value == option->default_value) value = stepped(*option, option->default_value, -1);
     ASSERT_NE(value, option->default_value) << option->name;
     Settings settings;
-    settings.options[std::string(option->name)] = to_text(*option, value);
+    settings.session.options.set(*option, value);
     const LoadedSettings loaded = parse_settings(to_json(settings), "s");
     EXPECT_EQ(loaded.message, "");
     ASSERT_EQ(loaded.settings, settings) << option->name;
-    EXPECT_EQ(parse_option(*option, loaded.settings.options.begin()->second), value) << option->name;
+    EXPECT_EQ(loaded.settings.session.options.value(*option), value) << option->name;
   }
 }
 
@@ -124,7 +130,9 @@ TEST(Settings, OptionsThatCannotBeReadAreLeftOutAndThoseThatNoViewHasToo) {
   const LoadedSettings loaded = parse_settings(
       R"({"options": {"value-scale": "cubic", "count": "7", "temperature": 3, "of-the-future": "x"}})",
       "/c/settings.json");
-  EXPECT_THAT(loaded.settings.options, ElementsAre(Pair("count", "7")));
+  Options expected;
+  set_option(expected, "count", "7");
+  EXPECT_EQ(loaded.settings.session.options, expected);
   EXPECT_THAT(loaded.message, AllOf(HasSubstr("/c/settings.json"), HasSubstr("options")));
   EXPECT_EQ(parse_settings(R"({"options": {"of-the-future": "x"}})", "s").message, "");
   EXPECT_THAT(parse_settings(R"({"options": [1]})", "s").message, HasSubstr("options"));
@@ -151,18 +159,14 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
     }
     if (generator() % 4 == 0) text.resize(generator() % text.size());
     const Settings settings = parse_settings(text, "s").settings;
-    EXPECT_GE(settings.font_size, kSmallestFont);
-    EXPECT_LE(settings.font_size, kLargestFont);
-    EXPECT_LE(settings.heads_pane, kWidestPane);
+    EXPECT_GE(settings.session.look.font_size, kSmallestFont);
+    EXPECT_LE(settings.session.look.font_size, kLargestFont);
+    EXPECT_LE(settings.session.panes.left, kWidestPane);
     EXPECT_GE(settings.window_width, 320);
-    EXPECT_GE(settings.layer, 0);
-    EXPECT_GE(settings.query, -1);
+    EXPECT_GE(settings.session.selection.layer, 0);
+    EXPECT_GE(settings.session.selection.query, -1);
     EXPECT_GE(settings.export_scale, 1);
     EXPECT_LE(settings.recent_models.size(), kMostRecent);
-    for (const auto& [name, value] : settings.options) {
-      ASSERT_NE(find_option(name), nullptr);
-      EXPECT_NO_THROW(parse_option(*find_option(name), value));
-    }
   }
 }
 

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace headscope::app {
+
+constexpr int kMostIndex = 1 << 24;  ///< of a layer, a head, a position
+
+/// The fields of a Selection: `form` is a FieldReader or a FieldWriter.
+void describe_selection(auto& form, auto& selection) {
+  form.whole("layer", 0, kMostIndex, selection.layer);
+  form.whole("head", 0, kMostIndex, selection.head);
+  form.whole("query", -1, kMostIndex, selection.query);
+  form.whole("key", -1, kMostIndex, selection.key);
+}
+
+}  // namespace headscope::app

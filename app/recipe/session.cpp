@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include "app/recipe/recipe.h"
+#include "app/run/edits/edit_text.h"
+
+namespace headscope::app {
+
+std::vector<WrittenEdit> written(const model::Edits& edits) {
+  std::vector<WrittenEdit> words;
+  for (const model::Edit& edit : edits) words.push_back({edit_text(edit), true});
+  return words;
+}
+
+Options options_of(const View& view, const Options& options) {
+  Options own;
+  for (const OptionSpec* option : view.options) own.set(*option, options.value(*option));
+  return own;
+}
+
+Options without_pane_only(const View& view, Options options) {
+  for (const OptionSpec* option : view.options)
+    if (option->pane_only) options.set(*option, option->default_value);
+  return options;
+}
+
+Session figure_part(Session s, const View& view) {
+  s.view = view.id;
+  s.beside.clear();
+  s.panes = {};
+  std::erase_if(s.edits, [&](const WrittenEdit& edit) { return s.edits_off || !edit.on; });
+  s.edits_off = false;
+  if (s.second && !s.second->on) s.second.reset();
+  if (s.side == Side::difference && !view.shows_difference) s.side = Side::run;
+  s.options = options_of(view, s.options);
+  if (!view.reads_tries) s.tries.clear();
+  if (!is_over_list(view, s.options)) s.prompts.reset();
+  return s;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,119 @@
+#include "app/recipe/settings.h"
+
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "app/recipe/fields.h"
+#include "app/recipe/names.h"
+#include "app/recipe/selection_fields.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr std::size_t kMostPromptBytes = std::size_t{1} << 24;
+constexpr std::size_t kMostPathBytes = 4096;
+constexpr int kSmallestWindow = 320;
+constexpr int kLargestWindow = 16384;
+constexpr std::size_t kMostNameBytes = 64;
+
+std::filesystem::path without_last_slash(const std::filesystem::path& path) {
+  return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
+}
+
+/// Paths, the newest first; those that are none are left out.
+void describe_recent(FieldReader& form, const char* key, std::vector<std::filesystem::path>& out) {
+  const std::vector<std::optional<std::string>> names = form.texts(key, kMostPathBytes);
+  bool all = true;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    const bool usable = *name && !(*name)->empty();
+    if (usable) remember(out, **name);
+    all = all && usable;
+  }
+  if (!all) form.note_unusable(key);
+}
+void describe_recent(FieldWriter& form, const char* key, const std::vector<std::filesystem::path>& recent) {
+  std::vector<std::string> names;
+  for (const auto& path : recent) names.push_back(path.string());
+  form.texts(key, names);
+}
+
+/// What stands in the file, key by key; see fields.h.
+template <class Form>
+void describe_settings(Form& form, auto& s) {
+  auto& next = s.session;
+  form.one_of("theme", kThemeNames, next.look.dark);
+  form.number("font_size", kSmallestFont, kLargestFont, next.look.font_size);
+  form.whole("window_width", kSmallestWindow, kLargestWindow, s.window_width);
+  form.whole("window_height", kSmallestWindow, kLargestWindow, s.window_height);
+  form.number("heads_pane", 0, kWidestPane, next.panes.left);
+  form.number("beside_pane", 0, kWidestPane, next.panes.beside);
+  form.number("next_pane", 0, kWidestPane, next.panes.right);
+  form.bytes("view", kMostNameBytes, next.view);
+  form.bytes("second_view", kMostNameBytes, next.beside);
+  describe_selection(form, next.selection);
+  form.path("last_model", kMostPathBytes, s.last_model);
+  describe_recent(form, "recent_models", s.recent_models);
+  describe_recent(form, "recent_folders", s.recent_folders);
+  describe_recent(form, "recent_sessions", s.recent_sessions);
+  form.path("export_folder", kMostPathBytes, s.export_folder);
+  form.whole("export_scale", 1, kMostExportScale, s.export_scale);
+  form.flag("offer_models", s.offer_models);
+  form.flag("start_token", s.start_token);
+  std::vector<std::string> unknown;  // of another version: passed over
+  form.options("options", next.options, unknown);
+  if constexpr (Form::kReads) s.has_prompt = form.has("last_prompt");
+  if (!s.has_prompt) return;
+  form.bytes("last_prompt", kMostPromptBytes, next.prompt.text);
+  form.flag("last_prompt_start_token", next.prompt.start_token);
+}
+
+}  // namespace
+
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used) {
+  if (used.empty()) return;
+  const std::filesystem::path newest = without_last_slash(used);
+  std::erase_if(recent, [&](const auto& path) { return without_last_slash(path) == newest; });
+  recent.insert(recent.begin(), newest);
+  if (recent.size() > kMostRecent) recent.resize(kMostRecent);
+}
+
+std::string to_json(const Settings& settings) {
+  FieldWriter form;
+  describe_settings(form, settings);
+  return form.take().dump(2) + "\n";
+}
+
+LoadedSettings parse_settings(std::string_view text, const std::string& file) {
+  try {
+    const nlohmann::json object = model::parse_json(text, file);
+    std::string unusable;
+    FieldReader form(object, file, {}, &unusable);
+    LoadedSettings loaded;
+    describe_settings(form, loaded.settings);
+    if (!unusable.empty())
+      loaded.message = file + ": these values cannot be used and keep their defaults: " + unusable;
+    return loaded;
+  } catch (const std::exception& error) {
+    return {{}, std::string(error.what()) + "; the settings start afresh"};
+  }
+}
+
+LoadedSettings load_settings(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return {};
+  try {
+    return parse_settings(model::read_file(file, 4 * kMostPromptBytes + (1 << 16)), file.string());
+  } catch (const std::exception& error) {
+    return {{}, std::string(error.what()) + "; the settings start afresh"};
+  }
+}
+
+void save_settings(const std::filesystem::path& file, const Settings& settings) {
+  model::make_folders(file.parent_path());
+  model::write_file_atomically(file, to_json(settings));
+}
+
+}  // namespace headscope::app
