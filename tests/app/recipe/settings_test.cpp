@@ -50,14 +50,14 @@ TEST(Settings, ComeBackAsTheyWere) {
   const LoadedSettings loaded = parse_settings(to_json(unusual()), "s");
   EXPECT_EQ(loaded.message, "");
   EXPECT_EQ(loaded.settings, unusual());
-  EXPECT_EQ(parse_settings(to_json({}), "s").settings, Settings{});
+  EXPECT_EQ(parse_settings(to_json(Settings{}), "s").settings, Settings{});
 }
 
 TEST(Settings, AnEmptyPromptIsNotNoPrompt) {
   Settings settings;
   settings.has_prompt = true;
   EXPECT_TRUE(parse_settings(to_json(settings), "s").settings.has_prompt);
-  EXPECT_FALSE(parse_settings(to_json({}), "s").settings.has_prompt);
+  EXPECT_FALSE(parse_settings(to_json(Settings{}), "s").settings.has_prompt);
 }
 
 TEST(Settings, WhatIsSaidOfAPromptThatIsNotThereIsPassedOver) {
