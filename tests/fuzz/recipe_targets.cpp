@@ -45,7 +45,7 @@ void promise_recipe(const Recipe& recipe) {
   if (std::hash<std::string>()(note) % 8 != 0)
     return;  // the whole command line takes as long as a hundred inputs
   static const std::vector<Word> kOut{{"--out", "x.png", {"--out", "x.png"}}};
-  const Command command = parse_command_line(with_given(figure, kOut));
+  const Command command = command_from(figure, kOut);
   // Files of attention are named without a place, and looked for where the user is.
   const auto names_no_place = [](const ModelArguments& model, const ComparisonArguments& compared) {
     return (model.patterns ? is_file_name(*model.model) : !model.model) &&

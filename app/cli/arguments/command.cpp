@@ -41,8 +41,10 @@ void add_all(CLI::App* app, std::vector<CLI::App*>& all) {
 class CommandLine {
  public:
   /// Describes what `arguments` may name, without any all there is. They must outlive this.
-  explicit CommandLine(const std::vector<std::string>* arguments)
-      : app_("headscope: see inside GPT-2 while it runs", "headscope"), line_(arguments) {
+  explicit CommandLine(const std::vector<std::string>* arguments, const Arguments& start = {})
+      : app_("headscope: see inside GPT-2 while it runs", "headscope"),
+        line_(arguments),
+        given_(std::make_shared<Arguments>(start)) {
     describe_program();
     for (const CommandRow& row : command_rows()) {
       CLI::App* app = app_.add_subcommand(std::string(row.name), std::string(row.help));
@@ -117,7 +119,7 @@ class CommandLine {
  private:
   CLI::App app_;
   const std::vector<std::string>* line_;
-  std::shared_ptr<Arguments> given_ = std::make_shared<Arguments>();
+  std::shared_ptr<Arguments> given_;
   std::map<const CLI::App*, Finish> finish_;             // of the program and of each command
   std::map<const CLI::App*, std::string_view> choices_;  // CommandRow::choice
   std::vector<CLI::App*> every_;
@@ -237,9 +239,9 @@ bool gives(std::span<const Word> words, std::string_view option) {
   return std::ranges::any_of(words, [&](const Word& word) { return word.option == option; });
 }
 
-Command parse_command_line(const std::vector<std::string>& arguments) {
+Command parse_command_line(const std::vector<std::string>& arguments, const Arguments& start) {
   if (auto recipe = recipe_command(arguments)) return *std::move(recipe);
-  return CommandLine(&arguments).parse();
+  return CommandLine(&arguments, start).parse();
 }
 
 CommandTree whole_program() {

@@ -34,9 +34,9 @@ Wanted* asked(const Command& command) {
   return task == nullptr ? nullptr : dynamic_cast<Wanted*>(task->arguments.get());
 }
 
-/// The arguments after the program's name, any bytes. Pure: looks at nothing else, never throws for what a
-/// user can type.
-Command parse_command_line(const std::vector<std::string>& arguments);
+/// The arguments after the program's name, any bytes. What they do not say is as `start` has it. Pure: looks
+/// at nothing else, never throws for what a user can type.
+Command parse_command_line(const std::vector<std::string>& arguments, const Arguments& start = {});
 
 /// Says the reply, or does what is asked for. The exit status.
 int run(const Command& command, const Streams& streams);

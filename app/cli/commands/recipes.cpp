@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <set>
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/commands/engine.h"
@@ -38,9 +37,10 @@ bool gives_prompt(std::span<const Word> words) {
 /// What no argument says.
 void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> given) {
   plot.tries = recipe.session.tries;
+  plot.no_caption |= !recipe.figure->caption;
+  plot.svg_text |= recipe.figure->svg_text;
   if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
   if (!gives(given, "--size")) plot.page = recipe.figure->page;
-  if (!gives_prompt(given)) plot.prompt.text = recipe.session.prompt.text;
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
   for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
@@ -96,27 +96,44 @@ std::string lines_of(const Recipe& recipe) {
   return text;
 }
 
-/// Options that stand for one another: one of them given takes the place of the others.
-std::string group_of(const std::string& option) {
-  for (const char* prompt : {"--ids", "--prompt-file", "--prompts"})
-    if (option == prompt) return "--prompt";
-  if (option == "--edits") return "--edit";
-  return option == "--token" ? "--query" : option;
-}
-
-std::set<std::string> groups_of(std::span<const Word> words) {
-  std::set<std::string> groups;
-  for (const Word& word : words)
-    if (!word.option.empty()) groups.insert(group_of(word.option));
-  if (groups.contains("--attention")) groups.insert({"--prompt", "--model", "--second-model"});
-  if (groups.contains("--model")) groups.insert({"--attention", "--second-attention"});
-  return groups;
-}
-
-/// Whether a view has what an option sets, if a view's option it is.
-bool fits(const View& view, const std::string& option) {
-  const OptionSpec* spec = option.starts_with("--") ? find_option(option.substr(2)) : nullptr;
-  return spec == nullptr || std::ranges::find(view.options, spec) != view.options.end();
+/// What a recipe asks for, of the view: but for what the given words say in another way, as `--ids` does of
+/// a prompt. What they say in the same way takes its place in parsing.
+Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const Word> given) {
+  const Session& s = recipe.session;
+  const Figure& figure = recipe.figure.value();
+  const bool gives_patterns = gives(given, "--attention"), gives_model = gives(given, "--model");
+  const bool patterns = !s.model.attention.empty();
+  Arguments a;
+  a.model.precision = s.model.precision;
+  if (patterns && !gives_model && !gives_patterns) a.model.model = s.model.attention, a.model.patterns = true;
+  if (!patterns && !gives_patterns && !gives_prompt(given)) {
+    const bool text = s.prompt.ids.empty();
+    a.prompt.from = text ? PromptArguments::From::text : PromptArguments::From::ids;
+    a.prompt.text = s.prompt.text;
+    a.prompt.ids = s.prompt.ids;
+  }
+  a.prompt.start_token = s.prompt.start_token;
+  if (!s.edits_off && !gives(given, "--edits"))
+    for (const WrittenEdit& edit : s.edits)
+      if (edit.on) a.prompt.edits.texts.push_back(edit.text);
+  if (s.second && s.second->on) {
+    a.comparison.alignment = s.second->alignment;
+    if (s.second->attention.empty()) {
+      a.comparison.second = s.second->text;
+    } else if (!gives_model) {
+      a.comparison.second_attention = s.second->attention;
+    }
+  }
+  a.comparison.side = s.side;
+  if (s.selection != Selection{}) a.selection = s.selection;
+  a.options = figure.window ? s.options : options_of(view, s.options);
+  if (figure.height > 0) a.picture.width = figure.width, a.picture.height = figure.height;
+  a.size_given = figure.height > 0;
+  a.picture.scale = figure.scale;
+  a.scale_given = true;
+  a.picture.dark = s.look.dark;
+  a.picture.font_size = s.look.font_size;
+  return a;
 }
 
 }  // namespace
@@ -225,7 +242,7 @@ Command command_of_recipe(const RecipeCommand& command) {
   recipe.figure = figure_of(command, recipe);
   if (recipe.figure->window && find_view(recipe.session.view)->place != Place::tab)
     recipe.session.view = view_at(Place::tab).id;  // its own place shows it
-  Command made = parse_command_line(with_given(recipe, command.words));
+  Command made = command_from(recipe, command.words);
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
     const bool given = gives(command.words, "--model") || gives(command.words, "--attention");
@@ -281,26 +298,19 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   return Task{name, own, [own](const Streams& streams) { return run(command_of_recipe(*own), streams); }};
 }
 
-std::vector<std::string> with_given(const Recipe& recipe, std::span<const Word> others) {
-  const std::set<std::string> groups = groups_of(others);
+Command command_from(Recipe recipe, std::span<const Word> given) {
   const auto named = std::ranges::find_if(
-      others, [](const Word& word) { return word.option.empty() && find_view(word.value) != nullptr; });
-  Recipe wanted = recipe;
-  if (named != others.end()) {
-    wanted.session.view = named->value;
-    if (wanted.figure && wanted.figure->window) wanted.figure = Figure{};
+      given, [](const Word& word) { return word.option.empty() && find_view(word.value) != nullptr; });
+  if (named != given.end()) {
+    recipe.session.view = named->value;
+    if (recipe.figure.value().window) recipe.figure = Figure{};
   }
-  const bool window = wanted.figure && wanted.figure->window;
-  const View& view = *find_view(wanted.session.view);
-  std::vector<std::string> all;
-  for (const Word& word : words_of(arguments_of(wanted))) {
-    if (groups.contains(group_of(word.option)) || (!window && !fits(view, word.option))) continue;
-    all.insert(all.end(), word.arguments.begin(), word.arguments.end());
-  }
-  for (const Word& word : others)
-    if (named == others.end() || &word != &*named)
-      all.insert(all.end(), word.arguments.begin(), word.arguments.end());
-  return all;
+  std::vector<std::string> words{"shot"};
+  if (!recipe.figure.value().window) words = {"plot", recipe.session.view};
+  for (const Word& word : given)
+    if (named == given.end() || &word != &*named)
+      words.insert(words.end(), word.arguments.begin(), word.arguments.end());
+  return parse_command_line(words, arguments_from(recipe, *find_view(recipe.session.view), given));
 }
 
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out) {

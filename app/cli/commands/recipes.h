@@ -18,10 +18,10 @@ struct RecipeCommand : Arguments {
 
 /// `plot` or `shot` with a recipe in a file; nothing where it is something else, or help is asked for.
 std::optional<Command> recipe_command(const std::vector<std::string>& arguments);
-/// The arguments of the command that the recipe makes, whose first word is the command's name, after those of
-/// `given` that say otherwise. `given` has no command's name; of a view that it names those of the recipe's
-/// options stay that the view has.
-std::vector<std::string> with_given(const Recipe& recipe, std::span<const Word> given);
+/// The command that makes a recipe's figure, but for what the words say otherwise. `given` has no command's
+/// name; of a view that it names those of the recipe's options stay that the view has. Where the models and
+/// files are, and what only the rest of the recipe says, is not in it yet.
+Command command_from(Recipe recipe, std::span<const Word> given);
 /// What a figure or a session was made of, on lines or as JSON.
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out);
 
