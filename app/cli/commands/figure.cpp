@@ -17,13 +17,6 @@
 namespace headscope::app {
 namespace {
 
-std::string list_of_changing_views() {
-  std::string list;
-  for (const View& view : views())
-    if (view.shows_difference) list += (list.empty() ? "" : ", ") + std::string(view.id);
-  return list;
-}
-
 /// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
 /// than 100 million pixels; the view's own options show the rest.
 float height_of(const View& view, const ViewContext& context, float scale) {
@@ -82,7 +75,8 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   }
   if (command.comparison.side == Side::difference && !view.shows_difference)
     throw model::RunError(where + "the view " + std::string(view.id) +
-                          " has no differences to show; those that have are " + list_of_changing_views());
+                          " has no differences to show; those that have are " +
+                          list_of_views([](const View& other) { return other.shows_difference; }));
   context = on_side(command.comparison.side, view, std::move(context));
   set_size(context, view, command.picture);
   ExportOptions options{

@@ -7,7 +7,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/work_line.h"
+#include "app/cli/status_line.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
@@ -69,9 +69,9 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     if (!run->model->patterns) warn_about(*run, where, streams.err);
     check_positions(where, selection, *run);
-    WorkLine line(streams, where);
+    StatusLine line(streams);
     DirectAnswers answers(run, engine.workspace,
-                          [&](std::string_view work, double done) { line.tell(work, done); });
+                          [&](std::string_view work, double done) { line.tell_work(where, work, done); });
     for (const auto& [view, out] : files) {
       if (lacks_second(command, *view, *run))
         streams.err << "headscope: " << where << "as its options are, the view " << view->id
@@ -137,9 +137,9 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.selection();
   command.over();
   command.picture();
-  command.heading(CommandSyntax::kPicture);
-  command.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
-  command.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
+  CommandSyntax picture = command.under(CommandSyntax::kPicture);
+  picture.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
+  picture.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
   command.recipe(own.no_recipe);
   command.picture_out("png|svg|pdf|csv",
                       "the file: a picture, or its numbers; {view} in its\n"
@@ -159,8 +159,7 @@ Finish describe_plot(CommandSyntax& command) {
     CommandSyntax of_view = command.choice(view.id, view.help);
     if (!command.may_name(view.id)) continue;
     add_plot_options(of_view, *own);
-    of_view.heading("This view");
-    for (const OptionSpec* option : view.options) of_view.view_option(*option);
+    of_view.view_options("This view", view.options);
   }
   return command.finish(own, check_plot, run_plot);
 }

@@ -101,8 +101,7 @@ Finish describe_shot(CommandSyntax& command) {
   command.picture(true);
   command.recipe(own->no_recipe);
   command.picture_out("png|pdf", "the file; as PDF it holds the pixels");
-  command.heading("Views");
-  for (const OptionSpec* option : all_options()) command.view_option(*option);
+  command.view_options("Views", all_options());
   return command.finish(own, check_shot, run_shot);
 }
 

@@ -11,7 +11,7 @@
 #include "app/cli/commands/recipes.h"
 #include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/work_line.h"
+#include "app/cli/status_line.h"
 #include "app/recipe/names.h"
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
@@ -78,10 +78,10 @@ class AnsweredSweep final : public Answers {
 std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
                                        const std::string& where, const Streams& streams) {
   const InterruptGuard interrupts;
-  WorkLine line(streams, where);
+  StatusLine line(streams);
   const auto show = [&](const Answer&, double done) {
     interrupts.check();
-    line.tell(SweepOf::kWork, done);
+    line.tell_work(where, SweepOf::kWork, done);
   };
   auto answer = std::make_shared<const Answer>(
       Question(question).compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
