@@ -149,7 +149,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/plot.cpp", "query"},
       {"app/cli/commands/recipes.cpp", "query"},
       {"app/cli/commands/metrics.cpp", "merge"},     // of parts
-      {"app/cli/commands/bench.cpp", "tokens"},      // the lengths that it takes
+      {"app/cli/commands/bench.cpp", "tokens"},      // the lengths that it takes, keys of JSON, headings
       {"app/cli/commands/sweep.cpp", "sweep-over"},  // with the view's meaning
       {"app/cli/commands/generate.cpp", "tokens"},
       {"app/cli/commands/generate.cpp", "temperature"},  // where 0 means something
@@ -171,7 +171,6 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/search.cpp", "query"},  // keys of JSON, headings
       {"app/cli/commands/search.cpp", "count"},
       {"app/cli/commands/search.cpp", "tokens"},
-      {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
       {"app/run/sources/pattern_file.cpp", "tokens"},  // a name in safetensors
       {"app/run/edits/edit_json.cpp", "positions"},    // a key of JSON

@@ -82,7 +82,7 @@ class CommandSyntax {
   /// What stands without a name before it.
   template <class Value, class Read>
   void word(const std::string& name, const std::string& help, Value& value, Read read) {
-    on_word(name, help, [&value, read](const std::string& text) { value = read(text); });
+    on_word(name, help, [&value, name, read](const std::string& text) { value = read(name, text); });
   }
   /// Options of views, under a heading.
   void view_options(const std::string& heading, std::span<const OptionSpec* const> options);

@@ -35,6 +35,9 @@ CommandTree tree_of(const CLI::App& app);
 /// Every command with its options (command.cpp).
 CommandTree whole_program();
 
+/// A help text on one line.
+std::string unwrapped(std::string text);
+
 /// What a shell can offer for an option's values.
 struct Offer {
   enum class Kind { nothing, words, files, folders };

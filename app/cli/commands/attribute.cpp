@@ -1,38 +1,15 @@
-#include "app/cli/commands/attribute.h"
-
 #include <algorithm>
 #include <cmath>
-#include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/token_output.h"
-#include "app/run/analyses/attribution.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/run/answers.h"
-#include "app/text/json_text.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/files/quote.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-struct Asked {
-  TokenChoice token = TokenChoice::best();
-  TokenChoice against;
-};
-
-Asked tokens_of(const AttributeCommand& command, const model::Tokenizer& tokenizer) {
-  Asked asked;
-  if (!command.token.empty()) asked.token = token_of(tokenizer, command.token, "--token");
-  if (!command.against.empty()) asked.against = token_of(tokenizer, command.against, "--against");
-  return asked;
-}
 
 /// A run with what is told of it.
 struct Report {
@@ -51,27 +28,21 @@ struct Report {
 };
 
 void check_inside(const Report& told, int position, const std::string& where) {
-  const model::Config& config = told.run.run->config;
-  const auto check = [&](const char* what, int value, int count) {
-    if (value >= count)
-      throw model::RunError(where + "there is no " + what + " " + std::to_string(value) +
-                            ": they go from 0 to " + std::to_string(count - 1) + " here");
-  };
-  check("position", position, told.run.run->length());
+  require_below(told.run.run->length(), position, where, "position");
   if (!told.command.sources) return;
-  check("layer", told.command.sources->layer, config.n_layer);
-  check("head", told.command.sources->head, config.n_head);
+  require_below(told.run.run->config.n_layer, told.command.sources->layer, where, "layer");
+  require_below(told.run.run->config.n_head, told.command.sources->head, where, "head");
 }
 
 Json layer_json(const Report& told, int layer) {
   const Attribution& a = *told.of;
-  const auto l = static_cast<std::size_t>(layer);
   Json heads = Json::array(), sources = Json::object();
   for (int head = 0; head < a.n_head(); ++head) {
     heads.push_back(a.head(layer, head));
     if (told.tells_sources(layer, head)) sources[std::to_string(head)] = told.sources(layer, head)->parts;
   }
-  Json json = {{"heads", std::move(heads)}, {"attention_bias", a.attention_bias[l]}, {"mlp", a.mlps[l]}};
+  Json json = {
+      {"heads", std::move(heads)}, {"attention_bias", a.attention_bias[layer]}, {"mlp", a.mlps[layer]}};
   if (!sources.empty()) json["sources"] = std::move(sources);
   return json;
 }
@@ -79,12 +50,11 @@ Json layer_json(const Report& told, int layer) {
 void write_json(const Report& told, std::ostream& out) {
   const Attribution& a = *told.of;
   const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
-  const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
   Json layers = Json::array();
   for (int layer = 0; layer < a.layers; ++layer) layers.push_back(layer_json(told, layer));
   Json parts = {{"position", a.position},
-                {"token", token(a.token)},
-                {"against", token(a.against)},
+                {"token", token_or_null(tokenizer, a.token)},
+                {"against", token_or_null(tokenizer, a.against)},
                 {"logit", a.logit},
                 {"sum", a.sum()},
                 {"left", a.left()},
@@ -111,10 +81,9 @@ std::vector<Line> lines_of(const Report& told) {
                           {a.final_bias, "ln_f bias"}};
   if (a.edited) lines.push_back({a.edits, "edits"});
   for (int layer = 0; layer < a.layers; ++layer) {
-    const auto l = static_cast<std::size_t>(layer);
     const std::string name = "L" + std::to_string(layer);
-    lines.push_back({a.attention_bias[l], name + " attention bias"});
-    lines.push_back({a.mlps[l], name + " MLP"});
+    lines.push_back({a.attention_bias[layer], name + " attention bias"});
+    lines.push_back({a.mlps[layer], name + " MLP"});
     for (int head = 0; head < a.n_head(); ++head)
       lines.push_back({a.head(layer, head), head_name(layer, head)});
   }
@@ -151,7 +120,9 @@ void write_text(const Report& told, std::ostream& out) {
 
 void run_attribute(const AttributeCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
-  const Asked asked = tokens_of(command, *engine.model->tokenizer);
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  const TokenChoice token = token_of(tokenizer, command.token, "--token", TokenChoice::best());
+  const TokenChoice against = token_of(tokenizer, command.against, "--against", {});
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
     compare_with_original(engine, made);
@@ -160,8 +131,8 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
     Report told{command, *run, answers, nullptr};
     const int position = command.position < 0 ? run->run->length() - 1 : command.position;
     check_inside(told, position, source.where());
-    told.of = ask(answers, AttributionOf{position, guess_of_original(asked.token, *run, position, engine),
-                                         guess_of_original(asked.against, *run, position, engine)});
+    told.of = ask(answers, AttributionOf{position, guess_of_original(token, *run, position, engine),
+                                         guess_of_original(against, *run, position, engine)});
     if (command.json) {
       write_json(told, streams.out);
     } else {

@@ -1,4 +1,4 @@
-#include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/bench.h"
 
 #include <algorithm>
 #include <condition_variable>

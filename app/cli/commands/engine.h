@@ -5,13 +5,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/program.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/prompt_run.h"
 #include "app/window/window.h"
+#include "model/files/error.h"
 #include "model/pass/transformer.h"
 
 namespace headscope::app {
@@ -93,6 +93,11 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
 
 /// The list of prompts that the arguments name; null: none. Throws model::LoadError.
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over);
+
+/// Throws model::RunError that begins with `where` for a value that is none of 0 to count - 1: "there is no
+/// layer 7: they go from 0 to 5 here", and `hint`.
+void require_below(int count, int value, const std::string& where, const std::string& what,
+                   const std::string& hint = "");
 
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)" for tokens of which not all are run.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);

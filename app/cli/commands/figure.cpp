@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
-#include <stdexcept>
 
 #include "app/cli/commands/recipes.h"
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/export.h"
-#include "app/views/view.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"

@@ -1,20 +1,12 @@
-#include "app/cli/commands/lens.h"
-
-#include <ostream>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/token_output.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/run/analyses/logit_lens.h"
-#include "app/text/json_text.h"
 #include "model/pass/hooks.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// "blocks.0.hook_resid_mid"; behind the last block it is the end of the stream.
 std::string hook_of(int place, int n_layer) {

@@ -1,45 +1,26 @@
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
-
-void check_range(const std::string& where, const char* what, const char* option, int value, int count) {
-  if (value < count) return;
-  throw model::RunError(where + "there is no " + what + " " + std::to_string(value) + ": they go from 0 to " +
-                        std::to_string(count - 1) + " here; see " + option);
-}
 
 /// A key has to be one that the query may see in the head.
 void check_key(const std::string& where, const Selection& wanted, const PromptRun& run) {
   const Selection chosen = clamped(wanted, run);
   if (chosen.key >= 0 || wanted.key < 0) return;
   const bool later = sees_later(run, {chosen.layer, chosen.head});
-  check_range(where, "key", "--key", wanted.key, later ? key_count(run) : chosen.query + 1);
+  require_below(later ? key_count(run) : chosen.query + 1, wanted.key, where, "key", "; see --key");
   throw model::RunError(where + "query " + std::to_string(chosen.query) + " does not see key " +
                         std::to_string(wanted.key) + " in " + head_name(chosen.layer, chosen.head) +
                         "; see --key");
-}
-
-void check_positions(const std::string& where, const Selection& wanted, const PromptRun& run) {
-  check_range(where, "token", "--query", wanted.query, run.run->length());
-  check_key(where, wanted, run);
 }
 
 /// Whether a view that can be of the second model, which there is, is not.
@@ -62,13 +43,14 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over_list.empty() ? command.prompts : list_of_prompts(command.over_list);
-  check_range("", "layer", "--layer", selection.layer, engine.config().n_layer);
-  check_range("", "head", "--head", selection.head, engine.config().n_head);
+  require_below(engine.config().n_layer, selection.layer, "", "layer", "; see --layer");
+  require_below(engine.config().n_head, selection.head, "", "head", "; see --head");
   using Files = std::vector<std::pair<const View*, Destination>>;
   const auto draw = [&](PromptRun made, const std::string& where, const Files& files) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     if (!run->model->patterns) warn_about(*run, where, streams.err);
-    check_positions(where, selection, *run);
+    require_below(run->run->length(), selection.query, where, "token", "; see --query");
+    check_key(where, selection, *run);
     StatusLine line(streams);
     DirectAnswers answers(run, engine.workspace,
                           [&](std::string_view work, double done) { line.tell_work(where, work, done); });

@@ -1,15 +1,9 @@
-#include <ostream>
-#include <utility>
-#include <vector>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/views/export.h"
-#include "app/window/window.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {

@@ -1,38 +1,23 @@
-#include "app/cli/commands/sweep.h"
-
 #include <algorithm>
 #include <cmath>
-#include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
 #include "app/recipe/names.h"
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
-#include "app/run/analyses/sweep.h"
 #include "app/run/answers.h"
-#include "app/run/edits/edit_text.h"
-#include "app/text/json_text.h"
 #include "app/views/output/sweep_options.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/pass/hooks.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
 constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero}, {"mean", SweepChange::mean}};
-
-using Json = nlohmann::ordered_json;
 
 /// What the command's arguments mean for every prompt.
 SweepOf question_of(const SweepCommand& command, const Engine& engine) {
@@ -41,9 +26,8 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   question.site = command.site;
   question.change = command.change;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  if (!command.token.empty()) question.token = token_of(tokenizer, command.token, "--token");
-  if (!command.other_token.empty())
-    question.against = token_of(tokenizer, command.other_token, "--other-token");
+  question.token = token_of(tokenizer, command.token, "--token", question.token);
+  question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
   return question;
 }
 
@@ -89,7 +73,7 @@ std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun&
   return answer;
 }
 
-std::string name_of(const SweepCommand& command, const PromptRun& run, int layer, int column) {
+std::string cell_name(const SweepCommand& command, const PromptRun& run, int layer, int column) {
   if (command.over == SweepOver::heads) return head_name(layer, column);
   return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " + run.tokens.labels[column];
 }
@@ -100,7 +84,6 @@ Json numbers_or_null(double number) {
 
 void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
   Json changes = Json::array();
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json row = Json::array();
@@ -109,8 +92,8 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
     changes.push_back(std::move(row));
   }
   const Json result = {{"position", sweep.position},
-                       {"token", token(sweep.token)},
-                       {"other_token", token(sweep.against)},
+                       {"token", token_or_null(tokenizer, sweep.token)},
+                       {"other_token", token_or_null(tokenizer, sweep.against)},
                        {"metric", name_of(kSweepMetrics, command.metric)},
                        {"over", name_of(kSweepOver, command.over)},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
@@ -151,7 +134,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
         lines.push_back({change, layer, column});
   std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.change); });
   for (const auto& [change, layer, column] : lines)
-    out << format("%+14.6f  ", printable(change)) << name_of(command, run, layer, column) << '\n';
+    out << format("%+14.6f  ", printable(change)) << cell_name(command, run, layer, column) << '\n';
   out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
 }
 
