@@ -163,8 +163,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/sweep_options.h", "heads"},  // a value of its option
       {"app/cli/commands/attribute.cpp", "heads"},    // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
-      {"app/cli/arguments/measured.cpp", "heads"},  // keys of JSON
-      {"app/cli/arguments/measured.cpp", "count"},
+      {"app/cli/arguments/measurement.cpp", "heads"},  // keys of JSON
+      {"app/cli/arguments/measurement.cpp", "count"},
       {"app/cli/commands/metrics.cpp", "heads"},
       {"app/cli/commands/metrics.cpp", "seed"},
       {"app/cli/commands/metrics.cpp", "count"},

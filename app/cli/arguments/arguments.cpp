@@ -79,10 +79,6 @@ Destination destination_of(const Arguments& given, const char* example,
                                 quote(given.out_name) + " does");
 }
 
-void require_view(const std::string& id) {
-  if (!find_view(id)) throw WrongUse("there is no view " + quote(id) + "; there are " + list_of_views());
-}
-
 void require_at_most_one(std::span<const std::string> commands) {
   if (commands.size() > 1)
     throw WrongUse("one command at a time: both " + commands[0] + " and " + commands[1] + " were given");

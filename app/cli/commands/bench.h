@@ -55,7 +55,7 @@ struct WindowTiming {
   std::vector<ViewTiming> views = {};
 };
 
-/// Works in a window without a window, of 1600 x 1000 pixels, with prompts of about so many tokens. Throws
+/// Works in a window without a screen, of 1600 x 1000 pixels, with prompts of about these lengths. Throws
 /// std::runtime_error with the window's sentence when something fails.
 std::vector<WindowTiming> measure_window(const LoadedModel& model, const ModelArguments& arguments,
                                          const std::vector<int>& lengths);

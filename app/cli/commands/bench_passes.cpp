@@ -32,7 +32,7 @@ void write_patterns(const model::Transformer& transformer, const model::Run& run
   });
 }
 
-/// A prompt of so many tokens, to be run again and again.
+/// A prompt that is run again and again.
 class Pass {
  public:
   Pass(Engine& engine, int tokens)
@@ -70,7 +70,7 @@ class Pass {
   std::vector<float> logits_;
   std::vector<int> longer_;  // by one token
 
-  /// As when text is generated: the run before has room behind its last row, which nobody has taken yet. Of
+  /// As when text is generated: the run before has room after its last row, which nobody has taken yet. Of
   /// the longest prompt the last token is the one more.
   double one_more(std::shared_ptr<const model::Run> run) {
     std::span<const int> ids = longer_;

@@ -248,8 +248,9 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
   return options;
 }
 
-void warn_of_edits_beyond(const model::Edits& edits, int length, const std::string& where,
-                          std::ostream& err) {
+void warn_about(const std::string& not_finite, const model::Edits& edits, int length,
+                const std::string& where, std::ostream& err) {
+  if (!not_finite.empty()) err << "headscope: " << where << "the run has " << not_finite << '\n';
   for (const model::Edit& edit : edits)
     if (is_beyond(edit, length))
       err << "headscope: " << where << "the edit " << edit_brief(edit)
@@ -258,12 +259,7 @@ void warn_of_edits_beyond(const model::Edits& edits, int length, const std::stri
 }
 
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {
-  warn_not_finite(not_finite_note(*run.run), where, err);
-  warn_of_edits_beyond(run.prompt.edits, run.run->length(), where, err);
-}
-
-void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {
-  if (!note.empty()) err << "headscope: " << where << "the run has " << note << '\n';
+  warn_about(not_finite_note(*run.run), run.prompt.edits, run.run->length(), where, err);
 }
 
 std::string format(const char* pattern, ...) {

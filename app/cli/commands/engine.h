@@ -102,13 +102,11 @@ void require_below(int count, int value, const std::string& where, const std::st
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)" for tokens of which not all are run.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);
 
-/// A sentence on `err`, after `where`, for what is odd about a run: values that are not finite, edits of
-/// positions that the prompt does not have.
+/// A sentence on `err`, after `where`, for what is odd about a run of `length` positions: values that are not
+/// finite (`not_finite`, of not_finite_note), edits of positions that it does not have.
+void warn_about(const std::string& not_finite, const model::Edits& edits, int length,
+                const std::string& where, std::ostream& err);
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err);
-void warn_of_edits_beyond(const model::Edits& edits, int length, const std::string& where, std::ostream& err);
-
-/// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
-void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);
 
 /// printf into a string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);

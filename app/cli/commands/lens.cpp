@@ -8,7 +8,7 @@
 namespace headscope::app {
 namespace {
 
-/// "blocks.0.hook_resid_mid"; behind the last block it is the end of the stream.
+/// "blocks.0.hook_resid_mid"; after the last block it is the end of the stream.
 std::string hook_of(int place, int n_layer) {
   const auto [layer, mid] = lens_place(place);
   if (layer == n_layer) return model::hook_name({model::Site::resid_post, layer - 1});

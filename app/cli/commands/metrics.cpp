@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/arguments/measured.h"
+#include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/own_arguments.h"
@@ -29,24 +29,24 @@ std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCom
           {"weights", Json(engine.model->patterns ? "" : weights_hash(*engine.model)).dump()}};
 }
 
-Measured measure_repeated(Engine& engine, const RepeatedTokens& texts) {
+Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
   PromptRun of_model;
   of_model.model = engine.model;
-  HeadMetricsOf figures = MetricsOnRepeated{texts}.compute(
+  HeadMetricsOf metrics = MetricsOnRepeated{texts}.compute(
       of_model, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
-  return {std::move(figures.heads), engine.config().n_head, figures.sequences};
+  return {std::move(metrics.heads), engine.config().n_head, metrics.sequences};
 }
 
 // ---- writing ----
 
 /// The heads that are to be shown, in their order: layer * n_head + head.
-std::vector<int> chosen(const Measured& measured, const MetricsCommand& command) {
+std::vector<int> chosen(const Measurement& measured, const MetricsCommand& command) {
   std::vector<int> order(measured.heads.size());
   std::iota(order.begin(), order.end(), 0);
   if (command.sort) {
     const auto value = [&](int i) {
-      const double figure = measured.heads[i][*command.sort];
-      return std::isnan(figure) ? -std::numeric_limits<double>::infinity() : figure;
+      const double metric = measured.heads[i][*command.sort];
+      return std::isnan(metric) ? -std::numeric_limits<double>::infinity() : metric;
     };
     std::ranges::stable_sort(order, std::ranges::greater(), value);
   }
@@ -54,7 +54,7 @@ std::vector<int> chosen(const Measured& measured, const MetricsCommand& command)
   return order;
 }
 
-void write_text(const Measured& measured, const std::vector<int>& order, std::ostream& out) {
+void write_text(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
   out << format("%-8s", "head");
   for (const HeadMetricKind& metric : head_metrics()) out << format(" %9s", metric.name.data());
   out << '\n';
@@ -68,7 +68,7 @@ void write_text(const Measured& measured, const std::vector<int>& order, std::os
   }
 }
 
-void write_csv(const Measured& measured, const std::vector<int>& order, std::ostream& out) {
+void write_csv(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
   out << "layer,head," << names_of(head_metrics(), ",") << '\n';
   for (const int i : order) {
     out << i / measured.n_head << ',' << i % measured.n_head;
@@ -77,8 +77,8 @@ void write_csv(const Measured& measured, const std::vector<int>& order, std::ost
   }
 }
 
-/// The figures, and the whole numbers that they are means of, so that parts can be added up exactly.
-void write_json(const Measured& measured, const MetricsCommand& command, const std::vector<int>& order,
+/// The metrics, and the whole numbers that they are means of, so that parts can be added up exactly.
+void write_json(const Measurement& measured, const MetricsCommand& command, const std::vector<int>& order,
                 std::ostream& out) {
   Json answer;
   if (measured.shard.count > 1)
@@ -110,7 +110,7 @@ void write_json(const Measured& measured, const MetricsCommand& command, const s
   out << json_line(answer) << '\n';
 }
 
-void write(const Measured& measured, const MetricsCommand& command, std::ostream& out) {
+void write(const Measurement& measured, const MetricsCommand& command, std::ostream& out) {
   const std::vector<int> order = chosen(measured, command);
   switch (command.form) {
     case MetricsCommand::Form::text:
@@ -123,12 +123,12 @@ void write(const Measured& measured, const MetricsCommand& command, std::ostream
 }
 
 void run_metrics(const MetricsCommand& command, const Streams& streams) {
-  if (!command.merge.empty()) return write(merged(command.merge), command, streams.out);
+  if (!command.merge.empty()) return write(merge(command.merge), command, streams.out);
   Engine engine = start_engine(command.model, command.prompt.edits,
                                command.repeated ? Capability::weights : Capability::patterns);
   if (command.repeated) return write(measure_repeated(engine, *command.repeated), command, streams.out);
   const model::Config& config = engine.config();
-  Measured measured;
+  Measurement measured;
   measured.heads.resize(config.n_layer * config.n_head);
   measured.n_head = config.n_head;
   measured.shard = command.prompt.shard;

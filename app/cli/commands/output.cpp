@@ -1,5 +1,6 @@
 #include "app/cli/commands/output.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -10,6 +11,16 @@ namespace headscope::app {
 
 double printable(double number) {
   return std::isnan(number) ? std::abs(number) : number;
+}
+
+std::string logit_name(const model::Tokenizer& tokenizer, int token, int against) {
+  const std::string name = "logit of " + viz::visible(tokenizer.bytes(token));
+  return against < 0 ? name : name + " minus " + viz::visible(tokenizer.bytes(against));
+}
+
+void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ostream& out) {
+  std::ranges::stable_sort(lines, {}, [](const NamedNumber& line) { return -std::abs(line.number); });
+  for (const auto& [number, name] : lines) out << format(pattern, printable(number)) << name << '\n';
 }
 
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/cli/commands/engine.h"
 #include "app/text/json_text.h"
@@ -18,6 +19,17 @@ using Json = nlohmann::ordered_json;
 
 /// For printf, which writes the sign of a NaN, which means nothing.
 double printable(double number);
+
+/// "logit of it", or "logit of it minus that" where there is another token (not id -1).
+std::string logit_name(const model::Tokenizer& tokenizer, int token, int against);
+
+struct NamedNumber {
+  double number = 0;
+  std::string name;
+};
+
+/// A line of each, the largest of either sign first. `pattern` is printf's, of the number.
+void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ostream& out);
 
 /// `"tokens":[{"id":..,"text":..,"bytes":[..],"start":..,"end":..},..]`, written token by token.
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,

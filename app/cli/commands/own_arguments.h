@@ -83,7 +83,7 @@ struct MetricsCommand : Arguments {
   std::vector<std::filesystem::path> merge = {};  ///< parts of a measurement, in place of prompts
   std::uint64_t seed = 0;                         ///< of the random tokens
   std::optional<HeadMetric> sort;                 ///< the largest first; none: by layer and head
-  int top = 0;                                    ///< so many heads; 0: all
+  int top = 0;                                    ///< how many heads; 0: all
   bool csv = false;
   Form form = Form::text;
 };

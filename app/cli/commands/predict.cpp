@@ -111,8 +111,7 @@ void run_predict(const PredictCommand& command, const Streams& streams) {
       if (!source.is_first()) streams.out << '\n';
       write_text(engine, run, top, command.all_positions, streams.out, not_finite);
     }
-    warn_not_finite(not_finite, source.where(), streams.err);
-    warn_of_edits_beyond(run.prompt.edits, run.run->length(), source.where(), streams.err);
+    warn_about(not_finite, run.prompt.edits, run.run->length(), source.where(), streams.err);
   });
 }
 

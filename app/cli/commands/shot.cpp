@@ -69,7 +69,8 @@ bool is_tab(const View& view) {
 }
 
 std::string tab_id(const std::string& option, const std::string& text) {
-  require_view(text);
+  if (!find_view(text))
+    throw WrongUse("there is no view " + model::quote(text) + "; there are " + list_of_views());
   if (!is_tab(*find_view(text)))
     throw WrongUse("the view " + model::quote(text) + " has a place of its own in the window; " + option +
                    " takes " + list_of_views(is_tab));

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 
 #include "app/cli/arguments/command_syntax.h"
@@ -78,17 +77,13 @@ std::string cell_name(const SweepCommand& command, const PromptRun& run, int lay
   return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " + run.tokens.labels[column];
 }
 
-Json numbers_or_null(double number) {
-  return std::isfinite(number) ? Json(number) : Json(nullptr);
-}
-
 void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   Json changes = Json::array();
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json row = Json::array();
     for (int column = 0; column < sweep.columns; ++column)
-      row.push_back(numbers_or_null(sweep.difference(command.metric, layer, column)));
+      row.push_back(sweep.difference(command.metric, layer, column));  // null where it is not finite
     changes.push_back(std::move(row));
   }
   const Json result = {{"position", sweep.position},
@@ -98,43 +93,30 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
                        {"over", name_of(kSweepOver, command.over)},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
                        {"change", name_of(kSweepChanges, command.change)},
-                       {"before", numbers_or_null(sweep.before.of(command.metric))},
+                       {"before", sweep.before.of(command.metric)},
                        {"changes", std::move(changes)}};
   out << '{';
   write_tokens_json(tokenizer, run.tokens.tokens, out);
   out << ',' << json_line(result).substr(1) << '\n';
 }
 
-void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+std::string subject_of(const SweepCommand& command, const PromptRun& run, const Sweep& sweep) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  const auto token = [&](int id) { return viz::visible(tokenizer.bytes(id)); };
-  switch (command.metric) {
-    case SweepMetric::logit:
-      out << "logit of " << token(sweep.token);
-      break;
-    case SweepMetric::difference:
-      out << "logit of " << token(sweep.token) << " minus " << token(sweep.against);
-      break;
-    case SweepMetric::probability:
-      out << "probability of " << token(sweep.token);
-      break;
-    case SweepMetric::divergence:
-      out << "KL(run || changed), nats,";
-      break;
-  }
-  out << format(" after position %d  ", sweep.position) << run.tokens.labels[sweep.position] << '\n';
-  struct Line {
-    double change;
-    int layer, column;
-  };
-  std::vector<Line> lines;
+  if (command.metric == SweepMetric::divergence) return "KL(run || changed), nats,";
+  if (command.metric == SweepMetric::probability)
+    return "probability of " + viz::visible(tokenizer.bytes(sweep.token));
+  return logit_name(tokenizer, sweep.token, command.metric == SweepMetric::difference ? sweep.against : -1);
+}
+
+void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+  out << subject_of(command, run, sweep) << format(" after position %d  ", sweep.position)
+      << run.tokens.labels[sweep.position] << '\n';
+  std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
       if (const double change = sweep.difference(command.metric, layer, column); !std::isnan(change))
-        lines.push_back({change, layer, column});
-  std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.change); });
-  for (const auto& [change, layer, column] : lines)
-    out << format("%+14.6f  ", printable(change)) << cell_name(command, run, layer, column) << '\n';
+        lines.push_back({change, cell_name(command, run, layer, column)});
+  write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
 }
 

@@ -108,8 +108,8 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
   interrupts.check();
   writer.finish();
-  warn_not_finite(not_finite_note(*run), where, err);
-  if (engine.plan) warn_of_edits_beyond(engine.plan->edits(), run->length(), where, err);
+  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
+  warn_about(not_finite_note(*run), edits, run->length(), where, err);
 }
 
 void run_trace(const TraceCommand& command, const Streams& streams) {
