@@ -27,38 +27,31 @@ std::optional<int> count_prompts(const PromptArguments& arguments) {
   return (count - shard.index + shard.count - 1) / shard.count;
 }
 
-/// Tells how far a list is.
+/// Tells how far a list is, unless a terminal shows the answers themselves.
 class Progress {
  public:
   Progress(const PromptArguments& arguments, const Streams& streams)
-      : arguments_(arguments), streams_(streams), line_(streams) {}
+      : arguments_(arguments), streams_(streams), line_(streams, kTerminalPause, kLogPause) {}
 
   void tell(int done) {
-    const auto now = Clock::now();
-    const bool terminal = streams_.err_is_terminal && !streams_.out_is_terminal;
-    if (now - said_ < (terminal ? std::chrono::milliseconds(200) : std::chrono::seconds(30))) return;
-    said_ = now;
+    if (!line_.is_due()) return;
     if (!counted_) total_ = count_prompts(arguments_);
     counted_ = true;
-    const double seconds = std::chrono::duration<double>(now - begun_).count();
-    const double rate = done / seconds;
+    const double rate = done / std::chrono::duration<double>(Clock::now() - begun_).count();
     std::string text = "headscope: " + std::to_string(done) +
                        (total_ ? " of " + std::to_string(*total_) : std::string()) + " prompts, " +
                        format("%.3g a second", rate);
     if (total_ && rate > 0) text += format(", %.0f s left", std::max(0, *total_ - done) / rate);
-    if (terminal) {
-      line_.show(text);
-    } else if (!streams_.err_is_terminal) {
-      streams_.err << text << '\n' << std::flush;
-    }
+    if (!streams_.err_is_terminal || !streams_.out_is_terminal) line_.tell(text);
   }
   void clear() { line_.clear(); }
 
  private:
+  static constexpr std::chrono::milliseconds kTerminalPause{200}, kLogPause{30000};
   const PromptArguments& arguments_;
   const Streams& streams_;
   StatusLine line_;
-  Clock::time_point begun_ = Clock::now(), said_ = begun_;
+  Clock::time_point begun_ = Clock::now();
   bool counted_ = false;
   std::optional<int> total_;
 };

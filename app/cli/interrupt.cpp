@@ -27,8 +27,12 @@ InterruptGuard::~InterruptGuard() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &former_[i], nullptr);
 }
 
+bool InterruptGuard::interrupted() const {
+  return signal_that_came != 0;
+}
+
 void InterruptGuard::check() const {
-  if (signal_that_came != 0) throw Interrupted{signal_that_came};
+  if (interrupted()) throw Interrupted{signal_that_came};
 }
 
 int end_by(Interrupted interrupted) {

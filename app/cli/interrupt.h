@@ -13,6 +13,7 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   ~InterruptGuard();
 
+  bool interrupted() const;  ///< a signal came
   /// Throws Interrupted when a signal came.
   void check() const;
 

@@ -5,12 +5,13 @@
 
 #include <ostream>
 
+#include "app/cli/commands/engine.h"
 #include "app/text/shown.h"
 
 namespace headscope::app {
 namespace {
 
-/// Of the terminal, less the place of the cursor behind the text.
+/// Of the terminal, less the place of the cursor after the text.
 std::size_t width() {
   struct winsize size {};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
@@ -23,6 +24,22 @@ bool StatusLine::show(std::string_view text) {
   if (!streams_.err_is_terminal) return false;
   streams_.err << '\r' << shown(text).substr(0, width()) << "\x1b[K" << std::flush;
   shown_ = true;
+  return true;
+}
+
+void StatusLine::tell(std::string_view text) {
+  if (!show(text)) streams_.err << text << '\n' << std::flush;
+}
+
+void StatusLine::tell_work(std::string_view where, std::string_view work, double done) {
+  if (is_due())
+    tell("headscope: " + std::string(where) + std::string(work) + format(": %.0f %% done", 100 * done));
+}
+
+bool StatusLine::is_due() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - said_ < pause_) return false;
+  said_ = now;
   return true;
 }
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/bench.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::app {

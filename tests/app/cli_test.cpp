@@ -5,18 +5,11 @@
 #include <random>
 
 #include "app/cli/arguments/command_tree.h"
-#include "app/cli/commands/attribute.h"
 #include "app/cli/commands/bench.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figure.h"
-#include "app/cli/commands/generate.h"
-#include "app/cli/commands/get.h"
-#include "app/cli/commands/lens.h"
-#include "app/cli/commands/predict.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/commands/sweep.h"
-#include "app/cli/commands/trace.h"
-#include "app/cli/commands/window.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/weight_colors.h"
 

@@ -1,5 +1,5 @@
 // What is made of the table of commands beside the help: every command and every option is in it.
-#include "app/cli/arguments/completions.h"
+#include "app/cli/arguments/command_tree.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,6 @@
 #include <regex>
 #include <set>
 
-#include "app/cli/arguments/manual.h"
 #include "app/cli/commands/commands.h"
 
 namespace headscope::app {

@@ -7,8 +7,7 @@
 #include <sstream>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/metrics.h"
-#include "app/cli/commands/search.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/program.h"
 #include "app/run/sources/paths.h"
 

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/sweep.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/program.h"
 #include "tests/support/temporary_folder.h"
 

@@ -6,7 +6,6 @@
 
 #include "app/cli/program.h"
 #include "app/cli/status_line.h"
-#include "app/cli/work_line.h"
 #include "app/text/json_text.h"
 #include "app/text/shown.h"
 #include "tests/support/gpt2_folder.h"
@@ -187,14 +186,14 @@ TEST_F(Terminal, LongWorkSaysHowFarItIs) {
     std::ostringstream out, err;
     const Streams streams{in, out, err, terminal, terminal};
     {
-      WorkLine line(streams, "prompt 3: ", milliseconds(0), milliseconds(0));
-      line.tell("where heads look", 0.25);
+      StatusLine line(streams, milliseconds(0), milliseconds(0));
+      line.tell_work("prompt 3: ", "where heads look", 0.25);
     }
     const std::string said = "headscope: prompt 3: where heads look: 25 % done";
     EXPECT_EQ(err.str(), terminal ? "\r" + said + "\x1b[K\r\x1b[K" : said + "\n");
     std::ostringstream quiet;
     const Streams soon{in, out, quiet, terminal, terminal};
-    WorkLine(soon, "").tell("sweep", 0.5);
+    StatusLine(soon).tell_work("", "sweep", 0.5);
     EXPECT_EQ(quiet.str(), "") << "what takes no time says nothing";
   }
 }

@@ -149,7 +149,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/plot.cpp", "query"},
       {"app/cli/commands/recipes.cpp", "query"},
       {"app/cli/commands/metrics.cpp", "merge"},     // of parts
-      {"app/cli/commands/bench.cpp", "tokens"},      // the lengths that it takes
+      {"app/cli/commands/bench.cpp", "tokens"},      // the lengths that it takes, keys of JSON, headings
       {"app/cli/commands/sweep.cpp", "sweep-over"},  // with the view's meaning
       {"app/cli/commands/generate.cpp", "tokens"},
       {"app/cli/commands/generate.cpp", "temperature"},  // where 0 means something
@@ -163,15 +163,14 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/sweep_options.h", "heads"},  // a value of its option
       {"app/cli/commands/attribute.cpp", "heads"},    // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
-      {"app/cli/arguments/measured.cpp", "heads"},  // keys of JSON
-      {"app/cli/arguments/measured.cpp", "count"},
+      {"app/cli/arguments/measurement.cpp", "heads"},  // keys of JSON
+      {"app/cli/arguments/measurement.cpp", "count"},
       {"app/cli/commands/metrics.cpp", "heads"},
       {"app/cli/commands/metrics.cpp", "seed"},
       {"app/cli/commands/metrics.cpp", "count"},
       {"app/cli/commands/search.cpp", "query"},  // keys of JSON, headings
       {"app/cli/commands/search.cpp", "count"},
       {"app/cli/commands/search.cpp", "tokens"},
-      {"app/cli/commands/bench_report.cpp", "tokens"},  // keys of JSON, headings, a name in safetensors
       {"app/cli/commands/info.cpp", "count"},
       {"app/run/sources/pattern_file.cpp", "tokens"},  // a name in safetensors
       {"app/run/edits/edit_json.cpp", "positions"},    // a key of JSON

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/bench.h"
 #include "model/files/config.h"
 #include "tests/bench/machine_limits.h"
 #include "tests/bench/peer_products.h"

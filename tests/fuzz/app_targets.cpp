@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/arguments/measured.h"
+#include "app/cli/arguments/measurement.h"
 #include "app/cli/arguments/prompt_source.h"
 #include "app/desktop/example_prompts.h"
 #include "app/recipe/settings.h"
@@ -127,12 +127,12 @@ Outcome check_prompt_list(std::string_view lines) {
 
 Outcome check_measured(std::string_view json) {
   return read_or_refused<model::LoadError>([&] {
-    const MeasuredPart part{"part-1.json", parse_measured(json, "part-1.json")};
+    const MeasurementPart part{"part-1.json", parse_measurement(json, "part-1.json")};
     promise(!part.measured.heads.empty() && part.measured.n_head > 0, "heads were measured");
     promise(part.measured.shard.index < part.measured.shard.count, "a shard is one of its number");
-    const std::vector<MeasuredPart> twice{part, {"part-2.json", part.measured}};
+    const std::vector<MeasurementPart> twice{part, {"part-2.json", part.measured}};
     try {
-      const Measured both = merged(twice);
+      const Measurement both = merge(twice);
       promise(both.texts == 2 * part.measured.texts, "parts add up");
     } catch (const model::RunError& error) {  // more than can be counted
       promise_sentence(error.what());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "model/files/quote.h"
 
@@ -23,20 +22,9 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t start = 0;;) {
-    const std::size_t end = text.find(separator, start);
-    parts.push_back(text.substr(start, end - start));
-    if (end == std::string_view::npos) return parts;
-    start = end + 1;
-  }
-}
-
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
 bool looks_like_an_integer(std::string_view text) {
@@ -46,21 +34,33 @@ bool looks_like_an_integer(std::string_view text) {
 
 }  // namespace
 
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (const auto parted = halves(text, separator)) {
+    parts.push_back(parted->first);
+    text = parted->second;
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+std::optional<std::pair<std::string_view, std::string_view>> halves(std::string_view text, char separator) {
+  const std::size_t at = text.find(separator);
+  if (at == std::string_view::npos) return std::nullopt;
+  return std::pair{text.substr(0, at), text.substr(at + 1)};
+}
+
 int whole_number(const std::string& option, std::string_view text, int low, int high) {
   const auto value = parsed<int>(text);
-  if (!value || *value < low || *value > high) {
-    throw WrongUse(option + " takes a whole number from " + std::to_string(low) +
-                   (high < kMost ? " to " + std::to_string(high) : " up") + ", not " + quote(text));
-  }
-  return *value;
+  if (value && *value >= low && *value <= high) return *value;
+  throw WrongUse(option + " takes a whole number from " + std::to_string(low) +
+                 (high < kMost ? " to " + std::to_string(high) : " up") + ", not " + quote(text));
 }
 
 double number(const std::string& option, std::string_view text, double low, double high, const char* range) {
   const auto value = parsed<double>(text);
-  if (!value || !std::isfinite(*value) || *value < low || *value > high) {
-    throw WrongUse(option + " takes a number " + range + ", not " + quote(text));
-  }
-  return *value;
+  if (value && std::isfinite(*value) && *value >= low && *value <= high) return *value;
+  throw WrongUse(option + " takes a number " + range + ", not " + quote(text));
 }
 
 std::vector<int> token_ids(const std::string& option, std::string_view text) {
@@ -69,10 +69,9 @@ std::vector<int> token_ids(const std::string& option, std::string_view text) {
   for (std::string_view part : split(text, ',')) {
     part = trimmed(part);
     const auto id = parsed<int>(part);
-    if (!id && looks_like_an_integer(part)) {
+    if (!id && looks_like_an_integer(part))
       throw Unfulfillable("the id " + std::string(part.substr(0, 64)) + " is outside every vocabulary; see " +
                           option);
-    }
     if (!id)
       throw WrongUse(option + " takes token ids with commas between them, as in 464,3290; found " +
                      quote(part));
@@ -87,13 +86,12 @@ void set_size(PictureArguments& picture, std::string_view text) {
     picture.height = 0;
     return;
   }
-  const std::size_t by = text.find('x');
-  const auto width = parsed<int>(text.substr(0, by));
-  const auto height = by == std::string_view::npos ? std::nullopt : parsed<int>(text.substr(by + 1));
-  if (!width || !height || *width < 16 || *height < 16 || *width > kLongestSide || *height > kLongestSide) {
+  const auto sides = halves(text, 'x');
+  const auto width = sides ? parsed<int>(sides->first) : std::nullopt;
+  const auto height = sides ? parsed<int>(sides->second) : std::nullopt;
+  if (!width || !height || *width < 16 || *height < 16 || *width > kLongestSide || *height > kLongestSide)
     throw WrongUse("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
                    std::to_string(kLongestSide) + " a side, or (for plot) fit, not " + quote(text));
-  }
   picture.width = *width;
   picture.height = *height;
 }
@@ -101,23 +99,20 @@ void set_size(PictureArguments& picture, std::string_view text) {
 void check_pixels(const PictureArguments& picture) {
   const double width = static_cast<double>(picture.width) * picture.scale;
   const double height = static_cast<double>(picture.height) * picture.scale;
-  if (width > kLongestSide || height > kLongestSide || width * height > kMostPixels) {
+  if (width > kLongestSide || height > kLongestSide || width * height > kMostPixels)
     throw WrongUse("--size times --scale makes a picture of more than " + std::to_string(kLongestSide) +
                    " pixels a side or 400 million in all; take a smaller one");
-  }
 }
 
 std::uint64_t seed_number(const std::string& option, std::string_view text) {
-  const auto seed = parsed<std::uint64_t>(text);
-  if (!seed) throw WrongUse(option + " takes a whole number from 0 to 2^64 - 1, not " + quote(text));
-  return *seed;
+  if (const auto seed = parsed<std::uint64_t>(text)) return *seed;
+  throw WrongUse(option + " takes a whole number from 0 to 2^64 - 1, not " + quote(text));
 }
 
 std::vector<int> lengths(const std::string& option, std::string_view text) {
   std::vector<int> numbers;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : split(text, ','))
     numbers.push_back(whole_number(option, trimmed(part), 1));
-  }
   return numbers;
 }
 
@@ -127,9 +122,9 @@ std::string token_text(const std::string& option, const std::string& text) {
 }
 
 std::pair<int, int> pair_of(const std::string& option, const std::string& what, std::string_view text) {
-  const std::size_t dot = text.find('.');
-  if (dot == std::string_view::npos) throw WrongUse(option + " takes " + what);
-  return {whole_number(option, text.substr(0, dot), 0), whole_number(option, text.substr(dot + 1), 0)};
+  const auto parts = halves(text, '.');
+  if (!parts) throw WrongUse(option + " takes " + what);
+  return {whole_number(option, parts->first, 0), whole_number(option, parts->second, 0)};
 }
 
 void refuse_name(const std::string& option, const std::string& names, const std::string& text) {
@@ -137,12 +132,12 @@ void refuse_name(const std::string& option, const std::string& names, const std:
 }
 
 Shard shard(const std::string& option, const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) throw WrongUse(option + " takes I/N, as in 0/4, not " + quote(text));
+  const auto parts = halves(text, '/');
+  if (!parts) throw WrongUse(option + " takes I/N, as in 0/4, not " + quote(text));
   constexpr int kMostShards = 1000000;
   Shard shard;
-  shard.count = whole_number(option, text.substr(slash + 1), 1, kMostShards);
-  shard.index = whole_number(option, text.substr(0, slash), 0, kMostShards);
+  shard.count = whole_number(option, parts->second, 1, kMostShards);
+  shard.index = whole_number(option, parts->first, 0, kMostShards);
   if (shard.index >= shard.count)
     throw WrongUse(option + " takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
                    " there is no " + std::to_string(shard.index));

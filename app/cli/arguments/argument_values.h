@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,6 +28,10 @@ struct Unfulfillable : std::runtime_error {
 
 inline constexpr int kMost = std::numeric_limits<int>::max();
 
+inline std::string any_text(const std::string&, const std::string& text) {
+  return text;
+}
+
 /// In [low, high].
 int whole_number(const std::string& option, std::string_view text, int low, int high = kMost);
 inline auto whole(int low, int high = kMost) {
@@ -48,11 +53,17 @@ std::uint64_t seed_number(const std::string& option, std::string_view text);
 /// A token's text or its id: not nothing.
 std::string token_text(const std::string& option, const std::string& text);
 
+/// The parts between separators, at least one, with the blanks around them.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
 /// "16,64" with blanks around the numbers, each at least 1.
 std::vector<int> lengths(const std::string& option, std::string_view text);
 
 /// "464,3290"; none for blank text. For an id that is no 32-bit number it throws Unfulfillable.
 std::vector<int> token_ids(const std::string& option, std::string_view text);
+
+/// What stands before and after the first separator; nothing where there is none.
+std::optional<std::pair<std::string_view, std::string_view>> halves(std::string_view text, char separator);
 
 /// "I/N", 0 <= I < N.
 Shard shard(const std::string& option, const std::string& text);
@@ -62,15 +73,15 @@ std::pair<int, int> pair_of(const std::string& option, const std::string& what, 
 
 inline constexpr Named<bool> kYesOrNo[] = {{"yes", true}, {"no", false}};
 
-/// The names of a table: "logit|difference", or with `last` "logit, difference or kl".
-template <class Row, std::size_t kCount>
-std::string names_of(const Row (&all)[kCount], const char* between, const char* last = nullptr) {
+/// The names of rows: "logit|difference", or with `last` "logit, difference or kl".
+template <class Rows>
+std::string names_of(const Rows& rows, const char* between, const char* last = nullptr) {
   std::string names;
-  for (const Row& row : all)
-    names += (&row == all                                   ? ""
-              : last != nullptr && &row == &all[kCount - 1] ? last
-                                                            : between) +
-             std::string(row.name);
+  for (std::size_t left = std::size(rows); const auto& row : rows) {
+    if (!names.empty()) names += left == 1 && last != nullptr ? last : between;
+    names += row.name;
+    --left;
+  }
   return names;
 }
 

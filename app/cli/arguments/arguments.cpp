@@ -52,10 +52,9 @@ void require_out(const Arguments& given, const char* example) {
   if (given.choices.size() > 1 && given.out_name.find("{view}") == std::string::npos)
     throw WrongUse("with several views the name after --out needs {view}, the view's name, as in {view}-" +
                    std::string(example));
-  if (many && given.out_name.find("{n}") == std::string::npos) {
+  if (many && given.out_name.find("{n}") == std::string::npos)
     throw WrongUse("with --prompts the name after --out needs {n}, the prompt's number, as in {n}-" +
                    std::string(example));
-  }
 }
 
 void refuse_recipe(const Arguments& given) {
@@ -66,12 +65,10 @@ Destination destination_of(const Arguments& given, const char* example,
                            std::initializer_list<FileFormat> formats) {
   require_out(given, example);
   const bool standard = given.out_name == "-";
-  std::string names;
-  for (const FileFormat& format : formats)
-    names += (names.empty()                  ? ""
-              : &format + 1 == formats.end() ? " or "
-                                             : ", ") +
-             std::string(extension_of(format)).substr(standard ? 1 : 0);
+  std::vector<Named<FileFormat>> rows;
+  for (const FileFormat format : formats)
+    rows.push_back({extension_of(format).substr(standard ? 1 : 0), format});
+  const std::string names = names_of(rows, ", ", " or ");
   if (standard && !given.out_format) throw WrongUse("--out - needs --format, which takes " + names);
   if (!standard && given.out_format)
     throw WrongUse("--format is of standard output, --out -; a file has the format that its name ends in");
@@ -80,10 +77,6 @@ Destination destination_of(const Arguments& given, const char* example,
   throw WrongUse(standard ? "--format takes " + names + " here"
                           : "the file after --out must end in " + names + ", not as " +
                                 quote(given.out_name) + " does");
-}
-
-void require_view(const std::string& id) {
-  if (!find_view(id)) throw WrongUse("there is no view " + quote(id) + "; there are " + list_of_views());
 }
 
 void require_at_most_one(std::span<const std::string> commands) {

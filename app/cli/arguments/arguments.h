@@ -117,7 +117,7 @@ struct Arguments {
 // What a command cannot do without. They throw WrongUse.
 
 void require_prompt(const Arguments& given);
-/// Or a file of patterns, and nothing that needs weights beside it.
+/// Or a file of patterns, and nothing besides that needs weights.
 void require_prompt_or_attention(const Arguments& given);
 
 /// `example`: a file's name as in "run.safetensors". With many prompts it needs the prompt's number.
@@ -134,9 +134,6 @@ Destination destination_of(const Arguments& given, const char* example,
                            std::initializer_list<FileFormat> formats);
 
 void require_at_most_one(std::span<const std::string> commands);
-
-/// A view's id.
-void require_view(const std::string& id);
 
 /// The ids of those views, "heads, heatmap, ...": all of them, or those that are `meant`.
 std::string list_of_views(bool (*meant)(const View&) = nullptr);

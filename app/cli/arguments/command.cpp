@@ -19,23 +19,14 @@ namespace {
 
 using model::quote;
 
-/// An option that means yes when no value follows.
-bool is_yes_or_no(std::string_view name) {
-  return std::ranges::any_of(all_options(), [&](const OptionSpec* option) {
-    return name.starts_with("--") && option->name == name.substr(2) &&
-           std::holds_alternative<bool>(option->default_value);
-  });
-}
-
 /// All there are, not only those that were named.
 std::vector<CLI::App*> subcommands(CLI::App* app) {
   return app->get_subcommands([](CLI::App*) { return true; });
 }
 
-/// The program and all that may be named after its name.
-void add_all(CLI::App* app, std::vector<CLI::App*>& all) {
-  all.push_back(app);
-  for (CLI::App* below : subcommands(app)) add_all(below, all);
+/// The option of views that is named "--NAME"; null: there is none.
+const OptionSpec* view_option(std::string_view name) {
+  return name.starts_with("--") ? find_option(name.substr(2)) : nullptr;
 }
 
 class CommandLine {
@@ -45,6 +36,8 @@ class CommandLine {
       : app_("headscope: see inside GPT-2 while it runs", "headscope"),
         line_(arguments),
         given_(std::make_shared<Arguments>(start)) {
+    app_.allow_extras();  // also of the commands: reject_unknown_arguments says better what is wrong with
+                          // them
     describe_program();
     for (const CommandRow& row : command_rows()) {
       CLI::App* app = app_.add_subcommand(std::string(row.name), std::string(row.help));
@@ -55,9 +48,9 @@ class CommandLine {
       if (!row.choice.empty()) name_choices(app, row.choice);
     }
     app_.get_formatter()->label("SUBCOMMAND", "COMMAND");
-    add_all(&app_, every_);
-    for (CLI::App* app : every_) {
-      app->allow_extras();  // reject_unknown_arguments says better what is wrong with them
+    for (std::size_t i = 0; i < every_.size(); ++i) {
+      const std::vector<CLI::App*> below = subcommands(every_[i]);
+      every_.insert(every_.begin() + static_cast<std::ptrdiff_t>(i) + 1, below.begin(), below.end());
     }
   }
 
@@ -83,7 +76,9 @@ class CommandLine {
       const bool last = i + 1 == arguments.size();
       if (sign != std::string::npos) {
         word.value = text.substr(sign + 1);
-      } else if (is_yes_or_no(name) && (last || arguments[i + 1].starts_with('-'))) {
+      } else if (const OptionSpec* option = view_option(name);
+                 option != nullptr && std::holds_alternative<bool>(option->default_value) &&
+                 (last || arguments[i + 1].starts_with('-'))) {
         word.value = "yes";
       } else if (last) {
         throw WrongUse(name + " needs a value");
@@ -122,7 +117,7 @@ class CommandLine {
   std::shared_ptr<Arguments> given_;
   std::map<const CLI::App*, Finish> finish_;             // of the program and of each command
   std::map<const CLI::App*, std::string_view> choices_;  // CommandRow::choice
-  std::vector<CLI::App*> every_;
+  std::vector<CLI::App*> every_{&app_};  // the program, the commands, and what may be named after these
 
   void describe_program() {
     app_.set_help_flag("-h,--help", "this text");
@@ -154,7 +149,7 @@ class CommandLine {
 
   /// Views' options are known without their view: a recipe names it where the arguments do not.
   bool takes_value(const std::string& name) const {
-    if (name.starts_with("--") && find_option(name.substr(2)) != nullptr) return true;
+    if (view_option(name) != nullptr) return true;
     const auto named = [&](const CLI::Option* option) {
       return name.starts_with("--") && option->check_lname(name.substr(2)) &&
              option->get_items_expected_max() > 0;
@@ -166,9 +161,8 @@ class CommandLine {
   /// The command's name and, of plot, the view's.
   std::vector<CLI::App*> chosen() const {
     std::vector<CLI::App*> path;
-    for (const CLI::App* app = &app_; !app->get_subcommands().empty(); app = path.back()) {
+    for (const CLI::App* app = &app_; !app->get_subcommands().empty(); app = path.back())
       path.push_back(app->get_subcommands().front());
-    }
     return path;
   }
 
@@ -186,13 +180,10 @@ class CommandLine {
       for (const std::string& word : app->remaining()) {
         const bool option = word.starts_with('-') && word.size() > 1;
         if (!option && choices_.contains(app)) refuse_choice(app, word);
-        const bool command = app == &app_ && !option && app->get_subcommands().empty();
-        const std::string name = option ? word.substr(0, word.find('=')) : word;
-        throw WrongUse(std::string("there is no ") +
-                       (command  ? "command "
-                        : option ? "option "
-                                 : "place for ") +
-                       quote(name) + (command ? "" : " here"));
+        if (option) throw WrongUse("there is no option " + quote(word.substr(0, word.find('='))) + " here");
+        if (app == &app_ && app->get_subcommands().empty())
+          throw WrongUse("there is no command " + quote(word));
+        throw WrongUse("there is no place for " + quote(word) + " here");
       }
     }
   }
@@ -212,10 +203,9 @@ class CommandLine {
 
   Command command() {
     reject_unknown_arguments();
-    if (given_->prompt_options.size() > 1) {
+    if (given_->prompt_options.size() > 1)
       throw WrongUse("one prompt at a time: both " + given_->prompt_options[0] + " and " +
                      given_->prompt_options[1] + " were given");
-    }
     require_at_most_one(names_of(app_.get_subcommands()));
     if (!given_->tour.name.empty() && !given_->prompt_options.empty())
       throw WrongUse("a tour brings its prompt: --tour and " + given_->prompt_options[0] + " were given");

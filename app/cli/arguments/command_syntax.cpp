@@ -13,7 +13,9 @@
 namespace headscope::app {
 namespace {
 
-/// As a variable of the shell is that nobody set.
+constexpr const char* kModelAndAttention = "--attention is in place of --model; give one of them";
+
+/// Refuses what a variable of the shell is that nobody set.
 std::string not_nothing(const std::string& option, const std::string& text) {
   if (text.empty()) throw WrongUse(option + " takes a folder or a model's name, not nothing");
   return text;
@@ -49,15 +51,17 @@ void CommandSyntax::flag(const std::string& name, const std::string& help, bool&
   app_->add_flag("--" + name, value, help)->group(heading_);
 }
 
-void CommandSyntax::view_option(const OptionSpec& spec) {
-  on_option(std::string(spec.name), values_of(spec), std::string(spec.help),
-            [given = given_.get(), &spec](const std::string&, const std::string& text) {
-              try {
-                given->options.set(spec, parse_option(spec, text));
-              } catch (const std::invalid_argument& error) {
-                throw WrongUse(error.what());
-              }
-            });
+void CommandSyntax::view_options(const std::string& heading, std::span<const OptionSpec* const> options) {
+  CommandSyntax group = under(heading);
+  for (const OptionSpec* option : options)
+    group.on_option(std::string(option->name), values_of(*option), std::string(option->help),
+                    [given = given_.get(), option](const std::string&, const std::string& text) {
+                      try {
+                        given->options.set(*option, parse_option(*option, text));
+                      } catch (const std::invalid_argument& error) {
+                        throw WrongUse(error.what());
+                      }
+                    });
 }
 
 void CommandSyntax::old_name(const std::string& name) {
@@ -80,6 +84,12 @@ void CommandSyntax::footer(const std::string& text) {
   app_->footer(text);
 }
 
+CommandSyntax CommandSyntax::under(const std::string& heading) const {
+  CommandSyntax group = *this;
+  group.heading_ = heading;
+  return group;
+}
+
 std::string CommandSyntax::name() const {
   return app_->get_parent() == nullptr ? "" : app_->get_name();
 }
@@ -97,42 +107,41 @@ bool CommandSyntax::may_name(const std::vector<std::string>* line, std::string_v
 
 void CommandSyntax::model() {
   has_model_ = true;
-  heading("Model");
-  option("model", "DIR",
-         "a GPT-2 folder in Hugging Face layout, or a name from the Hugging Face\n"
-         "cache, as in openai-community/gpt2 (default: the bundled model)",
-         given_->model.model, [given = given_.get()](const std::string& option, const std::string& text) {
-           if (given->model.patterns) throw WrongUse("--attention is in place of --model; give one of them");
-           return not_nothing(option, text);
-         });
-  flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
-  heading(kOwn);
+  CommandSyntax group = under("Model");
+  group.option("model", "DIR",
+               "a GPT-2 folder in Hugging Face layout, or a name from the Hugging Face\n"
+               "cache, as in openai-community/gpt2 (default: the bundled model)",
+               given_->model.model,
+               [given = given_.get()](const std::string& option, const std::string& text) {
+                 if (given->model.patterns) throw WrongUse(kModelAndAttention);
+                 return not_nothing(option, text);
+               });
+  group.flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
 }
 
 void CommandSyntax::computing() {
   model();
-  heading("Model");
-  option("precision", "f32|f16|bf16", "how matrices are kept in memory (default: f32)",
-         given_->model.precision, one_of(kPrecisionNames));
-  option("threads", "N", "threads that compute (default 0: one for each processor)", given_->model.threads,
-         whole(0, 1024));
-  heading(kOwn);
+  CommandSyntax group = under("Model");
+  group.option("precision", "f32|f16|bf16", "how matrices are kept in memory (default: f32)",
+               given_->model.precision, one_of(kPrecisionNames));
+  group.option("threads", "N", "threads that compute (default 0: one for each processor)",
+               given_->model.threads, whole(0, 1024));
 }
 
 void CommandSyntax::attention(bool compared) {
-  heading("Attention of any model");
-  option("attention", "FILE.safetensors",
-         "patterns in place of a model and a prompt: tensors\n"
-         "blocks.L.attn.hook_pattern, as trace and TransformerLens name them",
-         given_->model.model, [given = given_.get()](const std::string&, const std::string& text) {
-           if (given->model.model) throw WrongUse("--attention is in place of --model; give one of them");
-           given->model.patterns = true;
-           return text;
-         });
+  CommandSyntax group = under("Attention of any model");
+  group.option("attention", "FILE.safetensors",
+               "patterns in place of a model and a prompt: tensors\n"
+               "blocks.L.attn.hook_pattern, as trace and TransformerLens name them",
+               given_->model.model, [given = given_.get()](const std::string&, const std::string& text) {
+                 if (given->model.model) throw WrongUse(kModelAndAttention);
+                 given->model.patterns = true;
+                 return text;
+               });
   if (compared)
-    option("second-attention", "FILE.safetensors",
-           "patterns of as many layers and heads to compare those with", given_->comparison.second_attention);
-  heading(kOwn);
+    group.option("second-attention", "FILE.safetensors",
+                 "patterns of as many layers and heads to compare those with",
+                 given_->comparison.second_attention);
 }
 
 void CommandSyntax::prompt(bool many) {
@@ -145,82 +154,78 @@ void CommandSyntax::prompt(bool many) {
       return read(option, text);
     };
   };
-  const auto as_it_is = [](const std::string&, const std::string& text) { return text; };
-  heading("Prompt");
-  option("prompt", "TEXT", "the prompt; may be empty: then the start token runs alone", prompt.text,
-         way(From::text, as_it_is));
-  option("ids", "ID,...", "token ids in place of text", prompt.ids, way(From::ids, token_ids));
-  option("prompt-file", "FILE", "the bytes of a file as the prompt; -: of standard input", prompt.file,
-         way(From::file, as_it_is));
+  CommandSyntax group = under("Prompt");
+  group.option("prompt", "TEXT", "the prompt; may be empty: then the start token runs alone", prompt.text,
+               way(From::text, any_text));
+  group.option("ids", "ID,...", "token ids in place of text", prompt.ids, way(From::ids, token_ids));
+  group.option("prompt-file", "FILE", "the bytes of a file as the prompt; -: of standard input", prompt.file,
+               way(From::file, any_text));
   if (many) {
-    option("prompts", "FILE",
-           "many prompts, one a line: a JSON string, or an object with\n"
-           "\"prompt\" or \"ids\"; -: standard input",
-           prompt.file, way(From::list, as_it_is));
-    option("shard", "I/N", "of these every N-th, from the one with number I + 1 on; 0/1: all", prompt.shard,
-           shard);
-    flag("skip-errors", "report a prompt that fails, and go on with the next one", prompt.skip_errors);
+    group.option("prompts", "FILE",
+                 "many prompts, one a line: a JSON string, or an object with\n"
+                 "\"prompt\" or \"ids\"; -: standard input",
+                 prompt.file, way(From::list, any_text));
+    group.option("shard", "I/N", "of these every N-th, from the one with number I + 1 on; 0/1: all",
+                 prompt.shard, shard);
+    group.flag("skip-errors", "report a prompt that fails, and go on with the next one", prompt.skip_errors);
   }
-  flag("bos", "put the start token <|endoftext|> first", prompt.start_token);
-  heading(kOwn);
+  group.flag("bos", "put the start token <|endoftext|> first", prompt.start_token);
 }
 
 void CommandSyntax::edits() {
   EditArguments& edits = given_->prompt.edits;
-  heading("What is changed while it runs");
-  list_option("edit", "EDIT", "an intervention, as in L5H1.z=0; may be given again", edits.texts, true);
-  option("edits", "FILE.json", "interventions as a JSON list; they come before those of --edit", edits.file);
-  option("second-model", "DIR",
-         "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
-         "and, in pictures, to compare with",
-         edits.second_model, [](const std::string& option, const std::string& text) {
-           return ModelArguments{.model = not_nothing(option, text)};
-         });
+  CommandSyntax group = under("What is changed while it runs");
+  group.list_option("edit", "EDIT", "an intervention, as in L5H1.z=0; may be given again", edits.texts, true);
+  group.option("edits", "FILE.json", "interventions as a JSON list; they come before those of --edit",
+               edits.file);
+  group.option("second-model", "DIR",
+               "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
+               "and, in pictures, to compare with",
+               edits.second_model, [](const std::string& option, const std::string& text) {
+                 return ModelArguments{.model = not_nothing(option, text)};
+               });
   if (!name().empty()) footer(edit_grammar());
-  heading(kOwn);
 }
 
 void CommandSyntax::comparison() {
   edits();
   ComparisonArguments& comparison = given_->comparison;
-  heading("What it is compared with");
-  option("second", "TEXT", "a second prompt to compare with", comparison.second);
-  choice_option("align",
-                "compare the tokens at the same positions, or those of the longest\ncommon subsequence "
-                "(default: position)",
-                comparison.alignment, kAlignmentNames);
-  choice_option("show",
-                "the run as it is asked for, what it is compared with (the same without\nedits, the second "
-                "prompt, or either in the second model), or the\nfirst minus the second (default: run)",
-                comparison.side, kSideNames);
-  heading(kOwn);
+  CommandSyntax group = under("What it is compared with");
+  group.option("second", "TEXT", "a second prompt to compare with", comparison.second);
+  group.choice_option("align",
+                      "compare the tokens at the same positions, or those of the longest\ncommon subsequence "
+                      "(default: position)",
+                      comparison.alignment, kAlignmentNames);
+  group.choice_option(
+      "show",
+      "the run as it is asked for, what it is compared with (the same without\nedits, the second "
+      "prompt, or either in the second model), or the\nfirst minus the second (default: run)",
+      comparison.side, kSideNames);
 }
 
 void CommandSyntax::selection() {
-  heading("What is shown");
+  CommandSyntax group = under("What is shown");
   const auto chosen = [&](const std::string& name, const char* values, int low, int Selection::*member,
                           const char* help) {
-    on_option(name, values, help,
-              [given = given_.get(), low, member](const std::string& flag, const std::string& text) {
-                if (!given->selection) given->selection.emplace();
-                (*given->selection).*member = whole_number(flag, text, low);
-              });
+    group.on_option(name, values, help,
+                    [given = given_.get(), low, member](const std::string& flag, const std::string& text) {
+                      if (!given->selection) given->selection.emplace();
+                      (*given->selection).*member = whole_number(flag, text, low);
+                    });
   };
   chosen("layer", "L", 0, &Selection::layer, "the layer, from 0 (default: 0)");
   chosen("head", "H", 0, &Selection::head, "the head, from 0 (default: 0)");
   chosen("query", "I", -1, &Selection::query,
          "the position whose query is looked at, from 0 (default -1: the last)");
-  old_name("token");
+  group.old_name("token");
   chosen("key", "I", -1, &Selection::key,
          "the position whose key is marked, at most --query (default -1: none)");
-  heading(kOwn);
 }
 
 void CommandSyntax::tour() {
-  heading("Tour");
-  option("tour", "NAME|FILE.md", "a guided walk that is open at first", given_->tour.name);
-  option("stop", "N", "the stop of it, from 1 (default: 1)", given_->tour.stop, whole(1));
-  heading(kOwn);
+  CommandSyntax group = under("Tour");
+  group.option("tour", "NAME|FILE.md", "a guided walk that is open at first", given_->tour.name);
+  group.option("stop", "N", "the stop of it, from 1 (default: 1)", given_->tour.stop, whole(1));
 }
 
 void CommandSyntax::over() {
@@ -232,8 +237,8 @@ void CommandSyntax::over() {
 
 void CommandSyntax::picture(bool of_window) {
   PictureArguments& picture = given_->picture;
-  heading(kPicture);
-  on_option(
+  CommandSyntax group = under(kPicture);
+  group.on_option(
       "size", of_window ? "WxH" : "WxH|fit",
       of_window
           ? "the window's size in logical pixels (default: 1600x1000)"
@@ -242,29 +247,26 @@ void CommandSyntax::picture(bool of_window) {
         set_size(given->picture, text);
         given->size_given = true;
       });
-  option("scale", "S", "pixels of the file for each logical one", picture.scale,
-         [given = given_.get()](const std::string& option, const std::string& text) {
-           given->scale_given = true;
-           return number(option, text, 0.25, 16, "from 0.25 to 16");
-         });
-  choice_option("theme", "colours (default: light)", picture.dark, kThemeNames);
-  option("font-size", "PX", "height of the letters in logical pixels (default: 14)", picture.font_size,
-         between(6, 72, "from 6 to 72"));
-  heading(kOwn);
+  group.option("scale", "S", "pixels of the file for each logical one", picture.scale,
+               [given = given_.get()](const std::string& option, const std::string& text) {
+                 given->scale_given = true;
+                 return number(option, text, 0.25, 16, "from 0.25 to 16");
+               });
+  group.choice_option("theme", "colours (default: light)", picture.dark, kThemeNames);
+  group.option("font-size", "PX", "height of the letters in logical pixels (default: 14)", picture.font_size,
+               between(6, 72, "from 6 to 72"));
 }
 
 void CommandSyntax::no_recipe(bool& value) {
-  heading(kPicture);
-  flag("no-recipe", "leave out of the file what the figure was made of: its prompt, model, options", value);
-  heading(kOwn);
+  under(kPicture).flag(
+      "no-recipe", "leave out of the file what the figure was made of: its prompt, model, options", value);
 }
 
 void CommandSyntax::recipe(bool& without) {
-  heading(kPicture);
-  option("recipe", "FILE",
-         "a figure that headscope made, or a session: the same picture again,\n"
-         "but for the options that are given",
-         given_->recipe_given, [](const std::string&, const std::string&) { return true; });
+  under(kPicture).option("recipe", "FILE",
+                         "a figure that headscope made, or a session: the same picture again,\n"
+                         "but for the options that are given",
+                         given_->recipe_given, [](const std::string&, const std::string&) { return true; });
   no_recipe(without);
 }
 
@@ -280,9 +282,8 @@ void CommandSyntax::json() {
 }
 
 void CommandSyntax::resume() {
-  heading("Prompt");
-  flag("resume", "with --prompts: leave out those whose file is there already", given_->prompt.resume);
-  heading(kOwn);
+  under("Prompt").flag("resume", "with --prompts: leave out those whose file is there already",
+                       given_->prompt.resume);
 }
 
 void CommandSyntax::picture_out(const std::string& formats, const std::string& help) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -36,20 +37,15 @@ class CommandSyntax {
       check(*own);
       return Task{name, own, [own, run, has_model](const Streams& streams) {
                     if (has_model) bring_model(own->model, streams);
-                    if constexpr (std::is_void_v<decltype(run(*own, streams))>) {
-                      run(*own, streams);
-                      return 0;
-                    } else {
-                      return run(*own, streams);
-                    }
+                    if constexpr (!std::is_void_v<decltype(run(*own, streams))>) return run(*own, streams);
+                    run(*own, streams);
+                    return 0;
                   }};
     };
   }
 
-  /// What the options that follow stand under in the help; "Options" at first and after each of the groups
-  /// below.
-  void heading(std::string text) { heading_ = std::move(text); }
-  static constexpr const char* kOwn = "Options";
+  /// The same command, for options that stand under this heading in the help, in place of "Options".
+  CommandSyntax under(const std::string& heading) const;
   static constexpr const char* kPicture = "Picture";
 
   /// An option that takes one value: `name` without dashes, `values` as in "N,...". `read`, as in
@@ -58,17 +54,16 @@ class CommandSyntax {
   void option(const std::string& name, const std::string& values, const std::string& help, Value& value,
               Read read) {
     on_option(name, values, help, [&value, read](const std::string& flag, const std::string& text) {
-      if constexpr (std::is_arithmetic_v<Value>) {
+      if constexpr (std::is_arithmetic_v<Value>)
         value = static_cast<Value>(read(flag, text));
-      } else {
+      else
         value = read(flag, text);
-      }
     });
   }
   /// Takes any text.
   template <class Value>
   void option(const std::string& name, const std::string& values, const std::string& help, Value& value) {
-    option(name, values, help, value, [](const std::string&, const std::string& text) { return text; });
+    option(name, values, help, value, any_text);
   }
   /// Takes one of these names.
   template <class Value, class Row, std::size_t kCount>
@@ -87,9 +82,10 @@ class CommandSyntax {
   /// What stands without a name before it.
   template <class Value, class Read>
   void word(const std::string& name, const std::string& help, Value& value, Read read) {
-    on_word(name, help, [&value, read](const std::string& text) { value = read(text); });
+    on_word(name, help, [&value, name, read](const std::string& text) { value = read(name, text); });
   }
-  void view_option(const OptionSpec& option);
+  /// Options of views, under a heading.
+  void view_options(const std::string& heading, std::span<const OptionSpec* const> options);
   /// What the option before was called once: it is still taken, and nowhere listed.
   void old_name(const std::string& name);
 
@@ -131,7 +127,7 @@ class CommandSyntax {
   CLI::App* app_;
   std::shared_ptr<Arguments> given_;
   const std::vector<std::string>* line_;
-  std::string heading_ = kOwn;
+  std::string heading_ = "Options";
   bool has_model_ = false;
   CLI::Option* last_ = nullptr;
   Set set_last_;

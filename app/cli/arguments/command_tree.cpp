@@ -36,6 +36,11 @@ CommandTree tree_of(const CLI::App& app) {
   return tree;
 }
 
+std::string unwrapped(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
 Offer offer_of(std::string_view values) {
   if (values.find("FILE") != std::string_view::npos) return {Offer::Kind::files};
   if (values == "DIR") return {Offer::Kind::folders};

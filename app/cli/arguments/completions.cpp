@@ -1,4 +1,4 @@
-#include "app/cli/arguments/completions.h"
+#include "app/cli/arguments/command_tree.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,12 @@
 namespace headscope::app {
 namespace {
 
-using Kind = Offer::Kind;
+/// Each of `characters` with a backslash before it.
+std::string escaped(const std::string& text, std::string_view characters) {
+  std::string out;
+  for (const char c : text) out += (characters.find(c) == characters.npos ? "" : "\\") + std::string(1, c);
+  return out;
+}
 
 /// A word that no shell reads anything into.
 std::string quoted(const std::string& text) {
@@ -16,107 +21,115 @@ std::string quoted(const std::string& text) {
   return word + "'";
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between = " ") {
+template <class Words>
+std::string joined(const Words& words, const char* between = " ") {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
   return text;
 }
 
-/// A help text on one line.
-std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+std::string path_below(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + " " + name;
 }
 
-std::vector<std::string> names_of(const std::vector<CommandTree>& commands) {
-  std::vector<std::string> names;
-  for (const CommandTree& command : commands) names.push_back(command.name);
-  return names;
+/// The program, one of its commands, or what may be named after one.
+struct Place {
+  std::string path;  ///< "", "plot", "plot heatmap"
+  const CommandTree* command = nullptr;
+  const CommandTree* above = nullptr;  ///< the command that this may be named after; null: there is none
+};
+
+void add_places(const CommandTree& command, const std::string& path, const CommandTree* above,
+                std::vector<Place>& places) {
+  places.push_back({path, &command, above});
+  for (const CommandTree& below : command.commands)
+    add_places(below, path_below(path, below.name), path.empty() ? nullptr : &command, places);
 }
 
-/// `visit(path, command)` for the program, whose path is empty, its commands ("plot") and theirs ("plot
-/// heatmap").
-template <class Visit>
-void walk(const CommandTree& tree, const std::string& path, const Visit& visit) {
-  visit(path, tree);
-  for (const CommandTree& command : tree.commands)
-    walk(command, path.empty() ? command.name : path + " " + command.name, visit);
+std::vector<Place> places_of(const CommandTree& program) {
+  std::vector<Place> places;
+  add_places(program, "", nullptr, places);
+  return places;
 }
 
 /// The options whose value is an argument of its own, so that it is no command's name.
-std::vector<std::string> options_with_values(const CommandTree& program) {
+std::set<std::string> options_with_values(const std::vector<Place>& places) {
   std::set<std::string> names;
-  walk(program, "", [&](const std::string&, const CommandTree& command) {
-    for (const OptionDescription& option : command.options)
+  for (const Place& place : places)
+    for (const OptionDescription& option : place.command->options)
       if (!option.values.empty()) names.insert(option.name);
-  });
-  return {names.begin(), names.end()};
+  return names;
+}
+
+bool are_files(const std::string& values) {
+  return offer_of(values).kind == Offer::Kind::files;
 }
 
 /// Whether a file's name may stand on its own: as a word, or as one of several values of an option.
 bool takes_files(const CommandTree& command) {
-  const auto files = [](const std::string& values) { return offer_of(values).kind == Kind::files; };
-  return std::ranges::any_of(command.words, files, &OptionDescription::name) ||
-         std::ranges::any_of(command.options, [&](const OptionDescription& option) {
-           return option.values.ends_with("...") && files(option.values);
+  return std::ranges::any_of(command.words, are_files, &OptionDescription::name) ||
+         std::ranges::any_of(command.options, [](const OptionDescription& option) {
+           return option.values.ends_with("...") && are_files(option.values);
          });
 }
 
-/// All paths but the program's own.
-std::vector<std::string> paths_of(const CommandTree& program) {
-  std::vector<std::string> paths;
-  walk(program, "", [&](const std::string& path, const CommandTree&) {
-    if (!path.empty()) paths.push_back(quoted(path));
-  });
-  return paths;
+/// What a script says for each kind of values.
+struct Actions {
+  const char *before_words, *after_words, *files, *folders, *nothing;
+};
+
+std::string action_for(const std::string& values, const Actions& actions) {
+  const Offer offer = offer_of(values);
+  switch (offer.kind) {
+    case Offer::Kind::words:
+      return actions.before_words + joined(offer.words) + actions.after_words;
+    case Offer::Kind::files:
+      return actions.files;
+    case Offer::Kind::folders:
+      return actions.folders;
+    case Offer::Kind::nothing:
+      break;
+  }
+  return actions.nothing;
 }
 
 // --- bash
 
-std::string bash_action(const Offer& offer) {
-  switch (offer.kind) {
-    case Kind::words:
-      return "words=" + quoted(joined(offer.words));
-    case Kind::files:
-      return "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return";
-    case Kind::folders:
-      return "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); return";
-    case Kind::nothing:
-      break;
-  }
-  return "return";
-}
+constexpr Actions kBash{
+    "words='", "'", "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return",
+    "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); return", "return"};
 
 /// For each option what it takes by the path it is given on: once for all where that is everywhere the same.
-std::string bash_values(const CommandTree& program) {
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> paths;  // option, action
-  walk(program, "", [&](const std::string& path, const CommandTree& command) {
-    for (const OptionDescription& option : command.options)
-      if (!option.values.empty()) paths[option.name][bash_action(offer_of(option.values))].push_back(path);
-  });
+std::string bash_values(const std::vector<Place>& places) {
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> patterns;  // option, action
+  for (const Place& place : places)
+    for (const OptionDescription& option : place.command->options)
+      if (!option.values.empty())
+        patterns[option.name][action_for(option.values, kBash)].push_back(
+            quoted(place.path + " " + option.name));
   std::string cases;
-  for (const auto& [option, actions] : paths) {
-    for (const auto& [action, of_paths] : actions) {
-      std::vector<std::string> patterns;
-      for (const std::string& path : of_paths) patterns.push_back(quoted(path + " " + option));
-      cases += "    " + (actions.size() == 1 ? "*' " + option + "'" : joined(patterns, " | ")) + ") " +
+  for (const auto& [option, actions] : patterns)
+    for (const auto& [action, of_paths] : actions)
+      cases += "    " + (actions.size() == 1 ? "*' " + option + "'" : joined(of_paths, " | ")) + ") " +
                action + " ;;\n";
-    }
-  }
   return cases;
 }
 
 }  // namespace
 
 std::string bash_completion(const CommandTree& program) {
+  const std::vector<Place> places = places_of(program);
   std::string options;
-  walk(program, "", [&](const std::string& path, const CommandTree& command) {
-    std::vector<std::string> names;
-    for (const OptionDescription& option : command.options) names.push_back(option.name);
+  std::vector<std::string> paths;
+  for (const auto& [path, command, above] : places) {
+    std::vector<std::string> names, commands;
+    for (const OptionDescription& option : command->options) names.push_back(option.name);
+    for (const CommandTree& below : command->commands) commands.push_back(below.name);
     options += "    " + quoted(path) + ") options=" + quoted(joined(names)) +
-               " commands=" + quoted(joined(names_of(command.commands))) +
-               (takes_files(command) ? " files=yes" : "") + " ;;\n";
-  });
+               " commands=" + quoted(joined(commands)) + (takes_files(*command) ? " files=yes" : "") +
+               " ;;\n";
+    if (!path.empty()) paths.push_back(quoted(path));
+  }
   return "# bash completion for " + program.name + R"(                             -*- shell-script -*-
 # The words of the commands and views that are complete make the path; an option's value is none of them.
 _headscope() {
@@ -131,7 +144,7 @@ _headscope() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       )" +
-         joined(options_with_values(program), " | ") +
+         joined(options_with_values(places), " | ") +
          R"()
         [[ ${COMP_WORDS[i+1]} == '=' ]] && ((i++))
         ((i++))
@@ -140,14 +153,14 @@ _headscope() {
       *)
         case "${path:+$path }${COMP_WORDS[i]}" in
           )" +
-         joined(paths_of(program), " | ") +
+         joined(paths, " | ") +
          R"() path=${path:+$path }${COMP_WORDS[i]} ;;
         esac
         ;;
     esac
   done
   case "$path $prev" in
-)" + bash_values(program) +
+)" + bash_values(places) +
          R"(  esac
   if [[ -n $words ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
@@ -174,31 +187,17 @@ namespace {
 
 /// Inside of brackets, or of a description that a colon ends.
 std::string zsh_escaped(const std::string& text) {
-  std::string out;
-  for (const char c : one_line(text))
-    out += (c == '[' || c == ']' || c == ':' || c == '\\' ? "\\" : "") + std::string(1, c);
-  return out;
+  return escaped(unwrapped(text), "[]:\\");
 }
 
 std::string zsh_spec(const OptionDescription& option) {
   const std::string help = "[" + zsh_escaped(option.help) + "]";
-  if (option.values.empty()) {
-    if (option.letter.empty()) return quoted(option.name + help);
-    return quoted("(" + option.letter + " " + option.name + ")") + "{" + option.letter + "," + option.name +
-           "}" + quoted(help);
-  }
-  const Offer offer = offer_of(option.values);
-  const std::string action = offer.kind == Kind::words     ? "(" + joined(offer.words) + ")"
-                             : offer.kind == Kind::files   ? "_files"
-                             : offer.kind == Kind::folders ? "_files -/"
-                                                           : " ";
-  return quoted((option.repeated ? "*" : "") + option.name + "=" + help + ":" + zsh_escaped(option.values) +
-                ":" + action);
-}
-
-std::string zsh_word(const OptionDescription& word, std::size_t place) {
-  const bool file = offer_of(word.name).kind == Kind::files;
-  return quoted(std::to_string(place) + ":" + zsh_escaped(word.name) + ":" + (file ? "_files" : " "));
+  if (!option.values.empty())
+    return quoted((option.repeated ? "*" : "") + option.name + "=" + help + ":" + zsh_escaped(option.values) +
+                  ":" + action_for(option.values, {"(", ")", "_files", "_files -/", " "}));
+  if (option.letter.empty()) return quoted(option.name + help);
+  return quoted("(" + option.letter + " " + option.name + ")") + "{" + option.letter + "," + option.name +
+         "}" + quoted(help);
 }
 
 std::string zsh_function(const std::string& path) {
@@ -211,30 +210,31 @@ std::string zsh_function(const std::string& path) {
 
 std::string zsh_completion(const CommandTree& program) {
   std::string functions;
-  walk(program, "", [&](const std::string& path, const CommandTree& command) {
-    functions += "\n" + zsh_function(path) + "() {\n";
-    if (!command.commands.empty())
-      functions += "  local context state state_descr line commands\n  typeset -A opt_args\n";
-    functions += command.commands.empty() ? "  _arguments" : "  _arguments -C";
-    for (const OptionDescription& option : command.options) functions += " \\\n    " + zsh_spec(option);
-    for (std::size_t i = 0; command.commands.empty() && i < command.words.size(); ++i)
-      functions += " \\\n    " + zsh_word(command.words[i], i + 1);
-    if (command.commands.empty()) {
+  for (const auto& [path, command, above] : places_of(program)) {
+    const bool leaf = command->commands.empty();
+    functions += "\n" + zsh_function(path) + "() {\n" +
+                 (leaf ? "  _arguments"
+                       : "  local context state state_descr line commands\n  typeset -A opt_args\n"
+                         "  _arguments -C");
+    for (const OptionDescription& option : command->options) functions += " \\\n    " + zsh_spec(option);
+    if (leaf) {
+      for (int place = 1; const OptionDescription& word : command->words)
+        functions += " \\\n    " + quoted(std::to_string(place++) + ":" + zsh_escaped(word.name) + ":" +
+                                          (are_files(word.name) ? "_files" : " "));
       functions += "\n}\n";
-      return;
+      continue;
     }
     functions +=
         " \\\n    '1: :->command' \\\n    '*:: :->rest'\n  case $state in\n    command)\n      commands=(\n";
-    for (const CommandTree& below : command.commands)
-      functions += "        " + quoted(zsh_escaped(below.name) + ":" + one_line(below.help)) + "\n";
+    for (const CommandTree& below : command->commands)
+      functions += "        " + quoted(zsh_escaped(below.name) + ":" + unwrapped(below.help)) + "\n";
     functions += std::string("      )\n      _describe command commands\n") +
-                 (takes_files(command) ? "      _files\n" : "") +
+                 (takes_files(*command) ? "      _files\n" : "") +
                  "      ;;\n    rest)\n      case $line[1] in\n";
-    for (const CommandTree& below : command.commands)
-      functions += "        " + below.name + ") " +
-                   zsh_function(path.empty() ? below.name : path + " " + below.name) + " ;;\n";
+    for (const CommandTree& below : command->commands)
+      functions += "        " + below.name + ") " + zsh_function(path_below(path, below.name)) + " ;;\n";
     functions += "      esac\n      ;;\n  esac\n}\n";
-  });
+  }
   return "#compdef " + program.name + "\n" + functions +
          "\nif [[ $funcstack[1] == _headscope ]]; then\n  _headscope \"$@\"\nelse\n  compdef _headscope " +
          program.name + "\nfi\n";
@@ -245,57 +245,42 @@ std::string zsh_completion(const CommandTree& program) {
 namespace {
 
 std::string fish_quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : one_line(text)) word += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
-  return word + "'";
+  return "'" + escaped(unwrapped(text), "'\\") + "'";
 }
 
 std::string fish_line(const OptionDescription& option) {
   std::string line = " -l " + option.name.substr(2);
   if (!option.letter.empty()) line += " -s " + option.letter.substr(1);
-  if (!option.values.empty()) {
-    const Offer offer = offer_of(option.values);
-    line += offer.kind == Kind::words     ? " -x -a " + fish_quoted(joined(offer.words))
-            : offer.kind == Kind::files   ? " -r -F"
-            : offer.kind == Kind::folders ? " -x -a '(__fish_complete_directories)'"
-                                          : " -x";
-  }
+  if (!option.values.empty())
+    line += action_for(option.values,
+                       {" -x -a '", "'", " -r -F", " -x -a '(__fish_complete_directories)'", " -x"});
   return line + " -d " + fish_quoted(option.help);
 }
 
-/// As they stand after the words before them: " plot", "plot heatmap".
-std::vector<std::string> fish_paths(const CommandTree& program) {
-  std::vector<std::string> paths;
-  walk(program, "", [&](const std::string& path, const CommandTree&) {
-    if (!path.empty()) paths.push_back(fish_quoted(path.find(' ') == std::string::npos ? " " + path : path));
-  });
-  return paths;
-}
-
 /// Options of the command that those below it take as well are said once, for all of them.
-void add_fish_lines(const CommandTree& program, const std::string& path, const CommandTree& command,
-                    const CommandTree* above, std::string& lines) {
-  const std::string start = "complete -c " + program.name + " -n \"";
-  for (const OptionDescription& option : command.options) {
-    if (above && std::ranges::count(above->options, option) > 0) continue;
-    lines += start + (path.empty() ? "__headscope_at" : "__headscope_in " + path) + "\"" + fish_line(option) +
-             "\n";
-  }
-  if (takes_files(command) && (!above || !takes_files(*above)))
-    lines += start + "__headscope_at" + (path.empty() ? "" : " " + path) + "\" -F\n";
-  for (const CommandTree& below : command.commands) {
-    lines += start + "__headscope_at" + (path.empty() ? "" : " " + path) + "\" -a " + below.name + " -d " +
-             fish_quoted(below.help) + "\n";
-    add_fish_lines(program, path.empty() ? below.name : path + " " + below.name, below,
-                   path.empty() ? nullptr : &command, lines);
+void add_fish_lines(const Place& place, const std::string& complete, std::string& lines) {
+  const auto& [path, command, above] = place;
+  const std::string at = complete + " -n \"__headscope_at" + (path.empty() ? "" : " " + path) + "\"";
+  const std::string in = path.empty() ? at : complete + " -n \"__headscope_in " + path + "\"";
+  for (const OptionDescription& option : command->options)
+    if (above == nullptr || std::ranges::count(above->options, option) == 0)
+      lines += in + fish_line(option) + "\n";
+  if (takes_files(*command) && (above == nullptr || !takes_files(*above))) lines += at + " -F\n";
+  for (const CommandTree& below : command->commands) {
+    lines += at + " -a " + below.name + " -d " + fish_quoted(below.help) + "\n";
+    add_fish_lines({path_below(path, below.name), &below, path.empty() ? nullptr : command}, complete, lines);
   }
 }
 
 }  // namespace
 
 std::string fish_completion(const CommandTree& program) {
+  const std::vector<Place> places = places_of(program);
   std::string lines;
-  add_fish_lines(program, "", program, nullptr, lines);
+  add_fish_lines(places.front(), "complete -c " + program.name, lines);
+  std::vector<std::string> paths;  // as they stand after the words before them: " plot", "plot heatmap"
+  for (const auto& [path, command, above] : places)
+    if (!path.empty()) paths.push_back(fish_quoted((above == nullptr ? " " : "") + path));
   return "# fish completion for " + program.name + R"(
 # The words of the commands and views that are complete; an option's value is none of them.
 function __headscope_path
@@ -308,14 +293,14 @@ function __headscope_path
         end
         switch $word
             case )" +
-         joined(options_with_values(program)) +
+         joined(options_with_values(places)) +
          R"(
                 set value 1
             case '-*'
             case '*'
                 switch "$path $word"
                     case )" +
-         joined(fish_paths(program)) +
+         joined(paths) +
          R"(
                         set -a path $word
                 end

@@ -1,6 +1,7 @@
-#include "app/cli/arguments/manual.h"
+#include "app/cli/arguments/command_tree.h"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -10,40 +11,17 @@ namespace {
 
 /// Text that troff reads nothing into. Dashes are those that are typed.
 std::string escaped(const std::string& text) {
+  static const std::map<char, std::string> kEscapes{{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
+                                                    {'^', "\\(ha"}, {'~', "\\(ti"}, {'`', "\\(ga"}};
   std::string out;
   bool line_starts = true;
   for (const char c : text) {
     if (line_starts && (c == '.' || c == '\'')) out += "\\&";
     line_starts = c == '\n';
-    switch (c) {
-      case '\\':
-        out += "\\e";
-        break;
-      case '-':
-        out += "\\-";
-        break;
-      case '\'':
-        out += "\\(aq";
-        break;
-      case '^':
-        out += "\\(ha";
-        break;
-      case '~':
-        out += "\\(ti";
-        break;
-      case '`':
-        out += "\\(ga";
-        break;
-      default:
-        out += c;
-    }
+    const auto escape = kEscapes.find(c);
+    out += escape == kEscapes.end() ? std::string(1, c) : escape->second;
   }
   return out;
-}
-
-std::string one_line(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  return text;
 }
 
 std::string bold(const std::string& text) {
@@ -55,22 +33,6 @@ std::string values_text(const std::string& values) {
   std::string out;
   for (const char c : escaped(values)) out += c == '|' ? std::string("|\\:") : std::string(1, c);
   return "\\fI" + out + "\\fR";
-}
-
-void write_option(const OptionDescription& option, std::ostream& out) {
-  out << ".TP\n";
-  if (!option.letter.empty()) out << bold(option.letter) << ", ";
-  out << bold(option.name);
-  if (!option.values.empty()) out << ' ' << values_text(option.values);
-  out << '\n' << escaped(one_line(option.help)) << '\n';
-}
-
-/// As it is on the screen.
-void write_block(const std::string& text, std::ostream& out) {
-  out << ".nf\n";
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) out << (line.empty() ? "\\&" : escaped(line)) << '\n';
-  out << ".fi\n";
 }
 
 class Manual {
@@ -93,13 +55,11 @@ class Manual {
     for (const CommandTree& command : program_.commands) write_command(command);
     if (!edits_.empty()) {
       out_ << ".SH CHANGES OF THE COMPUTATION\n";
-      write_block(edits_, out_);
+      write_block(edits_);
     }
-    out_ << ".SH EXIT STATUS\n";
-    for (const auto& [status, meaning] :
-         {std::pair{"0", "done"}, std::pair{"1", "it failed; one line says why"},
-          std::pair{"2", "wrong usage; one line says why"}})
-      out_ << ".TP\n" << bold(status) << '\n' << meaning << '\n';
+    write_table(
+        ".SH EXIT STATUS\n",
+        {{"0", "done"}, {"1", "it failed; one line says why"}, {"2", "wrong usage; one line says why"}});
     write_table(
         ".SH ENVIRONMENT\n",
         {{"HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME", "where models of Hugging Face's cache are looked for"},
@@ -116,7 +76,7 @@ class Manual {
                                 {"~/.config/headscope/tours/*.md", "your own guided walks"},
                                 {"~/.cache/huggingface/hub", "models that are found by their names"}});
     out_ << ".SH EXAMPLES\n";
-    write_block(examples(), out_);
+    write_block(examples());
     return std::move(out_).str();
   }
 
@@ -125,15 +85,32 @@ class Manual {
   std::ostringstream out_;
   std::string edits_;  ///< the footer that commands share
 
+  /// `head` is as troff reads it, `text` as a person does.
+  void write_entry(const std::string& head, const std::string& text) {
+    out_ << ".TP\n" << head << '\n' << escaped(unwrapped(text)) << '\n';
+  }
+
   void write_table(const char* heading, const std::vector<std::pair<std::string, std::string>>& rows) {
     out_ << heading;
-    for (const auto& [name, meaning] : rows)
-      out_ << ".TP\n" << bold(name) << '\n' << escaped(meaning) << '\n';
+    for (const auto& [name, meaning] : rows) write_entry(bold(name), meaning);
+  }
+
+  /// As it is on the screen.
+  void write_block(const std::string& text) {
+    out_ << ".nf\n";
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) out_ << (line.empty() ? "\\&" : escaped(line)) << '\n';
+    out_ << ".fi\n";
   }
 
   void write_words(const std::vector<OptionDescription>& words) {
-    for (const OptionDescription& word : words)
-      out_ << ".TP\n" << values_text(word.name) << '\n' << escaped(one_line(word.help)) << '\n';
+    for (const OptionDescription& word : words) write_entry(values_text(word.name), word.help);
+  }
+
+  void write_option(const OptionDescription& option) {
+    write_entry((option.letter.empty() ? "" : bold(option.letter) + ", ") + bold(option.name) +
+                    (option.values.empty() ? "" : " " + values_text(option.values)),
+                option.help);
   }
 
   /// But for those that `elsewhere` has, which are only named.
@@ -145,7 +122,7 @@ class Manual {
       if (std::ranges::count(elsewhere, option) > 0) {
         named += (named.empty() ? "" : ", ") + bold(option.name);
       } else {
-        write_option(option, out_);
+        write_option(option);
       }
     }
     if (!named.empty()) out_ << ".PP\nAs above: " << named << ".\n";
@@ -158,28 +135,25 @@ class Manual {
       if (option.name != "--help" && std::ranges::count(command.options, option) == 0) own.push_back(option);
     if (own.empty()) return;
     out_ << ".RS\n";
-    for (const OptionDescription& option : own) write_option(option, out_);
+    for (const OptionDescription& option : own) write_option(option);
     out_ << ".RE\n";
   }
 
   void write_command(const CommandTree& command) {
     out_ << ".SS " << program_.name << ' ' << escaped(command.name) << '\n'
-         << escaped(one_line(command.help)) << ".\n";
+         << escaped(unwrapped(command.help)) << ".\n";
     write_words(command.words);
     write_options(command.options, program_.options);
     for (const CommandTree& below : command.commands) {
-      out_ << ".TP\n"
-           << bold(command.name + " " + below.name) << '\n'
-           << escaped(one_line(below.help)) << ".\n";
+      write_entry(bold(command.name + " " + below.name), below.help + ".");
       write_own_options(below, command);
     }
-    const bool shared = std::ranges::count(program_.commands, command.footer, &CommandTree::footer) > 1;
     if (command.footer.empty()) return;
-    if (shared) {
+    if (std::ranges::count(program_.commands, command.footer, &CommandTree::footer) > 1) {
       edits_ = command.footer;
     } else {
       out_ << ".PP\n";
-      write_block(command.footer, out_);
+      write_block(command.footer);
     }
   }
 

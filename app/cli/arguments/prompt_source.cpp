@@ -35,8 +35,6 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
     case From::nothing:
       break;
     case From::text:
-      single_ = Prompt{.text = arguments.text, .ids = {}};
-      break;
     case From::ids:
       single_ = Prompt{.text = arguments.text, .ids = arguments.ids};
       break;

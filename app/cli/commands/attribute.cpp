@@ -1,47 +1,23 @@
-#include "app/cli/commands/attribute.h"
-
-#include <algorithm>
-#include <cmath>
-#include <ostream>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/token_output.h"
-#include "app/run/analyses/attribution.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/run/answers.h"
-#include "app/text/json_text.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/files/quote.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr const char* kNumber = "%14.6f  ";
 
-struct Asked {
-  TokenChoice token = TokenChoice::best();
-  TokenChoice against;
-};
-
-Asked tokens_of(const AttributeCommand& command, const model::Tokenizer& tokenizer) {
-  Asked asked;
-  if (!command.token.empty()) asked.token = token_of(tokenizer, command.token, "--token");
-  if (!command.against.empty()) asked.against = token_of(tokenizer, command.against, "--against");
-  return asked;
-}
-
-/// A run with what is told of it.
+/// A run, and what is written of it.
 struct Report {
   const AttributeCommand& command;
   const PromptRun& run;
   Answers& answers;
   std::shared_ptr<const Attribution> of;
 
-  bool tells_sources(int layer, int head) const {
+  bool shows_sources(int layer, int head) const {
     if (command.all_sources) return true;
     return command.sources && command.sources->layer == layer && command.sources->head == head;
   }
@@ -50,41 +26,34 @@ struct Report {
   }
 };
 
-void check_inside(const Report& told, int position, const std::string& where) {
-  const model::Config& config = told.run.run->config;
-  const auto check = [&](const char* what, int value, int count) {
-    if (value >= count)
-      throw model::RunError(where + "there is no " + what + " " + std::to_string(value) +
-                            ": they go from 0 to " + std::to_string(count - 1) + " here");
-  };
-  check("position", position, told.run.run->length());
-  if (!told.command.sources) return;
-  check("layer", told.command.sources->layer, config.n_layer);
-  check("head", told.command.sources->head, config.n_head);
+void check_inside(const Report& report, int position, const std::string& where) {
+  require_below(report.run.run->length(), position, where, "position");
+  if (!report.command.sources) return;
+  require_below(report.run.run->config.n_layer, report.command.sources->layer, where, "layer");
+  require_below(report.run.run->config.n_head, report.command.sources->head, where, "head");
 }
 
-Json layer_json(const Report& told, int layer) {
-  const Attribution& a = *told.of;
-  const auto l = static_cast<std::size_t>(layer);
+Json layer_json(const Report& report, int layer) {
+  const Attribution& a = *report.of;
   Json heads = Json::array(), sources = Json::object();
   for (int head = 0; head < a.n_head(); ++head) {
     heads.push_back(a.head(layer, head));
-    if (told.tells_sources(layer, head)) sources[std::to_string(head)] = told.sources(layer, head)->parts;
+    if (report.shows_sources(layer, head)) sources[std::to_string(head)] = report.sources(layer, head)->parts;
   }
-  Json json = {{"heads", std::move(heads)}, {"attention_bias", a.attention_bias[l]}, {"mlp", a.mlps[l]}};
+  Json json = {
+      {"heads", std::move(heads)}, {"attention_bias", a.attention_bias[layer]}, {"mlp", a.mlps[layer]}};
   if (!sources.empty()) json["sources"] = std::move(sources);
   return json;
 }
 
-void write_json(const Report& told, std::ostream& out) {
-  const Attribution& a = *told.of;
-  const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
-  const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
+void write_json(const Report& report, std::ostream& out) {
+  const Attribution& a = *report.of;
+  const model::Tokenizer& tokenizer = *report.run.model->tokenizer;
   Json layers = Json::array();
-  for (int layer = 0; layer < a.layers; ++layer) layers.push_back(layer_json(told, layer));
+  for (int layer = 0; layer < a.layers; ++layer) layers.push_back(layer_json(report, layer));
   Json parts = {{"position", a.position},
-                {"token", token(a.token)},
-                {"against", token(a.against)},
+                {"token", token_or_null(tokenizer, a.token)},
+                {"against", token_or_null(tokenizer, a.against)},
                 {"logit", a.logit},
                 {"sum", a.sum()},
                 {"left", a.left()},
@@ -95,78 +64,67 @@ void write_json(const Report& told, std::ostream& out) {
                 {"ln_f_bias", a.final_bias}};
   if (a.edited) parts["edits"] = a.edits;
   out << '{';
-  write_tokens_json(tokenizer, told.run.tokens.tokens, out);
+  write_tokens_json(tokenizer, report.run.tokens.tokens, out);
   out << ',' << json_line(parts).substr(1) << '\n';
 }
 
-struct Line {
-  double value = 0;
-  std::string name;
-};
-
-std::vector<Line> lines_of(const Report& told) {
-  const Attribution& a = *told.of;
-  std::vector<Line> lines{{a.token_embedding, "token embedding"},
-                          {a.position_embedding, "position embedding"},
-                          {a.final_bias, "ln_f bias"}};
+std::vector<NamedNumber> lines_of(const Report& report) {
+  const Attribution& a = *report.of;
+  std::vector<NamedNumber> lines{{a.token_embedding, "token embedding"},
+                                 {a.position_embedding, "position embedding"},
+                                 {a.final_bias, "ln_f bias"}};
   if (a.edited) lines.push_back({a.edits, "edits"});
   for (int layer = 0; layer < a.layers; ++layer) {
-    const auto l = static_cast<std::size_t>(layer);
     const std::string name = "L" + std::to_string(layer);
-    lines.push_back({a.attention_bias[l], name + " attention bias"});
-    lines.push_back({a.mlps[l], name + " MLP"});
+    lines.push_back({a.attention_bias[layer], name + " attention bias"});
+    lines.push_back({a.mlps[layer], name + " MLP"});
     for (int head = 0; head < a.n_head(); ++head)
       lines.push_back({a.head(layer, head), head_name(layer, head)});
   }
   return lines;
 }
 
-void write_lines(std::vector<Line> lines, std::ostream& out) {
-  std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.value); });
-  for (const Line& line : lines) out << format("%14.6f  ", printable(line.value)) << line.name << '\n';
-}
-
-void write_sources(const Report& told, int layer, int head, std::ostream& out) {
-  const auto sources = told.sources(layer, head);
-  std::vector<Line> lines;
+void write_sources(const Report& report, int layer, int head, std::ostream& out) {
+  const auto sources = report.sources(layer, head);
+  std::vector<NamedNumber> lines;
   for (std::size_t key = 0; key < sources->parts.size(); ++key)
-    lines.push_back({sources->parts[key], std::to_string(key) + "  " + told.run.tokens.labels[key]});
+    lines.push_back({sources->parts[key], std::to_string(key) + "  " + report.run.tokens.labels[key]});
   out << "by source, " << head_name(layer, head) << '\n';
-  write_lines(std::move(lines), out);
+  write_by_size(std::move(lines), kNumber, out);
 }
 
-void write_text(const Report& told, std::ostream& out) {
-  const Attribution& a = *told.of;
-  const model::Tokenizer& tokenizer = *told.run.model->tokenizer;
-  out << "logit of " << viz::visible(tokenizer.bytes(a.token));
-  if (a.against >= 0) out << " minus " << viz::visible(tokenizer.bytes(a.against));
-  out << format(" after position %d  ", a.position) << told.run.tokens.labels[a.position] << '\n';
-  write_lines(lines_of(told), out);
+void write_text(const Report& report, std::ostream& out) {
+  const Attribution& a = *report.of;
+  out << logit_name(*report.run.model->tokenizer, a.token, a.against)
+      << format(" after position %d  ", a.position) << report.run.tokens.labels[a.position] << '\n';
+  write_by_size(lines_of(report), kNumber, out);
   out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  left by rounding\n", printable(a.sum()),
                 printable(a.logit), printable(a.left()));
   for (int layer = 0; layer < a.layers; ++layer)
     for (int head = 0; head < a.n_head(); ++head)
-      if (told.tells_sources(layer, head)) write_sources(told, layer, head, out);
+      if (report.shows_sources(layer, head)) write_sources(report, layer, head, out);
 }
 
 void run_attribute(const AttributeCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
-  const Asked asked = tokens_of(command, *engine.model->tokenizer);
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  const TokenChoice token = token_of(tokenizer, command.token, "--token", TokenChoice::best());
+  const TokenChoice against = token_of(tokenizer, command.against, "--against", {});
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
     compare_with_original(engine, made);
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
-    Report told{command, *run, answers, nullptr};
+    Report report{command, *run, answers, nullptr};
     const int position = command.position < 0 ? run->run->length() - 1 : command.position;
-    check_inside(told, position, source.where());
-    told.of = ask(answers, AttributionOf{position, guess_of_original(asked.token, *run, position, engine),
-                                         guess_of_original(asked.against, *run, position, engine)});
+    check_inside(report, position, source.where());
+    report.of = ask(answers, AttributionOf{position, guess_of_original(token, *run, position, engine),
+                                           guess_of_original(against, *run, position, engine)});
     if (command.json) {
-      write_json(told, streams.out);
+      write_json(report, streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
-      write_text(told, streams.out);
+      write_text(report, streams.out);
     }
     warn_about(*run, source.where(), streams.err);
   });

@@ -1,7 +1,6 @@
-#include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <random>
 #include <span>
 #include <vector>
@@ -33,12 +32,7 @@ void write_patterns(const model::Transformer& transformer, const model::Run& run
   });
 }
 
-/// Times of one round, each with the pass that it needs.
-struct Round {
-  double pass = 0, last_logits = 0, all_logits = 0, one_more = 0, all_maps = 0, maps_and_logits = 0;
-};
-
-/// A prompt of so many tokens, to be run again and again.
+/// A prompt that is run again and again.
 class Pass {
  public:
   Pass(Engine& engine, int tokens)
@@ -49,10 +43,11 @@ class Pass {
     longer_.push_back(ids_.front());
   }
 
-  /// `patterns` is empty where they are not wanted.
-  Round measure(std::span<float> patterns) {
+  /// One round. `patterns` is empty where they are not wanted.
+  PassTiming measure(std::span<float> patterns) {
     model::Workspace& workspace = engine_.workspace;
-    Round round;
+    PassTiming round;
+    round.tokens = static_cast<int>(ids_.size());
     std::shared_ptr<const model::Run> run;
     round.pass = seconds([&] { run = transformer().forward(ids_, workspace); });
     round.last_logits = round.pass + seconds([&] { last_logits(*run); });
@@ -64,7 +59,7 @@ class Pass {
       round.all_maps = round.pass + seconds([&] {
                          write_patterns(transformer(), *run, workspace.impl().workers, patterns);
                        });
-      round.maps_and_logits = round.all_maps + statistics;
+      round.maps_and_logits = *round.all_maps + statistics;
     }
     return round;
   }
@@ -75,7 +70,7 @@ class Pass {
   std::vector<float> logits_;
   std::vector<int> longer_;  // by one token
 
-  /// As when text is generated: the run before has room behind its last row, which nobody has taken yet. Of
+  /// As when text is generated: the run before has room after its last row, which nobody has taken yet. Of
   /// the longest prompt the last token is the one more.
   double one_more(std::shared_ptr<const model::Run> run) {
     std::span<const int> ids = longer_;
@@ -94,10 +89,11 @@ class Pass {
   }
 };
 
-double median_of(const std::vector<Round>& rounds, double Round::*what) {
+/// The median of what `what` names, a member of PassTiming.
+template <class Member>
+double median_of(const std::vector<PassTiming>& rounds, Member what) {
   std::vector<double> values;
-  values.reserve(rounds.size());
-  for (const Round& round : rounds) values.push_back(round.*what);
+  for (const PassTiming& round : rounds) values.push_back(std::optional<double>(round.*what).value());
   return median(std::move(values));
 }
 
@@ -109,27 +105,22 @@ PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
   constexpr double kEnough = 1.5;
   const model::Config& config = engine.config();
   std::vector<float> patterns;
-  if (materialize) {
+  if (materialize)
     patterns.resize(static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head) *
                     static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens));
-  }
   Pass prompt(engine, tokens);
   prompt.measure(patterns);  // to warm up
-  std::vector<Round> rounds;
-  for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMost && spent < kEnough);) {
+  std::vector<PassTiming> rounds;
+  for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMost && spent < kEnough);)
     spent += seconds([&] { rounds.push_back(prompt.measure(patterns)); });
-  }
-  PassTiming timing;
-  timing.tokens = tokens;
+  PassTiming timing = rounds.front();
   timing.repetitions = static_cast<int>(rounds.size());
-  timing.pass = median_of(rounds, &Round::pass);
-  timing.last_logits = median_of(rounds, &Round::last_logits);
-  timing.all_logits = median_of(rounds, &Round::all_logits);
-  timing.one_more = median_of(rounds, &Round::one_more);
-  if (materialize) {
-    timing.all_maps = median_of(rounds, &Round::all_maps);
-    timing.maps_and_logits = median_of(rounds, &Round::maps_and_logits);
-  }
+  for (const auto what :
+       {&PassTiming::pass, &PassTiming::last_logits, &PassTiming::all_logits, &PassTiming::one_more})
+    timing.*what = median_of(rounds, what);
+  if (materialize)
+    for (const auto what : {&PassTiming::all_maps, &PassTiming::maps_and_logits})
+      timing.*what = median_of(rounds, what);
   return timing;
 }
 

@@ -1,4 +1,4 @@
-#include "app/cli/commands/bench_report.h"
+#include "app/cli/commands/bench.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -13,10 +13,10 @@
 namespace headscope::app {
 namespace {
 
-/// The window without a window.
-class Measured {
+/// The window without a screen.
+class HeadlessWindow {
  public:
-  Measured(const std::filesystem::path& model, const ModelArguments& arguments)
+  HeadlessWindow(const std::filesystem::path& model, const ModelArguments& arguments)
       : fonts_(viz::Fonts::load()), core_(options(model, arguments)) {
     rest();
   }
@@ -82,7 +82,7 @@ class Measured {
   }
 };
 
-/// The beginning of a text that goes on and on, of about so many tokens.
+/// The beginning of a text that repeats itself, of about `length` tokens.
 std::string text_of(const model::Tokenizer& tokenizer, int length) {
   std::string text;
   std::vector<model::Token> tokens;
@@ -93,7 +93,7 @@ std::string text_of(const model::Tokenizer& tokenizer, int length) {
   return text.substr(0, length > 0 ? tokens[length - 1].end : 0);
 }
 
-double median_answer(Measured& screen, const std::vector<Action>& actions, double* longest = nullptr) {
+double median_answer(HeadlessWindow& screen, const std::vector<Action>& actions, double* longest = nullptr) {
   std::vector<double> times;
   for (const Action& action : actions) {
     times.push_back(screen.answer_to(action));
@@ -103,7 +103,7 @@ double median_answer(Measured& screen, const std::vector<Action>& actions, doubl
   return median(std::move(times));
 }
 
-WindowTiming measure_length(Measured& screen, const LoadedModel& model, int length) {
+WindowTiming measure_length(HeadlessWindow& screen, const LoadedModel& model, int length) {
   constexpr int kRounds = 7;
   const std::string typed = " and then it went";
   const int room = static_cast<int>(typed.size());  // a letter may be a token
@@ -147,7 +147,7 @@ WindowTiming measure_length(Measured& screen, const LoadedModel& model, int leng
 
 std::vector<WindowTiming> measure_window(const LoadedModel& model, const ModelArguments& arguments,
                                          const std::vector<int>& lengths) {
-  Measured screen(model.folder, arguments);
+  HeadlessWindow screen(model.folder, arguments);
   std::vector<WindowTiming> timings;
   timings.reserve(lengths.size());
   for (const int length : lengths) timings.push_back(measure_length(screen, model, length));

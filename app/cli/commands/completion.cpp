@@ -1,4 +1,4 @@
-#include "app/cli/arguments/completions.h"
+#include "app/cli/arguments/command_tree.h"
 
 #include "app/cli/arguments/command_syntax.h"
 

@@ -1,14 +1,9 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/engine.h"
+#include "app/cli/commands/output.h"
 #include "app/desktop/doctor.h"
-#include "app/text/json_text.h"
-#include "app/text/shown.h"
 #include "app/window/surfaceless_gl.h"
-#include "app/window/window.h"
 
 namespace headscope::app {
 namespace {
@@ -63,13 +58,12 @@ int run_doctor(const Arguments& command, const Streams& streams) {
   const bool works = count(State::broken) == 0;
   if (command.json) {
     Json list = Json::array();
-    for (const Finding& finding : findings) {
+    for (const Finding& finding : findings)
       list.push_back({{"part", finding.part},
                       {"name", utf8_or_replacement(finding.name)},
                       {"state", word_of(finding.state)},
                       {"text", utf8_or_replacement(finding.text)},
                       {"remedy", utf8_or_replacement(finding.remedy)}});
-    }
     streams.out << json_line(Json{{"works", works}, {"findings", std::move(list)}}) << '\n';
   } else {
     write_text(findings, streams.out);

@@ -6,7 +6,6 @@
 
 #include "app/cli/arguments/prompt_source.h"
 #include "app/hub/model_cache.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_json.h"
@@ -16,8 +15,6 @@
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 
@@ -90,8 +87,7 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
   Engine engine{(arguments.patterns ? load_patterns : load_model)(
                     model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
                 model::Workspace(arguments.threads), nullptr};
-  const bool edited = edits.file || !edits.texts.empty();
-  require(*engine.model, edited ? needs | Capability::weights : needs);
+  require(*engine.model, edits.none() ? needs : needs | Capability::weights);
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
     engine.second = load_model(second_folder(*edits.second_model),
@@ -125,10 +121,16 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
   } catch (const model::RunError& error) {
     throw model::RunError(where + error.what());
   }
-  if (tokens.run_length < tokens.length()) {
+  if (tokens.run_length < tokens.length())
     throw model::RunError(where + beyond_context(tokens, model) + "; shorten it");
-  }
   return tokens;
+}
+
+void require_below(int count, int value, const std::string& where, const std::string& what,
+                   const std::string& hint) {
+  if (value >= count)
+    throw model::RunError(where + "there is no " + what + " " + std::to_string(value) +
+                          ": they go from 0 to " + std::to_string(count - 1) + " here" + hint);
 }
 
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model) {
@@ -242,13 +244,13 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
     options.second = comparison.second_attention.string(), options.second_is_file = true;
   const EditArguments& edits = prompt.edits;
   if (edits.second_model) options.second_model = second_folder(*edits.second_model);
-  if (edits.file || !edits.texts.empty())
-    options.edits = [edits](const LoadedModel& loaded) { return edits_from(edits, loaded); };
+  if (!edits.none()) options.edits = [edits](const LoadedModel& loaded) { return edits_from(edits, loaded); };
   return options;
 }
 
-void warn_of_edits_beyond(const model::Edits& edits, int length, const std::string& where,
-                          std::ostream& err) {
+void warn_about(const std::string& not_finite, const model::Edits& edits, int length,
+                const std::string& where, std::ostream& err) {
+  if (!not_finite.empty()) err << "headscope: " << where << "the run has " << not_finite << '\n';
   for (const model::Edit& edit : edits)
     if (is_beyond(edit, length))
       err << "headscope: " << where << "the edit " << edit_brief(edit)
@@ -257,12 +259,7 @@ void warn_of_edits_beyond(const model::Edits& edits, int length, const std::stri
 }
 
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {
-  warn_not_finite(not_finite_note(*run.run), where, err);
-  warn_of_edits_beyond(run.prompt.edits, run.run->length(), where, err);
-}
-
-void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err) {
-  if (!note.empty()) err << "headscope: " << where << "the run has " << note << '\n';
+  warn_about(not_finite_note(*run.run), run.prompt.edits, run.run->length(), where, err);
 }
 
 std::string format(const char* pattern, ...) {

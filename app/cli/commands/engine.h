@@ -5,13 +5,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "app/cli/arguments/arguments.h"
 #include "app/cli/program.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/prompt_run.h"
 #include "app/window/window.h"
+#include "model/files/error.h"
 #include "model/pass/transformer.h"
 
 namespace headscope::app {
@@ -94,16 +94,19 @@ WindowOptions window_options(const ModelArguments& model, const PromptArguments&
 /// The list of prompts that the arguments name; null: none. Throws model::LoadError.
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over);
 
+/// Throws model::RunError that begins with `where` for a value that is none of 0 to count - 1: "there is no
+/// layer 7: they go from 0 to 5 here", and `hint`.
+void require_below(int count, int value, const std::string& where, const std::string& what,
+                   const std::string& hint = "");
+
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)" for tokens of which not all are run.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);
 
-/// A sentence on `err`, after `where`, for what is odd about a run: values that are not finite, edits of
-/// positions that the prompt does not have.
+/// A sentence on `err`, after `where`, for what is odd about a run of `length` positions: values that are not
+/// finite (`not_finite`, of not_finite_note), edits of positions that it does not have.
+void warn_about(const std::string& not_finite, const model::Edits& edits, int length,
+                const std::string& where, std::ostream& err);
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err);
-void warn_of_edits_beyond(const model::Edits& edits, int length, const std::string& where, std::ostream& err);
-
-/// One sentence on `err`, after `where`, when `note`, of not_finite_note, says something.
-void warn_not_finite(const std::string& note, const std::string& where, std::ostream& err);
 
 /// printf into a string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);

@@ -3,26 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
-#include <stdexcept>
 
 #include "app/cli/commands/recipes.h"
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/export.h"
-#include "app/views/view.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
-
-std::string list_of_changing_views() {
-  std::string list;
-  for (const View& view : views())
-    if (view.shows_difference) list += (list.empty() ? "" : ", ") + std::string(view.id);
-  return list;
-}
 
 /// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
 /// than 100 million pixels; the view's own options show the rest.
@@ -82,7 +70,8 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   }
   if (command.comparison.side == Side::difference && !view.shows_difference)
     throw model::RunError(where + "the view " + std::string(view.id) +
-                          " has no differences to show; those that have are " + list_of_changing_views());
+                          " has no differences to show; those that have are " +
+                          list_of_views([](const View& other) { return other.shows_difference; }));
   context = on_side(command.comparison.side, view, std::move(context));
   set_size(context, view, command.picture);
   ExportOptions options{

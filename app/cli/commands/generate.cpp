@@ -1,15 +1,7 @@
-#include "app/cli/commands/generate.h"
-
-#include <ostream>
-#include <string_view>
-#include <vector>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/prompt_source.h"
-#include "app/cli/commands/engine.h"
-#include "app/text/shown.h"
-#include "model/files/error.h"
-#include "model/tokens/sampling.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 
 namespace headscope::app {
 namespace {

@@ -1,18 +1,13 @@
-#include "app/cli/commands/get.h"
-
-#include <ostream>
 #include <string>
-#include <string_view>
 #include <system_error>
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/engine.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
-#include "app/text/shown.h"
-#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -48,14 +43,7 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
   ProgressTeller teller(streams);
   FetchOptions options;
   options.progress = [&](const FetchProgress& progress) { teller.tell(progress); };
-  options.cancelled = [&] {
-    try {
-      guard.check();
-      return false;
-    } catch (const Interrupted&) {
-      return true;
-    }
-  };
+  options.cancelled = [&] { return guard.interrupted(); };
   try {
     return fetch_model(model, settings, options);
   } catch (const model::Stopped&) {
@@ -82,7 +70,7 @@ Finish describe_get(CommandSyntax& command) {
                names +
                    ",\nor any other GPT-2 of the hub, as in org/name; org/name@REVISION:\na branch, a tag or "
                    "a commit of it",
-               own->name, [](const std::string& text) { return text; });
+               own->name, any_text);
   command.footer(
       "What is there already is not fetched again, and what broke off goes on from where it did. The folder "
       "is\n"

@@ -1,43 +1,22 @@
 #include <algorithm>
-#include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/engine.h"
+#include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/memory_budget.h"
-#include "app/text/json_text.h"
-#include "app/text/shown.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/config.h"
-#include "model/pass/transformer.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct InfoCommand : Arguments {
   std::filesystem::path file;  ///< whose recipe is told, in place of the model; empty: none
 };
 
-std::string_view activation_name(model::Activation activation) {
-  switch (activation) {
-    case model::Activation::gelu_new:
-      return "gelu_new";
-    case model::Activation::gelu:
-      return "gelu";
-    case model::Activation::relu:
-      return "relu";
-    case model::Activation::silu:
-      return "silu";
-    case model::Activation::tanh:
-      return "tanh";
-  }
-  return "";
-}
+constexpr Named<model::Activation> kActivations[] = {{"gelu_new", model::Activation::gelu_new},
+                                                     {"gelu", model::Activation::gelu},
+                                                     {"relu", model::Activation::relu},
+                                                     {"silu", model::Activation::silu},
+                                                     {"tanh", model::Activation::tanh}};
 
 Json optional_id(const std::optional<int>& id) {
   return id ? Json(*id) : Json(nullptr);
@@ -51,7 +30,7 @@ Json config_json(const model::Config& config) {
           {"n_ctx", config.n_ctx},
           {"vocab_size", config.vocab_size},
           {"n_inner", config.n_inner},
-          {"activation_function", activation_name(config.activation)},
+          {"activation_function", name_of(kActivations, config.activation)},
           {"layer_norm_epsilon", config.layer_norm_epsilon},
           {"scale_attn_weights", config.scale_attn_weights},
           {"scale_attn_by_inverse_layer_idx", config.scale_attn_by_inverse_layer_idx},
@@ -68,12 +47,11 @@ std::string shape_text(const model::Parameter& parameter) {
 
 Json info_json(const LoadedModel& model, int threads) {
   Json parameters = Json::array();
-  for (const model::Parameter& parameter : model.transformer->parameters()) {
+  for (const model::Parameter& parameter : model.transformer->parameters())
     parameters.push_back({{"name", utf8_or_replacement(parameter.name)},
                           {"shape", parameter.shape},
                           {"dtype", parameter.dtype},
                           {"count", model::value_count(parameter)}});
-  }
   return {{"name", utf8_or_replacement(model.name)},
           {"folder", utf8_or_replacement(model.folder.string())},
           {"config", config_json(model.transformer->config())},
@@ -109,9 +87,8 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
   };
   out << '\n';
   row("parameter", "shape", "dtype", "values");
-  for (const model::Parameter& parameter : parameters) {
+  for (const model::Parameter& parameter : parameters)
     row(parameter.name, shape_text(parameter), parameter.dtype, grouped(model::value_count(parameter)));
-  }
   row("all, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }
 
@@ -137,7 +114,7 @@ void run_info(const InfoCommand& command, const Streams& streams) {
 Finish describe_info(CommandSyntax& command) {
   const auto own = std::make_shared<InfoCommand>();
   command.word("FILE", "a figure or a session: what it was made of, in place of a model", own->file,
-               [](const std::string& text) {
+               [](const std::string&, const std::string& text) {
                  if (text.empty()) throw WrongUse("info takes a file's name, not nothing");
                  return text;
                });

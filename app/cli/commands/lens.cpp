@@ -1,22 +1,14 @@
-#include "app/cli/commands/lens.h"
-
-#include <ostream>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/token_output.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/run/analyses/logit_lens.h"
-#include "app/text/json_text.h"
 #include "model/pass/hooks.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// "blocks.0.hook_resid_mid"; behind the last block it is the end of the stream.
+/// "blocks.0.hook_resid_mid"; after the last block it is the end of the stream.
 std::string hook_of(int place, int n_layer) {
   const auto [layer, mid] = lens_place(place);
   if (layer == n_layer) return model::hook_name({model::Site::resid_post, layer - 1});

@@ -1,4 +1,4 @@
-#include "app/cli/arguments/manual.h"
+#include "app/cli/arguments/command_tree.h"
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/run/version.h"

@@ -1,30 +1,21 @@
-#include "app/cli/commands/metrics.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/arguments/measured.h"
+#include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/run/analyses/attribution.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/precision_names.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/text/json_text.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/files/quote.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What has to be the same in parts that are added up.
 std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCommand& command) {
@@ -38,24 +29,24 @@ std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCom
           {"weights", Json(engine.model->patterns ? "" : weights_hash(*engine.model)).dump()}};
 }
 
-Measured measure_repeated(Engine& engine, const RepeatedTokens& texts) {
+Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
   PromptRun of_model;
   of_model.model = engine.model;
-  HeadMetricsOf figures = MetricsOnRepeated{texts}.compute(
+  HeadMetricsOf metrics = MetricsOnRepeated{texts}.compute(
       of_model, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
-  return {std::move(figures.heads), engine.config().n_head, figures.sequences};
+  return {std::move(metrics.heads), engine.config().n_head, metrics.sequences};
 }
 
 // ---- writing ----
 
-/// Of the heads that are to be shown, in their order.
-std::vector<std::size_t> chosen(const Measured& measured, const MetricsCommand& command) {
-  std::vector<std::size_t> order(measured.heads.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+/// The heads that are to be shown, in their order: layer * n_head + head.
+std::vector<int> chosen(const Measurement& measured, const MetricsCommand& command) {
+  std::vector<int> order(measured.heads.size());
+  std::iota(order.begin(), order.end(), 0);
   if (command.sort) {
-    const auto value = [&](std::size_t i) {
-      const double figure = measured.heads[i][*command.sort];
-      return std::isnan(figure) ? -std::numeric_limits<double>::infinity() : figure;
+    const auto value = [&](int i) {
+      const double metric = measured.heads[i][*command.sort];
+      return std::isnan(metric) ? -std::numeric_limits<double>::infinity() : metric;
     };
     std::ranges::stable_sort(order, std::ranges::greater(), value);
   }
@@ -63,13 +54,12 @@ std::vector<std::size_t> chosen(const Measured& measured, const MetricsCommand& 
   return order;
 }
 
-void write_text(const Measured& measured, const std::vector<std::size_t>& order, std::ostream& out) {
+void write_text(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
   out << format("%-8s", "head");
   for (const HeadMetricKind& metric : head_metrics()) out << format(" %9s", metric.name.data());
   out << '\n';
-  for (const std::size_t i : order) {
-    const int index = static_cast<int>(i);
-    out << format("%-8s", head_name(index / measured.n_head, index % measured.n_head).c_str());
+  for (const int i : order) {
+    out << format("%-8s", head_name(i / measured.n_head, i % measured.n_head).c_str());
     for (const HeadMetricKind& metric : head_metrics()) {
       const double value = measured.heads[i][metric.id];
       out << (std::isnan(value) ? format(" %9s", "none") : format(" %9.*f", metric.decimals, value));
@@ -78,40 +68,35 @@ void write_text(const Measured& measured, const std::vector<std::size_t>& order,
   }
 }
 
-void write_csv(const Measured& measured, const std::vector<std::size_t>& order, std::ostream& out) {
-  out << "layer,head";
-  for (const HeadMetricKind& metric : head_metrics()) out << ',' << metric.name;
-  out << '\n';
-  for (const std::size_t i : order) {
-    const int index = static_cast<int>(i);
-    out << index / measured.n_head << ',' << index % measured.n_head;
+void write_csv(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
+  out << "layer,head," << names_of(head_metrics(), ",") << '\n';
+  for (const int i : order) {
+    out << i / measured.n_head << ',' << i % measured.n_head;
     for (const HeadMetricKind& metric : head_metrics()) out << ',' << plain(measured.heads[i][metric.id]);
     out << '\n';
   }
 }
 
-/// The figures, and the whole numbers that they are means of, so that parts can be added up exactly.
-void write_json(const Measured& measured, const MetricsCommand& command,
-                const std::vector<std::size_t>& order, std::ostream& out) {
+/// The metrics, and the whole numbers that they are means of, so that parts can be added up exactly.
+void write_json(const Measurement& measured, const MetricsCommand& command, const std::vector<int>& order,
+                std::ostream& out) {
   Json answer;
   if (measured.shard.count > 1)
     answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
-  if (!command.repeated)
-    for (const auto& [key, value] : measured.how) answer["how"][key] = Json::parse(value);
+  for (const auto& [key, value] : measured.how) answer["how"][key] = Json::parse(value);
   answer["prompts"] = measured.texts;
-  if (!command.repeated) answer["skipped"] = measured.skipped;
-  if (command.repeated) {
+  if (command.repeated)
     answer["repeated"] = {{"sequences", command.repeated->sequences},
                           {"length", command.repeated->length},
                           {"seed", command.repeated->seed}};
-  }
+  else
+    answer["skipped"] = measured.skipped;
   answer["n_layer"] = static_cast<int>(measured.heads.size()) / measured.n_head;
   answer["n_head"] = measured.n_head;
   for (const HeadMetricKind& metric : head_metrics()) answer["bits"][std::string(metric.name)] = metric.bits;
   answer["heads"] = Json::array();
-  for (const std::size_t i : order) {
-    const int index = static_cast<int>(i);
-    Json head{{"layer", index / measured.n_head}, {"head", index % measured.n_head}};
+  for (const int i : order) {
+    Json head{{"layer", i / measured.n_head}, {"head", i % measured.n_head}};
     Json sums;
     for (const HeadMetricKind& metric : head_metrics()) {
       const std::string name(metric.name);
@@ -125,8 +110,8 @@ void write_json(const Measured& measured, const MetricsCommand& command,
   out << json_line(answer) << '\n';
 }
 
-void write(const Measured& measured, const MetricsCommand& command, std::ostream& out) {
-  const std::vector<std::size_t> order = chosen(measured, command);
+void write(const Measurement& measured, const MetricsCommand& command, std::ostream& out) {
+  const std::vector<int> order = chosen(measured, command);
   switch (command.form) {
     case MetricsCommand::Form::text:
       return write_text(measured, order, out);
@@ -138,18 +123,15 @@ void write(const Measured& measured, const MetricsCommand& command, std::ostream
 }
 
 void run_metrics(const MetricsCommand& command, const Streams& streams) {
-  if (!command.merge.empty()) return write(merged(command.merge), command, streams.out);
+  if (!command.merge.empty()) return write(merge(command.merge), command, streams.out);
   Engine engine = start_engine(command.model, command.prompt.edits,
                                command.repeated ? Capability::weights : Capability::patterns);
   if (command.repeated) return write(measure_repeated(engine, *command.repeated), command, streams.out);
   const model::Config& config = engine.config();
-  Measured measured{std::vector<HeadMetrics>(static_cast<std::size_t>(config.n_layer) *
-                                             static_cast<std::size_t>(config.n_head)),
-                    config.n_head,
-                    0,
-                    0,
-                    {},
-                    command.prompt.shard};
+  Measurement measured;
+  measured.heads.resize(config.n_layer * config.n_head);
+  measured.n_head = config.n_head;
+  measured.shard = command.prompt.shard;
   if (command.form == MetricsCommand::Form::json) measured.how = how_of(engine, command);
   if (engine.model->patterns) {
     add_figures_of(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
@@ -171,29 +153,25 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
 
 // ---- the command line ----
 
-std::string names_of_metrics() {
-  std::string names;
-  for (const HeadMetricKind& metric : head_metrics())
-    names += (names.empty() ? "" : "|") + std::string(metric.name);
-  return names;
+std::string metric_names() {
+  return names_of(head_metrics(), "|");
 }
 
 HeadMetric metric(const std::string& option, const std::string& text) {
-  const auto found = head_metric(text);
-  if (!found) throw WrongUse(option + " takes " + names_of_metrics() + ", not " + model::quote(text));
-  return *found;
+  if (const auto found = head_metric(text)) return *found;
+  refuse_name(option, metric_names(), text);
 }
 
 /// "8,50": sequences, tokens.
 RepeatedTokens repeated(const std::string& option, const std::string& text) {
   constexpr int kMostSequences = 100000;
-  const std::size_t comma = text.find(',');
-  if (comma == std::string::npos)
+  const auto parts = halves(text, ',');
+  if (!parts)
     throw WrongUse(option + " takes how many sequences and of how many tokens, as in 8,50, not " +
                    model::quote(text));
   RepeatedTokens texts;
-  texts.sequences = whole_number(option, std::string_view(text).substr(0, comma), 1, kMostSequences);
-  texts.length = whole_number(option, std::string_view(text).substr(comma + 1), 1);
+  texts.sequences = whole_number(option, parts->first, 1, kMostSequences);
+  texts.length = whole_number(option, parts->second, 1);
   return texts;
 }
 
@@ -230,8 +208,8 @@ Finish describe_metrics(CommandSyntax& command) {
   const auto own = std::make_shared<MetricsCommand>();
   command.reading();
   command.attention(false);
-  command.option("sort", names_of_metrics(),
-                 "the heads of the largest figure first (default: by layer and head)", own->sort, metric);
+  command.option("sort", metric_names(), "the heads of the largest figure first (default: by layer and head)",
+                 own->sort, metric);
   command.option("top", "N", "the first N heads (default: all)", own->top, whole(1));
   command.option("repeated", "N,L",
                  "in place of a prompt: N sequences of L random tokens, each said\n"

@@ -1,45 +1,26 @@
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/work_line.h"
-#include "app/run/analyses/attribution.h"
+#include "app/cli/status_line.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
-
-void check_range(const std::string& where, const char* what, const char* option, int value, int count) {
-  if (value < count) return;
-  throw model::RunError(where + "there is no " + what + " " + std::to_string(value) + ": they go from 0 to " +
-                        std::to_string(count - 1) + " here; see " + option);
-}
 
 /// A key has to be one that the query may see in the head.
 void check_key(const std::string& where, const Selection& wanted, const PromptRun& run) {
   const Selection chosen = clamped(wanted, run);
   if (chosen.key >= 0 || wanted.key < 0) return;
   const bool later = sees_later(run, {chosen.layer, chosen.head});
-  check_range(where, "key", "--key", wanted.key, later ? key_count(run) : chosen.query + 1);
+  require_below(later ? key_count(run) : chosen.query + 1, wanted.key, where, "key", "; see --key");
   throw model::RunError(where + "query " + std::to_string(chosen.query) + " does not see key " +
                         std::to_string(wanted.key) + " in " + head_name(chosen.layer, chosen.head) +
                         "; see --key");
-}
-
-void check_positions(const std::string& where, const Selection& wanted, const PromptRun& run) {
-  check_range(where, "token", "--query", wanted.query, run.run->length());
-  check_key(where, wanted, run);
 }
 
 /// Whether a view that can be of the second model, which there is, is not.
@@ -62,16 +43,17 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over_list.empty() ? command.prompts : list_of_prompts(command.over_list);
-  check_range("", "layer", "--layer", selection.layer, engine.config().n_layer);
-  check_range("", "head", "--head", selection.head, engine.config().n_head);
+  require_below(engine.config().n_layer, selection.layer, "", "layer", "; see --layer");
+  require_below(engine.config().n_head, selection.head, "", "head", "; see --head");
   using Files = std::vector<std::pair<const View*, Destination>>;
   const auto draw = [&](PromptRun made, const std::string& where, const Files& files) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     if (!run->model->patterns) warn_about(*run, where, streams.err);
-    check_positions(where, selection, *run);
-    WorkLine line(streams, where);
+    require_below(run->run->length(), selection.query, where, "token", "; see --query");
+    check_key(where, selection, *run);
+    StatusLine line(streams);
     DirectAnswers answers(run, engine.workspace,
-                          [&](std::string_view work, double done) { line.tell(work, done); });
+                          [&](std::string_view work, double done) { line.tell_work(where, work, done); });
     for (const auto& [view, out] : files) {
       if (lacks_second(command, *view, *run))
         streams.err << "headscope: " << where << "as its options are, the view " << view->id
@@ -137,9 +119,9 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.selection();
   command.over();
   command.picture();
-  command.heading(CommandSyntax::kPicture);
-  command.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
-  command.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
+  CommandSyntax picture = command.under(CommandSyntax::kPicture);
+  picture.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
+  picture.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
   command.recipe(own.no_recipe);
   command.picture_out("png|svg|pdf|csv",
                       "the file: a picture, or its numbers; {view} in its\n"
@@ -159,8 +141,7 @@ Finish describe_plot(CommandSyntax& command) {
     CommandSyntax of_view = command.choice(view.id, view.help);
     if (!command.may_name(view.id)) continue;
     add_plot_options(of_view, *own);
-    of_view.heading("This view");
-    for (const OptionSpec* option : view.options) of_view.view_option(*option);
+    of_view.view_options("This view", view.options);
   }
   return command.finish(own, check_plot, run_plot);
 }

@@ -1,24 +1,16 @@
-#include "app/cli/commands/predict.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <ostream>
-#include <utility>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/token_output.h"
-#include "app/text/json_text.h"
-#include "viz/text/text.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 
 namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Statistics = std::vector<model::PositionStatistics>;
-
 /// Positions whose guesses are held at a time: the memory does not grow with the length of the prompt.
 constexpr int kBlock = 16;
 
@@ -51,15 +43,13 @@ void for_each_position(Engine& engine, const PromptRun& run, int first, int end,
                        std::string& not_finite, const Use& use) {
   for (int at = first; at < end; at += kBlock) {
     const int count = std::min(kBlock, end - at);
-    const Statistics block =
-        engine.model->transformer->statistics(*run.run, at, count, top, engine.workspace);
+    const auto block = engine.model->transformer->statistics(*run.run, at, count, top, engine.workspace);
     for (int i = 0; i < count; ++i) {
       const model::PositionStatistics& statistics = block[i];
       use(at + i, statistics);
-      if (!std::isfinite(statistics.log_sum_exp) && not_finite.empty()) {
+      if (!std::isfinite(statistics.log_sum_exp) && not_finite.empty())
         not_finite =
             not_finite_note(*run.run, at + i, std::array{static_cast<float>(statistics.log_sum_exp)});
-      }
     }
   }
 }
@@ -74,10 +64,9 @@ void write_json(Engine& engine, const PromptRun& run, int top, bool all_position
   if (all_positions) out << ",\"positions\":[";
   for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite,
                     [&](int position, const model::PositionStatistics& statistics) {
-                      if (all_positions) {
+                      if (all_positions)
                         out << (position > 0 ? "," : "")
                             << json_line(position_json(run, position, statistics));
-                      }
                       last = statistics.top;
                     });
   if (all_positions) out << ']';
@@ -101,11 +90,10 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   const auto write_position = [&](int position, const model::PositionStatistics& statistics) {
     out << format("after position %d  ", position) << run.tokens.labels[position] << '\n';
-    if (has_following(run, position)) {
+    if (has_following(run, position))
       out << format("  next in the prompt: %s  %.6f%%, rank %s\n", run.tokens.labels[position + 1].c_str(),
                     100 * printable(statistics.next_probability),
                     statistics.next_rank >= 0 ? std::to_string(statistics.next_rank + 1).c_str() : "unknown");
-    }
     write_guesses(tokenizer, statistics.top, out);
   };
   for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite, write_position);
@@ -123,8 +111,7 @@ void run_predict(const PredictCommand& command, const Streams& streams) {
       if (!source.is_first()) streams.out << '\n';
       write_text(engine, run, top, command.all_positions, streams.out, not_finite);
     }
-    warn_not_finite(not_finite, source.where(), streams.err);
-    warn_of_edits_beyond(run.prompt.edits, run.run->length(), source.where(), streams.err);
+    warn_about(not_finite, run.prompt.edits, run.run->length(), source.where(), streams.err);
   });
 }
 

@@ -1,24 +1,13 @@
-#include "app/cli/commands/search.h"
-
-#include <algorithm>
-#include <ostream>
+#include <set>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/text/json_text.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "model/files/quote.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 void write_json(const model::Tokenizer& tokenizer, const BestWeights& found, std::ostream& out) {
   const auto token = [&](int position, int id) {
@@ -73,14 +62,11 @@ template <class Pair>
 auto pairs(const std::string& what) {
   return [what](const std::string& option, const std::string& text) {
     const std::string expected = what + ", as in 5.1,5.3, not " + model::quote(text);
-    std::vector<std::pair<int, int>> found;
+    std::set<std::pair<int, int>> found;
     std::vector<Pair> result;
-    for (std::size_t start = 0; start <= text.size();) {
-      const std::size_t end = std::min(text.find(',', start), text.size());
-      const auto pair = pair_of(option, expected, std::string_view(text).substr(start, end - start));
-      if (std::ranges::find(found, pair) == found.end()) result.push_back({pair.first, pair.second});
-      found.push_back(pair);
-      start = end + 1;
+    for (const std::string_view part : split(text, ',')) {
+      const auto pair = pair_of(option, expected, part);
+      if (found.insert(pair).second) result.push_back({pair.first, pair.second});
     }
     return result;
   };

@@ -1,15 +1,9 @@
-#include <ostream>
-#include <utility>
-#include <vector>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/views/export.h"
-#include "app/window/window.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -75,7 +69,8 @@ bool is_tab(const View& view) {
 }
 
 std::string tab_id(const std::string& option, const std::string& text) {
-  require_view(text);
+  if (!find_view(text))
+    throw WrongUse("there is no view " + model::quote(text) + "; there are " + list_of_views());
   if (!is_tab(*find_view(text)))
     throw WrongUse("the view " + model::quote(text) + " has a place of its own in the window; " + option +
                    " takes " + list_of_views(is_tab));
@@ -101,8 +96,7 @@ Finish describe_shot(CommandSyntax& command) {
   command.picture(true);
   command.recipe(own->no_recipe);
   command.picture_out("png|pdf", "the file; as PDF it holds the pixels");
-  command.heading("Views");
-  for (const OptionSpec* option : all_options()) command.view_option(*option);
+  command.view_options("Views", all_options());
   return command.finish(own, check_shot, run_shot);
 }
 

@@ -1,38 +1,22 @@
-#include "app/cli/commands/sweep.h"
-
-#include <algorithm>
 #include <cmath>
-#include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/commands/token_output.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/work_line.h"
+#include "app/cli/status_line.h"
 #include "app/recipe/names.h"
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
-#include "app/run/analyses/sweep.h"
 #include "app/run/answers.h"
-#include "app/run/edits/edit_text.h"
-#include "app/text/json_text.h"
 #include "app/views/output/sweep_options.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "model/files/error.h"
 #include "model/pass/hooks.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
 constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero}, {"mean", SweepChange::mean}};
-
-using Json = nlohmann::ordered_json;
 
 /// What the command's arguments mean for every prompt.
 SweepOf question_of(const SweepCommand& command, const Engine& engine) {
@@ -41,9 +25,8 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   question.site = command.site;
   question.change = command.change;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  if (!command.token.empty()) question.token = token_of(tokenizer, command.token, "--token");
-  if (!command.other_token.empty())
-    question.against = token_of(tokenizer, command.other_token, "--other-token");
+  question.token = token_of(tokenizer, command.token, "--token", question.token);
+  question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
   return question;
 }
 
@@ -78,10 +61,10 @@ class AnsweredSweep final : public Answers {
 std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
                                        const std::string& where, const Streams& streams) {
   const InterruptGuard interrupts;
-  WorkLine line(streams, where);
+  StatusLine line(streams);
   const auto show = [&](const Answer&, double done) {
     interrupts.check();
-    line.tell(SweepOf::kWork, done);
+    line.tell_work(where, SweepOf::kWork, done);
   };
   auto answer = std::make_shared<const Answer>(
       Question(question).compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
@@ -89,69 +72,51 @@ std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun&
   return answer;
 }
 
-std::string name_of(const SweepCommand& command, const PromptRun& run, int layer, int column) {
+std::string cell_name(const SweepCommand& command, const PromptRun& run, int layer, int column) {
   if (command.over == SweepOver::heads) return head_name(layer, column);
   return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " + run.tokens.labels[column];
 }
 
-Json numbers_or_null(double number) {
-  return std::isfinite(number) ? Json(number) : Json(nullptr);
-}
-
 void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  const auto token = [&](int id) { return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id)); };
   Json changes = Json::array();
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json row = Json::array();
     for (int column = 0; column < sweep.columns; ++column)
-      row.push_back(numbers_or_null(sweep.difference(command.metric, layer, column)));
+      row.push_back(sweep.difference(command.metric, layer, column));  // null where it is not finite
     changes.push_back(std::move(row));
   }
   const Json result = {{"position", sweep.position},
-                       {"token", token(sweep.token)},
-                       {"other_token", token(sweep.against)},
+                       {"token", token_or_null(tokenizer, sweep.token)},
+                       {"other_token", token_or_null(tokenizer, sweep.against)},
                        {"metric", name_of(kSweepMetrics, command.metric)},
                        {"over", name_of(kSweepOver, command.over)},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
                        {"change", name_of(kSweepChanges, command.change)},
-                       {"before", numbers_or_null(sweep.before.of(command.metric))},
+                       {"before", sweep.before.of(command.metric)},
                        {"changes", std::move(changes)}};
   out << '{';
   write_tokens_json(tokenizer, run.tokens.tokens, out);
   out << ',' << json_line(result).substr(1) << '\n';
 }
 
-void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+std::string subject_of(const SweepCommand& command, const PromptRun& run, const Sweep& sweep) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  const auto token = [&](int id) { return viz::visible(tokenizer.bytes(id)); };
-  switch (command.metric) {
-    case SweepMetric::logit:
-      out << "logit of " << token(sweep.token);
-      break;
-    case SweepMetric::difference:
-      out << "logit of " << token(sweep.token) << " minus " << token(sweep.against);
-      break;
-    case SweepMetric::probability:
-      out << "probability of " << token(sweep.token);
-      break;
-    case SweepMetric::divergence:
-      out << "KL(run || changed), nats,";
-      break;
-  }
-  out << format(" after position %d  ", sweep.position) << run.tokens.labels[sweep.position] << '\n';
-  struct Line {
-    double change;
-    int layer, column;
-  };
-  std::vector<Line> lines;
+  if (command.metric == SweepMetric::divergence) return "KL(run || changed), nats,";
+  if (command.metric == SweepMetric::probability)
+    return "probability of " + viz::visible(tokenizer.bytes(sweep.token));
+  return logit_name(tokenizer, sweep.token, command.metric == SweepMetric::difference ? sweep.against : -1);
+}
+
+void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+  out << subject_of(command, run, sweep) << format(" after position %d  ", sweep.position)
+      << run.tokens.labels[sweep.position] << '\n';
+  std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
       if (const double change = sweep.difference(command.metric, layer, column); !std::isnan(change))
-        lines.push_back({change, layer, column});
-  std::ranges::stable_sort(lines, {}, [](const Line& line) { return -std::abs(line.change); });
-  for (const auto& [change, layer, column] : lines)
-    out << format("%+14.6f  ", printable(change)) << name_of(command, run, layer, column) << '\n';
+        lines.push_back({change, cell_name(command, run, layer, column)});
+  write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
 }
 

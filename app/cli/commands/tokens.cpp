@@ -1,12 +1,6 @@
-#include <ostream>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/token_output.h"
-#include "model/files/error.h"
-#include "model/tokens/tokenizer.h"
-#include "viz/text/text.h"
+#include "app/cli/commands/output.h"
 
 namespace headscope::app {
 namespace {
@@ -15,11 +9,10 @@ void append_ids(const model::Tokenizer& tokenizer, const std::vector<int>& ids, 
                 std::vector<model::Token>& tokens) {
   std::size_t at = 0;
   for (const int id : ids) {
-    if (id < 0 || id >= tokenizer.size()) {
+    if (id < 0 || id >= tokenizer.size())
       throw model::RunError(where + "the id " + std::to_string(id) +
                             " is outside the vocabulary, which has the ids 0 to " +
                             std::to_string(tokenizer.size() - 1));
-    }
     const std::size_t end = at + tokenizer.bytes(id).size();
     tokens.push_back({id, at, end});
     at = end;

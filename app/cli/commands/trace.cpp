@@ -1,20 +1,15 @@
-#include "app/cli/commands/trace.h"
-
 #include <algorithm>
-#include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <span>
-#include <string>
-#include <vector>
+#include <numeric>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/interrupt.h"
 #include "app/run/version.h"
-#include "app/text/json_text.h"
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
 
@@ -47,9 +42,7 @@ class TensorStream {
   std::vector<float> block_;
 
   std::int64_t row_size() const {
-    std::int64_t size = 1;
-    for (std::size_t axis = 1; axis < shape_.size(); ++axis) size *= shape_[axis];
-    return size;
+    return std::accumulate(shape_.begin() + 1, shape_.end(), std::int64_t{1}, std::multiplies());
   }
 
   /// [head, query, key]: the keys after the chunk's last query were never computed; no query attends to them.
@@ -69,16 +62,15 @@ class TensorStream {
                      std::span<const float>(piece.data, static_cast<std::size_t>(piece.rows * row_size)));
       return;
     }
-    for (int row = 0; row < piece.rows; ++row) {
+    for (int row = 0; row < piece.rows; ++row)
       writer_->write(name_, (piece.first_pos + row) * row_size + first_col, piece.row(row));
-    }
   }
 };
 
 /// What the prompt's tokens are called, as files of patterns have it (see PatternFile), and the text that
 /// they make.
 std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids) {
-  nlohmann::json texts = nlohmann::json::array();
+  Json texts = Json::array();
   for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->bytes(id)));
   return {{"producer", "headscope " + version()},
           {"model", utf8_or_replacement(model.name)},
@@ -93,10 +85,9 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   const InterruptGuard interrupts;  // a signal must not leave the unfinished file behind
   const int length = tokens.run_length;
   std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
-  for (const model::HookPoint& point : points) {
+  for (const model::HookPoint& point : points)
     specs.push_back(
         {hook_name(point), hook_shape(engine.config(), point, length), model::TensorSpec::Type::f32});
-  }
   const std::vector<int> ids = tokens.ids();
   model::SafetensorsWriter writer(out, specs, metadata_of(*engine.model, ids));
 
@@ -117,8 +108,8 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
   interrupts.check();
   writer.finish();
-  warn_not_finite(not_finite_note(*run), where, err);
-  if (engine.plan) warn_of_edits_beyond(engine.plan->edits(), run->length(), where, err);
+  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
+  warn_about(not_finite_note(*run), edits, run->length(), where, err);
 }
 
 void run_trace(const TraceCommand& command, const Streams& streams) {

@@ -1,16 +1,8 @@
-#include <ostream>
-
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/engine.h"
-#include "app/text/json_text.h"
-#include "app/views/view.h"
-
-#include <nlohmann/json.hpp>
+#include "app/cli/commands/output.h"
 
 namespace headscope::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json json_of(const OptionSpec& option) {
   Json json{{"name", option.name},

@@ -1,17 +1,11 @@
-#include "app/cli/commands/window.h"
-
-#include <filesystem>
-#include <utility>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
+#include "app/cli/commands/own_arguments.h"
 #include "app/cli/commands/recipes.h"
 #include "app/recipe/settings.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/sessions.h"
-#include "app/window/window.h"
-#include "model/files/error.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -90,7 +84,7 @@ Finish describe_window(CommandSyntax& program) {
   program.word("FILE",
                "a session (*.headscope), a figure that headscope made, or attention\npatterns "
                "(*.safetensors): the window shows it",
-               own->file, [](const std::string& text) {
+               own->file, [](const std::string&, const std::string& text) {
                  const std::filesystem::path path(text);
                  if (!path.has_extension() && !path.has_parent_path())
                    throw WrongUse("there is no command " + model::quote(text));

@@ -1,22 +1,34 @@
-#include "app/cli/commands/token_output.h"
+#include "app/cli/commands/output.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <ostream>
 #include <utility>
 
-#include "app/text/json_text.h"
-#include "model/files/error.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
+
+double printable(double number) {
+  return std::isnan(number) ? std::abs(number) : number;
+}
+
+std::string logit_name(const model::Tokenizer& tokenizer, int token, int against) {
+  const std::string name = "logit of " + viz::visible(tokenizer.bytes(token));
+  return against < 0 ? name : name + " minus " + viz::visible(tokenizer.bytes(against));
+}
+
+void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ostream& out) {
+  std::ranges::stable_sort(lines, {}, [](const NamedNumber& line) { return -std::abs(line.number); });
+  for (const auto& [number, name] : lines) out << format(pattern, printable(number)) << name << '\n';
+}
 
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                        std::ostream& out) {
   out << "\"tokens\":[";
   const char* separator = "";
   for (const model::Token& token : tokens) {
-    nlohmann::ordered_json object = token_json(token.id, tokenizer.bytes(token.id));
+    Json object = token_json(token.id, tokenizer.bytes(token.id));
     object["start"] = token.start;
     object["end"] = token.end;
     out << std::exchange(separator, ",") << json_line(object);
@@ -24,11 +36,14 @@ void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model:
   out << ']';
 }
 
-nlohmann::ordered_json guesses_json(const model::Tokenizer& tokenizer,
-                                    std::span<const model::Guess> guesses) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+Json token_or_null(const model::Tokenizer& tokenizer, int id) {
+  return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id));
+}
+
+Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses) {
+  Json array = Json::array();
   for (const model::Guess& guess : guesses) {
-    nlohmann::ordered_json object = token_json(guess.id, tokenizer.bytes(guess.id));
+    Json object = token_json(guess.id, tokenizer.bytes(guess.id));
     object["logit"] = guess.logit;
     object["probability"] = guess.probability;
     array.push_back(std::move(object));
@@ -36,7 +51,9 @@ nlohmann::ordered_json guesses_json(const model::Tokenizer& tokenizer,
   return array;
 }
 
-TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option) {
+TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option,
+                     TokenChoice default_) {
+  if (text.empty()) return default_;
   int id = 0;
   const char* const end = text.data() + text.size();
   if (const auto [rest, error] = std::from_chars(text.data(), end, id); error == std::errc() && rest == end)
@@ -48,10 +65,6 @@ TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text,
     parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(token.id)));
   throw model::RunError(std::string(option) + " takes one token; " + model::quote(text) + " is " +
                         std::to_string(tokens.size()) + ": " + parts);
-}
-
-double printable(double number) {
-  return std::isnan(number) ? std::abs(number) : number;
 }
 
 }  // namespace headscope::app

@@ -12,7 +12,7 @@
 namespace headscope::app {
 
 /// What all heads do with all texts, or with those of a shard.
-struct Measured {
+struct Measurement {
   std::vector<HeadMetrics> heads;  ///< layer * n_head + head
   int n_head = 0;
   int texts = 0;
@@ -22,18 +22,18 @@ struct Measured {
 };
 
 /// What `headscope metrics --prompts --json` wrote. Throws model::LoadError that begins with `file`.
-Measured parse_measured(std::string_view json, const std::string& file);
+Measurement parse_measurement(std::string_view json, const std::string& file);
 
-struct MeasuredPart {
+struct MeasurementPart {
   std::string file;  ///< for messages
-  Measured measured;
+  Measurement measured;
 };
 
 /// The parts of a measurement, at least one, added up: the same to the last digit however the prompts were
 /// cut into parts (see ExactMean). Throws model::LoadError for parts that do not belong together, or are not
 /// all there.
-Measured merged(std::span<const MeasuredPart> parts);
+Measurement merge(std::span<const MeasurementPart> parts);
 /// The same of files.
-Measured merged(std::span<const std::filesystem::path> files);
+Measurement merge(std::span<const std::filesystem::path> files);
 
 }  // namespace headscope::app

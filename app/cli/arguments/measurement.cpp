@@ -1,4 +1,4 @@
-#include "app/cli/arguments/measured.h"
+#include "app/cli/arguments/measurement.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,10 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
@@ -25,7 +22,11 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kPart =
     ": expected what headscope metrics --prompts --json writes, without --top and --sort; ";
 
-std::int64_t whole(const Json& of, const char* key, std::int64_t low, std::int64_t high) {
+constexpr int kMostWhole = std::numeric_limits<int>::max() - 1;  // one more is a number, too
+
+/// The whole number at a key, in [low, high].
+template <class Whole>
+Whole whole(const Json& of, const char* key, Whole low, Whole high = kMostWhole) {
   const auto& value = of.at(key);
   if (!value.is_number_integer()) throw std::invalid_argument(std::string(key) + " is no whole number");
   const bool large =
@@ -33,14 +34,15 @@ std::int64_t whole(const Json& of, const char* key, std::int64_t low, std::int64
   if (large || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
     throw std::invalid_argument(std::string(key) + " is " + value.dump() + ", not from " +
                                 std::to_string(low) + " to " + std::to_string(high));
-  return value.get<std::int64_t>();
+  return value.get<Whole>();
 }
 
-/// Of figures that count so many queries: none is larger than its unit has room for.
+/// The sum of a metric over `count` queries: none is larger than its unit has room for.
 ExactMean sum_of(const Json& sum) {
   constexpr std::int64_t kMostUnits = (std::int64_t{1} << 37) - 1;
-  const std::int64_t count = whole(sum, "count", 0, ExactMean::kMostNumbers);
-  return {whole(sum, "units", -count * kMostUnits, count * kMostUnits), count, whole(sum, "lost", 0, count)};
+  const std::int64_t count = whole(sum, "count", std::int64_t{0}, ExactMean::kMostNumbers);
+  return {whole(sum, "units", -count * kMostUnits, count * kMostUnits), count,
+          whole(sum, "lost", std::int64_t{0}, count)};
 }
 
 /// A part of a message, as it stands in the file where that is short and plain.
@@ -50,43 +52,43 @@ std::string brief(const std::string& text) {
   return text.size() <= kMost && std::ranges::all_of(text, plain) ? text : model::quote(text);
 }
 
-Measured measured_of(const Json& part) {
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max() - 1;  // one more is a number, too
-  Measured measured;
+Measurement measurement_of(const Json& part) {
+  Measurement measured;
   if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
   for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
     measured.how[key] = part.at("how").at(key).dump();
-  measured.texts = static_cast<int>(whole(part, "prompts", 0, kMost));
-  measured.skipped = static_cast<int>(whole(part, "skipped", 0, kMost));
+  measured.texts = whole(part, "prompts", 0);
+  measured.skipped = whole(part, "skipped", 0);
   if (part.contains("shard")) {
-    measured.shard.count = static_cast<int>(whole(part.at("shard"), "count", 1, kMost));
-    measured.shard.index = static_cast<int>(whole(part.at("shard"), "index", 0, measured.shard.count - 1));
+    measured.shard.count = whole(part.at("shard"), "count", 1);
+    measured.shard.index = whole(part.at("shard"), "index", 0, measured.shard.count - 1);
   }
   const Json& heads = part.at("heads");
-  const std::int64_t n_layer = whole(part, "n_layer", 1, kMost);
-  measured.n_head = static_cast<int>(whole(part, "n_head", 1, kMost));
+  const std::int64_t n_layer = whole(part, "n_layer", 1);
+  measured.n_head = whole(part, "n_head", 1);
   if (static_cast<std::int64_t>(heads.size()) != n_layer * measured.n_head)
     throw std::invalid_argument("it has " + std::to_string(heads.size()) + " of the model's " +
                                 std::to_string(n_layer * measured.n_head) + " heads");
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const Json& head = heads.at(i);
-    const auto layer = whole(head, "layer", 0, kMost), number = whole(head, "head", 0, kMost);
-    if (layer * measured.n_head + number != static_cast<std::int64_t>(i) || number >= measured.n_head)
+    const int layer = whole(head, "layer", 0), number = whole(head, "head", 0);
+    if (std::int64_t{layer} * measured.n_head + number != static_cast<std::int64_t>(i) ||
+        number >= measured.n_head)
       throw std::invalid_argument("entry " + std::to_string(i) + " of its heads is " +
-                                  head_name(static_cast<int>(layer), static_cast<int>(number)));
-    HeadMetrics& figures = measured.heads.emplace_back();
+                                  head_name(layer, number));
+    HeadMetrics& metrics = measured.heads.emplace_back();
     for (const HeadMetricKind& metric : head_metrics()) {
       const std::string name(metric.name);
       if (part.at("bits").at(name) != metric.bits)
         throw std::invalid_argument("its sums of " + name + " are in other units");
-      figures.sum(metric.id) = sum_of(head.at("sums").at(name));
+      metrics.sum(metric.id) = sum_of(head.at("sums").at(name));
     }
   }
   return measured;
 }
 
 /// Throws for what cannot be added to the others.
-void check_part(const Measured& part, const std::string& file, const Measured& first,
+void check_part(const Measurement& part, const std::string& file, const Measurement& first,
                 const std::string& first_file, std::set<int>& shards) {
   for (const auto& [key, value] : first.how)
     if (const std::string& found = part.how.at(key); found != value)
@@ -104,10 +106,10 @@ void check_part(const Measured& part, const std::string& file, const Measured& f
 
 }  // namespace
 
-Measured parse_measured(std::string_view json, const std::string& file) {
+Measurement parse_measurement(std::string_view json, const std::string& file) {
   const nlohmann::json part = model::parse_json(json, file);
   try {
-    return measured_of(Json(part));
+    return measurement_of(Json(part));
   } catch (const nlohmann::json::exception& error) {
     const std::string words = error.what();
     throw model::LoadError(file + kPart + brief(words.substr(words.find("] ") + 2)));
@@ -116,10 +118,10 @@ Measured parse_measured(std::string_view json, const std::string& file) {
   }
 }
 
-Measured merged(std::span<const MeasuredPart> parts) {
+Measurement merge(std::span<const MeasurementPart> parts) {
   const std::string& first = parts.front().file;
   std::set<int> shards;
-  Measured all = parts.front().measured;
+  Measurement all = parts.front().measured;
   check_part(all, first, all, first, shards);
   for (const auto& [file, part] : parts.subspan(1)) {
     check_part(part, file, all, first, shards);
@@ -137,15 +139,15 @@ Measured merged(std::span<const MeasuredPart> parts) {
   return all;
 }
 
-Measured merged(std::span<const std::filesystem::path> files) {
-  std::vector<MeasuredPart> parts;
+Measurement merge(std::span<const std::filesystem::path> files) {
+  std::vector<MeasurementPart> parts;
   std::set<std::string> texts;
   for (const std::filesystem::path& file : files) {
     const auto [text, is_new] = texts.insert(model::read_file(file));
-    parts.push_back({file.string(), parse_measured(*text, file.string())});
+    parts.push_back({file.string(), parse_measurement(*text, file.string())});
     if (!is_new) throw model::LoadError(file.string() + ": the same part is there twice");
   }
-  return merged(parts);
+  return merge(parts);
 }
 
 }  // namespace headscope::app
