@@ -1,17 +1,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 #include "viz/scene/colormap.h"
@@ -39,34 +31,18 @@ const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .high = kHeadNumbers * kHeadNumbers - 1,
                                            .heads = true,
                                            .kept = false}};
-const Option<Arrangement> kArrangement{
-    {.name = "arrangement",
-     .label = "Tokens",
-     .help = "two columns of tokens, or one row with arcs from each query to its keys",
-     .default_value = 0,
-     .choices = {{"columns", "Columns", "Queries on the left, keys on the right"},
-                 {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}},
-     .keys = "vV"}};
-const Option<double> kThreshold{{.name = "threshold",
-                                 .label = "From",
-                                 .help = "least weight that gets a line",
-                                 .default_value = 0.02,
-                                 .low = 0,
-                                 .high = 1,
-                                 .steps = {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5},
-                                 .keys = "tT"}};
-const Option<bool> kUniform{
-    {.name = "uniform",
-     .label = "Uniform",
-     .help = "beside them the uniform average: every query takes 1/n of each of its n keys",
-     .default_value = false,
-     .keys = "uU"}};
-const Option<bool> kPinned{{.name = "pinned",
-                            .label = "Pinned",
-                            .help = "only lines of the chosen query, and those to the chosen key",
-                            .default_value = false,
-                            .keys = "pP",
-                            .kept = false}};
+const Option<Arrangement> kArrangement = choice_option<Arrangement>(
+    "arrangement", "Tokens", "vV", "two columns of tokens, or one row with arcs from each query to its keys",
+    {{"columns", "Columns", "Queries on the left, keys on the right"},
+     {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}});
+const Option<double> kThreshold =
+    number_option("threshold", "From", "tT", "least weight that gets a line", 0.02, 0, 1,
+                  {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
+const Option<bool> kUniform =
+    switch_option("uniform", "Uniform", "uU",
+                  "beside them the uniform average: every query takes 1/n of each of its n keys");
+const Option<bool> kPinned = not_kept(
+    switch_option("pinned", "Pinned", "pP", "only lines of the chosen query, and those to the chosen key"));
 
 /// Whose lines are drawn: heads of the model, then the uniform average where it is asked for.
 struct Source {
@@ -162,6 +138,10 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
   return sources;
 }
 
+bool draws_arcs(const ViewContext& c) {
+  return c.options[kArrangement] == Arrangement::arcs;
+}
+
 /// The strongest weights that pass a threshold, lightest first, and how many there are.
 class Strongest {
  public:
@@ -211,17 +191,13 @@ void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, 
         strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
 }
 
-float threshold_of(const ViewContext& c) {
-  return static_cast<float>(c.options[kThreshold]);
-}
-
 struct Drawn {
   std::vector<viz::Link> links;  ///< lightest first
   std::size_t passed = 0;        ///< weights from the threshold on, drawn or not
 };
 
 Drawn drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
-  Strongest strongest(threshold_of(c), most);
+  Strongest strongest(static_cast<float>(c.options[kThreshold]), most);
   const int length = c.run->run->length();
   if (c.options[kPinned]) {
     add_query(strongest, sources, c.selection.query);
@@ -230,10 +206,6 @@ Drawn drawn_links(const ViewContext& c, const std::vector<Source>& sources, std:
     for (int query = 0; query < length; ++query) add_query(strongest, sources, query);
   }
   return {strongest.take(), strongest.passed()};
-}
-
-std::size_t most_lines(const ViewContext& c) {
-  return c.options[kArrangement] == Arrangement::arcs ? kMostArcs : kMostLines;
 }
 
 /// The largest weight that is drawn: of all lines 1, which query 0 gives to its one key where nothing is
@@ -249,7 +221,7 @@ double largest_weight(const ViewContext& c, const std::vector<Source>& sources) 
 /// The chart without its lines: enough to lay it out, and for some of them.
 viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart;
-  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+  const bool arcs = draws_arcs(c);
   chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
   chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
   chart.to = key_axis(c);
@@ -265,7 +237,7 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
 
 viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart = frame_of(c, sources);
-  Drawn drawn = drawn_links(c, sources, most_lines(c));
+  Drawn drawn = drawn_links(c, sources, draws_arcs(c) ? kMostArcs : kMostLines);
   chart.links = std::move(drawn.links);
   const auto shown = static_cast<std::int64_t>(chart.links.size()),
              passed = static_cast<std::int64_t>(drawn.passed);
@@ -280,23 +252,14 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   return chart;
 }
 
-std::string title_of_heads(const ViewContext& c) {
-  const std::vector<PatternOf> heads = shown_heads(c);
-  return "Attention of " +
-         (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
-                            : std::to_string(heads.size()) + " heads") +
-         difference_suffix(c);
-}
-
 std::string subtitle_of(const ViewContext& c) {
   if (c.side == Side::difference) return difference_words(c) + "; as wide as the " + difference_name(c);
-  return c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
-                                                      : "lines join queries and their keys";
+  return draws_arcs(c) ? "arcs lead from queries to their keys" : "lines join queries and their keys";
 }
 
 /// Why arcs cannot be drawn where they are asked for; empty: they can.
 std::string no_arcs(const ViewContext& c) {
-  if (c.options[kArrangement] != Arrangement::arcs || has_own_keys(*c.run)) return "";
+  if (!draws_arcs(c) || has_own_keys(*c.run)) return "";
   return "arcs lead from tokens to tokens of the same text; here keys are other ones than queries";
 }
 
@@ -314,7 +277,13 @@ Picture build(const ViewContext& c) {
   const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
   if (!layout.fits) return too_small(c, "for the lines");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of_heads(c), subtitle_of(c));
+  const std::vector<PatternOf> heads = shown_heads(c);
+  paint_title(picture, c,
+              "Attention of " +
+                  (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
+                                     : std::to_string(heads.size()) + " heads") +
+                  difference_suffix(c),
+              subtitle_of(c));
   viz::paint_links(picture, chart, layout, style);
   return picture;
 }
@@ -326,8 +295,7 @@ struct Place {
 };
 Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
-  return {arcs ? hit.col : hit.row, region.role == kKeys};
+  return {draws_arcs(c) ? hit.col : hit.row, region.role == kKeys};
 }
 
 bool is_inside(const ViewContext& c, const Place& place) {
@@ -337,27 +305,22 @@ bool is_inside(const ViewContext& c, const Place& place) {
 /// A row for each weight from the threshold on, the strongest first; the heading says where these are not
 /// all.
 Table table(const ViewContext& c) {
-  Table result;
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
-  if (sources.empty()) return result;
+  if (sources.empty()) return {};
   Drawn drawn = drawn_links(c, sources, kMostRows);
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
-  const bool change = c.side == Side::difference;
-  result.header = {"head", "query",     "query token",
-                   "key",  "key token", difference_prefix(c) + std::string("weight")};
-  if (drawn.links.size() < drawn.passed) {
-    result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
-                            grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
-  }
-  const auto label = [](const PromptTokens& tokens, int position) { return tokens.labels[position]; };
+  std::string weight = difference_prefix(c) + std::string("weight");
+  if (drawn.links.size() < drawn.passed)
+    weight += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
+              grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
+  Table result{{"head", "query", "query token", "key", "key token", weight}, {}};
   for (const viz::Link& link : drawn.links) {
-    const Source& source = sources[link.series];
-    result.rows.push_back({change ? source.name.substr(0, source.name.rfind(' ')) : source.name,
-                           std::to_string(link.from), label(c.run->tokens, link.from),
-                           std::to_string(link.to), label(key_tokens(*c.run), link.to),
-                           plain(source.sign < 0 ? -link.weight : link.weight)});
+    const Source& source = sources[link.series];  // of differences its last word is the direction
+    const std::size_t end = source.sign != 0 ? source.name.rfind(' ') : std::string::npos;
+    result.add(source.name.substr(0, end), link.from, c.run->tokens.labels[link.from], link.to,
+               key_tokens(*c.run).labels[link.to], source.sign < 0 ? -link.weight : link.weight);
   }
   return result;
 }
@@ -387,18 +350,16 @@ ViewActions clicked(const ViewContext& c, const Place& place) {
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) {
-    const bool arcs = c.options[kArrangement] == Arrangement::arcs;
-    Gesture along = gesture;  // the columns run downwards
-    if (!arcs && gesture.key == Key::up) along.key = Key::left;
-    if (!arcs && gesture.key == Key::down) along.key = Key::right;
-    return keys_along_prompt(c, along);
+  if (gesture.kind == Gesture::Kind::click && hit) {
+    Place place = place_of(c, picture, *hit);
+    if (!is_inside(c, place)) return {};
+    place.key |= gesture.modifiers.shift && has_own_keys(*c.run);
+    return clicked(c, place);
   }
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  Place place = place_of(c, picture, *hit);
-  if (!is_inside(c, place)) return {};
-  place.key |= gesture.modifiers.shift && has_own_keys(*c.run);
-  return clicked(c, place);
+  Gesture along = gesture;  // the columns run downwards
+  if (!draws_arcs(c) && gesture.key == Key::up) along.key = Key::left;
+  if (!draws_arcs(c) && gesture.key == Key::down) along.key = Key::right;
+  return keys_along_prompt(c, along);
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -414,7 +375,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
   const std::vector<Source> sources = sources_of(c);
   if (sources.empty()) return facts;
-  Strongest strongest(threshold_of(c), kMostOfToken);
+  Strongest strongest(static_cast<float>(c.options[kThreshold]), kMostOfToken);
   if (place.key) {
     add_key(strongest, sources, place.position, c.run->run->length());
   } else {
@@ -455,7 +416,7 @@ viz::Point figure_size(const ViewContext& c) {
   constexpr float kMostHeight = 3000;
   const viz::Style style = style_of(c);
   const float count = c.run ? static_cast<float>(std::max(c.run->run->length(), key_count(*c.run))) : 1;
-  if (c.options[kArrangement] == Arrangement::arcs) {
+  if (draws_arcs(c)) {
     const float width = std::min(count * 1.7F * style.small(), kMostHeight);
     return {std::max(46 * c.font_size, width), std::max(32 * c.font_size, 0.4F * width)};
   }
@@ -491,11 +452,10 @@ ViewActions whole_layer(const ViewContext& c, int) {
 }  // namespace
 
 View lines_view() {
-  View view;
-  view.id = "lines";
-  view.title = "Lines";
-  view.help =
-      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs";
+  View view = make_view(
+      "lines", "Lines",
+      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",
+      build, facts, table);
   view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
   view.commands = {
       {"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
@@ -505,9 +465,6 @@ View lines_view() {
   view.refuse = refuse;
   view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, true, true};
   return view;
 }

@@ -2,14 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/scale.h"
@@ -25,14 +18,10 @@ enum class Strips { values, products };
 
 const Option<int> kFirstKey =
     first_row_option("first-key", "First key", "first row of the table that is shown", true);
-const Option<Strips> kStrips{
-    {.name = "strips",
-     .label = "Strips",
-     .help = "which vectors stand beside the keys",
-     .default_value = 0,
-     .choices = {{"values", "Values", "The values, as weighted by attention, and their sum"},
-                 {"products", "q × k", "Query times key, component by component: they add up to the score"}},
-     .keys = "qQ"}};
+const Option<Strips> kStrips = choice_option<Strips>(
+    "strips", "Strips", "qQ", "which vectors stand beside the keys",
+    {{"values", "Values", "The values, as weighted by attention, and their sum"},
+     {"products", "q × k", "Query times key, component by component: they add up to the score"}});
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
@@ -48,7 +37,8 @@ struct Numbers {
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
 
-  float at(Stage stage, int key) const { return stages[static_cast<std::size_t>(stage)][key]; }
+  std::span<const float> of(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
+  float at(Stage stage, int key) const { return of(stage)[key]; }
 };
 
 /// Whether its numbers are differences: vectors, of which they are none, do not show then.
@@ -78,9 +68,9 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
       n.products.push_back(n.k.back());
       for (std::size_t i = 0; i < n.d_head; ++i) n.products.back()[i] *= n.q[i];
     }
-    const double w = static_cast<double>(n.at(Stage::pattern, key));
+    const double w = n.at(Stage::pattern, key);
     n.weight_sum += w;
-    for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * static_cast<double>(n.v.back()[i]);
+    for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * n.v.back()[i];
   }
   n.z.assign(z.begin(), z.end());
   return n;
@@ -179,7 +169,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     ListLook look{.heading = color, .hidden = hidden || change};
     if (!look.hidden) look.file = file;
     ListColumn& made = list.strip(heading, importance, static_cast<int>(which), vectors, look);
-    made.scale = viz::diverging_scale(static_cast<double>(largest)), made.scale_title = scale;
+    made.scale = viz::diverging_scale(largest), made.scale_title = scale;
     return made;
   };
   // Of changes empty where nothing stands for a token, and where a score is masked in one of both.
@@ -187,11 +177,11 @@ List list_of(const ViewContext& c, const Numbers& n) {
                        viz::Color color, ListLook look) {
     if (!look.hidden) look.file = difference_prefix(c) + file;
     if (change) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
-    list.bar(heading, importance, color, n.stages[static_cast<std::size_t>(stage)], look);
+    list.bar(heading, importance, color, n.of(stage), look);
   };
   const viz::Color muted = theme.text_muted.with_alpha(150);
-  const auto weights = n.stages[static_cast<std::size_t>(Stage::pattern)].first(n.k.size());
-  const double high = change ? 0 : viz::round_limit(static_cast<double>(magnitude(weights)));
+  const auto weights = n.of(Stage::pattern).first(n.k.size());
+  const double high = change ? 0 : viz::round_limit(magnitude(weights));
   list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
   list.text("token", 9, c.run->tokens.labels, {.file = "token", .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
@@ -241,23 +231,21 @@ Picture build(const ViewContext& c) {
 }
 
 /// "v[17] = 0.1234" and what it becomes.
-std::vector<std::string> component_lines(const Numbers& n, Vector which, int key, std::size_t i) {
+std::vector<std::string> component_lines(const Numbers& n, Vector which, int key, int i) {
   const std::string at = "[" + std::to_string(i) + "]";
-  const auto index = static_cast<std::size_t>(key);
+  const auto weight = n.at(Stage::pattern, key);
+  const auto product = [&] { return "q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[key][i]); };
   switch (which) {
     case Vector::query:
       return {"q" + at + " = " + exact(n.q[i])};
     case Vector::key:
-      return {"k" + at + " = " + exact(n.k[index][i]),
-              "q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[index][i])};
+      return {"k" + at + " = " + exact(n.k[key][i]), product()};
     case Vector::value:
-      return {"v" + at + " = " + exact(n.v[index][i])};
+      return {"v" + at + " = " + exact(n.v[key][i])};
     case Vector::weighted_value:
-      return {exact(n.at(Stage::pattern, key)) + " × v" + at + " = " +
-              exact(n.at(Stage::pattern, key) * n.v[index][i])};
+      return {exact(weight) + " × v" + at + " = " + exact(weight * n.v[key][i])};
     case Vector::product:
-      return {"q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[index][i]),
-              exact(n.q[i]) + " × " + exact(n.k[index][i])};
+      return {product(), exact(n.q[i]) + " × " + exact(n.k[key][i])};
     case Vector::z:
       return {"z" + at + " = " + exact(n.z[i]), "the sum of weight × v" + at + " over all keys"};
   }
@@ -332,10 +320,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Numbers n = numbers_of(c, *stages);
   const int key = region.id;
   if (key >= n.keys) return facts;
-  for (const viz::Region& row : picture.regions) {
+  for (const viz::Region& row : picture.regions)
     if (row.role == kKey && row.id == key && (!component || row.rect.contains(region.rect.center())))
       facts.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
-  }
   const auto which = static_cast<Vector>(hit.row);
   const bool own = component && (which == Vector::query || which == Vector::z);
   facts.say(head_name(n.layer, c.selection.head) + "   query " + token_name(c.run->tokens, n.query) + " →",
@@ -347,7 +334,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   if (component && hit.col < static_cast<int>(n.d_head)) {
     facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    facts.say(component_lines(n, which, key, static_cast<std::size_t>(hit.col)));
+    facts.say(component_lines(n, which, key, hit.col));
   }
   const auto say = [&](const char* name, Stage stage, Fact::In in) {
     facts.number(difference_prefix(c) + std::string(name), n.at(stage, key), in);
@@ -359,7 +346,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say("masked: " + why_masked(n.query, key));
   say("weight", Stage::pattern, of_change(c) ? Fact::In::both : rows);
   if (of_change(c) || own) return facts;
-  const auto digits = [&](Stage stage) { return viz::number(static_cast<double>(n.at(stage, key)), 4); };
+  const auto digits = [&](Stage stage) { return viz::number(n.at(stage, key), 4); };
   facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, n.layer) + " = " +
             digits(Stage::scaled) + "; softmax → " + digits(Stage::pattern));
   return facts;
@@ -368,17 +355,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View query_view() {
-  View view;
-  view.id = "query";
-  view.title = "Query";
-  view.help =
-      "one query: its score with each key through the stages, and values, weights and their sum as vectors";
+  View view = make_view(
+      "query", "Query",
+      "one query: its score with each key through the stages, and values, weights and their sum as vectors",
+      build, facts, table);
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
   view.commands = query_steps("The query before this one", "The query after this one");
   add_list<kRows, click, on_key>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, true, true};

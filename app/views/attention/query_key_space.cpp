@@ -1,19 +1,10 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/query_key_space.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/scatter.h"
 #include "viz/scene/colormap.h"
@@ -27,27 +18,18 @@ enum Role { kPlane };
 enum class Coloring { kind, weight, position, token, prompt };
 enum class Text { prompt, list };
 
-const Option<Text> kText{
-    {.name = "plane-text",
-     .label = "Text",
-     .help = "whose queries and keys are shown",
-     .default_value = 0,
-     .choices = {{"prompt", "One prompt", "Of the prompt"},
-                 {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}},
-     .keys = "tT",
-     .kept = false}};
-
-const Option<Coloring> kColoring{
-    {.name = "plane-color",
-     .label = "Colours",
-     .help = "what fills the marks: queries are circles, keys triangles, with outlines of their own",
-     .default_value = 0,
-     .choices = {{"kind", "Kind", "Queries in violet, keys in orange"},
-                 {"weight", "Weight", "Keys by the weight that the chosen query gives them"},
-                 {"position", "Position", "By position in the prompt"},
-                 {"token", "Token", "A colour for each token that occurs more than once, the most frequent"},
-                 {"prompt", "Prompt", "By the prompt's place in the list"}},
-     .keys = "cC"}};
+const Option<Text> kText = not_kept(
+    choice_option<Text>("plane-text", "Text", "tT", "whose queries and keys are shown",
+                        {{"prompt", "One prompt", "Of the prompt"},
+                         {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}}));
+const Option<Coloring> kColoring = choice_option<Coloring>(
+    "plane-color", "Colours", "cC",
+    "what fills the marks: queries are circles, keys triangles, with outlines of their own",
+    {{"kind", "Kind", "Queries in violet, keys in orange"},
+     {"weight", "Weight", "Keys by the weight that the chosen query gives them"},
+     {"position", "Position", "By position in the prompt"},
+     {"token", "Token", "A colour for each token that occurs more than once, the most frequent"},
+     {"prompt", "Prompt", "By the prompt's place in the list"}});
 
 constexpr int kTokenColors = 7;
 
@@ -91,18 +73,16 @@ std::optional<Shown> shown_of(const ViewContext& c) {
   return shown;
 }
 
-/// Of ids that occur most: which colour, by falling count.
-std::map<int, int> colors_of_tokens(const Shown& shown) {
+/// Ids that occur more than once, those that occur most: each has a colour, by falling count.
+std::vector<int> repeated_tokens(const Shown& shown) {
   std::map<int, int> counts;
   for (const ListPlane::Place& place : shown.places()) ++counts[place.id];
-  std::vector<std::pair<int, int>> repeated;  // -count, id
+  std::vector<int> repeated;
   for (const auto& [id, count] : counts)
-    if (count > 1) repeated.emplace_back(-count, id);
-  std::ranges::sort(repeated);
-  std::map<int, int> colors;
-  for (const auto& [count, id] : repeated)
-    if (std::ssize(colors) < kTokenColors) colors.emplace(id, static_cast<int>(colors.size()));
-  return colors;
+    if (count > 1) repeated.push_back(id);
+  std::ranges::stable_sort(repeated, std::greater{}, [&](int id) { return counts[id]; });
+  if (std::ssize(repeated) > kTokenColors) repeated.resize(kTokenColors);
+  return repeated;
 }
 
 /// What the marks are coloured by: of many prompts no query's weights, of one no prompts.
@@ -124,7 +104,7 @@ std::optional<Shades> shades_of(const ViewContext& c) {
   Shades shades{current_pattern(c), {}};
   if (!shades.pattern) return std::nullopt;
   const auto weights = weights_of_query(c, shades.pattern.get());
-  shades.scale = viz::linear_scale(static_cast<double>(*std::ranges::max_element(weights)));
+  shades.scale = viz::linear_scale(*std::ranges::max_element(weights));
   return shades;
 }
 
@@ -142,7 +122,7 @@ class Fill {
  public:
   Fill(const ViewContext& c, const Shown& shown)
       : c_(c), shades_(shades_of(c)), scale_(place_scale(c, shown)) {
-    if (coloring_of(c) == Coloring::token) tokens_ = colors_of_tokens(shown);
+    if (coloring_of(c) == Coloring::token) tokens_ = repeated_tokens(shown);
   }
 
   viz::Color of(bool key, const ListPlane::Place& place) const {
@@ -151,14 +131,15 @@ class Fill {
         break;
       case Coloring::weight:
         if (!key || !shades_) return c_.theme->surface;
-        return shades_->scale.color(*c_.theme, static_cast<double>(shades_->weight(c_, place.position)));
+        return shades_->scale.color(*c_.theme, shades_->weight(c_, place.position));
       case Coloring::position:
         return scale_.color(*c_.theme, place.position);
       case Coloring::prompt:
         return scale_.color(*c_.theme, static_cast<double>(place.prompt));
       case Coloring::token: {
-        const auto found = tokens_.find(place.id);
-        return found != tokens_.end() ? viz::categorical(*c_.theme, found->second) : c_.theme->surface;
+        const auto found = std::ranges::find(tokens_, place.id);
+        if (found == tokens_.end()) return c_.theme->surface;
+        return viz::categorical(*c_.theme, static_cast<int>(found - tokens_.begin()));
       }
     }
     return (key ? c_.theme->key : c_.theme->query).with_alpha(190);
@@ -167,7 +148,7 @@ class Fill {
  private:
   const ViewContext& c_;
   std::optional<Shades> shades_;
-  std::map<int, int> tokens_;
+  std::vector<int> tokens_;
   viz::ColorScale scale_;
 };
 
@@ -190,7 +171,7 @@ viz::ScatterChart chart_of(const ViewContext& c, const Shown& shown) {
       const ListPlane::Place& place = shown.places()[i];
       const auto [x, y] = plane.at(key, i);
       viz::ScatterChart::Mark mark;
-      mark.x = static_cast<double>(x), mark.y = static_cast<double>(y);
+      mark.x = x, mark.y = y;
       mark.kind = key ? 1 : 0;
       mark.fill = fill.of(key, place);
       mark.label = label_of(c, place.id);
@@ -223,24 +204,20 @@ void paint_legend(Picture& picture, const ViewContext& c, const Shown& shown) {
       viz::paint_color_scale_line(picture.scene, shades->scale, "weight of the query", {area.x, y}, style);
   }
   if (coloring != Coloring::token) return;
-  const std::map<int, int> tokens = colors_of_tokens(shown);
+  const std::vector<int> tokens = repeated_tokens(shown);
   float x = area.x;
   const auto add = [&](const std::string& words, viz::Color color) {
     const float w = 2 * u + u + style.width(words, style.small());
     if (x + w > area.right()) return;
     picture.scene.add(viz::FillRect{{x, y - u, 2 * u, 2 * u}, color});
-    viz::add_label(picture.scene, style, words, {x + 3 * u, y}, style.small(), c.theme->text_muted);
+    paint_note(picture, c, words, {x + 3 * u, y});
     x += w + 3 * u;
   };
-  for (int color = 0; color < std::ssize(tokens); ++color) {
-    for (const auto& [id, of_id] : tokens)
-      if (of_id == color) add(label_of(c, id), viz::categorical(*c.theme, color));
-  }
-  if (tokens.empty()) {
-    viz::add_label(picture.scene, style,
-                   of_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice", {area.x, y},
-                   style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
-  }
+  for (int color = 0; color < std::ssize(tokens); ++color)
+    add(label_of(c, tokens[color]), viz::categorical(*c.theme, color));
+  if (tokens.empty())
+    paint_note(picture, c, of_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice",
+               {area.x, y}, area.w);
 }
 
 /// "62 % of their variance lies in this plane", of many prompts which.
@@ -313,20 +290,17 @@ std::string beginning_of(const ViewContext& c, const ListPlane& list, std::size_
 }
 
 Table table(const ViewContext& c) {
-  Table result;
   const std::optional<Shown> shown = shown_of(c);
-  if (!shown) return result;
+  if (!shown) return {};
   const QueryKeySpace& plane = *shown->plane;
-  result.header = {"kind", "position", "token", axis_title(plane, 0), axis_title(plane, 1)};
+  Table result{{"kind", "position", "token", axis_title(plane, 0), axis_title(plane, 1)}, {}};
   if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
   for (const bool key : {false, true}) {
     for (int i = 0; i < plane.length; ++i) {
       const ListPlane::Place& place = shown->places()[i];
       const auto [x, y] = plane.at(key, i);
-      auto& row = result.rows.emplace_back();
-      if (of_list(c)) row.push_back(std::to_string(place.prompt + 1));
-      row.insert(row.end(), {key ? "key" : "query", std::to_string(place.position), label_of(c, place.id),
-                             plain(x), plain(y)});
+      auto& row = result.add(key ? "key" : "query", place.position, label_of(c, place.id), x, y);
+      if (of_list(c)) row.insert(row.begin(), std::to_string(place.prompt + 1));
     }
   }
   return result;
@@ -344,10 +318,8 @@ ViewActions chosen(const ViewContext& c, const Under& at) {
   return {SelectQuery{c.run->run->length() - 1}, SelectKey{position}};
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const auto at = under(c, picture, *hit);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto at = under(c, picture, hit);
   return at ? chosen(c, *at) : ViewActions{};
 }
 
@@ -384,20 +356,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View query_key_space_view() {
-  View view;
-  view.id = "plane";
-  view.title = "Plane";
-  view.help =
-      "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart";
+  View view = make_view(
+      "plane", "Plane",
+      "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart",
+      build, facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = of_list;
   view.shows_parts = true;
   view.options = {&kText, &kColoring};
-  view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
+  add_gestures<click>(view);
   view.caption = {true, true, true};
   return view;
 }

@@ -5,13 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/views/attention/query_rows.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 #include "model/pass/plan.h"
 #include "viz/scene/colormap.h"
 
@@ -56,8 +51,7 @@ int key_of_itself(const QueryRows& rows, const std::vector<float>& changes) {
   if (!rows.before) return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
   int best = 0;
   const auto rank = [&](int key) {
-    const auto i = static_cast<std::size_t>(key);
-    return std::isnan(changes[i]) ? std::pair(-1.F, 0.F) : std::pair(std::abs(changes[i]), weights[i]);
+    return std::isnan(changes[key]) ? std::pair(-1.F, 0.F) : std::pair(std::abs(changes[key]), weights[key]);
   };
   for (int key = 1; key < std::ssize(changes); ++key)
     if (rank(key) > rank(best)) best = key;
@@ -148,11 +142,9 @@ bool says_all(const std::string& text, double value) {
   if (std::isinf(value)) return true;
   std::string ascii;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text.compare(i, 3, "−") == 0) {
-      ascii += '-', i += 2;
-    } else {
-      ascii += text[i];
-    }
+    const bool minus = text.compare(i, 3, "−") == 0;
+    ascii += minus ? '-' : text[i];
+    if (minus) i += 2;
   }
   return std::strtod(ascii.c_str(), nullptr) == value;
 }
@@ -186,7 +178,7 @@ Step mask_step(const Cell& cell, int decimals) {
     }
     return step;
   }
-  const auto value = static_cast<double>(cell.masked());
+  const double value = cell.masked();
   step.result = written(value, decimals);
   step.sign = sign_before(step.result, value);
   const bool hidden = std::isinf(cell.masked());
@@ -205,9 +197,8 @@ bool weight_edited(const ViewContext& c, const Cell& cell) {
 }
 
 Step weight_step(const ViewContext& c, const Cell& cell, int decimals) {
-  const auto power = static_cast<double>(cell.power()), sum = static_cast<double>(cell.row->sum);
-  const std::string quotient = written(power, decimals) + " / " + written(sum, decimals);
-  const auto weight = static_cast<double>(cell.weight());
+  const std::string quotient = written(cell.power(), decimals) + " / " + written(cell.row->sum, decimals);
+  const double weight = cell.weight();
   if (!weight_edited(c, cell))
     return make_step("weight", quotient, weight, kFewest, {"weight " + exact(cell.weight())});
   return make_step("weight: edited, in place of softmax", "edited, not " + quotient, weight, kFewest,
@@ -216,11 +207,10 @@ Step weight_step(const ViewContext& c, const Cell& cell, int decimals) {
 
 std::vector<Step> steps_of_pair(const ViewContext& c, const Cell& cell) {
   const model::Config& config = c.run->run->config;
-  const auto wide = [](float v) { return static_cast<double>(v); };
-  const double score = wide(cell.score()), scaled = wide(cell.scaled()), shifted = wide(cell.shifted()),
-               power = wide(cell.power()), sum = wide(cell.row->sum), largest = wide(cell.row->largest);
+  const double score = cell.score(), scaled = cell.scaled(), shifted = cell.shifted(), power = cell.power(),
+               sum = cell.row->sum, largest = cell.row->largest;
   const int of_score = decimals_that_add_up(cell.positive, cell.negative, score);
-  const double masked = wide(cell.masked());
+  const double masked = cell.masked();
   const int of_shift = decimals_that_add_up(masked, -largest, shifted);
   const int of_sum = decimals_that_add_up(power, cell.other_powers(), sum);
   const std::string factor = scale_factor(config, cell.layer);
@@ -279,7 +269,7 @@ Step change_step(const std::string& name, T now, T before, const SideWords& side
   const std::vector<std::string> lines{said((sides.difference_prefix + brief).c_str(), change),
                                        said(sides.now, now), said(sides.before, before)};
   Step step;
-  const auto a = static_cast<double>(now), b = static_cast<double>(before), d = static_cast<double>(change);
+  const double a = now, b = before, d = change;
   if (std::isnan(d)) {
     const bool both = std::isnan(a) && std::isnan(b);
     step = {name, "", both ? "none on both sides" : "none on one side", "none", kInWords, lines};

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -22,12 +23,36 @@ inline constexpr const char* kComputing = "computing…";
 /// context said to the question. Null when there is a run and the answer.
 std::optional<Picture> waiting(const ViewContext& context, const Question& question, bool answered);
 std::optional<Picture> waiting(const ViewContext& context);  ///< where nothing but a run is needed
+
+/// A question, and what the context said to it.
+template <class Answer>
+struct Asked {
+  Question question;
+  std::shared_ptr<const Answer> answer;  ///< null: none yet, or it failed
+};
+template <class Q>
+Asked<typename Q::Answer> asked(const ViewContext& c, const Q& question) {
+  return {question, c.ask(question)};
+}
+template <class Answer>
+std::optional<Picture> waiting(const ViewContext& c, const Asked<Answer>& asked) {
+  return waiting(c, asked.question, asked.answer != nullptr);
+}
+
 /// The region that was hit.
 const viz::Region& region_of(const Picture& picture, const viz::Hit& hit);
 /// The colour of text on a coloured ground: the theme's, or its opposite where that reads better.
 viz::Color text_on(const ViewContext& context, viz::Color ground);
 /// The picture inside its margins, under a title.
 viz::Rect below_title(const ViewContext& context);
+/// A view with what every one has; the rest is set afterwards.
+View make_view(std::string_view id, std::string_view title, std::string_view help,
+               decltype(View::build) build, decltype(View::facts) facts, decltype(View::table) table);
+/// Small, muted words, their left end and middle at a point, cut where they are longer than `room`.
+void paint_note(Picture& picture, const ViewContext& context, std::string_view words, viz::Point at,
+                float room = 1e9F);
+/// Adds the frame of rows under the mouse: of a picture's regions of a role with an id.
+void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::Color color);
 /// Title and, as far as it fits beside it, a muted subtitle; returns what is below them.
 viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_view title,
                       std::string_view subtitle);

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 #include "viz/charts/table.h"
 
 // Lists: rows under headings, of which a picture shows as many as have room, while a file has all. A view
@@ -20,10 +19,10 @@
 // keys, the wheel and the scroll bar move the rows.
 namespace headscope::app {
 
-/// Which row of a list is the first that shows, where the picture is scrolled to. `usual` -1: "auto", as the
-/// view wants it. `follows`: default again with another query or prompt.
+/// Which row of a list is the first that shows, where the picture is scrolled to. By default -1: "auto", as
+/// the view wants it.
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool follows = false, int usual = 0);
+                             bool reset_on_prompt_change = false, int by_default = 0);
 /// The first of `shown` rows, so that one of them is in sight.
 int first_row_showing(int row, int shown);
 
@@ -65,36 +64,23 @@ struct ListRows {
   ListKeys keys = ListKeys::lines_and_pages;
 };
 
-/// What a click on any region of the picture does; null: nothing.
-using ListClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
 /// Keys that mean something else here than ListRows::keys says. Nothing: this one does not; null: none does.
 using ListKey = std::optional<ViewActions> (*)(const ViewContext&, const TableRows&, const Gesture&);
 
 /// Those that a picture shows.
 TableRows rows_in(const ListRows& list, const ViewContext& context, const Picture& picture);
-ViewActions list_gesture(const ListRows& list, ListClick click, ListKey key, const ViewContext& context,
+ViewActions list_gesture(const ListRows& list, PictureClick click, ListKey key, const ViewContext& context,
                          const Picture& picture, const viz::Hit* hit, const Gesture& gesture);
 /// The scroll bar at the picture's right.
 std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& context, const Picture& picture);
 
 /// Gives a view the gestures and the scroll bar of its list.
-template <const ListRows& kList, ListClick kClick = nullptr, ListKey kKey = nullptr>
+template <const ListRows& kList, PictureClick kClick = nullptr, ListKey kKey = nullptr>
 void add_list(View& view) {
   view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return list_gesture(kList, kClick, kKey, c, picture, hit, gesture);
   };
   view.scrolls = [](const ViewContext& c, const Picture& picture) { return list_scrolls(kList, c, picture); };
-}
-
-// What a cell says in a file: all digits of its number.
-inline std::string in_file(std::string text) {
-  return text;
-}
-inline std::string in_file(std::floating_point auto number) {
-  return plain(number);
-}
-inline std::string in_file(std::integral auto number) {
-  return std::to_string(number);
 }
 
 /// What a column has beside its heading, its importance (see viz::TableColumn) and its cells.

@@ -3,14 +3,15 @@
 #include <utility>
 #include <vector>
 
+#include "app/run/edits/masked_cells.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 
 // Zooming and moving a matrix, the same in all views that show one.
 namespace headscope::app {
 
-/// The part of a matrix of queries and keys that is shown. `attention_matrix_commands` zoom it by the keys,
-/// and `on_attention_matrix` is what gestures in regions mean whose cells are (query, key).
+/// The part of a matrix of queries and keys that is shown. The gestures of an
+/// `attention_matrix_view` zoom it in regions whose cells are (query, key).
 extern const Option<Zoom> kZoom;
 /// What the mouse does where it is pressed and pulled over cells: to the mask, or to the shape.
 enum class Painting { off, hide, show, shape };
@@ -23,19 +24,19 @@ void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Regio
 /// at first with the one where it was pressed.
 std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
                                                    const Gesture& gesture);
-std::vector<KeyCommand> attention_matrix_commands();
-/// Of the chosen cell, and what concerns the whole matrix.
-std::vector<MenuLine> attention_matrix_menu(const ViewContext& context);
+/// The map of a matrix of queries and keys, without its colours: its axes, what is selected, what is shown.
+viz::Heatmap attention_map(const ViewContext& context, const viz::Matrix& matrix, int role);
+/// A view of such matrices: its gestures, commands and menu.
+View attention_matrix_view();
+/// Columns of a file for all keys, "3 ·it", and their cells in a query's row, of which masked ones are empty.
+void add_key_columns(Table& table, const ViewContext& context);
+void add_key_cells(std::vector<std::string>& row, const viz::Matrix& matrix, int query,
+                   const MaskedCells* masked = nullptr);
 /// What can be done at any cell; nothing is said of it yet.
 Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
 /// Says a cell's head, its query and its key, and shows it in the regions of a role.
 void add_cell(Facts& facts, const ViewContext& context, const Picture& picture, int role,
               const viz::Hit& hit);
-ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
-                                const Gesture& gesture);
-
-/// For View::refuse: why a part of the run's queries and keys cannot be shown; empty where it can.
-std::string refuse_zoom(const ViewContext& context);
 
 /// The part of rows x cols that a zoom shows, as it was asked for; all of it as the empty zoom.
 Zoom part_of(Zoom zoom, int rows, int cols);

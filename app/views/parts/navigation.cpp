@@ -29,6 +29,12 @@ SelectKey clicked_key(const ViewContext& c, int position) {
   return {position == c.selection.key ? -1 : position};
 }
 
+std::optional<ViewActions> heads_by_lines(const ViewContext&, const Gesture& gesture) {
+  if (gesture.key == Key::up) return ViewActions{MoveHead{0, -1}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{0, 1}};
+  return std::nullopt;
+}
+
 ViewActions keys_along_prompt(const ViewContext& c, const Gesture& gesture) {
   if (gesture.kind != Gesture::Kind::key || !c.run) return {};
   const auto step = [&](int by) -> ViewActions {
