@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "app/views/parts/names.h"
-
 namespace headscope::app {
 namespace {
 
@@ -36,13 +34,6 @@ std::string joined(const Table& table, char between, const char* line_end, Cell 
 }
 
 }  // namespace
-
-std::string in_file(float number) {
-  return plain(number);
-}
-std::string in_file(double number) {
-  return plain(number);
-}
 
 std::string to_csv(const Table& table) {
   return joined(table, ',', "\r\n", csv_cell);

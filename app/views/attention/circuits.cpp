@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "app/run/analyses/head_circuit.h"
@@ -34,7 +35,7 @@ TokenReading reading_of(const ViewContext& c) {
   return {c.options[kFirstMlp] && c.selection.layer > 0, c.options[kNormalized]};
 }
 
-/// Whose token it is about: of OV the chosen key, else the query itself.
+/// The position whose token is read: for OV the selected key if any, else the query.
 int position_of(const ViewContext& c) {
   const bool key = c.options[kCircuit] == Circuit::ov && c.selection.key >= 0;
   return key ? c.selection.key : c.selection.query;
@@ -44,10 +45,10 @@ CopyingOfHead copying_question(const ViewContext& c) {
   return {c.selection.layer, c.selection.head, reading_of(c)};
 }
 
-/// What a circuit is called, and its lists.
+/// The words of a circuit and its lists.
 struct CircuitWords {
-  std::string title;                         ///< behind the head's name, or before it: see `title_of`
-  std::string subtitle;                      ///< of OV the copying score stands in its place
+  std::string title;                         ///< after the head's name, or before it: see `title_of`
+  std::string subtitle;                      ///< empty: the copying score
   std::array<std::string, kSides> headings;  ///< of the lists
   std::array<std::string, kSides> in_file;   ///< of their tokens
   std::string quantity;
@@ -80,6 +81,7 @@ std::string signed_number(double value) {
 /// A bar of one of the two lists, in the order of the picture.
 struct Entry {
   double value = 0;
+  int region = 0;  ///< id of its region
   int id = 0;      ///< of the token, of pairs the key's
   int query = -1;  ///< of pairs: id
 };
@@ -94,21 +96,21 @@ struct Numbers {
 std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
   if (c.options[kCircuit] == Circuit::pairs) {
-    const auto [question, pairs] = asked(c, PairsOfHead{layer, head, reading_of(c)});
+    const auto [question, pairs] = reply_to(c, PairsOfHead{layer, head, reading_of(c)});
     if (!pairs) return {question, std::nullopt};
     Numbers n;
-    for (const model::ProductEntry& pair : pairs->strongest)
-      n.sides[n.sides[0].size() < kRows ? 0 : 1].push_back({pair.value, pair.col, pair.row});
+    for (int i = 0; const model::ProductEntry& pair : pairs->strongest)
+      n.sides[n.sides[0].size() < kRows ? 0 : 1].push_back({pair.value, i++, pair.col, pair.row});
     return {question, n};
   }
   const int id = c.run->run->tokens[position_of(c)];
   const auto [question, tokens] = c.options[kCircuit] == Circuit::ov
-                                      ? asked(c, TokensOfHead{layer, head, id, reading_of(c)})
-                                      : asked(c, KeysOfToken{layer, head, id, reading_of(c)});
+                                      ? reply_to(c, TokensOfHead{layer, head, id, reading_of(c)})
+                                      : reply_to(c, KeysOfToken{layer, head, id, reading_of(c)});
   if (!tokens) return {question, std::nullopt};
   Numbers n;
-  for (const TokenPush& push : tokens->up) n.sides[0].push_back({push.logit, push.id});
-  for (const TokenPush& push : tokens->down) n.sides[1].push_back({push.logit, push.id});
+  for (const TokenPush& push : tokens->up) n.sides[0].push_back({push.logit, push.id, push.id});
+  for (const TokenPush& push : tokens->down) n.sides[1].push_back({push.logit, push.id, push.id});
   n.own = "“" + label_of(c, tokens->own.id) + "” itself: " + signed_number(tokens->own.logit) + ", place " +
           grouped(tokens->own_rank + 1);
   return {question, n};
@@ -127,7 +129,7 @@ std::string title_of(const ViewContext& c) {
   return head + " at “" + c.run->tokens.labels[position_of(c)] + "”" + words;
 }
 
-/// The formula that the numbers are of, in more and in fewer words.
+/// The formula of the numbers, from the longest wording to the shortest.
 std::vector<std::string> formulas_of(const ViewContext& c) {
   const bool ov = c.options[kCircuit] == Circuit::ov, mlp = reading_of(c).after_first_mlp;
   const std::string x = mlp ? "x" : "W_E", token = mlp ? "x[token]" : "W_E[token]";
@@ -146,14 +148,14 @@ std::vector<std::string> formulas_of(const ViewContext& c) {
       x + " W_Q · " + x + " W_K × " + scale, x + " W_Q W_Kᵀ " + x + "ᵀ"};
 }
 
-/// A note in as many words as there is room for.
+/// The longest wording that fits.
 std::string fitting(const viz::Style& style, const std::vector<std::string>& choices, float width) {
   for (const std::string& words : choices)
     if (style.width(words, style.small()) <= width) return words;
   return "";
 }
 
-/// "·is → ·it" in so much room: both tokens give way, not the second alone.
+/// "·is → ·it", both tokens shortened to fit into `room`.
 std::string pair_label(const ViewContext& c, const Entry& pair, float room) {
   const viz::Style style = style_of(c);
   const auto width = [&](std::string_view text) { return style.width(text, style.font_size); };
@@ -165,7 +167,7 @@ std::string pair_label(const ViewContext& c, const Entry& pair, float room) {
   return fitted(query, key) + arrow + fitted(key, query);
 }
 
-/// As wide as `width`.
+/// The chart of a side, `width` wide.
 viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, std::size_t shown,
                        float width) {
   viz::BarChart chart;
@@ -179,8 +181,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
   chart.longest = viz::round_limit(most);
   const std::vector<Entry>& list = numbers.sides[side];
   const bool pairs = c.options[kCircuit] == Circuit::pairs, up = side == 0 || pairs;
-  for (std::size_t i = 0; i < std::min(shown, list.size()); ++i) {
-    const Entry& entry = list[i];
+  for (const Entry& entry : std::span(list).first(std::min(shown, list.size()))) {
     viz::Bar bar;
     constexpr float kLabel = 0.33F;  // of the width; a chart leaves its labels a third of it
     bar.label = pairs ? pair_label(c, entry, kLabel * width) : label_of(c, entry.id);
@@ -190,7 +191,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
     const viz::Color color = c.options[kCircuit] == Circuit::ov ? c.theme->value : c.theme->key;
     bar.color = up ? color : color.with_alpha(115);
     bar.label_color = c.theme->text;
-    bar.id = pairs ? side * kRows + static_cast<int>(i) : entry.id;
+    bar.id = entry.region;
     chart.bars.push_back(std::move(bar));
   }
   return chart;
@@ -239,13 +240,10 @@ Picture build(const ViewContext& c) {
 }
 
 /// What a region shows; null: nothing.
-const Entry* entry_at(const ViewContext& c, const Numbers& numbers, const viz::Region& region) {
-  const bool pairs = c.options[kCircuit] == Circuit::pairs;
-  for (int side = 0; side < kSides; ++side) {
-    const std::vector<Entry>& list = numbers.sides[side];
-    for (std::size_t i = 0; i < list.size(); ++i)
-      if ((pairs ? side * kRows + static_cast<int>(i) : list[i].id) == region.id) return &list[i];
-  }
+const Entry* entry_at(const Numbers& numbers, const viz::Region& region) {
+  for (const std::vector<Entry>& list : numbers.sides)
+    for (const Entry& entry : list)
+      if (entry.region == region.id) return &entry;
   return nullptr;
 }
 
@@ -258,28 +256,24 @@ Table table(const ViewContext& c) {
     Table result{{"place", "query id", "query token", "key id", "key token", words.quantity}, {}};
     for (const std::vector<Entry>& side : numbers->sides)
       for (const Entry& pair : side)
-        result.add(result.rows.size() + 1, pair.query, label_of(c, pair.query), pair.id, label_of(c, pair.id),
-                   static_cast<float>(pair.value));
+        add_row(result, result.rows.size() + 1, pair.query, label_of(c, pair.query), pair.id,
+                label_of(c, pair.id), static_cast<float>(pair.value));
     return result;
   }
   Table result{{"place"}, {}};
   for (const std::string& name : words.in_file)
     result.header.insert(result.header.end(), {name + " id", name + " token", words.quantity});
   for (std::size_t i = 0; i < std::min(up.size(), down.size()); ++i)
-    result.add(i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
-               label_of(c, down[i].id), static_cast<float>(down[i].value));
+    add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
+            label_of(c, down[i].id), static_cast<float>(down[i].value));
   return result;
-}
-
-ViewActions on(const ViewContext& c, const Picture&, const viz::Hit*, const Gesture& gesture) {
-  return keys_along_prompt(c, gesture);
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const viz::Region& region = region_of(picture, hit);
   const auto numbers = c.run ? numbers_of(c).second : std::nullopt;
-  const Entry* entry = numbers ? entry_at(c, *numbers, region) : nullptr;
+  const Entry* entry = numbers ? entry_at(*numbers, region) : nullptr;
   if (!entry) return facts;
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   const auto token = [&](int id) { return label_of(c, id) + "   id " + std::to_string(id); };
@@ -314,7 +308,7 @@ View circuits_view() {
                 "the OV and QK circuits of a head: which tokens it writes, and which keys it looks for",
                 build, facts, table);
   view.options = {&kCircuit, &kFirstMlp, &kNormalized};
-  view.on = on;
+  add_gestures<nullptr>(view);
   view.figure_size = figure_size;
   view.whole_height = whole_height;
   view.caption = {false, true, false};

@@ -5,7 +5,7 @@
 
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/views/parts/figure_tiles.h"
+#include "app/views/attention/metric_choices.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "viz/charts/heatmap.h"
@@ -33,15 +33,15 @@ const Option<double> kLeast =
 const Option<int> kFirstRow =
     first_row_option("first-head", "First head", "first row of the list that is shown");
 
-bool of_model(const ViewContext& c) {
+bool ignores_prompt(const ViewContext& c) {
   return c.options[kText] != Text::prompt;
 }
-bool of_list(const ViewContext& c) {
+bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
-/// What is of the model alone changes only from one model to another.
-bool of_change(const ViewContext& c) {
-  return c.side == Side::difference && (!of_model(c) || (c.run && compares_models(*c.run)));
+/// Numbers of the model alone differ only between two models.
+bool is_difference(const ViewContext& c) {
+  return c.side == Side::difference && (!ignores_prompt(c) || (c.run && compares_models(*c.run)));
 }
 
 RepeatedTokens repeated_tokens(const ViewContext& c) {
@@ -60,44 +60,44 @@ Question question_of(const ViewContext& c) {
 }
 
 /// The metrics of heads on one side of a comparison: of the first ones, as many as are there.
-struct Measured {
-  std::shared_ptr<const void> answer;       ///< what the others lie in
-  std::vector<const HeadMetrics*> of_head;  ///< null: there are none of that one
+struct Measurement {
+  std::shared_ptr<const void> answer;       ///< owns the metrics
+  std::vector<const HeadMetrics*> of_head;  ///< null: none
   std::string texts;                        ///< what they are measured on, of a list
   int sequences = 0;                        ///< of random tokens that are done
   std::size_t prompts = 0;                  ///< of the list that are done
 };
 
 /// On the prompt. Nothing while there is no answer.
-std::optional<Measured> measured_on_prompt(const ViewContext& c, Side side) {
+std::optional<Measurement> measured_on_prompt(const ViewContext& c, Side side) {
   const auto answer = c.ask_on(side, ThumbnailsOfHeads{});
   if (!answer || !c.run) return std::nullopt;
-  Measured m{answer, {}, ""};
+  Measurement m{answer, {}, ""};
   for (int i = 0; i < std::min(answer->done, static_cast<int>(answer->of_head.size())); ++i)
     m.of_head.push_back(answer->of_head[i] ? &answer->of_head[i]->figures : nullptr);
   return m;
 }
 
 /// On a list, or on repeated tokens.
-std::optional<Measured> measured_on_texts(const ViewContext& c, Side side) {
-  if (!c.run || (of_list(c) && !c.prompts)) return std::nullopt;
-  const auto answer = of_list(c) ? c.ask_on(side, MetricsOnList{over_list(c)})
-                                 : c.ask_on(side, MetricsOnRepeated{repeated_tokens(c)});
+std::optional<Measurement> measured_on_texts(const ViewContext& c, Side side) {
+  if (!c.run || (uses_list(c) && !c.prompts)) return std::nullopt;
+  const auto answer = uses_list(c) ? c.ask_on(side, MetricsOnList{over_list(c)})
+                                   : c.ask_on(side, MetricsOnRepeated{repeated_tokens(c)});
   if (!answer) return std::nullopt;
-  Measured m{answer, {}, "", answer->sequences, answer->progress.done};
+  Measurement m{answer, {}, "", answer->sequences, answer->progress.done};
   for (const HeadMetrics& head : answer->heads) m.of_head.push_back(&head);
-  if (of_list(c)) m.texts = list_words(c, answer->progress);
+  if (uses_list(c)) m.texts = list_words(c, answer->progress);
   return m;
 }
 
 /// The numbers of all heads; NaN where they are not there yet, or do not exist.
 struct Numbers {
   int layers = 0, heads = 0;
-  int done = 0;                                            ///< heads that are there, the first so many
+  int done = 0;                                            ///< the first heads that are there
   std::string pending;                                     ///< how much is there, while not all is
   std::string texts;                                       ///< what they are measured on, of a list
   std::array<std::vector<float>, kHeadMetrics> of_metric;  ///< [layers, heads]
-  std::vector<std::string> layer_names, head_names, names;
+  std::vector<std::string> names;
 
   int count() const { return layers * heads; }
   const std::vector<float>& of(HeadMetric metric) const {
@@ -106,12 +106,12 @@ struct Numbers {
   const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
 };
 
-/// Nothing while there is no answer, and while both sides of a comparison went through different texts.
+/// Nothing without an answer, and while the two sides of a comparison have gone through different texts.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto measured = [&](Side side) {
-    return of_model(c) ? measured_on_texts(c, side) : measured_on_prompt(c, side);
+    return ignores_prompt(c) ? measured_on_texts(c, side) : measured_on_prompt(c, side);
   };
-  const bool change = of_change(c);
+  const bool change = is_difference(c);
   const auto now = measured(change ? Side::run : c.side);
   const auto before = change ? measured(Side::baseline) : std::nullopt;
   if (!now || (change && !before)) return std::nullopt;
@@ -122,15 +122,13 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   n.texts = now->texts;
   n.done = static_cast<int>(std::min(now->of_head.size(), change ? before->of_head.size() : SIZE_MAX));
   const int sequences = repeated_tokens(c).sequences;
-  if (!of_model(c) && n.done < n.count())
+  if (!ignores_prompt(c) && n.done < n.count())
     n.pending = std::to_string(n.done) + " of " + std::to_string(n.count()) + " heads";
-  if (of_model(c) && !of_list(c) && now->sequences < sequences)
+  if (ignores_prompt(c) && !uses_list(c) && now->sequences < sequences)
     n.pending = std::to_string(now->sequences) + " of " + std::to_string(sequences) + " sequences";
-  for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
-  for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
   for (int i = 0; i < n.count(); ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
   for (const HeadMetricKind& metric : head_metrics()) {
-    const auto value = [&](const Measured& of, int head) {
+    const auto value = [&](const Measurement& of, int head) {
       return head < n.done && of.of_head[head] ? static_cast<float>((*of.of_head[head])[metric.id])
                                                : std::numeric_limits<float>::quiet_NaN();
     };
@@ -141,29 +139,24 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   return n;
 }
 
-/// Those that are there and large enough, of [layers, heads].
+/// Heads that are there with a number that is large enough, indices into [layers, heads].
 std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
   const auto least = static_cast<float>(c.options[kLeast]);
   std::vector<int> heads;
   for (int i = 0; i < n.done; ++i) {
     const float value = n.shown(c)[i];
-    if (least <= 0 || (of_change(c) ? std::abs(value) : value) >= least) heads.push_back(i);
+    if (least <= 0 || (is_difference(c) ? std::abs(value) : value) >= least) heads.push_back(i);
   }
   return heads;
 }
 
 // ---- the figure ----
 
-struct Layout {
-  viz::Rect grid, list;  ///< no width: no room
-  float note_y = 0;      ///< top of a line under the grid
-};
-
-Layout lay_out(const ViewContext& c) {
+/// The grid, and the list with it or in its place.
+BesideList lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const auto [grid, list] = lay_out_beside_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
-  if (grid.h < 6 * c.font_size) return {{}, below_title(c), 0};
-  return {grid, list, grid.bottom() + style.unit()};
+  const BesideList l = lay_out_beside_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
+  return l.figure.h < 6 * c.font_size ? BesideList{{}, below_title(c)} : l;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
@@ -197,7 +190,7 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
   return list;
 }
 
-/// Returns where its cells end below.
+/// Returns the bottom of its cells.
 float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   std::vector<float> grid_values = n.shown(c);
   std::ranges::replace_if(
@@ -207,11 +200,14 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
   viz::Heatmap map;
   map.cells.matrix = values;
-  map.cells.scale = of_change(c) ? viz::diverging_scale(range.magnitude() > 0 ? range.magnitude() : 1)
-                                 : viz::linear_scale(range.high);
-  map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
-  map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = (of_change(c) ? difference_name(c) + std::string(", ") : "") +
+  map.cells.scale = is_difference(c) ? viz::diverging_scale(range.magnitude() > 0 ? range.magnitude() : 1)
+                                     : viz::linear_scale(range.high);
+  std::vector<std::string> layers, heads;
+  for (int layer = 0; layer < n.layers; ++layer) layers.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < n.heads; ++head) heads.push_back("H" + std::to_string(head));
+  map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
+  map.cols = {heads, "head", c.theme->accent, c.selection.head};
+  map.scale_title = (is_difference(c) ? difference_name(c) + std::string(", ") : "") +
                     std::string(kind_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
@@ -235,9 +231,9 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
 std::string note_of(const ViewContext& c, const Numbers& n) {
   if (!n.pending.empty()) return "computing… " + n.pending;
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
-  if (of_model(c)) return "no finite numbers";
+  if (ignores_prompt(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
-  if (of_change(c)) return std::string("no finite ") + difference_name(c) + "s";
+  if (is_difference(c)) return std::string("no finite ") + difference_name(c) + "s";
   if (!has_own_keys(*c.run)) return "the keys are no tokens of the queries' text";
   const std::string_view lacking = kind_of(c.options[kMetric]).lacking;
   return lacking.empty() ? "no finite numbers" : std::string(lacking);
@@ -246,8 +242,8 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
 /// What is averaged, and over what.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
   const std::string detail(kind_of(c.options[kMetric]).detail);
-  if (!of_model(c)) return detail;
-  if (of_list(c)) return n.texts + "; " + detail;
+  if (!ignores_prompt(c)) return detail;
+  if (uses_list(c)) return n.texts + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
   return std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
          " random tokens, each twice; " + detail;
@@ -256,36 +252,36 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
 Picture build(const ViewContext& c) {
   const std::optional<Numbers> numbers = numbers_of(c);
   if (auto words = waiting(c)) return *words;
-  if (of_list(c) && !c.prompts) return no_list(c);
+  if (uses_list(c) && !c.prompts) return no_list(c);
   if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
   const Numbers& n = *numbers;
-  const Layout layout = lay_out(c);
+  const auto [figure, beside] = lay_out(c);
   const std::vector<int> heads = listed_heads(c, n);
   List list = list_of(c, n, heads);
-  list.lay_out(layout.list);
-  const bool lists = layout.list.w > 0 && list.layout().places.size() > 1;
-  if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
+  list.lay_out(beside);
+  const bool lists = beside.w > 0 && list.layout().places.size() > 1;
+  if (figure.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
     return too_small(c, "for the heads");
   Picture picture = blank(c);
   const std::string title(kind_of(c.options[kMetric]).title);
-  paint_title(picture, c, title + (of_change(c) ? difference_suffix(c) : ""),
-              (of_change(c) ? difference_words(c) + "; " : "") + detail_of(c, n));
-  const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
+  paint_title(picture, c, title + (is_difference(c) ? difference_suffix(c) : ""),
+              (is_difference(c) ? difference_words(c) + "; " : "") + detail_of(c, n));
+  const float cells_end = figure.w > 0 ? paint_grid(picture, c, n, figure) : 0;
   std::string note = note_of(c, n);
   if (lists) list.paint(picture);
-  // One of the two alone is a lesser figure.
-  picture.whole = picture.whole && layout.grid.w > 0 && (lists || c.in_pane);
-  if (layout.grid.w <= 0) return picture;
+  // One of the two alone is not the whole figure.
+  picture.whole = picture.whole && figure.w > 0 && (lists || c.in_pane);
+  if (figure.w <= 0) return picture;
   if (note.empty() && c.options[kLeast] > 0)
-    note =
-        std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
-        (of_change(c) ? compares_different_inputs(*c.run) ? "different by at least " : "changed by at least "
-                      : "at least ") +
-        to_text(kLeast, c.options.value(kLeast));
+    note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
+           (is_difference(c)
+                ? compares_different_inputs(*c.run) ? "different by at least " : "changed by at least "
+                : "at least ") +
+           to_text(kLeast, c.options.value(kLeast));
   if (lists && note.empty()) note = list.note("listed: ");
-  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit());
-  paint_small_lines(picture, c, {note}, {layout.grid.x, note_y}, layout.grid.w);
+  const float note_y = std::min(figure.bottom() + style.unit(), cells_end + 2 * style.unit());
+  paint_small_lines(picture, c, {note}, {figure.x, note_y}, figure.w);
   return picture;
 }
 
@@ -303,10 +299,11 @@ Table table(const ViewContext& c) {
   if (!n) return {};
   Table result{{"layer", "head"}, {}};
   for (const HeadMetricKind& metric : head_metrics())
-    result.header.push_back((of_change(c) ? difference_prefix(c) : "") + std::string(metric.heading));
+    result.header.push_back((is_difference(c) ? difference_prefix(c) : "") + std::string(metric.heading));
   for (int head = 0; head < n->done; ++head) {
-    auto& row = result.add(head / n->heads, head % n->heads);
-    for (const auto& values : n->of_metric) row.push_back(plain(values[head]));
+    auto& row = result.rows.emplace_back();
+    add_cells(row, head / n->heads, head % n->heads);
+    for (const auto& values : n->of_metric) add_cells(row, values[head]);
   }
   return result;
 }
@@ -358,7 +355,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const float value = n.of(metric.id)[head];
     const bool weight = metric.unit == "weight", none = std::isnan(value),
                chosen = metric.id == c.options[kMetric];
-    facts.said.push_back({.label = (of_change(c) ? difference_prefix(c) : "") +
+    facts.said.push_back({.label = (is_difference(c) ? difference_prefix(c) : "") +
                                    std::string(weight ? "weight: " : "") + std::string(metric.heading),
                           .value = none ? "none" : exact(value),
                           .unit = weight || none ? "" : std::string(metric.unit),
@@ -382,7 +379,7 @@ View head_metrics_view() {
                 facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
-  view.of_model = of_model;
+  view.of_model = ignores_prompt;
   view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
   add_list<kRows, click, on_key>(view);
   view.figure_size = figure_size;

@@ -2,12 +2,13 @@
 #include <cmath>
 
 #include "app/run/analyses/thumbnails.h"
+#include "app/views/attention/metric_choices.h"
 #include "app/views/parts/common.h"
 #include "app/views/parts/edit_menu.h"
-#include "app/views/parts/figure_tiles.h"
 #include "app/views/parts/weight_colors.h"
 #include "viz/charts/heatmap.h"
 #include "viz/charts/small_multiples.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -52,12 +53,12 @@ int col_count(const ViewContext& c) {
   return std::min(key_count(*c.run), Thumbnail::kMost);
 }
 
-/// This run's; null while it is not there yet.
+/// This run's thumbnail; null while it is not there yet.
 const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
   return index < thumbnails.done ? thumbnails.of_head[index].get() : nullptr;
 }
 
-/// The previous run's in its place, for the eye alone: null where its size is another.
+/// The previous run's thumbnail, shown meanwhile; null where its size differs.
 const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
   const Thumbnail* t = thumbnails.of_head[index].get();
   return t && t->rows == row_count(c) && t->cols == col_count(c) ? t : nullptr;
@@ -75,7 +76,7 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
     all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
   }
   if (metric) return viz::linear_scale(most);
-  return c.side == Side::difference ? change_scale(all, c.options) : weight_scale(all, c.options);
+  return c.side == Side::difference ? difference_scale(all, c.options) : weight_scale(all, c.options);
 }
 
 /// A thumbnail as the scale sees it. Without key 0, a pooled first column holds the keys that remain of it;
@@ -122,7 +123,7 @@ struct Layout {
  private:
   double shown(float room, int count) const {
     constexpr double kRounding = 1e-3;
-    const double fit = static_cast<double>((room + tiles.gap) / tiles.pitch());
+    const double fit = (room + tiles.gap) / tiles.pitch();
     return fit + kRounding >= count ? count : fit;
   }
 };
@@ -246,6 +247,20 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   return layout;
 }
 
+/// A head's metric on its colour, where it has room; one that it does not have stays blank.
+void paint_metric_tile(viz::Scene& scene, const ViewContext& c, double value, const viz::ColorScale& scale,
+                       const viz::Rect& rect) {
+  const viz::Style style = style_of(c);
+  const bool any = std::isfinite(value);
+  const viz::Color under = any ? scale.color(*c.theme, value) : c.theme->raised;
+  scene.add(viz::FillRect{rect, under});
+  scene.add(viz::StrokeRect{rect, c.theme->line, 1});
+  const std::string text = any ? viz::fixed_number(value, 2) : "–";
+  if (style.width(text, style.small()) + style.unit() > rect.w || style.line(style.small()) > rect.h) return;
+  viz::add_label(scene, style, text, rect.center(), style.small(),
+                 any ? text_on(c, under) : c.theme->text_muted, viz::FontStyle::regular, viz::Align::center);
+}
+
 Picture build(const ViewContext& c) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
@@ -287,7 +302,7 @@ Picture build(const ViewContext& c) {
         continue;
       }
       if (metric) {
-        paint_figure_tile(scene, c, t->figures[*metric], scale, rect);
+        paint_metric_tile(scene, c, t->figures[*metric], scale, rect);
       } else {
         Map map = make_map(*t, c, scale);
         map.cells.hatched = tiles.tile >= kSmallestHatched;
@@ -364,9 +379,11 @@ Table table(const ViewContext& c) {
     result.header.push_back("keys " + range(key, cols, key_count(*c.run)));
   for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
     const Thumbnail* t = thumbnail_of(*thumbnails, i);
-    if (metric) result.add(i / heads, i % heads, static_cast<float>(t ? t->figures[*metric] : std::nan("")));
+    if (metric)
+      add_row(result, i / heads, i % heads, static_cast<float>(t ? t->figures[*metric] : std::nan("")));
     for (int query = 0; query < rows && t && !metric; ++query) {
-      auto& row = result.add(i / heads, i % heads, range(query, rows, c.run->run->length()));
+      auto& row = result.rows.emplace_back();
+      add_cells(row, i / heads, i % heads, range(query, rows, c.run->run->length()));
       for (int key = 0; key < cols; ++key)
         row.push_back(t->is_masked(query, key) ? "" : plain(t->values[query * cols + key]));
     }
@@ -374,7 +391,7 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// So large that each small map can be read.
+/// Large enough to read each small map.
 viz::Point figure_size(const ViewContext& c) {
   const float map = 4.5F * c.font_size;
   const float heads = c.run ? static_cast<float>(c.run->run->config.n_head) : 1,
@@ -456,7 +473,7 @@ ViewActions change_head(const ViewContext& c, int which) {
   return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
 }
 
-/// What can be done with all heads alike.
+/// Adds the command that fits all heads into the view.
 void add_fit(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"All heads", std::move(all)});
 }
@@ -478,8 +495,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     return facts;
   }
   if (const auto metric = metric_of(c)) {
-    facts.say(std::string(kind_of(*metric).title) + ": " + figure_words(t->figures, *metric));
-    facts.say(std::string(kind_of(*metric).detail), Fact::In::tooltip);
+    const HeadMetricKind& kind = kind_of(*metric);
+    const double value = t->figures[*metric];
+    facts.say(
+        std::string(kind.title) + ": " +
+        (std::isfinite(value) ? exact(static_cast<float>(value)) + " " + std::string(kind.unit) : "none"));
+    facts.say(std::string(kind.detail), Fact::In::tooltip);
     return facts;
   }
   facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
@@ -515,7 +536,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   if (!thumbnails || picture.regions.empty()) return {};
   const Layout layout = lay_out(c, *thumbnails);
   const viz::TileGrid& tiles = layout.tiles;
-  // Clear of the frame about the chosen map.
+  // Clear of the frame around the selected map.
   const float clear = style_of(c).unit() / 2;
   const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
   std::vector<Scroll> scrolls;

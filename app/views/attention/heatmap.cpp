@@ -25,7 +25,7 @@ const Option<Cells> kCells = choice_option<Cells>(
       "Attention rollout: the mean pattern of all heads, half of it the residual stream, through "
       "the layers up to the chosen one"}});
 
-/// How a kind of cells is called.
+/// The words of a kind of cells.
 struct Words {
   std::string title, subtitle;
   std::string_view quantity;  ///< of a cell
@@ -55,21 +55,21 @@ Words words_of(const ViewContext& c) {
           "this query's attention"};
 }
 
-Asked<Pattern> asked_pattern(const ViewContext& c) {
+Reply<Pattern> pattern_reply(const ViewContext& c) {
   const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
   switch (c.options[kCells]) {
     case Cells::weights:
       break;
     case Cells::values:
-      return asked(c, WeightedValuesOf{layer, head});
+      return reply_to(c, WeightedValuesOf{layer, head});
     case Cells::rollout:
-      return asked(c, RolloutOf{layer});
+      return reply_to(c, RolloutOf{layer});
   }
-  return asked(c, PatternOf{layer, head});
+  return reply_to(c, PatternOf{layer, head});
 }
 
 Picture build(const ViewContext& c) {
-  const auto [question, pattern] = asked_pattern(c);
+  const auto [question, pattern] = pattern_reply(c);
   if (auto wait = waiting(c, question, pattern != nullptr)) return *wait;
   Picture picture = blank(c);
   const Words words = words_of(c);
@@ -103,18 +103,18 @@ double sum_of_row(const Pattern& pattern, int row) {
 
 /// A row a query, a column a key; masked cells empty.
 Table table(const ViewContext& c) {
-  const auto pattern = asked_pattern(c).answer;
+  const auto pattern = pattern_reply(c).answer;
   if (!pattern) return {};
   Table result{{"query", "token"}, {}};
   add_key_columns(result, c);
   for (int query = 0; query < pattern->length; ++query)
-    add_key_cells(result.add(query, c.run->tokens.labels[query]), pattern->matrix(), query, &pattern->masked);
+    add_query_row(result, c, {}, pattern->matrix(), query, &pattern->masked);
   return result;
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_matrix(c, hit);
-  const auto answer = asked_pattern(c).answer;
+  const auto answer = pattern_reply(c).answer;
   if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return facts;
   add_cell(facts, c, picture, kCell, hit);
   if (answer->masked(hit.row, hit.col)) {

@@ -41,38 +41,33 @@ const Option<double> kThreshold =
 const Option<bool> kUniform =
     switch_option("uniform", "Uniform", "uU",
                   "beside them the uniform average: every query takes 1/n of each of its n keys");
-const Option<bool> kPinned = not_kept(
+const Option<bool> kPinned = session_only(
     switch_option("pinned", "Pinned", "pP", "only lines of the chosen query, and those to the chosen key"));
 
 /// Whose lines are drawn: heads of the model, then the uniform average where it is asked for.
 struct Source {
   std::string name;
   viz::Color color;
-  std::shared_ptr<const Pattern> pattern;  ///< of the uniform average the one whose keys it takes
+  std::shared_ptr<const Pattern> pattern;  ///< of the uniform average: whose masked cells it has
   bool uniform = false;
-  float sign = 0;  ///< on the side of changes: of those that have a line, as wide as they are large
+  float sign = 1;  ///< of the differences that have lines: 1, or -1 for what there is less of
+  int keys = pattern->keys();
 
   /// Of all keys of a query up to `end_of` it; what is masked has none.
   float weight(int query, int key) const {
-    if (sign != 0) return sign * pattern->matrix().at(query, key);
-    if (!uniform) return pattern->matrix().at(query, key);
+    if (!uniform) return sign * pattern->values[static_cast<std::ptrdiff_t>(query) * keys + key];
     return pattern->masked(query, key) ? 0 : 1.F / static_cast<float>(pattern->masked.count_of(query));
-  }
-  const float* row(int query) const {
-    return uniform || sign != 0
-               ? nullptr
-               : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->keys();
   }
 };
 
-/// As many heads as have colours, and as memory holds patterns of at this length.
+/// At most as many heads as there are colours, and as memory holds patterns of this length.
 std::size_t most_heads(const ViewContext& c) {
   const int length = c.run->run->length(), keys = key_count(*c.run);
   const std::size_t colors = c.side == Side::difference ? kMostHeads / 2 : kMostHeads;
   return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMostWeights / (length * keys))));
 }
 
-/// Heads that lines are asked for: those that the model has, and those that it has not.
+/// The heads of the option: those that the model has, and the names of those that it has not.
 struct AskedHeads {
   std::vector<PatternOf> here;
   std::vector<std::string> missing;
@@ -98,7 +93,7 @@ std::vector<PatternOf> shown_heads(const ViewContext& c) {
   return heads;
 }
 
-/// What is said of heads that are asked for and not drawn; empty: all are.
+/// Which heads of the option are not drawn, and why; empty: all are.
 std::string words_of_heads_left_out(const ViewContext& c) {
   const AskedHeads asked = asked_heads(c);
   std::string words;
@@ -108,7 +103,7 @@ std::string words_of_heads_left_out(const ViewContext& c) {
          std::to_string(asked.here.size()) + " heads";
 }
 
-/// Beyond the seven colours of a chart the same ones again, nearer to the text's.
+/// The seven colours of a chart, then the same ones again, closer to the text's.
 viz::Color color_of(const ViewContext& c, std::size_t index) {
   const viz::Color color = viz::categorical(*c.theme, static_cast<int>(index));
   return index < kMostHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
@@ -119,18 +114,17 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
   std::vector<Source> sources;
   bool all = true;
   for (const PatternOf& head : shown_heads(c)) {
-    auto pattern = c.ask(head);
-    if (!pattern) {
-      if (missing && all) *missing = head;
-      all = false;
-    }
-    const std::string name = head_name(head.layer, head.head);
-    if (c.side == Side::difference) {
-      sources.push_back({name + " more", color_of(c, sources.size()), pattern, false, 1});
-      sources.push_back({name + " less", color_of(c, sources.size()), pattern, false, -1});
-    } else {
-      sources.push_back({name, color_of(c, sources.size()), std::move(pattern)});
-    }
+    const auto pattern = c.ask(head);
+    if (!pattern && missing && all) *missing = head;
+    all &= pattern != nullptr;
+    if (!pattern) continue;
+    const auto add = [&](const char* suffix, float sign) {
+      sources.push_back(
+          {head_name(head.layer, head.head) + suffix, color_of(c, sources.size()), pattern, false, sign});
+    };
+    const bool difference = c.side == Side::difference;
+    add(difference ? " more" : "", 1);
+    if (difference) add(" less", -1);
   }
   if (!all) return {};
   if (c.options[kUniform] && c.side != Side::difference)
@@ -177,10 +171,9 @@ class Strongest {
 
 void add_query(Strongest& strongest, const std::vector<Source>& sources, int query) {
   for (std::size_t s = 0; s < sources.size(); ++s) {
-    const float* row = sources[s].row(query);
     const int end = sources[s].pattern->masked.end_of(query);
     for (int key = 0; key < end; ++key)
-      strongest.add({query, key, static_cast<int>(s), row ? row[key] : sources[s].weight(query, key)});
+      strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
   }
 }
 void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, int length,
@@ -191,12 +184,12 @@ void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, 
         strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
 }
 
-struct Drawn {
+struct LinkSelection {
   std::vector<viz::Link> links;  ///< lightest first
   std::size_t passed = 0;        ///< weights from the threshold on, drawn or not
 };
 
-Drawn drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
+LinkSelection drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
   Strongest strongest(static_cast<float>(c.options[kThreshold]), most);
   const int length = c.run->run->length();
   if (c.options[kPinned]) {
@@ -214,8 +207,8 @@ double largest_weight(const ViewContext& c, const std::vector<Source>& sources) 
   const bool causal =
       std::ranges::all_of(sources, [](const Source& s) { return s.pattern->masked.causal(); });
   if (causal && !c.options[kPinned] && c.side != Side::difference) return 1;
-  const Drawn drawn = drawn_links(c, sources, 1);
-  return drawn.links.empty() ? 1 : static_cast<double>(drawn.links.front().weight);
+  const LinkSelection drawn = drawn_links(c, sources, 1);
+  return drawn.links.empty() ? 1 : drawn.links.front().weight;
 }
 
 /// The chart without its lines: enough to lay it out, and for some of them.
@@ -237,7 +230,7 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
 
 viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart = frame_of(c, sources);
-  Drawn drawn = drawn_links(c, sources, draws_arcs(c) ? kMostArcs : kMostLines);
+  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMostArcs : kMostLines);
   chart.links = std::move(drawn.links);
   const auto shown = static_cast<std::int64_t>(chart.links.size()),
              passed = static_cast<std::int64_t>(drawn.passed);
@@ -307,7 +300,7 @@ bool is_inside(const ViewContext& c, const Place& place) {
 Table table(const ViewContext& c) {
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
   if (sources.empty()) return {};
-  Drawn drawn = drawn_links(c, sources, kMostRows);
+  LinkSelection drawn = drawn_links(c, sources, kMostRows);
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
@@ -318,9 +311,9 @@ Table table(const ViewContext& c) {
   Table result{{"head", "query", "query token", "key", "key token", weight}, {}};
   for (const viz::Link& link : drawn.links) {
     const Source& source = sources[link.series];  // of differences its last word is the direction
-    const std::size_t end = source.sign != 0 ? source.name.rfind(' ') : std::string::npos;
-    result.add(source.name.substr(0, end), link.from, c.run->tokens.labels[link.from], link.to,
-               key_tokens(*c.run).labels[link.to], source.sign < 0 ? -link.weight : link.weight);
+    const std::size_t end = c.side == Side::difference ? source.name.rfind(' ') : std::string::npos;
+    add_row(result, source.name.substr(0, end), link.from, c.run->tokens.labels[link.from], link.to,
+            key_tokens(*c.run).labels[link.to], source.sign < 0 ? -link.weight : link.weight);
   }
   return result;
 }
@@ -334,7 +327,7 @@ std::string refuse(const ViewContext& c) {
          " here; see --" + std::string(kLineHeads.name);
 }
 
-/// A click pins a token, one on a pinned token takes that back.
+/// A click pins a token, or unpins it.
 ViewActions clicked(const ViewContext& c, const Place& place) {
   const bool pinned = c.options[kPinned];
   const auto pin = [](bool on) { return SetOption{&kPinned, on}; };
@@ -386,7 +379,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::LinkChart chart = frame_of(c, sources);
   const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
   if (!layout.fits) return facts;
-  // All others step back.
+  // All other lines fade.
   facts.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
   viz::paint_link_lines(facts.overlay, chart, links, layout, style);
 
@@ -411,7 +404,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// So large that every token has its label.
+/// Large enough for every token's label.
 viz::Point figure_size(const ViewContext& c) {
   constexpr float kMostHeight = 3000;
   const viz::Style style = style_of(c);
@@ -424,7 +417,7 @@ viz::Point figure_size(const ViewContext& c) {
           std::clamp(count * 1.3F * style.small() + 12 * c.font_size, 26 * c.font_size, kMostHeight)};
 }
 
-/// The chosen head beside those that are drawn, or no longer.
+/// Adds the selected head to those that are drawn, or removes it.
 ViewActions toggle_head(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads = c.options[kLineHeads];
@@ -439,7 +432,7 @@ ViewActions toggle_head(const ViewContext& c, int) {
   return {SetOption{&kLineHeads, std::move(heads)}};
 }
 
-/// All heads of the chosen layer, or again the chosen one alone.
+/// Draws all heads of the selected layer, or the selected one alone again.
 ViewActions whole_layer(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads;

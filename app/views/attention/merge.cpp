@@ -9,7 +9,7 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. part: id: a head, or behind them the bias. component, over a part's region: the same id; row:
+/// Of regions. part: id: a head, or after them the bias. component, over a part's region: the same id; row:
 /// a Vector. strip: id: a Strip. Both have a column for each component.
 enum Role { kPart, kComponent, kStrip };
 enum Vector { kOwnZ, kOwnPart, kSum };
@@ -31,9 +31,9 @@ MergedHeadsOf question_of(const ViewContext& c) {
 struct Numbers {
   std::shared_ptr<const MergedHeads> merged;
   int heads = 0;
-  // Behind the parts their sum and the residual stream before and after it.
+  // After the parts: their sum, and the residual stream before and after it.
   std::vector<std::string> names;
-  std::vector<std::span<const float>> z;      ///< of a head, [d_head]; none of the bias
+  std::vector<std::span<const float>> z;      ///< of each head, [d_head]; empty for the bias
   std::vector<std::span<const float>> parts;  ///< [d_model]
   std::vector<float> norms;
   std::vector<float> along;  ///< of the parts and the sum: components in its direction
@@ -187,7 +187,7 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// What lies under the mouse.
+/// The place under the mouse.
 struct Place {
   int part = -1;       ///< a head, or `heads`: the bias; -1: none
   int component = -1;  ///< of `values`; -1: a whole row

@@ -153,7 +153,7 @@ Table table(const ViewContext& c) {
   Table result{{"component"}, {}};
   for (const NamedStrip& strip : strips) result.header.push_back(strip.name);
   for (std::size_t i = 0; i < input->output.size(); ++i) {
-    auto& row = result.add(i);
+    auto& row = result.rows.emplace_back(1, std::to_string(i));
     for (const NamedStrip& strip : strips)
       row.push_back(i < strip.values.size() ? plain(strip.values[i]) : "");
   }

@@ -41,8 +41,8 @@ struct Numbers {
   float at(Stage stage, int key) const { return of(stage)[key]; }
 };
 
-/// Whether its numbers are differences: vectors, of which they are none, do not show then.
-bool of_change(const ViewContext& c) {
+/// Whether the numbers are differences. Vectors have none and do not show then.
+bool is_difference(const ViewContext& c) {
   return c.side == Side::difference;
 }
 
@@ -82,19 +82,17 @@ float magnitude(std::span<const float> values) {
   return largest;
 }
 
-template <class Vector>
-float largest_magnitude(const std::vector<Vector>& vectors) {
+float largest_magnitude(const auto& vectors) {
   float largest = 0;
-  for (const Vector& vector : vectors) largest = std::max(largest, magnitude(vector));
+  for (const auto& vector : vectors) largest = std::max(largest, magnitude(vector));
   return largest;
 }
 
 /// The largest component of weight x value of any key, and of their sum.
 float weighted_magnitude(const Numbers& n) {
   float largest = magnitude(n.z);
-  for (int key = 0; key < n.keys; ++key) {
+  for (int key = 0; key < n.keys; ++key)
     largest = std::max(largest, n.at(Stage::pattern, key) * magnitude(n.v[key]));
-  }
   return largest;
 }
 
@@ -113,55 +111,51 @@ constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColu
 List empty_list(const ViewContext& c) {
   List list(c, kRows, key_count(c));
   viz::Table& table = list.table;
-  if (of_change(c)) return list;
+  if (is_difference(c)) return list;
   table.header.resize(1);
   table.footer.resize(1);
   table.legend = true;
-  if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0) {
+  if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0)
     table.masked =
         std::to_string(later) + (later == 1 ? " later key" : " later keys") + ": masked (score −∞, weight 0)";
-  }
   return list;
 }
 
-viz::FixedRow query_row(const ViewContext& c, const Numbers& n) {
-  viz::FixedCell token, vector;
-  token.column = kTokenColumn;
-  token.text = c.run->tokens.labels[n.query];
+viz::FixedCell vector_cell(const List& list, int column, std::span<const float> values, Vector which,
+                           int query, viz::Color color) {
+  viz::FixedCell cell = list.cell(column, "");
+  cell.vector = values;
+  cell.vector_id = query;
+  cell.vector_row = static_cast<int>(which);
+  cell.color = color;
+  return cell;
+}
+
+viz::FixedRow query_row(const ViewContext& c, const Numbers& n, const List& list) {
+  viz::FixedCell token = list.cell(kTokenColumn, c.run->tokens.labels[n.query]);
   token.size = c.font_size;
-  token.color = vector.color = c.theme->query;
-  vector.column = kKeyColumn;
-  vector.vector = n.q;
-  vector.vector_id = n.query;
-  vector.vector_row = static_cast<int>(Vector::query);
+  token.color = c.theme->query;
+  viz::FixedCell vector = vector_cell(list, kKeyColumn, n.q, Vector::query, n.query, c.theme->query);
   vector.after = "← query q";
   vector.instead = "the query";
   return {token, vector};
 }
 
-viz::FixedRow sum_row(const ViewContext& c, const Numbers& n) {
-  viz::FixedCell name, weight, vector;
-  name.column = kTokenColumn;
-  name.text = "sum";
-  name.color = weight.color = c.theme->text;
-  weight.column = kWeightColumn;
-  weight.text = viz::fixed_number(n.weight_sum, 4);
-  vector.column = kWeightedColumn;
-  vector.vector = n.z;
-  vector.vector_id = n.query;
-  vector.vector_row = static_cast<int>(Vector::z);
-  // What is changed of z is changed after this sum.
+viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) {
+  viz::FixedRow row{list.cell(kTokenColumn, "sum"),
+                    list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))};
+  if (c.options[kStrips] == Strips::products) return row;
+  row.push_back(vector_cell(list, kWeightedColumn, n.z, Vector::z, n.query, c.theme->value));
+  // Edits of z come after this sum.
   const model::Plan* plan = c.run->run->plan.get();
-  vector.before = plan && plan->edits({model::Site::z, c.selection.layer}) ? "sum =" : "z =";
-  vector.color = c.theme->value;
-  if (c.options[kStrips] == Strips::products) return {name, weight};
-  return {name, weight, vector};
+  row.back().before = plan && plan->edits({model::Site::z, c.selection.layer}) ? "sum =" : "z =";
+  return row;
 }
 
-/// The keys and their weights are what it is about; then how the weights came to be, then what makes the sum.
+/// The most important columns are the keys and their weights, then how the weights come about, then the sum.
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
-  const bool products = c.options[kStrips] == Strips::products, change = of_change(c);
+  const bool products = c.options[kStrips] == Strips::products, change = is_difference(c);
   List list = empty_list(c);
   const auto strip = [&](const std::string& heading, int importance, Vector which, viz::Color color,
                          float largest, const std::string& scale, const auto& vectors, bool hidden,
@@ -172,7 +166,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     made.scale = viz::diverging_scale(largest), made.scale_title = scale;
     return made;
   };
-  // Of changes empty where nothing stands for a token, and where a score is masked in one of both.
+  // Differences are blank where nothing stands for a token, and where a score is masked on one side.
   const auto bar = [&](const std::string& heading, int importance, Stage stage, const std::string& file,
                        viz::Color color, ListLook look) {
     if (!look.hidden) look.file = difference_prefix(c) + file;
@@ -198,8 +192,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
         products, "weight*v")
       .factors.assign(weights.begin(), weights.end());
   if (!change) {
-    list.table.header = {query_row(c, n)};
-    list.table.footer = {sum_row(c, n)};
+    list.table.header = {query_row(c, n, list)};
+    list.table.footer = {sum_row(c, n, list)};
   }
   if (c.options[kStrongestFirst]) {
     list.table.order = {kWeightColumn};
@@ -217,12 +211,12 @@ Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
     return *words;
-  if (of_change(c) && compared_query(c) < 0) return no_counterpart(c);
+  if (is_difference(c) && compared_query(c) < 0) return no_counterpart(c);
   const Numbers n = numbers_of(c, *stages);
   List list = list_of(c, n);
   if (!list.lay_out(below_title(c))) return too_small(c, "for the table");
   Picture picture = blank(c);
-  const std::string words = of_change(c) ? ", " + difference_words(c) : "";
+  const std::string words = is_difference(c) ? ", " + difference_words(c) : "";
   paint_title(picture, c,
               "What query " + token_name(c.run->tokens, n.query) + " takes" + difference_suffix(c),
               head_name(n.layer, c.selection.head) + words + list.note(", "));
@@ -258,7 +252,7 @@ Table table(const ViewContext& c) {
   if (!stages) return {};
   const Numbers n = numbers_of(c, *stages);
   const List list = list_of(c, n);
-  if (of_change(c)) return list.exported();
+  if (is_difference(c)) return list.exported();
   Table result = list.exported(stages->values.length);
   std::vector<std::string> sum{"sum", "", "", "", "", plain(n.weight_sum)};
   sum.resize(result.header.size());
@@ -328,7 +322,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say(head_name(n.layer, c.selection.head) + "   query " + token_name(c.run->tokens, n.query) + " →",
             Fact::In::status);
   facts.say((own ? "query " : "key ") + token_name(c.run->tokens, key));
-  if (of_change(c) && std::isnan(n.at(Stage::pattern, key))) {
+  if (is_difference(c) && std::isnan(n.at(Stage::pattern, key))) {
     facts.say(no_counterpart_words(c));
     return facts;
   }
@@ -339,13 +333,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto say = [&](const char* name, Stage stage, Fact::In in) {
     facts.number(difference_prefix(c) + std::string(name), n.at(stage, key), in);
   };
-  const auto rows = component && !of_change(c) ? Fact::In::menu : Fact::In::tooltip;
+  const auto rows = component && !is_difference(c) ? Fact::In::menu : Fact::In::tooltip;
   say("score", Stage::scores, rows);
   if (rows != Fact::In::menu) say("scaled", Stage::scaled, rows);
-  if (!component && !of_change(c) && stages->masked(n.query, key))
+  if (!component && !is_difference(c) && stages->masked(n.query, key))
     facts.say("masked: " + why_masked(n.query, key));
-  say("weight", Stage::pattern, of_change(c) ? Fact::In::both : rows);
-  if (of_change(c) || own) return facts;
+  say("weight", Stage::pattern, is_difference(c) ? Fact::In::both : rows);
+  if (is_difference(c) || own) return facts;
   const auto digits = [&](Stage stage) { return viz::number(n.at(stage, key), 4); };
   facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, n.layer) + " = " +
             digits(Stage::scaled) + "; softmax → " + digits(Stage::pattern));

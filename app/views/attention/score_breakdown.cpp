@@ -24,17 +24,6 @@ enum Vector { kQuery, kKeyVector, kProduct };
 constexpr const char* kNote = "= exact, ≈ rounded here to add up";
 constexpr const char* kMore = "; every digit is under the mouse";
 
-struct Layout {
-  viz::Rect area;
-  float label = 0;       ///< width of the names beside vectors
-  viz::Rect q, k, bars;  ///< of the vectors; no height: no room
-  viz::Rect steps;
-  viz::Rect keys;    ///< strip of the row
-  float line = 0;    ///< height of a step
-  float note_y = 0;  ///< middle of the note
-  bool fits = true;
-};
-
 /// Heights from above: vectors, bars and their numbers, steps, the row, the note.
 struct Heights {
   float strip = 0, bars = 0, numbers = 0, step = 0, steps = 0, keys = 0, note = 0, gap = 0;
@@ -45,48 +34,54 @@ struct Heights {
 Heights heights_of(const ViewContext& c) {
   const viz::Style style = style_of(c);
   Heights h;
-  const float u = style.unit(), line = style.line(style.small());
-  h.gap = 3 * u;
+  h.gap = 3 * style.unit();
   h.strip = std::round(1.5F * style.font_size);
   h.bars = std::round(6 * style.font_size);
   h.numbers = viz::column_numbers_height(style);
   h.step = std::round(1.65F * style.font_size);
   h.steps = static_cast<float>(step_count(c)) * h.step;
-  h.keys = line + u + h.strip;
-  h.note = line;
+  h.note = style.line(style.small());
+  h.keys = h.note + style.unit() + h.strip;
   return h;
 }
 
 std::string name_of(const ViewContext& c, Vector which) {
-  constexpr std::array<const char*, 3> kNames{"query q", "key k", "q × k"};
-  const char* const name = kNames[which];
-  return which == kProduct && *delta(c) != 0 ? std::string(delta(c)) + "(" + name + ")"
-                                             : delta(c) + std::string(name);
+  const std::string change = delta(c);
+  if (which == kProduct) return change.empty() ? "q × k" : change + "(q × k)";
+  return change + (which == kQuery ? "query q" : "key k");
 }
+
+struct Layout {
+  viz::Rect area;
+  viz::Rect q, k, bars;  ///< of the vectors; no height: no room
+  viz::Rect steps;
+  viz::Rect keys;    ///< strip of the row
+  float line = 0;    ///< height of a step
+  float note_y = 0;  ///< middle of the note
+  bool fits = true;
+};
 
 Layout lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const Heights h = heights_of(c);
   Layout layout;
   layout.area = below_title(c);
-  const viz::Rect& area = layout.area;
   layout.line = h.step;
-  layout.label = 3 * style.unit();
-  float widest = 0;
+  const viz::Rect& area = layout.area;
+  const float widest = 90 * style.font_size;
+  float names = 0;  // beside the vectors
   for (const Vector which : {kQuery, kKeyVector, kProduct})
-    widest = std::max(widest, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
-  layout.label += std::ceil(widest);
-  const float rest = h.rest();
+    names = std::max(names, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
+  names = 3 * style.unit() + std::ceil(names);
   float y = area.y;
-  if (area.h >= rest + h.vectors()) {
-    const float spare = area.h - rest - h.vectors();
-    const float x = area.x + layout.label, w = std::min(area.w - layout.label, 90 * style.font_size);
+  if (const float spare = area.h - h.rest() - h.vectors(); spare >= 0) {
+    const float x = area.x + names, w = std::min(area.w - names, widest);
     layout.q = {x, y, w, h.strip};
     layout.k = {x, layout.q.bottom(), w, h.strip};
     layout.bars = {x, layout.k.bottom() + h.gap / 2, w, h.bars + std::min(spare, 6 * style.font_size)};
     y = layout.bars.bottom() + h.gap + h.numbers + h.gap;
   }
-  layout.steps = {area.x, y, std::min(area.w, 90 * style.font_size + layout.label), h.steps};
+  layout.steps = {area.x, y, std::min(area.w, widest + names), h.steps};
   y = layout.steps.bottom() + h.gap;
   if (y + h.keys + h.gap + h.note <= area.bottom() + 0.5F) {
     layout.keys = {area.x, y, layout.steps.w, h.keys};
@@ -165,7 +160,7 @@ void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, con
     viz::paint_color_scale_line(picture.scene, scale, scale_title, {layout.bars.right() - w, y}, style);
 }
 
-/// Of a result: changes have the colours of their signs, else the weight stands out.
+/// The colour of a result: differences by their sign, else the weight stands out.
 viz::Color color_of(const ViewContext& c, const Step& step, bool last) {
   if (step.change > 0) return signed_color(c, true);
   if (step.change < 0) return signed_color(c, false);
@@ -218,7 +213,7 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
   }
 }
 
-/// Of changes as far both ways as the largest.
+/// For differences symmetric about zero.
 viz::ColorScale scale_of_keys(const Numbers& n) {
   if (!n.before) return viz::linear_scale(1);
   double largest = 0;
@@ -227,7 +222,7 @@ viz::ColorScale scale_of_keys(const Numbers& n) {
   return viz::diverging_scale(largest > 0 ? largest : 1);
 }
 
-/// What the row sum is made of, or what became of the weights, a cell a key; also the way to another key.
+/// What the row sum is made of, or the differences of the weights, a cell a key; a click selects another key.
 void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
@@ -281,7 +276,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// What is under the mouse of a component: its numbers, and of changes those of both sides.
+/// A component's numbers, for differences those of both sides.
 std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n, int i) {
   const std::string at = "[" + std::to_string(i) + "]";
   const auto sides = names_of_sides(c);
@@ -308,31 +303,31 @@ std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int k
           std::string(names_of_sides(c).first) + " " + exact(weight)};
 }
 
-/// The components, then each number of the way from the score to the weight; empty where it has none on one
-/// of both sides.
+/// The components, then each number from the score to the weight; empty where a number is missing on one
+/// side.
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
   Table result{{"quantity", "index", "value"}, {}};
   const std::string change = difference_prefix(c);
   const auto vector = [&](const char* name, const auto& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) result.add(change + name, i, values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) add_row(result, change + name, i, values[i]);
   };
   vector("q", n->q);
   vector("k", n->k);
   vector("q*k", n->products);
   const auto positions = [&](const Cell& cell, const std::string& compared) {
-    result.add(compared + "position of the query", "", cell.query);
-    result.add(compared + "position of the key", "", cell.key);
+    add_row(result, compared + "position of the query", "", cell.query);
+    add_row(result, compared + "position of the key", "", cell.key);
   };
   positions(n->now, "");
   if (n->before) {
     positions(*n->before, "compared ");
-    result.add(change + "score through q", "", n->through_q);
-    result.add(change + "score through k", "", n->through_k);
+    add_row(result, change + "score through q", "", n->through_q);
+    add_row(result, change + "score through k", "", n->through_k);
   }
   visit_quantities(*n, [&](const char* name, auto value) {
-    result.add(change + name, "", n->before && std::isnan(value) ? "" : plain(value));
+    add_row(result, change + name, "", n->before && std::isnan(value) ? "" : plain(value));
   });
   return result;
 }

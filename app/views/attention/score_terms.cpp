@@ -32,7 +32,7 @@ Cell cell_of(const PromptRun& of, const Selection& selection, int query, int key
   return cell;
 }
 
-/// What became of the weight on each key; NaN where nothing stands for it.
+/// The difference of the weight on each key; NaN where nothing stands for it.
 std::vector<float> changed_weights(const QueryRows& rows) {
   std::vector<float> changes;
   for (std::size_t key = 0; key < rows.stands.size(); ++key) {
@@ -44,8 +44,8 @@ std::vector<float> changed_weights(const QueryRows& rows) {
   return changes;
 }
 
-/// The strongest key, of changes the one whose weight changed most; where none did the strongest of those
-/// that something stands for.
+/// The strongest key, on the difference side the one with the largest difference; without any, the strongest
+/// that has a counterpart.
 int key_of_itself(const QueryRows& rows, const std::vector<float>& changes) {
   const auto& weights = rows.now->weights;
   if (!rows.before) return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
@@ -113,7 +113,7 @@ namespace {
 constexpr int kFewest = 4, kMostDecimals = 7;
 constexpr const char* kInWords = "→";
 
-/// So few decimals that a and b, rounded, add up to the rounded sum.
+/// The fewest decimals for which a and b, rounded, add up to the rounded sum.
 int decimals_that_add_up(double a, double b, double sum) {
   for (int decimals = kFewest; decimals <= kMostDecimals; ++decimals) {
     const double unit = std::pow(10, decimals);
@@ -123,7 +123,7 @@ int decimals_that_add_up(double a, double b, double sum) {
   return kFewest;
 }
 
-/// So small a number in its own digits, all others with so many decimals.
+/// Numbers with `decimals` decimals, very small ones with significant digits.
 std::string written(double value, int decimals) {
   if (value != 0 && std::abs(value) < 10 * std::pow(10, -decimals)) return viz::number(value, 4);
   return viz::fixed_number(value, decimals);
@@ -153,7 +153,7 @@ const char* sign_before(const std::string& text, double value) {
   return says_all(text, value) ? "=" : "≈";
 }
 
-/// The name is brief up to its first colon.
+/// The brief name ends before the first colon.
 Step make_step(const std::string& name, std::string expression, double value, int decimals,
                std::vector<std::string> lines) {
   Step step{name,
@@ -166,7 +166,7 @@ Step make_step(const std::string& name, std::string expression, double value, in
   return step;
 }
 
-/// What the mask, or an edit in its place, makes of the scaled score.
+/// The scaled score through the mask, or through an edit in its place.
 Step mask_step(const Cell& cell, int decimals) {
   const std::string key = "key " + std::to_string(cell.key), query = "query " + std::to_string(cell.query);
   Step step{"mask", "mask", key + " ≤ " + query, "seen", kInWords, {}};
@@ -189,7 +189,7 @@ Step mask_step(const Cell& cell, int decimals) {
   return step;
 }
 
-/// Whether edits put another weight in place of what softmax gives.
+/// Whether an edit replaced the softmax weight.
 bool weight_edited(const ViewContext& c, const Cell& cell) {
   const model::Plan* plan = c.run->run->plan.get();
   return plan != nullptr && plan->edits({model::Site::pattern, cell.layer}) &&
@@ -251,14 +251,14 @@ std::vector<Step> steps_of_pair(const ViewContext& c, const Cell& cell) {
 
 // ---- what changed ----
 
-/// How lines say what a number was on both sides.
+/// The words for a number on both sides, and for the difference.
 struct SideWords {
   const char* now;
   const char* before;
   const char* difference_prefix;
 };
 
-/// A number on both sides, in the model's own type, and what became of it.
+/// A number on both sides, in the model's own type, and their difference.
 template <class T>
 Step change_step(const std::string& name, T now, T before, const SideWords& sides) {
   const T change = difference(now, before);

@@ -227,9 +227,7 @@ Table table(const ViewContext& c) {
   add_key_columns(result, c);
   for (const Stage stage : kAllStages)
     for (int query = 0; query < stages->values.length; ++query)
-      add_key_cells(
-          result.add(kNames[static_cast<std::size_t>(stage)].file, query, c.run->tokens.labels[query]),
-          stages->matrix(stage), query);
+      add_query_row(result, c, {kNames[static_cast<std::size_t>(stage)].file}, stages->matrix(stage), query);
   return result;
 }
 

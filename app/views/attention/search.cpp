@@ -16,9 +16,9 @@ enum class To { token, position, before, any };
 enum class Heads { all, chosen };
 
 const Option<Text> kText =
-    not_kept(choice_option<Text>("search-text", "In", "tT", "where it is searched",
-                                 {{"prompt", "In prompt", "In the prompt"},
-                                  {"list", "In list", "In all prompts of the list that is open"}}));
+    session_only(choice_option<Text>("search-text", "In", "tT", "where it is searched",
+                                     {{"prompt", "In prompt", "In the prompt"},
+                                      {"list", "In list", "In all prompts of the list that is open"}}));
 const Option<For> kFor = choice_option<For>(
     "search-for", "For", "fF", "what is searched",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
@@ -51,14 +51,14 @@ const Option<int> kChosenRow =
 
 // ---- the question ----
 
-bool of_list(const ViewContext& c) {
+bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 bool of_shape(const ViewContext& c) {
   return c.options[kFor] == For::shape;
 }
 
-/// The text of a token for which others of the same word are found, too.
+/// Selects a token's text without its leading space, so that both spellings are found.
 TokenSelector same_word(const ViewContext& c, int position) {
   const std::string_view bytes = c.run->model->tokenizer->bytes(c.run->run->tokens[position]);
   const bool space = bytes.size() > 1 && bytes.starts_with(' ');
@@ -115,16 +115,17 @@ std::string missing(const ViewContext& c) {
   return "";
 }
 
-Question question_of(const ViewContext& c) {
-  if (of_list(c)) return WeightsOverList{over_list(c), search_of(c)};
-  return WeightsOfRun{search_of(c)};
+/// What is found, and the question; nothing is asked where there is nothing to look for.
+std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
+  if (!c.run || !missing(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
+  if (uses_list(c)) return reply_to(c, WeightsOverList{over_list(c), search_of(c)});
+  return reply_to(c, WeightsOfRun{search_of(c)});
 }
 
 /// Null while there is no answer, and where there is no question.
 std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
-  if (!c.run || !missing(c).empty()) return nullptr;
-  if (!of_list(c)) return c.ask(WeightsOfRun{search_of(c)});
-  return c.prompts ? c.ask(WeightsOverList{over_list(c), search_of(c)}) : nullptr;
+  const auto reply = search_reply(c);
+  return reply ? reply->answer : nullptr;
 }
 
 // ---- words ----
@@ -155,7 +156,7 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count))
     words += ", the largest " + grouped(std::ssize(found.best));
-  words += "; " + (of_list(c) ? list_words(c, found.progress) : "this prompt");
+  words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
   if (!of_shape(c)) return words;
@@ -168,10 +169,10 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
 
 bool is_chosen(const ViewContext& c, const FoundWeight& found) {
   if (c.selection != Selection{found.layer, found.head, found.query, found.key}) return false;
-  return !of_list(c) || is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
+  return !uses_list(c) || is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
 }
 
-/// Of several rows of one place, as where a prompt is in the list twice, the one that was gone to.
+/// The selected row; among several rows of one place, the one that was clicked.
 int chosen_row(const ViewContext& c, const FoundWeights& found) {
   const auto is_row = [&](std::ptrdiff_t row) {
     return row >= 0 && row < std::ssize(found.best) && is_chosen(c, found.best[row]);
@@ -202,7 +203,7 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
   const auto position = [&](const char* heading, int importance, int FoundWeight::*field, const char* file) {
     list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});
   };
-  if (of_list(c)) position("prompt", 6, &FoundWeight::prompt, "prompt");
+  if (uses_list(c)) position("prompt", 6, &FoundWeight::prompt, "prompt");
   list.file("layer", of(&FoundWeight::layer));
   list.file("head", of(&FoundWeight::head));
   position("", 3, &FoundWeight::query, "query");
@@ -218,9 +219,9 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
 Picture build(const ViewContext& c) {
   if (auto words = waiting(c)) return *words;
   if (const std::string words = missing(c); !words.empty()) return message(c, words);
-  if (of_list(c) && !c.prompts) return no_list(c);
-  const auto found = found_of(c);
-  if (auto words = waiting(c, question_of(c), found != nullptr)) return *words;
+  if (uses_list(c) && !c.prompts) return no_list(c);
+  const auto [question, found] = *search_reply(c);
+  if (auto words = waiting(c, question, found != nullptr)) return *words;
   const viz::Style style = style_of(c);
   List list = list_of(c, *found);
   viz::Rect area = below_title(c);
@@ -239,7 +240,7 @@ Picture build(const ViewContext& c) {
     paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);
   const bool whole = picture.whole;
   list.paint(picture);
-  const std::size_t prompts = of_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
+  const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
   if (found->best.empty() && found->progress.done == prompts)
     paint_small_lines(picture, c, {"nothing is found: look for less above, or from and to other tokens"},
                       {area.x, list.layout().rows_top + line / 2}, area.w);
@@ -265,7 +266,7 @@ Table table(const ViewContext& c) {
 ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   const FoundWeight& one = found.best[row];
   ViewActions actions;
-  if (of_list(c)) {
+  if (uses_list(c)) {
     actions = {
         show_prompt(c, static_cast<std::size_t>(one.prompt) - 1, {one.layer, one.head, one.query, one.key})};
   } else {
@@ -276,8 +277,8 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   return actions;
 }
 
-/// To what was found before or after the place that was gone to, whether its run is there yet or not; where
-/// there is none, to the first.
+/// Goes to the result before or after the selected one, whether its run is there yet or not; with
+/// none, to the first.
 ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
   const auto found = found_of(c);
   if (!found || found->best.empty()) return {};
@@ -312,14 +313,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say(head_name(one.layer, one.head));
   facts.say("query " + token(one.query, one.query_id) + " → key " + token(one.key, one.key_id));
   facts.number(of_shape(c) ? "weight in the shape" : "weight", one.weight);
-  if (of_list(c)) facts.say("prompt " + grouped(one.prompt));
+  if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
   facts.say(found->excerpts[row]);
   facts.commands.push_back(
-      {of_list(c) ? "Show prompt " + grouped(one.prompt) : "Show this place", go_to(c, *found, row)});
+      {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Show this place", go_to(c, *found, row)});
   return facts;
 }
 
-/// A figure has the largest that its page has room for, and says so.
+/// Only panes scroll: a figure shows the largest that fit, and says so.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
 }
@@ -347,7 +348,7 @@ View search_view() {
   view.shows_parts = true;
   view.refuse = missing;
   view.figure_size = figure_size;
-  view.of_model = of_list;
+  view.of_model = uses_list;
   view.caption = {true, false, true};
   return view;
 }

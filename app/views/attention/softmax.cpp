@@ -35,15 +35,15 @@ const Option<double> kScale{{.name = "softmax-scale",
 const Option<int> kFirst =
     first_row_option("first-score", "First score", "first row of the table that is shown", true);
 
-/// Scores in groups that each sum to 1, and what becomes of them. On the side of changes: what became of the
-/// numbers themselves, NaN where nothing stands for a key, ±inf where it is hidden on one side alone.
+/// Scores in groups that each sum to 1, and their weights. On the difference side: the differences of
+/// the numbers, NaN where nothing stands for a key, ±inf where it is hidden on one side alone.
 struct Lab {
   std::vector<std::string> names;
   std::vector<float> scores, scaled, weights;
   std::vector<float> other;  ///< the same at another scale, for comparison; empty: none
   std::string other_name;
   std::string title, note;
-  std::string other_note;  ///< goes on from the note where the other weights show
+  std::string other_note;  ///< continues the note where the other weights show
   double scale = 1;
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
@@ -57,7 +57,7 @@ constexpr std::array<std::array<float, 4>, 4> kRobotScores{{{0.11F, 0.00F, 0.81F
                                                             {0.53F, 0.98F, 0.95F, 0.14F},
                                                             {0.81F, 0.86F, 0.38F, 0.90F}}};
 
-/// Softmax of groups of so many scores, one after another.
+/// Softmax of consecutive groups of scores, of these sizes.
 std::vector<float> softmax_of_groups(const std::vector<float>& scores, double scale,
                                      const std::vector<std::size_t>& sizes) {
   std::vector<float> weights;
@@ -81,19 +81,18 @@ void finish(Lab& lab, double factor, double other, const std::vector<std::size_t
   lab.one_group = sizes.size() == 1;
 }
 
-/// Of a query's scores: the model's, or what edits made of them. Its names are of the run's own keys.
+/// The lab of a query's scores, edited or not, without names.
 Lab lab_of_row(const ViewContext& c, const SoftmaxRow& row) {
   Lab lab;
   const double factor = c.options[kScale];
   const model::Config& config = c.run->run->config;
   lab.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
               token_name(c.run->tokens, c.selection.query);
-  // What edits made of the scores, before they are scaled.
+  // Edited scores, before they are scaled.
   const float of_model = config.attention_scale(c.selection.layer);
   lab.scores = row.scores;
   bool edited = false;
   for (std::size_t key = 0; key < lab.scores.size(); ++key) {
-    lab.names.push_back(token_name(c.run->tokens, static_cast<int>(key)));
     if (row.masked[key] == row.scaled[key] || std::isnan(row.scaled[key])) continue;
     lab.scores[key] = row.masked[key] / of_model;
     edited = true;
@@ -109,7 +108,7 @@ Lab lab_of_row(const ViewContext& c, const SoftmaxRow& row) {
   return lab;
 }
 
-/// Key by key what became of the numbers of the row that stands for it.
+/// The differences from the row that stands for it, key by key.
 Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands, const std::string& other) {
   now.change = true;
   now.entropy -= before.entropy;
@@ -146,7 +145,7 @@ Lab lab_of_robot(double factor) {
   return lab;
 }
 
-/// Of -size, 0 and size.
+/// The lab of -size, 0 and size.
 Lab lab_of_three(float size, double factor) {
   Lab lab;
   lab.scores = {-size, 0, size};
@@ -170,6 +169,7 @@ std::optional<Lab> lab_of(const ViewContext& c) {
   if (source != Source::row)
     return lab_of_three(source == Source::one ? 1.F : source == Source::ten ? 10.F : 100.F, factor);
   Lab lab = lab_of_row(c, *rows->now);
+  for (int key = 0; key < std::ssize(lab.scores); ++key) lab.names.push_back(token_name(c.run->tokens, key));
   if (rows->before)
     return change_of_labs(std::move(lab), lab_of_row(c, *rows->before), rows->stands, second_name(*c.run));
   lab.other_note += ": the weights crowd onto few keys";
@@ -180,7 +180,7 @@ std::optional<Lab> lab_of(const ViewContext& c) {
 
 constexpr int kOtherColumn = 4;  // of the list
 
-/// In magnitude, of those that are finite; 0 of none.
+/// The largest magnitude of the finite values; 0: none is.
 float largest(const std::vector<float>& values) {
   float most = 0;
   for (const float value : values)
@@ -190,7 +190,7 @@ float largest(const std::vector<float>& values) {
 
 const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
-/// Changes up and down in the two colours of signed values, and none where they are not finite.
+/// Differences have the two colours of signed values, and are blank where they are not finite.
 List list_of(const ViewContext& c, const Lab& lab) {
   const viz::Theme& theme = *c.theme;
   const bool row = c.options[kSource] == Source::row;
@@ -253,7 +253,7 @@ std::string summary(const ViewContext& c, const Lab& lab) {
          viz::number(largest(lab.weights), 3);
 }
 
-/// Room for the list over a note's lines, which are told where there is room for them.
+/// The list's area above the lines of the note, which are empty where there is no room.
 viz::Rect lay_out(const ViewContext& c, const Lab& lab, List& list, std::vector<std::string>& note) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);

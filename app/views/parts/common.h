@@ -3,6 +3,7 @@
 // The parts that nearly every view is made of.
 #include "app/views/parts/comparison_words.h"  // IWYU pragma: begin_exports
 #include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"

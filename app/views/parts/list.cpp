@@ -9,8 +9,8 @@ const Option<bool> kStrongestFirst = switch_option("strongest-first", "Strongest
                                                    "keys by falling weight instead of by position");
 
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool reset_on_prompt_change, int by_default) {
-  auto option = gesture_option(name, label, help, by_default, 0, 1 << 24, by_default < 0 ? "auto" : "");
+                             bool reset_on_prompt_change, int by_default, int last) {
+  auto option = gesture_option(name, label, help, by_default, 0, last, by_default < 0 ? "auto" : "");
   option.reset_on_prompt_change = reset_on_prompt_change;
   return option;
 }

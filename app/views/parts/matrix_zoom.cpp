@@ -17,10 +17,6 @@ constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // of "+=-"
 constexpr double kLeast = 4;                        // rows and columns that are shown
 constexpr int kPage = 10;                           // queries
 
-ViewActions set(const Option<Zoom>& option, const Zoom& zoom, const viz::Region& region) {
-  return {SetOption{&option, inside(zoom, region.row_count, region.col_count)}};
-}
-
 ViewActions zoom_about_query(const ViewContext& c, int which) {
   if (!c.run) return {};
   const int keys = key_count(*c.run);
@@ -66,9 +62,9 @@ bool touch(int a, int b, bool corner) {
   return corner ? rows == 1 && cols == 1 : rows + cols == 1;
 }
 
-/// A click on a cell of the shape takes it out; pulling the mouse adds cells that the query sees, as many as
-/// a shape can have. Nobody pulls along a diagonal without a cell beside it now and then: such corners are
-/// left out.
+/// A click on a cell of the shape removes it; dragging adds cells that the query sees, as many as
+/// a shape can have. Nobody drags along a diagonal without touching a neighbour now and then: such corners
+/// are left out.
 ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cells, bool click) {
   std::vector<int> shape = c.options[kShape];
   for (const auto& [query, key] : cells) {
@@ -111,26 +107,15 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
     follow(actions, c, -1, std::get<SelectKey>(actions.front()).position);
     return actions;
   };
-  switch (gesture.key) {
-    case Key::up:
-      return move(-1);
-    case Key::down:
-      return move(1);
-    case Key::page_up:
-      return move(-kPage);
-    case Key::page_down:
-      return move(kPage);
-    case Key::home:
-      return query(SelectQuery{0}, 0);
-    case Key::end:
-      return query(SelectQuery{-1}, last);
-    case Key::left:
-      return sideways(-1);
-    case Key::right:
-      return sideways(1);
-    default:
-      return {};
-  }
+  if (gesture.key == Key::up) return move(-1);
+  if (gesture.key == Key::down) return move(1);
+  if (gesture.key == Key::page_up) return move(-kPage);
+  if (gesture.key == Key::page_down) return move(kPage);
+  if (gesture.key == Key::home) return query(SelectQuery{0}, 0);
+  if (gesture.key == Key::end) return query(SelectQuery{-1}, last);
+  if (gesture.key == Key::left) return sideways(-1);
+  if (gesture.key == Key::right) return sideways(1);
+  return {};
 }
 
 }  // namespace
@@ -143,7 +128,7 @@ const Option<Zoom> kZoom = [] {
 }();
 
 const Option<Painting> kPainting = [] {
-  auto option = not_kept(choice_option<Painting>(
+  auto option = session_only(choice_option<Painting>(
       "paint", "Mouse", "][",
       "what pulling the mouse over cells does: moves the picture, hides keys from queries, shows them, "
       "or marks a shape",
@@ -276,8 +261,10 @@ void add_key_columns(Table& table, const ViewContext& c) {
     table.header.push_back(std::to_string(key) + " " + key_tokens(*c.run).labels[key]);
 }
 
-void add_key_cells(std::vector<std::string>& row, const viz::Matrix& matrix, int query,
-                   const MaskedCells* masked) {
+void add_query_row(Table& table, const ViewContext& c, std::vector<std::string> first,
+                   const viz::Matrix& matrix, int query, const MaskedCells* masked) {
+  std::vector<std::string>& row = table.rows.emplace_back(std::move(first));
+  add_cells(row, query, c.run->tokens.labels[query]);
   for (int key = 0; key < matrix.cols; ++key)
     row.push_back(masked && (*masked)(query, key) ? "" : plain(matrix.at(query, key)));
 }
@@ -330,32 +317,25 @@ viz::ShownCells shown_cells(const Zoom& zoom) {
 ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
                          const Gesture& gesture) {
   if (region.rect.w <= 0 || region.rect.h <= 0) return {};
+  if (gesture.kind == Gesture::Kind::double_click) return {SetOption{&option, Zoom{}}};
   Zoom zoom = spelled_out(options[option], region.row_count, region.col_count);
-  const double row_height = static_cast<double>(region.rect.h) / zoom.rows,
-               col_width = static_cast<double>(region.rect.w) / zoom.cols;
-  switch (gesture.kind) {
-    case Gesture::Kind::click:
-    case Gesture::Kind::key:
-      return {};
-    case Gesture::Kind::double_click:
-      return {SetOption{&option, Zoom{}}};
-    case Gesture::Kind::drag:
-      zoom.row -= static_cast<double>(gesture.by.y) / row_height;
-      zoom.col -= static_cast<double>(gesture.by.x) / col_width;
-      return set(option, zoom, region);
-    case Gesture::Kind::wheel: {
-      // The cell under the mouse stays there.
-      const double down = static_cast<double>(gesture.at.y - region.rect.y) / row_height,
-                   right = static_cast<double>(gesture.at.x - region.rect.x) / col_width;
-      const double factor = std::pow(kStep, static_cast<double>(gesture.by.y));
-      zoom.row += down - down / factor;
-      zoom.col += right - right / factor;
-      zoom.rows /= factor;
-      zoom.cols /= factor;
-      return set(option, zoom, region);
-    }
+  const double row_height = region.rect.h / zoom.rows, col_width = region.rect.w / zoom.cols;
+  if (gesture.kind == Gesture::Kind::drag) {
+    zoom.row -= gesture.by.y / row_height;
+    zoom.col -= gesture.by.x / col_width;
+  } else if (gesture.kind == Gesture::Kind::wheel) {
+    // The cell under the mouse stays there.
+    const double down = double{gesture.at.y - region.rect.y} / row_height,
+                 right = double{gesture.at.x - region.rect.x} / col_width;
+    const double factor = std::pow(kStep, gesture.by.y);
+    zoom.row += down - down / factor;
+    zoom.col += right - right / factor;
+    zoom.rows /= factor;
+    zoom.cols /= factor;
+  } else {
+    return {};
   }
-  return {};
+  return {SetOption{&option, inside(zoom, region.row_count, region.col_count)}};
 }
 
 ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,

@@ -58,7 +58,7 @@ Option<T> gesture_option(std::string_view name, std::string_view label, std::str
 
 /// The same option, not kept between starts of the window.
 template <class T>
-Option<T> not_kept(Option<T> option) {
+Option<T> session_only(Option<T> option) {
   option.kept = false;
   return option;
 }

@@ -35,7 +35,7 @@ viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& option
   return scale;
 }
 
-viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options) {
+viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& options) {
   const bool chosen = options[kValueMax] > 0;
   const auto largest = static_cast<double>(range.magnitude());
   viz::ColorScale scale = viz::diverging_scale(chosen ? options[kValueMax] : largest);
@@ -53,7 +53,7 @@ PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std
   // With one token there is nothing but key 0.
   if (options[kWithoutKey0] && weights.cols > 1) result.outside_column = 0;
   const viz::ValueRange range = viz::value_range(weights, {causal, result.outside_column});
-  result.scale = change ? change_scale(range, options) : weight_scale(range, options);
+  result.scale = change ? difference_scale(range, options) : weight_scale(range, options);
   if (change || options[kValueScale] != ValueScale::per_row) return result;
   result.title = "of row's max";
   for (int row = 0; row < weights.rows; ++row) {

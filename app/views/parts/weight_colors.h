@@ -26,7 +26,7 @@ extern const Option<bool> kWithoutKey0;
 viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options);
 
 /// The scale of signed differences, by magnitude, up to kValueMax where it is chosen.
-viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options);
+viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& options);
 
 /// How a pattern is coloured, as the options say. `row_factors` keeps what the cells refer to.
 struct PatternScale {
@@ -35,8 +35,8 @@ struct PatternScale {
   int outside_column = -1;
   std::string title;
 };
-/// Of weights, or of their differences on that side. `quantity`: what a cell is. `causal`: whether the cells
-/// above the diagonal are masked; other masked cells are 0.
+/// The colours of weights or, on the difference side, of differences. `quantity`: what a cell is. `causal`:
+/// whether cells above the diagonal are masked; other masked cells are 0.
 PatternScale pattern_scale(const ViewContext& context, const viz::Matrix& weights, std::string_view quantity,
                            bool causal = true);
 /// Colours a map's cells; the scale has to live as long as the map.
