@@ -1,6 +1,7 @@
 #include "app/views/export.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <memory>
@@ -14,6 +15,8 @@
 
 namespace headscope::app {
 namespace {
+
+constexpr std::array<std::string_view, 4> kExtensions{".png", ".svg", ".csv", ".pdf"};  // of a FileFormat
 
 std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const viz::Note> notes) {
   const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale, notes);
@@ -102,27 +105,16 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
 }  // namespace
 
 std::string_view extension_of(FileFormat format) {
-  switch (format) {
-    case FileFormat::png:
-      return ".png";
-    case FileFormat::svg:
-      return ".svg";
-    case FileFormat::csv:
-      return ".csv";
-    case FileFormat::pdf:
-      return ".pdf";
-  }
-  return "";
+  return kExtensions[static_cast<std::size_t>(format)];
 }
 
 std::optional<FileFormat> format_of(const std::filesystem::path& file) {
   std::string extension = file.extension().string();
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv, FileFormat::pdf}) {
-    if (extension == extension_of(format)) return format;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(kExtensions, extension);
+  if (found == kExtensions.end()) return std::nullopt;
+  return static_cast<FileFormat>(found - kExtensions.begin());
 }
 
 viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {

@@ -7,7 +7,6 @@
 #include <optional>
 #include <stdexcept>
 
-#include "app/run/analyses/attribution.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/quote.h"
@@ -21,6 +20,12 @@ struct Overloaded : Cases... {
 };
 template <class... Cases>
 Overloaded(Cases...) -> Overloaded<Cases...>;  // Clang 16 does not find it by itself
+
+/// Calls the one of `cases` that takes the type that the value has.
+template <class Value, class... Cases>
+auto match(Value&& value, Cases... cases) {
+  return std::visit(Overloaded{cases...}, std::forward<Value>(value));
+}
 
 template <class T>
 std::optional<T> parsed(std::string_view text) {
@@ -43,30 +48,25 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 /// "a number from 1 to 50", "linear, log or row".
 std::string expected(const OptionSpec& option) {
   const std::string limits = " from " + plain(option.low) + " to " + plain(option.high);
-  std::string words =
-      std::visit(Overloaded{
-                     [](bool) -> std::string { return "yes or no"; },
-                     [&](int) {
-                       if (option.choices.empty()) return "a whole number" + limits;
-                       std::string names;
-                       for (std::size_t i = 0; i < option.choices.size(); ++i) {
-                         if (i > 0) names += i + 1 == option.choices.size() ? " or " : ", ";
-                         names += option.choices[i].name;
-                       }
-                       return names;
-                     },
-                     [&](double) { return "a number" + limits; },
-                     [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
-                     [&](const std::vector<int>&) -> std::string {
-                       const std::string most = "at most " + std::to_string(option.most);
-                       if (option.cells)
-                         return most + " cells as QUERY.KEY separated by commas, e.g. 8.3,9.4";
-                       if (option.heads)
-                         return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
-                       return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
-                     },
-                 },
-                 option.default_value);
+  std::string words = match(
+      option.default_value, [](bool) -> std::string { return "yes or no"; },
+      [&](int) {
+        if (option.choices.empty()) return "a whole number" + limits;
+        std::string names;
+        for (std::size_t i = 0; i < option.choices.size(); ++i) {
+          if (i > 0) names += i + 1 == option.choices.size() ? " or " : ", ";
+          names += option.choices[i].name;
+        }
+        return names;
+      },
+      [&](double) { return "a number" + limits; },
+      [](const Zoom&) -> std::string { return "ROW:ROW,COLUMN:COLUMN, e.g. 4:12,0:12"; },
+      [&](const std::vector<int>&) -> std::string {
+        const std::string most = "at most " + std::to_string(option.most);
+        if (option.cells) return most + " cells as QUERY.KEY separated by commas, e.g. 8.3,9.4";
+        if (option.heads) return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
+        return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
+      });
   if (!option.default_name.empty()) words += ", or " + std::string(option.default_name);
   return words;
 }
@@ -137,31 +137,28 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
   if (value == option.default_value) return value;  // which need not be one of the others
   const double low = option.low;
   const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
-  std::visit(Overloaded{
-                 [](bool) {},
-                 [&](int& n) { n = static_cast<int>(std::clamp<double>(n, low, high)); },
-                 [&](double& x) { x = std::isfinite(x) ? std::clamp(x, low, high) : low; },
-                 [](Zoom&) {},
-                 [&](std::vector<int>& list) {
-                   for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
-                   list = each_once(list, option.most);
-                 },
-             },
-             value);
+  match(
+      value, [](bool) {}, [&](int& n) { n = static_cast<int>(std::clamp<double>(n, low, high)); },
+      [&](double& x) { x = std::isfinite(x) ? std::clamp(x, low, high) : low; }, [](Zoom&) {},
+      [&](std::vector<int>& list) {
+        for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
+        list = each_once(list, option.most);
+      });
   return value;
 }
 
-double usual_number(const OptionSpec& option) {
+double default_number(const OptionSpec& option) {
   const int* whole = std::get_if<int>(&option.default_value);
   return whole != nullptr ? *whole : std::get<double>(option.default_value);
 }
 
-/// The step below or at a number; of the usual one, where it has no other place, the last.
+/// The step below or at a number; of the default, where it has no other place, the last.
 std::size_t step_of(const OptionSpec& option, double x) {
   constexpr double kRounding = 1 + 1e-9;
-  const double usual = usual_number(option);
+  const double by_default = default_number(option);
   for (std::size_t i = option.steps.size(); i-- > 1;)
-    if (x == usual ? option.steps[i] == usual : option.steps[i] != usual && option.steps[i] <= x * kRounding)
+    if (x == by_default ? option.steps[i] == by_default
+                        : option.steps[i] != by_default && option.steps[i] <= x * kRounding)
       return i;
   return 0;
 }
@@ -173,7 +170,7 @@ double next_number(const OptionSpec& option, double x, int by) {
   auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
   // Between two steps the way down begins at the upper one.
   const double below = option.steps[at];
-  if (by < 0 && x != usual_number(option) && x > below * (1 + 1e-9)) ++at;
+  if (by < 0 && x != default_number(option) && x > below * (1 + 1e-9)) ++at;
   return option.steps[std::clamp<std::ptrdiff_t>(at + by, 0, last)];
 }
 
@@ -195,55 +192,50 @@ void Options::set(const OptionSpec& option, OptionValue to) {
 }
 
 std::string values_of(const OptionSpec& option) {
-  std::string values =
-      std::visit(Overloaded{
-                     [](bool) -> std::string { return "yes|no"; },
-                     [&](int) -> std::string {
-                       if (option.choices.empty()) return "N";
-                       std::string words;
-                       for (const Choice& choice : option.choices)
-                         words += (words.empty() ? "" : "|") + std::string(choice.name);
-                       return words;
-                     },
-                     [](double) -> std::string { return "X"; },
-                     [](const Zoom&) -> std::string { return "R:R,C:C"; },
-                     [&](const std::vector<int>&) -> std::string {
-                       return option.heads ? "L.H,L.H,..." : option.cells ? "Q.K,Q.K,..." : "N,N,...";
-                     },
-                 },
-                 option.default_value);
+  std::string values = match(
+      option.default_value, [](bool) -> std::string { return "yes|no"; },
+      [&](int) -> std::string {
+        if (option.choices.empty()) return "N";
+        std::string words;
+        for (const Choice& choice : option.choices)
+          words += (words.empty() ? "" : "|") + std::string(choice.name);
+        return words;
+      },
+      [](double) -> std::string { return "X"; }, [](const Zoom&) -> std::string { return "R:R,C:C"; },
+      [&](const std::vector<int>&) -> std::string {
+        return option.heads ? "L.H,L.H,..." : option.cells ? "Q.K,Q.K,..." : "N,N,...";
+      });
   if (!option.default_name.empty()) values += "|" + std::string(option.default_name);
   return values;
 }
 
 OptionValue parse_option(const OptionSpec& option, std::string_view text) {
   if (!option.default_name.empty() && text == option.default_name) return option.default_value;
-  return std::visit(Overloaded{
-                        [&](bool) -> OptionValue {
-                          if (text.empty() || text == "yes" || text == "true" || text == "1") return true;
-                          if (text == "no" || text == "false" || text == "0") return false;
-                          refuse(option, text);
-                        },
-                        [&](int) -> OptionValue {
-                          if (option.choices.empty()) return number_in<int>(option, text, text);
-                          for (std::size_t i = 0; i < option.choices.size(); ++i)
-                            if (option.choices[i].name == text) return static_cast<int>(i);
-                          refuse(option, text);
-                        },
-                        [&](double) -> OptionValue { return number_in<double>(option, text, text); },
-                        [&](const Zoom&) -> OptionValue { return parse_zoom(option, text); },
-                        [&](const std::vector<int>&) -> OptionValue {
-                          std::vector<int> list;
-                          for (const std::string_view part : split(text, ',')) {
-                            const auto number = list_part(option, part);
-                            if (!number) refuse(option, text);
-                            if (std::ranges::find(list, *number) == list.end()) list.push_back(*number);
-                          }
-                          if (list.size() > option.most) refuse(option, text);
-                          return list;
-                        },
-                    },
-                    option.default_value);
+  return match(
+      option.default_value,
+      [&](bool) -> OptionValue {
+        if (text.empty() || text == "yes" || text == "true" || text == "1") return true;
+        if (text == "no" || text == "false" || text == "0") return false;
+        refuse(option, text);
+      },
+      [&](int) -> OptionValue {
+        if (option.choices.empty()) return number_in<int>(option, text, text);
+        for (std::size_t i = 0; i < option.choices.size(); ++i)
+          if (option.choices[i].name == text) return static_cast<int>(i);
+        refuse(option, text);
+      },
+      [&](double) -> OptionValue { return number_in<double>(option, text, text); },
+      [&](const Zoom&) -> OptionValue { return parse_zoom(option, text); },
+      [&](const std::vector<int>&) -> OptionValue {
+        std::vector<int> list;
+        for (const std::string_view part : split(text, ',')) {
+          const auto number = list_part(option, part);
+          if (!number) refuse(option, text);
+          if (std::ranges::find(list, *number) == list.end()) list.push_back(*number);
+        }
+        if (list.size() > option.most) refuse(option, text);
+        return list;
+      });
 }
 
 std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) {
@@ -260,43 +252,36 @@ std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text) 
 
 std::string to_text(const OptionSpec& option, const OptionValue& value) {
   if (!option.default_name.empty() && value == option.default_value) return std::string(option.default_name);
-  return std::visit(Overloaded{
-                        [](bool on) -> std::string { return on ? "yes" : "no"; },
-                        [&](int n) -> std::string {
-                          if (option.choices.empty()) return std::to_string(n);
-                          return std::string(option.choices[n].name);
-                        },
-                        [](double x) { return plain(x); },
-                        [](const Zoom& z) -> std::string {
-                          const auto range = [](double first, double count) {
-                            return count > 0 ? plain(first) + ":" + plain(first + count) : "all";
-                          };
-                          return range(z.row, z.rows) + "," + range(z.col, z.cols);
-                        },
-                        [&](const std::vector<int>& list) {
-                          std::string words;
-                          for (const int n : list)
-                            words += (words.empty() ? "" : ",") + list_part_text(option, n);
-                          return words;
-                        },
-                    },
-                    value);
+  return match(
+      value, [](bool on) -> std::string { return on ? "yes" : "no"; },
+      [&](int n) -> std::string {
+        if (option.choices.empty()) return std::to_string(n);
+        return std::string(option.choices[n].name);
+      },
+      [](double x) { return plain(x); },
+      [](const Zoom& z) -> std::string {
+        const auto range = [](double first, double count) {
+          return count > 0 ? plain(first) + ":" + plain(first + count) : "all";
+        };
+        return range(z.row, z.rows) + "," + range(z.col, z.cols);
+      },
+      [&](const std::vector<int>& list) {
+        std::string words;
+        for (const int n : list) words += (words.empty() ? "" : ",") + list_part_text(option, n);
+        return words;
+      });
 }
 
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) {
   OptionValue next = value;
-  std::visit(Overloaded{
-                 [&](bool& on) { on = !on; },
-                 [&](int& n) {
-                   const int count = static_cast<int>(option.choices.size());
-                   n = count > 0 ? ((n + by) % count + count) % count
-                                 : static_cast<int>(std::lround(next_number(option, n, by)));
-                 },
-                 [&](double& x) { x = next_number(option, x, by); },
-                 [](Zoom&) {},
-                 [](std::vector<int>&) {},
-             },
-             next);
+  match(
+      next, [&](bool& on) { on = !on; },
+      [&](int& n) {
+        const int count = static_cast<int>(option.choices.size());
+        n = count > 0 ? ((n + by) % count + count) % count
+                      : static_cast<int>(std::lround(next_number(option, n, by)));
+      },
+      [&](double& x) { x = next_number(option, x, by); }, [](Zoom&) {}, [](std::vector<int>&) {});
   return within_limits(option, std::move(next));
 }
 

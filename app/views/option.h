@@ -57,29 +57,27 @@ enum class Control {
 /// Numbers in a list at the most, where its spec does not say otherwise: more than a picture can tell apart.
 inline constexpr std::size_t kMostInList = 16;
 
-/// All there is to know of an option of a view. Its control, its flag, its line in `views --json`, its
-/// setting and its tests come from here. An option that several views list has one value for all of them.
+/// All there is to know about an option of a view: its control, flag, line in `views --json`, setting and
+/// tests come from here. An option that several views list has one value for all of them.
 struct OptionSpec {
   std::string_view name = {};   ///< without dashes; no other option has it: "value-scale"
   std::string_view label = {};  ///< beside its control, "Scale"
   std::string_view help = {};   ///< one line
   OptionValue default_value = {};
-  std::string_view default_name =
-      {};                            ///< of the usual value, where it is no value like others: "auto", "all"
-  std::vector<Choice> choices = {};  ///< of an int; empty: it is a number
-  double low = 0, high = 0;          ///< limits of a number, or of each in a list
-  double step = 1;                   ///< of its control and of its keys
-  std::vector<double> steps = {};  ///< of a number, in place of even ones, upwards; the usual one may be last
+  std::string_view default_name = {};  ///< of a default value that is not like the others: "auto", "all"
+  std::vector<Choice> choices = {};    ///< of an int; empty: it is a number
+  double low = 0, high = 0;            ///< limits of a number, or of each in a list
+  double step = 1;                     ///< of its control and of its keys
+  std::vector<double> steps = {};  ///< of a number, in place of even ones, upwards; the default may be last
   std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
   bool heads = false;  ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
   bool cells = false;  ///< of a list: likewise queries with their keys, written "8.3,9.4"
-  std::size_t most = kMostInList;  ///< numbers in a list
-  bool kept = true;                ///< between starts of the window
-  bool reset_on_prompt_change =
-      false;                ///< where a picture is scrolled to: as usual again with another query or prompt
-  bool of_prompt = false;   ///< as usual again when the prompt is replaced, not while it is typed
-  bool of_weights = false;  ///< does nothing to attention without weights: no control there
-  bool pane_only = false;   ///< how much of the picture a pane shows: a figure in a file shows all
+  std::size_t most = kMostInList;       ///< numbers in a list
+  bool kept = true;                     ///< between starts of the window
+  bool reset_on_prompt_change = false;  ///< where a picture is scrolled to: of one query and prompt
+  bool of_prompt = false;               ///< reset when the prompt is replaced, not while it is typed
+  bool of_weights = false;              ///< does nothing to attention without weights: no control there
+  bool pane_only = false;  ///< how much of the picture a pane shows: a figure in a file shows all
   Control control = Control::automatic;
 };
 
@@ -87,7 +85,7 @@ struct OptionSpec {
 template <class T>
 struct Option : OptionSpec {};
 
-/// The values of all options; those never set are as usual. Comparable.
+/// The values of all options; those never set are the defaults. Comparable.
 class Options {
  public:
   template <class T>
@@ -112,7 +110,7 @@ class Options {
   bool operator==(const Options&) const = default;
 
  private:
-  std::map<std::string_view, OptionValue> set_;  // of options that are not as usual; names live in the specs
+  std::map<std::string_view, OptionValue> set_;  // other than the defaults; names live in the specs
 };
 
 /// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...": for help.

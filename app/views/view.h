@@ -25,7 +25,7 @@
 
 namespace headscope::app {
 
-/// What the user looks at, in all views alike.
+/// What is selected, the same in all views.
 struct Selection {
   int layer = 0;
   int head = 0;
@@ -36,39 +36,38 @@ struct Selection {
 
 using Picture = viz::Picture;
 
-/// What of a comparison is shown: the run, the one that it is compared with, or what changed between them.
+/// Which side of a comparison is shown: the run, its baseline, or their difference.
 enum class Side { run, baseline, difference };
 
 /// All that a picture is made of.
 struct ViewContext {
-  std::shared_ptr<const PromptRun> run;    ///< whose words are shown; null while the first one is computed
-  std::string no_run = "no run yet";       ///< what a picture says in place of itself where there is none
-  Side side = Side::run;                   ///< `baseline`: `run` is it; see `on_side`
-  std::shared_ptr<const PromptRun> asked;  ///< of whom questions are asked: `run`, or whose `baseline` it is
-  Answers* answers = nullptr;              ///< whom to ask about it
+  std::shared_ptr<const PromptRun> run;    ///< the run that is shown; null while the first one is computed
+  std::string no_run = "no run yet";       ///< the message of a picture without a run
+  Side side = Side::run;                   ///< `baseline`: `run` is the baseline; see `on_side`
+  std::shared_ptr<const PromptRun> asked;  ///< what questions are about: `run`, or the run it is baseline of
+  Answers* answers = nullptr;              ///< to these questions
   Selection selection;                     ///< inside the run: see `clamped`
   int chosen_query = -1;                   ///< as chosen: -1 stays the last one when the prompt grows
   Options options;
   std::shared_ptr<const Tries> tries;         ///< of this model; null: none
-  std::shared_ptr<const PromptList> prompts;  ///< for views that can be about many; null: none
+  std::shared_ptr<const PromptList> prompts;  ///< for views of many prompts; null: none is open
   const viz::Theme* theme = nullptr;
   const viz::Fonts* fonts = nullptr;
   float width = 800;  ///< logical pixels
   float height = 600;
   float font_size = 14;
   float device_scale = 1;  ///< device pixels for a logical one: images are pooled to what can be seen
-  bool in_pane = false;  ///< a pane of the window says what it is: no title and legend where these cost room
-  bool trimmed =
-      false;  ///< the page will be cut to the figure, which stands at its left then, not in the middle
+  bool in_pane = false;  ///< a pane of the window has a title: none here, nor a legend, where these cost room
+  bool trimmed = false;  ///< the page will be cut to the figure: it stands at the left, not in the middle
 
   /// The answer to a question about the run, or as much of it as there is; null while there is nothing, and
-  /// where it failed. Asking has it computed, also for the first run while there is none yet. On the side of
-  /// changes: what changed, of questions that have a change.
+  /// where it failed. Asking has it computed, also for the first run while there is none yet. On the
+  /// difference side: the difference, of questions that have one.
   template <class Q>
   std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
     return ask_on(side, question);
   }
-  /// The same on a side of one's own choice.
+  /// The same on a given side.
   template <class Q>
   std::shared_ptr<const typename Q::Answer> ask_on(Side of, const Q& question) const {
     if (answers == nullptr) return nullptr;
@@ -81,7 +80,7 @@ struct ViewContext {
   }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;
-  /// What the run is compared with, where the run itself is shown or what changed; null: nothing.
+  /// The baseline where the run itself or the difference is shown; null: none.
   const PromptRun* compared() const { return run && side != Side::baseline ? run->baseline.get() : nullptr; }
 };
 
@@ -109,14 +108,14 @@ struct SetOption {
 };
 struct AppendToken {
   int id = 0;
-  int after = -1;  ///< position whose guess it is, what comes later gives way to it; -1: the last one
+  int after = -1;  ///< position whose guess it is, replaces what comes later; -1: the last one
   double probability = std::numeric_limits<double>::quiet_NaN();  ///< the model's; NaN: not known
   std::shared_ptr<const PromptRun> of = {};  ///< the run that it is a guess of; null: the one there is
 };
 struct SetTokens {
   std::vector<int> ids;  ///< what the prompt becomes; a start token that was put first is one of them
   std::vector<double> probabilities = {};    ///< of the last ones, as far as they are known
-  std::shared_ptr<const PromptRun> of = {};  ///< the run that they go on from; null: the one there is
+  std::shared_ptr<const PromptRun> of = {};  ///< the run that they continue; null: the one there is
 };
 /// Runs another prompt and looks at a place in it.
 struct ShowPrompt {
@@ -134,7 +133,7 @@ struct ToggleEdit {
 /// Another row of wpe for a token.
 struct SetPositionId {
   int position = 0;
-  int id = 0;  ///< -1: none; the position itself: as it is without changes
+  int id = 0;  ///< -1: none; the position itself: unedited
 };
 /// Lets a query of a head see a key, or not.
 struct PaintMask {
@@ -147,7 +146,7 @@ struct PaintMask {
 struct CopyText {
   std::string text;  ///< into the clipboard
 };
-/// Parts of the model that have a view of their own.
+/// Parts of the model that have their own view.
 enum class Part { embedding, attention, mlp, unembedding };
 struct ShowPart {
   Part part = Part::embedding;  ///< shows the view of it
@@ -174,18 +173,18 @@ struct MenuLine {
   ViewActions actions;
 };
 
-/// One thing that is said of a place in a picture: "label value unit".
+/// One fact about a place in a picture: "label value unit".
 struct Fact {
   enum class In { both, tooltip, status, menu };
 
   std::string label;
   std::string value = {};   ///< as it is shown: "0.25"
-  std::string unit = {};    ///< words behind it that say no more of it in the menu
+  std::string unit = {};    ///< words after it that the menu leaves out
   std::string copied = {};  ///< what the menu copies, a number with all its digits; empty: nothing
   In in = In::both;         ///< where it is said: tooltip and status line, one of them, or neither
 };
 
-/// What is said of a place in a picture, and what can be done there.
+/// The facts about a place in a picture, and what can be done there.
 struct Facts {
   viz::Scene overlay = {};  ///< drawn over the picture
   std::vector<Fact> said = {};
@@ -194,13 +193,13 @@ struct Facts {
 
   /// Nothing where the words are empty.
   void say(std::string words, Fact::In in = Fact::In::both);
-  /// One line after the other, of which so many stand in the status line, too.
+  /// One line after the other; the first `in_status` are in the status line, too.
   void say(std::vector<std::string> lines, std::size_t in_status = 99);
   /// A value that is copied as it is said.
   void value(std::string label, std::string value, Fact::In in = Fact::In::both);
   void number(std::string label, float value, Fact::In in = Fact::In::both);
   void number(std::string label, double value, Fact::In in = Fact::In::both);
-  /// What the menu alone copies: "Copy the text up to here"; no line where that is empty.
+  /// What only the menu has: "Copy the text up to here"; no line where `copied` is empty.
   void copy(std::string label, std::string copied);
 
   std::vector<std::string> tooltip() const;
@@ -218,9 +217,9 @@ struct Scroll {
   /// The part of the picture that moves. Its bar is as long as this side of it and stands at the rectangle's
   /// right, or under it where sideways: a pane's picture has nothing there, over the bar's whole width.
   viz::Rect along;
-  double first = 0;  ///< what is shown, in steps of the view's own: lines, rows, columns
-  double shown = 1;
-  double total = 1;  ///< all there is; never less than `shown`
+  double first = 0;  ///< first line, row or column that is shown
+  double shown = 1;  ///< how many are
+  double total = 1;  ///< of all; never less than `shown`
   std::function<ViewActions(double first)> to;
 };
 
@@ -263,9 +262,9 @@ struct View {
   /// Where the picture is scrolled to, of what is not all in sight; null: nothing ever is out of it.
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
   bool shows_difference = false;  ///< can show signed differences, see Side
-  /// Shown as soon as some of what it asks is there; else the former picture stays until all is.
+  /// Shown as soon as some of what it asks is there; else the previous picture stays until all is.
   bool shows_parts = false;
-  bool reads_tries = false;  ///< its picture is another one when something was tried
+  bool reads_tries = false;  ///< its picture depends on `ViewContext::tries`
   /// With which value of which option it is about `ViewContext::prompts`. Null: it never is.
   const OptionSpec* over_list = nullptr;
   OptionValue over_list_value = {};
@@ -288,7 +287,7 @@ struct View {
   /// then. Null: as `caption` says.
   bool (*of_model)(const ViewContext&) = nullptr;
   /// Whether the picture, with the options as of now, is of what the run is compared with, too: its caption
-  /// names that then. Null: on the side of changes alone.
+  /// names that then. Null: on the difference side alone.
   bool (*on_baseline)(const ViewContext&) = nullptr;
 };
 
@@ -313,17 +312,17 @@ const OptionSpec* find_option(std::string_view name);
 /// Whether the view is about a list of prompts, with these options.
 bool is_over_list(const View& view, const Options& options);
 
-/// The selection moved inside the run: layer, head and query within their ranges, query -1 resolved to the
+/// The selection moved into the run: layer, head and query within their ranges, query -1 resolved to the
 /// last position; a key that this query does not see is none.
 Selection clamped(Selection selection, const PromptRun& run);
 
-/// The context with a side of its run's comparison: that of the run where it is compared with nothing, or
-/// where the view has no change to show. Where the view needs weights and the run has none, there is no run,
+/// The context with a side of its run's comparison: the run's side where it has no baseline, or where the
+/// view shows no difference. Where the view needs weights and the run has none, there is no run,
 /// and `no_run` says why.
 ViewContext on_side(Side side, const View& view, ViewContext context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.
-/// It names the options that are not as usual.
+/// It names the options that do not have their default value.
 std::string caption(const View& view, const ViewContext& context);
 /// The picture with its caption under it, wrapped to the picture's width: `caption_height` higher.
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);

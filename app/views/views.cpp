@@ -1,8 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/patterns.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/navigation.h"
@@ -33,10 +32,9 @@ std::vector<View> make_views() {
 
 std::vector<const OptionSpec*> make_options() {
   std::vector<const OptionSpec*> options;
-  for (const View& view : views()) {
+  for (const View& view : views())
     for (const OptionSpec* option : view.options)
-      if (std::find(options.begin(), options.end(), option) == options.end()) options.push_back(option);
-  }
+      if (std::ranges::find(options, option) == options.end()) options.push_back(option);
   return options;
 }
 
@@ -66,43 +64,27 @@ std::span<const OptionSpec* const> all_options() {
 }
 
 const View* find_view(std::string_view id) {
-  const auto all = views();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const View& view) { return view.id == id; });
-  return found == all.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(views(), id, &View::id);
+  return found == views().end() ? nullptr : &*found;
 }
 
 const View* view_of(Part part) {
-  const auto all = tabs();
-  const auto found = std::ranges::find(all, std::optional(part), &View::part);
-  return found == all.end() ? nullptr : *found;
+  const auto found = std::ranges::find(tabs(), std::optional(part), &View::part);
+  return found == tabs().end() ? nullptr : *found;
 }
 
 const View& view_at(Place place) {
-  const auto all = views();
-  return *std::find_if(all.begin(), all.end(), [&](const View& view) { return view.place == place; });
+  return *std::ranges::find(views(), place, &View::place);
 }
 
 const OptionSpec* find_option(std::string_view name) {
-  const auto all = all_options();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const OptionSpec* option) { return option->name == name; });
-  return found == all.end() ? nullptr : *found;
+  const auto found = std::ranges::find(all_options(), name, &OptionSpec::name);
+  return found == all_options().end() ? nullptr : *found;
 }
 
 std::string_view title_of(Group group) {
-  switch (group) {
-    case Group::input:
-      return "Input";
-    case Group::attention:
-      return "Attention";
-    case Group::block:
-      return "Block";
-    case Group::output:
-      return "Output";
-    case Group::model:
-      return "Model";
-  }
-  return "";
+  constexpr std::array<std::string_view, 5> kTitles{"Input", "Attention", "Block", "Output", "Model"};
+  return kTitles[static_cast<std::size_t>(group)];
 }
 
 bool is_over_list(const View& view, const Options& options) {

@@ -127,7 +127,8 @@ std::vector<std::string> string_literals(const std::string& text) {
 
 /// Ids and names of options as the views' files declare them, each with its file.
 std::map<std::string, std::string> names_of_views(const Sources& sources) {
-  static const std::regex declared(R"re((?:\bview\.id|\.name) = "([^"]+)")re");
+  static const std::regex declared(
+      R"re((?:(?:\bview\.id|\.name) = |\b(?:make_view|(?:switch|choice|number|gesture|first_row|pane)_option(?:<[\w:<>]+>)?)\(\s*)"([^"]+)")re");
   std::map<std::string, std::string> names;
   for (const auto& [file, text] : sources) {
     if (!file.starts_with("app/views/") || !file.ends_with(".cpp")) continue;
@@ -196,6 +197,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/output/sampling.cpp", "top-p"},
       {"app/views/attention/scores.cpp", "query"},
+      {"app/views/parts/matrix_zoom.cpp", "query"},
       {"app/views/attention/heads.cpp", "query"},
       {"app/views/output/predictions.cpp", "positions"},  // rows of its table
       {"app/views/input/tokenization.cpp", "tokens"},
@@ -323,13 +325,15 @@ TEST(Architecture, NamesOfViewsStayInTheirFiles) {
 
 TEST(ArchitectureRules, NamesOfViewsStayInTheirFiles) {
   const std::string view =
-      "const Option<int> kCount{{.name = \"count-of\", .usual = 1}};\nview.id = \"gain\"; \"gain\";\n";
+      "const Option<int> kCount{{.name = \"count-of\", .usual = 1}};\nview.id = \"gain\"; \"gain\";\n"
+      "const auto kUnit = choice_option<Unit>(\n    \"unit-of\", \"Unit\"); make_view(\"lift\", \"Lift\");\n";
   const auto faults = [&](const std::string& file, const std::string& text) {
     return named_outside({{"app/views/gain.cpp", view}, {file, text}});
   };
   EXPECT_THAT(faults("app/panel.cpp", "find_view(\"gain\"), \"gain\";"),
               ElementsAre(HasSubstr("app/panel.cpp names \"gain\" of app/views/gain.cpp")));
   EXPECT_THAT(faults("app/cli.cpp", "\"--count-of\""), ElementsAre(HasSubstr("\"count-of\"")));
+  EXPECT_THAT(faults("app/cli.cpp", "\"--unit-of\", \"lift\""), SizeIs(2));
   EXPECT_THAT(faults("app/views/other.cpp", "find_option(\"count-of\")"),
               ElementsAre(HasSubstr("\"count-of\"")));
   EXPECT_THAT(faults("app/panel.h", "// \"gain\"\n/* \"gain\" */ '\"', \"the gain\", gain, \"\\\"gain\""),

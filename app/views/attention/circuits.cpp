@@ -1,18 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_circuit.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
 
@@ -26,54 +20,58 @@ constexpr int kSides = 2;
 constexpr float kBeside = 34;  // ems from which on the two lists stand side by side
 constexpr int kRows = TokenPushes::kMost;
 
-const Option<Circuit> kCircuit{
-    {.name = "circuit",
-     .label = "Circuit",
-     .help = "what is read off the head's weights",
-     .default_value = 0,
-     .choices = {{"ov", "OV", "What the head writes when it attends to the chosen key, or else the query"},
-                 {"keys", "QK", "The key tokens that the head looks for from the query's token"},
-                 {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores of all"}},
-     .keys = "cC"}};
-const Option<bool> kFirstMlp{
-    {.name = "first-mlp",
-     .label = "Through MLP 0",
-     .help = "tokens as layer 0's MLP leaves them (the effective embedding), not their embeddings alone",
-     .default_value = false,
-     .keys = "eE"}};
-const Option<bool> kNormalized{{.name = "token-norm",
-                                .label = "ln_1",
-                                .help = "tokens through ln_1, as it is with each alone, not its gain alone",
-                                .default_value = true,
-                                .keys = "jJ"}};
+const Option<Circuit> kCircuit = choice_option<Circuit>(
+    "circuit", "Circuit", "cC", "what is read off the head's weights",
+    {{"ov", "OV", "What the head writes when it attends to the chosen key, or else the query"},
+     {"keys", "QK", "The key tokens that the head looks for from the query's token"},
+     {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores of all"}});
+const Option<bool> kFirstMlp = switch_option(
+    "first-mlp", "Through MLP 0", "eE",
+    "tokens as layer 0's MLP leaves them (the effective embedding), not their embeddings alone");
+const Option<bool> kNormalized = switch_option(
+    "token-norm", "ln_1", "jJ", "tokens through ln_1, as it is with each alone, not its gain alone", true);
 
 TokenReading reading_of(const ViewContext& c) {
   return {c.options[kFirstMlp] && c.selection.layer > 0, c.options[kNormalized]};
 }
 
-/// Whose token it is about: of OV the chosen key, else the query itself.
+/// The position whose token is read: for OV the selected key if any, else the query.
 int position_of(const ViewContext& c) {
   const bool key = c.options[kCircuit] == Circuit::ov && c.selection.key >= 0;
   return key ? c.selection.key : c.selection.query;
-}
-int id_of(const ViewContext& c) {
-  return c.run->run->tokens[position_of(c)];
 }
 
 CopyingOfHead copying_question(const ViewContext& c) {
   return {c.selection.layer, c.selection.head, reading_of(c)};
 }
-Question question_of(const ViewContext& c) {
-  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+
+/// The words of a circuit and its lists.
+struct CircuitWords {
+  std::string title;                         ///< after the head's name, or before it: see `title_of`
+  std::string subtitle;                      ///< empty: the copying score
+  std::array<std::string, kSides> headings;  ///< of the lists
+  std::array<std::string, kSides> in_file;   ///< of their tokens
+  std::string quantity;
+};
+
+CircuitWords words_of(const ViewContext& c) {
   switch (c.options[kCircuit]) {
     case Circuit::ov:
       break;
     case Circuit::keys:
-      return KeysOfToken{layer, head, id_of(c), reading_of(c)};
+      return {" looks for",
+              "scores with each key token, scaled",
+              {"looks for, score", "looks away from, score"},
+              {"sought", "avoided"},
+              "score"};
     case Circuit::pairs:
-      return PairsOfHead{layer, head, reading_of(c)};
+      return {"Strongest pairs of ",
+              "of all tokens as query and key, scaled scores",
+              {"query → key, score", "score"},
+              {},
+              "score"};
   }
-  return TokensOfHead{layer, head, id_of(c), reading_of(c)};
+  return {" writes", "", {"raises, logit", "lowers, logit"}, {"raised", "lowered"}, "logit"};
 }
 
 std::string signed_number(double value) {
@@ -83,6 +81,7 @@ std::string signed_number(double value) {
 /// A bar of one of the two lists, in the order of the picture.
 struct Entry {
   double value = 0;
+  int region = 0;  ///< id of its region
   int id = 0;      ///< of the token, of pairs the key's
   int query = -1;  ///< of pairs: id
 };
@@ -93,39 +92,28 @@ struct Numbers {
   std::string own;
 };
 
-Entry entry_of(const TokenPush& push) {
-  return {static_cast<double>(push.logit), push.id, -1};
-}
-
-std::optional<Numbers> numbers_of(const ViewContext& c) {
-  if (!c.run) return std::nullopt;
+/// The numbers and the question that they answer; none while there is no answer.
+std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
+  if (c.options[kCircuit] == Circuit::pairs) {
+    const auto [question, pairs] = reply_to(c, PairsOfHead{layer, head, reading_of(c)});
+    if (!pairs) return {question, std::nullopt};
+    Numbers n;
+    for (int i = 0; const model::ProductEntry& pair : pairs->strongest)
+      n.sides[n.sides[0].size() < kRows ? 0 : 1].push_back({pair.value, i++, pair.col, pair.row});
+    return {question, n};
+  }
+  const int id = c.run->run->tokens[position_of(c)];
+  const auto [question, tokens] = c.options[kCircuit] == Circuit::ov
+                                      ? reply_to(c, TokensOfHead{layer, head, id, reading_of(c)})
+                                      : reply_to(c, KeysOfToken{layer, head, id, reading_of(c)});
+  if (!tokens) return {question, std::nullopt};
   Numbers n;
-  const auto take = [&](const HeadTokens& tokens) {
-    std::ranges::transform(tokens.up, std::back_inserter(n.sides[0]), entry_of);
-    std::ranges::transform(tokens.down, std::back_inserter(n.sides[1]), entry_of);
-    n.own = "“" + label_of(c, tokens.own.id) +
-            "” itself: " + signed_number(static_cast<double>(tokens.own.logit)) + ", place " +
-            grouped(tokens.own_rank + 1);
-    return n;
-  };
-  switch (c.options[kCircuit]) {
-    case Circuit::ov:
-      if (const auto tokens = c.ask(TokensOfHead{layer, head, id_of(c), reading_of(c)})) return take(*tokens);
-      return std::nullopt;
-    case Circuit::keys:
-      if (const auto tokens = c.ask(KeysOfToken{layer, head, id_of(c), reading_of(c)})) return take(*tokens);
-      return std::nullopt;
-    case Circuit::pairs:
-      break;
-  }
-  const auto pairs = c.ask(PairsOfHead{layer, head, reading_of(c)});
-  if (!pairs) return std::nullopt;
-  for (const model::ProductEntry& pair : pairs->strongest) {
-    std::vector<Entry>& side = n.sides[n.sides[0].size() < kRows ? 0 : 1];
-    side.push_back({static_cast<double>(pair.value), pair.col, pair.row});
-  }
-  return n;
+  for (const TokenPush& push : tokens->up) n.sides[0].push_back({push.logit, push.id, push.id});
+  for (const TokenPush& push : tokens->down) n.sides[1].push_back({push.logit, push.id, push.id});
+  n.own = "“" + label_of(c, tokens->own.id) + "” itself: " + signed_number(tokens->own.logit) + ", place " +
+          grouped(tokens->own_rank + 1);
+  return {question, n};
 }
 
 /// "copying score 0.83"; a score says what a head does with all tokens alike.
@@ -135,33 +123,13 @@ std::string copying_words(const ViewContext& c) {
   return "copying score " + (std::isnan(copying->score) ? "none" : signed_number(copying->score));
 }
 
-std::string subtitle_of(const ViewContext& c) {
-  switch (c.options[kCircuit]) {
-    case Circuit::ov:
-      break;
-    case Circuit::keys:
-      return "scores with each key token, scaled";
-    case Circuit::pairs:
-      return "of all tokens as query and key, scaled scores";
-  }
-  return copying_words(c);
-}
-
 std::string title_of(const ViewContext& c) {
-  const std::string head = head_name(c.selection.layer, c.selection.head);
-  const std::string at = head + " at “" + c.run->tokens.labels[position_of(c)] + "”";
-  switch (c.options[kCircuit]) {
-    case Circuit::ov:
-      break;
-    case Circuit::keys:
-      return at + " looks for";
-    case Circuit::pairs:
-      return "Strongest pairs of " + head;
-  }
-  return at + " writes";
+  const std::string head = head_name(c.selection.layer, c.selection.head), words = words_of(c).title;
+  if (c.options[kCircuit] == Circuit::pairs) return words + head;
+  return head + " at “" + c.run->tokens.labels[position_of(c)] + "”" + words;
 }
 
-/// The formula that the numbers are of, in more and in fewer words.
+/// The formula of the numbers, from the longest wording to the shortest.
 std::vector<std::string> formulas_of(const ViewContext& c) {
   const bool ov = c.options[kCircuit] == Circuit::ov, mlp = reading_of(c).after_first_mlp;
   const std::string x = mlp ? "x" : "W_E", token = mlp ? "x[token]" : "W_E[token]";
@@ -180,27 +148,14 @@ std::vector<std::string> formulas_of(const ViewContext& c) {
       x + " W_Q · " + x + " W_K × " + scale, x + " W_Q W_Kᵀ " + x + "ᵀ"};
 }
 
-/// A note in as many words as there is room for.
+/// The longest wording that fits.
 std::string fitting(const viz::Style& style, const std::vector<std::string>& choices, float width) {
   for (const std::string& words : choices)
     if (style.width(words, style.small()) <= width) return words;
   return "";
 }
 
-/// Of a list.
-std::string heading_of(const ViewContext& c, int side) {
-  switch (c.options[kCircuit]) {
-    case Circuit::ov:
-      break;
-    case Circuit::keys:
-      return side == 0 ? "looks for, score" : "looks away from, score";
-    case Circuit::pairs:
-      return side == 0 ? "query → key, score" : "score";
-  }
-  return side == 0 ? "raises, logit" : "lowers, logit";
-}
-
-/// "·is → ·it" in so much room: both tokens give way, not the second alone.
+/// "·is → ·it", both tokens shortened to fit into `room`.
 std::string pair_label(const ViewContext& c, const Entry& pair, float room) {
   const viz::Style style = style_of(c);
   const auto width = [&](std::string_view text) { return style.width(text, style.font_size); };
@@ -212,12 +167,12 @@ std::string pair_label(const ViewContext& c, const Entry& pair, float room) {
   return fitted(query, key) + arrow + fitted(key, query);
 }
 
-/// As wide as `width`.
+/// The chart of a side, `width` wide.
 viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, std::size_t shown,
                        float width) {
   viz::BarChart chart;
   chart.role = kToken;
-  chart.number_title = heading_of(c, side);
+  chart.number_title = words_of(c).headings[side];
   chart.widest_number = "−00.00";
   double most = 0;
   for (const std::vector<Entry>& list : numbers.sides)
@@ -226,8 +181,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
   chart.longest = viz::round_limit(most);
   const std::vector<Entry>& list = numbers.sides[side];
   const bool pairs = c.options[kCircuit] == Circuit::pairs, up = side == 0 || pairs;
-  for (std::size_t i = 0; i < std::min(shown, list.size()); ++i) {
-    const Entry& entry = list[i];
+  for (const Entry& entry : std::span(list).first(std::min(shown, list.size()))) {
     viz::Bar bar;
     constexpr float kLabel = 0.33F;  // of the width; a chart leaves its labels a third of it
     bar.label = pairs ? pair_label(c, entry, kLabel * width) : label_of(c, entry.id);
@@ -237,7 +191,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
     const viz::Color color = c.options[kCircuit] == Circuit::ov ? c.theme->value : c.theme->key;
     bar.color = up ? color : color.with_alpha(115);
     bar.label_color = c.theme->text;
-    bar.id = pairs ? side * kRows + static_cast<int>(i) : entry.id;
+    bar.id = entry.region;
     chart.bars.push_back(std::move(bar));
   }
   return chart;
@@ -248,9 +202,9 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(copying_question(c)));
     return *waiting(c);
   }
-  const std::string subtitle = subtitle_of(c);
-  const auto numbers = numbers_of(c);
-  if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
+  const std::string subtitle = c.options[kCircuit] == Circuit::ov ? copying_words(c) : words_of(c).subtitle;
+  const auto [question, numbers] = numbers_of(c);
+  if (auto words = waiting(c, question, numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   Picture picture = blank(c);
@@ -279,74 +233,54 @@ Picture build(const ViewContext& c) {
   float middle = area.y + used + u + line / 2;
   for (const std::string& note : notes) {
     if (own.empty() && note.empty()) continue;
-    viz::add_label(picture.scene, style, note, {area.x, middle}, style.small(), c.theme->text_muted);
+    paint_note(picture, c, note, {area.x, middle});
     middle += line;
   }
   return picture;
 }
 
 /// What a region shows; null: nothing.
-const Entry* entry_at(const ViewContext& c, const Numbers& numbers, const viz::Region& region) {
-  const bool pairs = c.options[kCircuit] == Circuit::pairs;
-  for (int side = 0; side < kSides; ++side) {
-    const std::vector<Entry>& list = numbers.sides[side];
-    for (std::size_t i = 0; i < list.size(); ++i)
-      if ((pairs ? side * kRows + static_cast<int>(i) : list[i].id) == region.id) return &list[i];
-  }
+const Entry* entry_at(const Numbers& numbers, const viz::Region& region) {
+  for (const std::vector<Entry>& list : numbers.sides)
+    for (const Entry& entry : list)
+      if (entry.region == region.id) return &entry;
   return nullptr;
 }
 
-std::string_view quantity_of(const ViewContext& c) {
-  return c.options[kCircuit] == Circuit::ov ? "logit" : "score";
-}
-
 Table table(const ViewContext& c) {
-  Table result;
-  const auto numbers = numbers_of(c);
-  if (!numbers) return result;
+  const auto numbers = c.run ? numbers_of(c).second : std::nullopt;
+  if (!numbers) return {};
+  const auto& [up, down] = numbers->sides;
+  const CircuitWords words = words_of(c);
   if (c.options[kCircuit] == Circuit::pairs) {
-    result.header = {"place", "query id", "query token", "key id", "key token", "score"};
-    for (const std::vector<Entry>& side : numbers->sides) {
-      for (const Entry& pair : side) {
-        result.rows.push_back({std::to_string(result.rows.size() + 1), std::to_string(pair.query),
-                               label_of(c, pair.query), std::to_string(pair.id), label_of(c, pair.id),
-                               plain(static_cast<float>(pair.value))});
-      }
-    }
+    Table result{{"place", "query id", "query token", "key id", "key token", words.quantity}, {}};
+    for (const std::vector<Entry>& side : numbers->sides)
+      for (const Entry& pair : side)
+        add_row(result, result.rows.size() + 1, pair.query, label_of(c, pair.query), pair.id,
+                label_of(c, pair.id), static_cast<float>(pair.value));
     return result;
   }
-  const bool ov = c.options[kCircuit] == Circuit::ov;
-  const std::string up = ov ? "raised" : "sought", down = ov ? "lowered" : "avoided", what(quantity_of(c));
-  result.header = {"place", up + " id", up + " token", what, down + " id", down + " token", what};
-  const auto& [first, second] = numbers->sides;
-  for (std::size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
-    std::vector<std::string> row{std::to_string(i + 1)};
-    for (const std::vector<Entry>& side : numbers->sides) {
-      const Entry& entry = side[i];
-      row.insert(row.end(),
-                 {std::to_string(entry.id), label_of(c, entry.id), plain(static_cast<float>(entry.value))});
-    }
-    result.rows.push_back(std::move(row));
-  }
+  Table result{{"place"}, {}};
+  for (const std::string& name : words.in_file)
+    result.header.insert(result.header.end(), {name + " id", name + " token", words.quantity});
+  for (std::size_t i = 0; i < std::min(up.size(), down.size()); ++i)
+    add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
+            label_of(c, down[i].id), static_cast<float>(down[i].value));
   return result;
-}
-
-ViewActions on(const ViewContext& c, const Picture&, const viz::Hit*, const Gesture& gesture) {
-  return keys_along_prompt(c, gesture);
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const viz::Region& region = region_of(picture, hit);
-  const auto numbers = numbers_of(c);
-  const Entry* entry = numbers ? entry_at(c, *numbers, region) : nullptr;
+  const auto numbers = c.run ? numbers_of(c).second : std::nullopt;
+  const Entry* entry = numbers ? entry_at(*numbers, region) : nullptr;
   if (!entry) return facts;
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   const auto token = [&](int id) { return label_of(c, id) + "   id " + std::to_string(id); };
   facts.say(title_of(c), Fact::In::status);
   if (entry->query >= 0) facts.say("query " + token(entry->query));
   facts.say((entry->query >= 0 ? "key " : "") + token(entry->id));
-  facts.number(std::string(quantity_of(c)), static_cast<float>(entry->value));
+  facts.number(words_of(c).quantity, static_cast<float>(entry->value));
   if (entry->query >= 0) add_copies_of_token(facts, c, entry->query);
   add_copies_of_token(facts, c, entry->id);
   return facts;
@@ -369,17 +303,14 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View circuits_view() {
-  View view;
-  view.id = "circuits";
-  view.title = "Circuits";
-  view.help = "the OV and QK circuits of a head: which tokens it writes, and which keys it looks for";
+  View view =
+      make_view("circuits", "Circuits",
+                "the OV and QK circuits of a head: which tokens it writes, and which keys it looks for",
+                build, facts, table);
   view.options = {&kCircuit, &kFirstMlp, &kNormalized};
-  view.on = on;
+  add_gestures<nullptr>(view);
   view.figure_size = figure_size;
   view.whole_height = whole_height;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {false, true, false};
   return view;
 }

@@ -2,91 +2,50 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/figure_tiles.h"
-#include "app/views/parts/frame.h"
+#include "app/views/attention/metric_choices.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "viz/charts/heatmap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
 
-/// Of regions. cell: row: layer, col: head; row: id: layer * n_head + head.
+/// Of regions. cell: row: layer, col: head; row: id: a row of the list.
 enum Role { kCell, kRow };
 enum class Text { prompt, repeated, list };
 
-const Option<HeadMetric> kMetric{{.name = "metric",
-                                  .label = "Metric",
-                                  .help = "what of each head the grid shows",
-                                  .default_value = 0,
-                                  .choices = metric_choices(),
-                                  .keys = "fF"}};
-const Option<Text> kText{
-    {.name = "metrics-text",
-     .label = "Text",
-     .help = "what the heads are measured on",
-     .default_value = 0,
-     .choices = {{"prompt", "Prompt", "The prompt"},
-                 {"repeated", "Repeated", "Random tokens and the same ones again, whatever the prompt"},
-                 {"list", "List", "All prompts of the list that is open, whatever the prompt"}},
-     .keys = "tT"}};
-const Option<bool> kLeastFirst{{.name = "least-first",
-                                .label = "Least first",
-                                .help = "the list begins with the heads of the least number",
-                                .default_value = false,
-                                .keys = "rR"}};
-const Option<double> kLeast{
-    {.name = "metric-least",
-     .label = "At least",
-     .help = "only heads whose number is at least this; of changes, in either direction",
-     .default_value = 0.0,
-     .default_name = "all",
-     .low = 1e-6,
-     .high = 1e6,
-     .steps = {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0},
-     .keys = "eE"}};
+const Option<HeadMetric> kMetric =
+    choice_option<HeadMetric>("metric", "Metric", "fF", "what of each head the grid shows", metric_choices());
+const Option<Text> kText = choice_option<Text>(
+    "metrics-text", "Text", "tT", "what the heads are measured on",
+    {{"prompt", "Prompt", "The prompt"},
+     {"repeated", "Repeated", "Random tokens and the same ones again, whatever the prompt"},
+     {"list", "List", "All prompts of the list that is open, whatever the prompt"}});
+const Option<bool> kLeastFirst =
+    switch_option("least-first", "Least first", "rR", "the list begins with the heads of the least number");
+const Option<double> kLeast =
+    number_option("metric-least", "At least", "eE",
+                  "only heads whose number is at least this; of changes, in either direction", 0, 1e-6, 1e6,
+                  {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "all");
 const Option<int> kFirstRow =
     first_row_option("first-head", "First head", "first row of the list that is shown");
 
-/// The numbers of all heads; NaN where they are not there yet, or do not exist.
-struct Numbers {
-  int layers = 0, heads = 0;
-  int done = 0;                                            ///< heads that are there, the first so many
-  std::string pending;                                     ///< how much is there, while not all is
-  std::string texts;                                       ///< what they are measured on, of a list
-  std::array<std::vector<float>, kHeadMetrics> of_metric;  ///< [layers, heads]
-  std::vector<std::string> layer_names, head_names, names;
-
-  std::vector<float>& of(HeadMetric metric) { return of_metric[static_cast<std::size_t>(metric)]; }
-  const std::vector<float>& of(HeadMetric metric) const {
-    return of_metric[static_cast<std::size_t>(metric)];
-  }
-  const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
-  /// What is not there is 0 in it.
-  std::vector<float> grid(const ViewContext& c) const {
-    std::vector<float> values = shown(c);
-    for (float& value : values) value = std::isfinite(value) ? value : 0;
-    return values;
-  }
-};
+bool ignores_prompt(const ViewContext& c) {
+  return c.options[kText] != Text::prompt;
+}
+bool uses_list(const ViewContext& c) {
+  return c.options[kText] == Text::list;
+}
+/// Numbers of the model alone differ only between two models.
+bool is_difference(const ViewContext& c) {
+  return c.side == Side::difference && (!ignores_prompt(c) || (c.run && compares_models(*c.run)));
+}
 
 RepeatedTokens repeated_tokens(const ViewContext& c) {
   return RepeatedTokens::usual(c.run->run->config.n_ctx);
-}
-bool of_model(const ViewContext& c) {
-  return c.options[kText] != Text::prompt;
-}
-bool of_list(const ViewContext& c) {
-  return c.options[kText] == Text::list;
 }
 Question question_of(const ViewContext& c) {
   switch (c.options[kText]) {
@@ -100,117 +59,104 @@ Question question_of(const ViewContext& c) {
   return ThumbnailsOfHeads{};
 }
 
-std::shared_ptr<const HeadMetricsOf> figures_of_texts(const ViewContext& c, Side side) {
-  if (!of_list(c)) return c.ask_on(side, MetricsOnRepeated{repeated_tokens(c)});
-  return c.prompts ? c.ask_on(side, MetricsOnList{over_list(c)}) : nullptr;
+/// The metrics of heads on one side of a comparison: of the first ones, as many as are there.
+struct Measurement {
+  std::shared_ptr<const void> answer;       ///< owns the metrics
+  std::vector<const HeadMetrics*> of_head;  ///< null: none
+  std::string texts;                        ///< what they are measured on, of a list
+  int sequences = 0;                        ///< of random tokens that are done
+  std::size_t prompts = 0;                  ///< of the list that are done
+};
+
+/// On the prompt. Nothing while there is no answer.
+std::optional<Measurement> measured_on_prompt(const ViewContext& c, Side side) {
+  const auto answer = c.ask_on(side, ThumbnailsOfHeads{});
+  if (!answer || !c.run) return std::nullopt;
+  Measurement m{answer, {}, ""};
+  for (int i = 0; i < std::min(answer->done, static_cast<int>(answer->of_head.size())); ++i)
+    m.of_head.push_back(answer->of_head[i] ? &answer->of_head[i]->figures : nullptr);
+  return m;
 }
 
-/// `figures`: of the first heads, as many as are there; null: of that one there are none.
-Numbers numbers_of(const model::Config& config, std::span<const HeadMetrics* const> figures) {
+/// On a list, or on repeated tokens.
+std::optional<Measurement> measured_on_texts(const ViewContext& c, Side side) {
+  if (!c.run || (uses_list(c) && !c.prompts)) return std::nullopt;
+  const auto answer = uses_list(c) ? c.ask_on(side, MetricsOnList{over_list(c)})
+                                   : c.ask_on(side, MetricsOnRepeated{repeated_tokens(c)});
+  if (!answer) return std::nullopt;
+  Measurement m{answer, {}, "", answer->sequences, answer->progress.done};
+  for (const HeadMetrics& head : answer->heads) m.of_head.push_back(&head);
+  if (uses_list(c)) m.texts = list_words(c, answer->progress);
+  return m;
+}
+
+/// The numbers of all heads; NaN where they are not there yet, or do not exist.
+struct Numbers {
+  int layers = 0, heads = 0;
+  int done = 0;                                            ///< the first heads that are there
+  std::string pending;                                     ///< how much is there, while not all is
+  std::string texts;                                       ///< what they are measured on, of a list
+  std::array<std::vector<float>, kHeadMetrics> of_metric;  ///< [layers, heads]
+  std::vector<std::string> names;
+
+  int count() const { return layers * heads; }
+  const std::vector<float>& of(HeadMetric metric) const {
+    return of_metric[static_cast<std::size_t>(metric)];
+  }
+  const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
+};
+
+/// Nothing without an answer, and while the two sides of a comparison have gone through different texts.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  const auto measured = [&](Side side) {
+    return ignores_prompt(c) ? measured_on_texts(c, side) : measured_on_prompt(c, side);
+  };
+  const bool change = is_difference(c);
+  const auto now = measured(change ? Side::run : c.side);
+  const auto before = change ? measured(Side::baseline) : std::nullopt;
+  if (!now || (change && !before)) return std::nullopt;
+  if (change && (now->sequences != before->sequences || now->prompts != before->prompts)) return std::nullopt;
+  const model::Config& config = c.run->run->config;
   Numbers n;
   n.layers = config.n_layer, n.heads = config.n_head;
-  n.done = static_cast<int>(figures.size());
-  for (int layer = 0; layer < n.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
-  for (int head = 0; head < n.heads; ++head) n.head_names.push_back("H" + std::to_string(head));
-  for (int i = 0; i < n.layers * n.heads; ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
-  for (const HeadMetricKind& metric : head_metrics()) {
-    std::vector<float>& of = n.of(metric.id);
-    of.assign(n.names.size(), std::numeric_limits<float>::quiet_NaN());
-    for (std::size_t i = 0; i < figures.size(); ++i)
-      if (figures[i]) of[i] = static_cast<float>((*figures[i])[metric.id]);
-  }
-  return n;
-}
-
-/// What is of the model alone changes only from one model to another.
-bool of_change(const ViewContext& c) {
-  return c.side == Side::difference && (!of_model(c) || (c.run && compares_models(*c.run)));
-}
-
-/// What the figures have more than those of what the run is compared with (null: not known), of heads that
-/// are there in both.
-void subtract(Numbers& n, std::span<const HeadMetrics* const> before) {
-  n.done = std::min(n.done, static_cast<int>(before.size()));
-  for (const HeadMetricKind& metric : head_metrics())
-    for (std::size_t i = 0; i < n.of(metric.id).size(); ++i) {
-      const bool known = i < static_cast<std::size_t>(n.done) && before[i];
-      n.of(metric.id)[i] -=
-          known ? static_cast<float>((*before[i])[metric.id]) : std::numeric_limits<float>::quiet_NaN();
-    }
-}
-
-std::vector<const HeadMetrics*> figures_in(const HeadMetricsOf& answer) {
-  std::vector<const HeadMetrics*> figures;
-  for (const HeadMetrics& head : answer.heads) figures.push_back(&head);
-  return figures;
-}
-std::vector<const HeadMetrics*> figures_in(const Thumbnails& answer) {
-  std::vector<const HeadMetrics*> figures;
-  for (int i = 0; i < std::min(answer.done, static_cast<int>(answer.of_head.size())); ++i) {
-    const auto& head = answer.of_head[i];
-    figures.push_back(head ? &head->figures : nullptr);
-  }
-  return figures;
-}
-
-/// Of the texts that both models went through; parts of different lengths would be of different texts.
-bool as_far(const HeadMetricsOf& a, const HeadMetricsOf& b) {
-  return a.sequences == b.sequences && a.progress.done == b.progress.done;
-}
-
-std::optional<Numbers> numbers_of_texts(const ViewContext& c) {
-  if (!c.run) return std::nullopt;
-  const auto answer = figures_of_texts(c, of_change(c) ? Side::run : c.side);
-  const auto before = of_change(c) ? figures_of_texts(c, Side::baseline) : nullptr;
-  if (!answer || (of_change(c) && (!before || !as_far(*answer, *before)))) return std::nullopt;
-  Numbers n = numbers_of(c.run->run->config, figures_in(*answer));
-  if (before) subtract(n, figures_in(*before));
+  n.texts = now->texts;
+  n.done = static_cast<int>(std::min(now->of_head.size(), change ? before->of_head.size() : SIZE_MAX));
   const int sequences = repeated_tokens(c).sequences;
-  if (of_list(c)) {
-    n.texts = list_words(c, answer->progress);
-  } else if (answer->sequences < sequences) {
-    n.pending = std::to_string(answer->sequences) + " of " + std::to_string(sequences) + " sequences";
+  if (!ignores_prompt(c) && n.done < n.count())
+    n.pending = std::to_string(n.done) + " of " + std::to_string(n.count()) + " heads";
+  if (ignores_prompt(c) && !uses_list(c) && now->sequences < sequences)
+    n.pending = std::to_string(now->sequences) + " of " + std::to_string(sequences) + " sequences";
+  for (int i = 0; i < n.count(); ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
+  for (const HeadMetricKind& metric : head_metrics()) {
+    const auto value = [&](const Measurement& of, int head) {
+      return head < n.done && of.of_head[head] ? static_cast<float>((*of.of_head[head])[metric.id])
+                                               : std::numeric_limits<float>::quiet_NaN();
+    };
+    for (int i = 0; i < n.count(); ++i)
+      n.of_metric[static_cast<std::size_t>(metric.id)].push_back(change ? value(*now, i) - value(*before, i)
+                                                                        : value(*now, i));
   }
   return n;
 }
 
-/// Nothing while there is no answer.
-std::optional<Numbers> numbers_of(const ViewContext& c) {
-  if (of_model(c)) return numbers_of_texts(c);
-  const auto answer = c.ask_on(of_change(c) ? Side::run : c.side, ThumbnailsOfHeads{}),
-             before = of_change(c) ? c.ask_on(Side::baseline, ThumbnailsOfHeads{}) : nullptr;
-  if (!answer || !c.run || (of_change(c) && !before)) return std::nullopt;
-  const model::Config& config = c.run->run->config;
-  Numbers n = numbers_of(config, figures_in(*answer));
-  if (before) subtract(n, figures_in(*before));
-  const int count = config.n_layer * config.n_head;
-  if (n.done < count) n.pending = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
-  return n;
-}
-
-/// Those that are there and large enough, of [layers, heads].
+/// Heads that are there with a number that is large enough, indices into [layers, heads].
 std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
   const auto least = static_cast<float>(c.options[kLeast]);
   std::vector<int> heads;
   for (int i = 0; i < n.done; ++i) {
     const float value = n.shown(c)[i];
-    if (least <= 0 || (of_change(c) ? std::abs(value) : value) >= least) heads.push_back(i);
+    if (least <= 0 || (is_difference(c) ? std::abs(value) : value) >= least) heads.push_back(i);
   }
   return heads;
 }
 
 // ---- the figure ----
 
-struct Layout {
-  viz::Rect grid, list;  ///< no width: no room
-  float note_y = 0;      ///< top of a line under the grid
-};
-
-Layout lay_out(const ViewContext& c) {
+/// The grid, and the list with it or in its place.
+BesideList lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const auto [grid, list] = lay_out_beside_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
-  if (grid.h < 6 * c.font_size) return {{}, below_title(c), 0};
-  return {grid, list, grid.bottom() + style.unit()};
+  const BesideList l = lay_out_beside_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
+  return l.figure.h < 6 * c.font_size ? BesideList{{}, below_title(c)} : l;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
@@ -244,35 +190,38 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
   return list;
 }
 
-/// Returns where its cells end below.
+/// Returns the bottom of its cells.
 float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
-  const std::vector<float> grid_values = n.grid(c);
+  std::vector<float> grid_values = n.shown(c);
+  std::ranges::replace_if(
+      grid_values, [](float v) { return !std::isfinite(v); }, 0.F);
   const viz::Matrix values = viz::Matrix::row_major(grid_values, n.layers, n.heads);
   const viz::ValueRange range = viz::value_range(values);
   const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
   viz::Heatmap map;
   map.cells.matrix = values;
-  map.cells.scale =
-      of_change(c) ? viz::diverging_scale(range.magnitude() > 0 ? static_cast<double>(range.magnitude()) : 1)
-                   : viz::linear_scale(static_cast<double>(range.high));
-  map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
-  map.cols = {n.head_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = (of_change(c) ? difference_name(c) + std::string(", ") : "") +
+  map.cells.scale = is_difference(c) ? viz::diverging_scale(range.magnitude() > 0 ? range.magnitude() : 1)
+                                     : viz::linear_scale(range.high);
+  std::vector<std::string> layers, heads;
+  for (int layer = 0; layer < n.layers; ++layer) layers.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < n.heads; ++head) heads.push_back("H" + std::to_string(head));
+  map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
+  map.cols = {heads, "head", c.theme->accent, c.selection.head};
+  map.scale_title = (is_difference(c) ? difference_name(c) + std::string(", ") : "") +
                     std::string(kind_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
+  const auto cover = [&](int head, viz::Color color) {
+    picture.scene.add(viz::FillRect{grid.cell_rect(head / n.heads, head % n.heads).inset(0.5F), color});
+  };
   const std::vector<int> listed = listed_heads(c, n);  // the others step back
   for (int head = 0; head < n.done && c.options[kLeast] > 0; ++head)
-    if (!std::ranges::binary_search(listed, head))
-      picture.scene.add(viz::FillRect{grid.cell_rect(head / n.heads, head % n.heads).inset(0.5F),
-                                      c.theme->surface.with_alpha(215)});
+    if (!std::ranges::binary_search(listed, head)) cover(head, c.theme->surface.with_alpha(215));
   // Not there yet, or nothing to measure.
-  for (int layer = 0; layer < n.layers && !all; ++layer)
-    for (int head = 0; head < n.heads; ++head)
-      if (!std::isfinite(n.shown(c)[layer * n.heads + head]))
-        picture.scene.add(viz::FillRect{grid.cell_rect(layer, head).inset(0.5F), c.theme->raised});
+  for (int head = 0; head < n.count() && !all; ++head)
+    if (!std::isfinite(n.shown(c)[head])) cover(head, c.theme->raised);
   picture.scene.add(
       viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
   return grid.rect.bottom();
@@ -282,9 +231,9 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
 std::string note_of(const ViewContext& c, const Numbers& n) {
   if (!n.pending.empty()) return "computing… " + n.pending;
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
-  if (of_model(c)) return "no finite numbers";
+  if (ignores_prompt(c)) return "no finite numbers";
   if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
-  if (of_change(c)) return std::string("no finite ") + difference_name(c) + "s";
+  if (is_difference(c)) return std::string("no finite ") + difference_name(c) + "s";
   if (!has_own_keys(*c.run)) return "the keys are no tokens of the queries' text";
   const std::string_view lacking = kind_of(c.options[kMetric]).lacking;
   return lacking.empty() ? "no finite numbers" : std::string(lacking);
@@ -293,8 +242,8 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
 /// What is averaged, and over what.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
   const std::string detail(kind_of(c.options[kMetric]).detail);
-  if (!of_model(c)) return detail;
-  if (of_list(c)) return n.texts + "; " + detail;
+  if (!ignores_prompt(c)) return detail;
+  if (uses_list(c)) return n.texts + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
   return std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
          " random tokens, each twice; " + detail;
@@ -303,95 +252,78 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
 Picture build(const ViewContext& c) {
   const std::optional<Numbers> numbers = numbers_of(c);
   if (auto words = waiting(c)) return *words;
-  if (of_list(c) && !c.prompts) return no_list(c);
+  if (uses_list(c) && !c.prompts) return no_list(c);
   if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
   const Numbers& n = *numbers;
-  const Layout layout = lay_out(c);
+  const auto [figure, beside] = lay_out(c);
   const std::vector<int> heads = listed_heads(c, n);
   List list = list_of(c, n, heads);
-  list.lay_out(layout.list);
-  const bool lists = layout.list.w > 0 && list.layout().places.size() > 1;
-  if (layout.grid.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
+  list.lay_out(beside);
+  const bool lists = beside.w > 0 && list.layout().places.size() > 1;
+  if (figure.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
     return too_small(c, "for the heads");
   Picture picture = blank(c);
   const std::string title(kind_of(c.options[kMetric]).title);
-  if (of_change(c)) {
-    paint_title(picture, c, title + difference_suffix(c), difference_words(c) + "; " + detail_of(c, n));
-  } else {
-    paint_title(picture, c, title, detail_of(c, n));
-  }
-  const float cells_end = layout.grid.w > 0 ? paint_grid(picture, c, n, layout.grid) : 0;
+  paint_title(picture, c, title + (is_difference(c) ? difference_suffix(c) : ""),
+              (is_difference(c) ? difference_words(c) + "; " : "") + detail_of(c, n));
+  const float cells_end = figure.w > 0 ? paint_grid(picture, c, n, figure) : 0;
   std::string note = note_of(c, n);
   if (lists) list.paint(picture);
-  // One of the two alone is a lesser figure.
-  picture.whole = picture.whole && layout.grid.w > 0 && (lists || c.in_pane);
-  if (layout.grid.w <= 0) return picture;
+  // One of the two alone is not the whole figure.
+  picture.whole = picture.whole && figure.w > 0 && (lists || c.in_pane);
+  if (figure.w <= 0) return picture;
   if (note.empty() && c.options[kLeast] > 0)
-    note =
-        std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
-        (of_change(c) ? compares_different_inputs(*c.run) ? "different by at least " : "changed by at least "
-                      : "at least ") +
-        to_text(kLeast, c.options.value(kLeast));
+    note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
+           (is_difference(c)
+                ? compares_different_inputs(*c.run) ? "different by at least " : "changed by at least "
+                : "at least ") +
+           to_text(kLeast, c.options.value(kLeast));
   if (lists && note.empty()) note = list.note("listed: ");
-  const float note_y = std::min(layout.note_y, cells_end + 2 * style.unit());
-  paint_small_lines(picture, c, {note}, {layout.grid.x, note_y}, layout.grid.w);
+  const float note_y = std::min(figure.bottom() + style.unit(), cells_end + 2 * style.unit());
+  paint_small_lines(picture, c, {note}, {figure.x, note_y}, figure.w);
   return picture;
-}
-
-/// The head of a row of the list.
-int head_of_row(const ViewContext& c, const Numbers& n, int row) {
-  const std::vector<int> heads = listed_heads(c, n);
-  return row < std::ssize(heads) ? heads[row] : static_cast<int>(std::ssize(n.names));
 }
 
 /// The head under the mouse; beyond all of them where it is not there any more.
 int head_at(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  return region.role == kRow ? head_of_row(c, n, region.id) : hit.row * n.heads + hit.col;
+  if (region.role != kRow) return hit.row * n.heads + hit.col;
+  const std::vector<int> heads = listed_heads(c, n);
+  return region.id < std::ssize(heads) ? heads[region.id] : n.count();
 }
 
 /// A row for each head, listed or not.
 Table table(const ViewContext& c) {
-  Table result;
-  const std::optional<Numbers> numbers = numbers_of(c);
-  if (!numbers) return result;
-  const Numbers& n = *numbers;
-  result.header = {"layer", "head"};
+  const std::optional<Numbers> n = numbers_of(c);
+  if (!n) return {};
+  Table result{{"layer", "head"}, {}};
   for (const HeadMetricKind& metric : head_metrics())
-    result.header.push_back((of_change(c) ? difference_prefix(c) : "") + std::string(metric.heading));
-  for (int index = 0; index < n.done; ++index) {
-    std::vector<std::string> row{std::to_string(index / n.heads), std::to_string(index % n.heads)};
-    for (const auto& values : n.of_metric) row.push_back(plain(values[index]));
-    result.rows.push_back(std::move(row));
+    result.header.push_back((is_difference(c) ? difference_prefix(c) : "") + std::string(metric.heading));
+  for (int head = 0; head < n->done; ++head) {
+    auto& row = result.rows.emplace_back();
+    add_cells(row, head / n->heads, head % n->heads);
+    for (const auto& values : n->of_metric) add_cells(row, values[head]);
   }
   return result;
 }
 
 std::optional<ViewActions> on_key(const ViewContext& c, const TableRows&, const Gesture& gesture) {
-  switch (gesture.key) {
-    case Key::up:
-      return ViewActions{MoveHead{-1, 0}};
-    case Key::down:
-      return ViewActions{MoveHead{1, 0}};
-    case Key::left:
-      return ViewActions{MoveHead{0, -1}};
-    case Key::right:
-      return ViewActions{MoveHead{0, 1}};
-    case Key::home:
-      return ViewActions{SelectHead{c.selection.layer, 0}};
-    case Key::end:
-      return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
-    default:
-      return std::nullopt;
-  }
+  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
+  if (gesture.key == Key::left) return ViewActions{MoveHead{0, -1}};
+  if (gesture.key == Key::right) return ViewActions{MoveHead{0, 1}};
+  if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
+  if (gesture.key == Key::end)
+    return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
+  return std::nullopt;
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const std::optional<Numbers> numbers = numbers_of(c);
-  const int index = numbers ? head_at(c, *numbers, picture, hit) : 0;
-  if (!numbers || index >= std::ssize(numbers->names)) return {};
-  return {SelectHead{index / numbers->heads, index % numbers->heads}};
+  const std::optional<Numbers> n = numbers_of(c);
+  const int head = n ? head_at(c, *n, picture, hit) : 0;
+  if (!n || head >= n->count()) return {};
+  return {SelectHead{head / n->heads, head % n->heads}};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -400,32 +332,30 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!numbers) return facts;
   const Numbers& n = *numbers;
   const int head = head_at(c, n, picture, hit);
-  const auto index = static_cast<std::size_t>(head);
-  if (index >= n.names.size()) return facts;
+  if (head >= n.count()) return facts;
   const std::vector<int> listed = listed_heads(c, n);
-  const auto row = std::ranges::lower_bound(listed, head) - listed.begin();
-  const bool is_listed = row < std::ssize(listed) && listed[row] == head;
+  const auto row = std::ranges::find(listed, head);
   for (const viz::Region& region : picture.regions) {
     const auto frame = [&](const viz::Rect& rect) {
       facts.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
     };
     if (region.role == kCell) {
       frame(region.cell_rect(head / n.heads, head % n.heads).inset(-0.5F));
-    } else if (is_listed && region.id == row) {
+    } else if (row != listed.end() && region.id == row - listed.begin()) {
       frame(region.rect.inset(0.5F));
     }
   }
-  facts.say(n.names[index]);
-  facts.commands.push_back({"Show " + n.names[index], {SelectHead{head / n.heads, head % n.heads}}});
+  facts.say(n.names[head]);
+  facts.commands.push_back({"Show " + n.names[head], {SelectHead{head / n.heads, head % n.heads}}});
   if (head >= n.done) {
     facts.say(kComputing, Fact::In::tooltip);
     return facts;
   }
   for (const HeadMetricKind& metric : head_metrics()) {
-    const float value = n.of(metric.id)[index];
+    const float value = n.of(metric.id)[head];
     const bool weight = metric.unit == "weight", none = std::isnan(value),
                chosen = metric.id == c.options[kMetric];
-    facts.said.push_back({.label = (of_change(c) ? difference_prefix(c) : "") +
+    facts.said.push_back({.label = (is_difference(c) ? difference_prefix(c) : "") +
                                    std::string(weight ? "weight: " : "") + std::string(metric.heading),
                           .value = none ? "none" : exact(value),
                           .unit = weight || none ? "" : std::string(metric.unit),
@@ -443,21 +373,18 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View head_metrics_view() {
-  View view;
-  view.id = "metrics";
-  view.title = "Head metrics";
-  view.help = "what each head does with this prompt, a list of prompts, or random tokens said twice";
+  View view =
+      make_view("metrics", "Head metrics",
+                "what each head does with this prompt, a list of prompts, or random tokens said twice", build,
+                facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
-  view.of_model = of_model;
+  view.of_model = ignores_prompt;
   view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
   add_list<kRows, click, on_key>(view);
   view.figure_size = figure_size;
   view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   return view;
 }
 

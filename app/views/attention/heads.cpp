@@ -1,87 +1,82 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/run/comparison.h"
-#include "app/views/parts/comparison_words.h"
+#include "app/views/attention/metric_choices.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/edit_menu.h"
-#include "app/views/parts/figure_tiles.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 #include "viz/charts/small_multiples.h"
-#include "viz/scene/scale.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
 
 constexpr float kSmallestHatched = 72;  // pixels a tile
 constexpr float kCardSide = 220;
-constexpr std::uint8_t kFaded = 170;  // a former map, under so much of the surface
+constexpr std::uint8_t kFaded = 170;  // a previous map, under so much of the surface
 enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the small map's cells
 
-const Option<double> kHeadsZoom{{.name = "heads-zoom",
-                                 .label = "Size",
-                                 .help = "size of the small maps, times what fits",
-                                 .default_value = 1.0,
-                                 .low = 1,
-                                 .high = 8,
-                                 .kept = false,
-                                 .pane_only = true,
-                                 .control = Control::none}};
-const Option<double> kFirstLayer{{.name = "heads-scroll",
-                                  .label = "First layer",
-                                  .help = "first layer that is shown",
-                                  .default_value = 0.0,
-                                  .low = 0,
-                                  .high = 1e6,
-                                  .kept = false,
-                                  .pane_only = true,
-                                  .control = Control::none}};
-const Option<double> kFirstHead{{.name = "heads-scroll-x",
-                                 .label = "First head",
-                                 .help = "first head that is shown",
-                                 .default_value = 0.0,
-                                 .low = 0,
-                                 .high = 1e6,
-                                 .kept = false,
-                                 .pane_only = true,
-                                 .control = Control::none}};
+/// How much of the maps a pane shows; `low`: by default.
+Option<double> pane_option(std::string_view name, std::string_view label, std::string_view help, double low,
+                           double high) {
+  Option<double> option = gesture_option(name, label, help, low, low, high);
+  option.pane_only = true;
+  return option;
+}
+const Option<double> kHeadsZoom =
+    pane_option("heads-zoom", "Size", "size of the small maps, times what fits", 1, 8);
+const Option<double> kFirstLayer =
+    pane_option("heads-scroll", "First layer", "first layer that is shown", 0, 1e6);
+const Option<double> kFirstHead =
+    pane_option("heads-scroll-x", "First head", "first head that is shown", 0, 1e6);
 
 /// What a tile holds: 0 its small map, else 1 + a HeadMetric.
 enum class Tiles { maps };
-const Option<Tiles> kTiles{
-    {.name = "heads-figure",
-     .label = "Tiles",
-     .help = "what stands for each head: its small map, or a number that is measured on the prompt",
-     .default_value = 0,
-     .choices = metric_choices({{"map", "Maps", "The small attention pattern of each head"}}),
-     .keys = "G"}};
+const Option<Tiles> kTiles = choice_option<Tiles>(
+    "heads-figure", "Tiles", "G",
+    "what stands for each head: its small map, or a number that is measured on the prompt",
+    metric_choices({{"map", "Maps", "The small attention pattern of each head"}}));
 
-/// The figure that the tiles show; none: they show maps, as changes always do.
-std::optional<HeadMetric> figure_of(const ViewContext& c) {
+/// The metric that the tiles show; none: they show maps, as differences always do.
+std::optional<HeadMetric> metric_of(const ViewContext& c) {
   if (c.options[kTiles] == Tiles::maps || c.side == Side::difference) return std::nullopt;
   return static_cast<HeadMetric>(static_cast<int>(c.options[kTiles]) - 1);
 }
 
-bool is_ready(const ViewContext& c, const Thumbnail& t) {
-  return t.rows == std::min(c.run->run->length(), Thumbnail::kMost) &&
-         t.cols == std::min(key_count(*c.run), Thumbnail::kMost);
+/// Cells of a small map on either side.
+int row_count(const ViewContext& c) {
+  return std::min(c.run->run->length(), Thumbnail::kMost);
+}
+int col_count(const ViewContext& c) {
+  return std::min(key_count(*c.run), Thumbnail::kMost);
 }
 
-/// This run's; null while it is not there yet.
+/// This run's thumbnail; null while it is not there yet.
 const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
   return index < thumbnails.done ? thumbnails.of_head[index].get() : nullptr;
 }
 
-/// The former run's in its place, for the eye alone: null where its size is another.
-const Thumbnail* former_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
+/// The previous run's thumbnail, shown meanwhile; null where its size differs.
+const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
   const Thumbnail* t = thumbnails.of_head[index].get();
-  return t && is_ready(c, *t) ? t : nullptr;
+  return t && t->rows == row_count(c) && t->cols == col_count(c) ? t : nullptr;
+}
+
+/// One scale for all heads, so that they can be compared.
+viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
+  viz::ValueRange all;
+  double most = 0;
+  const auto metric = metric_of(c);
+  for (int i = 0; i < c.run->run->config.n_layer * c.run->run->config.n_head; ++i) {
+    const Thumbnail* t = thumbnail_of(thumbnails, i);
+    if (!t) continue;
+    if (metric && std::isfinite(t->figures[*metric])) most = std::max(most, t->figures[*metric]);
+    all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
+  }
+  if (metric) return viz::linear_scale(most);
+  return c.side == Side::difference ? difference_scale(all, c.options) : weight_scale(all, c.options);
 }
 
 /// A thumbnail as the scale sees it. Without key 0, a pooled first column holds the keys that remain of it;
@@ -92,52 +87,18 @@ struct Map {
   viz::HeatmapCells cells;
 };
 
-std::vector<float> seen_values(const Thumbnail& t, const Options& options) {
-  std::vector<float> values = t.values;
-  if (options[kWithoutKey0] && !t.first_column_without_key0.empty()) {
-    for (int row = 0; row < t.rows; ++row) {
-      values[static_cast<std::size_t>(row) * static_cast<std::size_t>(t.cols)] =
-          t.first_column_without_key0[row];
-    }
-  }
-  return values;
-}
-
-int outside_column(const Thumbnail& t, const Options& options) {
-  return options[kWithoutKey0] && t.first_column_without_key0.empty() && t.cols > 1 ? 0 : -1;
-}
-
-/// One scale for all heads, so that they can be compared.
-viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
-  viz::ValueRange all;
-  const int heads = c.run->run->config.n_layer * c.run->run->config.n_head;
-  if (const auto figure = figure_of(c)) {
-    double most = 0;
-    for (int i = 0; i < heads; ++i) {
-      const Thumbnail* t = thumbnail_of(thumbnails, i);
-      if (t && std::isfinite(t->figures[*figure])) most = std::max(most, t->figures[*figure]);
-    }
-    return viz::linear_scale(most);
-  }
-  for (int i = 0; i < heads; ++i) {
-    if (const Thumbnail* t = thumbnail_of(thumbnails, i))
-      all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
-  }
-  return c.side == Side::difference ? change_scale(all, c.options) : weight_scale(all, c.options);
-}
-
 Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& scale) {
-  const Options& options = c.options;
   Map map;
-  map.values = seen_values(t, options);
-  const viz::Matrix matrix = viz::Matrix::row_major(map.values, t.rows, t.cols);
-  if (options[kValueScale] == ValueScale::per_row && c.side != Side::difference)
-    map.row_factors = pattern_scale(matrix, options, "", t.masked.empty()).row_factors;
-  map.cells.matrix = matrix;
+  map.values = t.values;
+  const bool without_key0 = c.options[kWithoutKey0], pooled = !t.first_column_without_key0.empty();
+  for (int row = 0; row < t.rows && without_key0 && pooled; ++row)
+    map.values[row * t.cols] = t.first_column_without_key0[row];
+  map.cells.matrix = viz::Matrix::row_major(map.values, t.rows, t.cols);
+  map.row_factors = pattern_scale(c, map.cells.matrix, "", t.masked.empty()).row_factors;
   map.cells.scale = scale;
   map.cells.masked_above_diagonal = t.masked.empty();
   map.cells.masked = t.masked;
-  map.cells.outside_column = outside_column(t, options);
+  map.cells.outside_column = without_key0 && !pooled && t.cols > 1 ? 0 : -1;
   map.cells.row_factors = map.row_factors;
   return map;
 }
@@ -162,7 +123,7 @@ struct Layout {
  private:
   double shown(float room, int count) const {
     constexpr double kRounding = 1e-3;
-    const double fit = static_cast<double>((room + tiles.gap) / tiles.pitch());
+    const double fit = (room + tiles.gap) / tiles.pitch();
     return fit + kRounding >= count ? count : fit;
   }
 };
@@ -210,16 +171,17 @@ void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) 
 }
 
 /// The scale in one line, and the colour outside of it where there is room for both.
-void paint_legend(viz::Scene& scene, const ViewContext& c, const viz::ColorScale& scale,
-                  const std::string& title, const std::optional<viz::Outside>& outside, viz::Point at) {
+void paint_legend(Picture& picture, const ViewContext& c, const Layout& layout, viz::Point at) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), room = c.width - margin(c) - at.x;
   viz::Scene measured;
-  if (viz::paint_color_scale_line(measured, scale, title, at, style) > room) return;
-  float x = at.x + viz::paint_color_scale_line(scene, scale, title, at, style) + 3 * u;
+  if (viz::paint_color_scale_line(measured, layout.scale, layout.scale_title, at, style) > room) return;
+  const float x =
+      at.x + viz::paint_color_scale_line(picture.scene, layout.scale, layout.scale_title, at, style) + 3 * u;
+  const auto& outside = layout.outside;
   if (!outside || x + 3 * u + style.width(outside->text, style.small()) > at.x + room) return;
-  scene.add(viz::FillRect{{x, at.y - u, 2 * u, 2 * u}, outside->color});
-  viz::add_label(scene, style, outside->text, {x + 3 * u, at.y}, style.small(), c.theme->text_muted);
+  picture.scene.add(viz::FillRect{{x, at.y - u, 2 * u, 2 * u}, outside->color});
+  paint_note(picture, c, outside->text, {x + 3 * u, at.y});
 }
 
 double first_layer(const ViewContext& c) {
@@ -231,8 +193,8 @@ double first_head(const ViewContext& c) {
 
 viz::PooledCells pooled_in(const ViewContext& c, const viz::Rect& tile) {
   viz::Region map;
-  map.rows = std::min(c.run->run->length(), Thumbnail::kMost);
-  map.cols = std::min(key_count(*c.run), Thumbnail::kMost);
+  map.rows = row_count(c);
+  map.cols = col_count(c);
   map.rect = tile;
   return viz::pooled_cells(map, style_of(c));
 }
@@ -244,11 +206,11 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   Layout layout;
   layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
-  const auto figure = figure_of(c);
+  const auto metric = metric_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
   if (c.side == Side::difference) layout.scale_title = difference_prefix(c) + std::string("weight");
-  if (figure) layout.scale_title = kind_of(*figure).unit;
-  if (!figure && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
+  if (metric) layout.scale_title = kind_of(*metric).unit;
+  if (!metric && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;
@@ -259,13 +221,13 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   }
   // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
   layout.legend = c.in_pane && area.h >= 8 * line;
-  const auto ratio = [](int count) { return static_cast<double>(count) / std::min(count, Thumbnail::kMost); };
-  layout.row_ratio = ratio(c.run->run->length()), layout.col_ratio = ratio(key_count(*c.run));
+  layout.row_ratio = 1.0 * c.run->run->length() / row_count(c);
+  layout.col_ratio = 1.0 * key_count(*c.run) / col_count(c);
   const float widest_tile =
       std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
       static_cast<float>(c.options[kHeadsZoom]);
   const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
-  layout.pools = !figure && std::max(layout.row_ratio * guess.rows, layout.col_ratio * guess.cols) > 1.001 &&
+  layout.pools = !metric && std::max(layout.row_ratio * guess.rows, layout.col_ratio * guess.cols) > 1.001 &&
                  area.h >= 9 * line;
   const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
   const float left = std::ceil(
@@ -285,6 +247,20 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   return layout;
 }
 
+/// A head's metric on its colour, where it has room; one that it does not have stays blank.
+void paint_metric_tile(viz::Scene& scene, const ViewContext& c, double value, const viz::ColorScale& scale,
+                       const viz::Rect& rect) {
+  const viz::Style style = style_of(c);
+  const bool any = std::isfinite(value);
+  const viz::Color under = any ? scale.color(*c.theme, value) : c.theme->raised;
+  scene.add(viz::FillRect{rect, under});
+  scene.add(viz::StrokeRect{rect, c.theme->line, 1});
+  const std::string text = any ? viz::fixed_number(value, 2) : "–";
+  if (style.width(text, style.small()) + style.unit() > rect.w || style.line(style.small()) > rect.h) return;
+  viz::add_label(scene, style, text, rect.center(), style.small(),
+                 any ? text_on(c, under) : c.theme->text_muted, viz::FontStyle::regular, viz::Align::center);
+}
+
 Picture build(const ViewContext& c) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
@@ -297,15 +273,14 @@ Picture build(const ViewContext& c) {
   const viz::ColorScale& scale = layout.scale;
   Picture picture = blank(c);
   picture.whole = layout.figure || c.in_pane;
-  const auto figure = figure_of(c);
+  const auto metric = metric_of(c);
   if (layout.figure) {
     const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
-    const std::string axes = "rows: layers; in each map, rows are queries and columns keys";
-    paint_title(picture, c, figure ? kind_of(*figure).title : all,
-                figure ? std::string(kind_of(*figure).detail)
-                : c.side == Side::difference
-                    ? std::string(difference_suffix(c) + 2) + ", " + difference_words(c) + "; " + axes
-                    : axes);
+    std::string subtitle = "rows: layers; in each map, rows are queries and columns keys";
+    if (c.side == Side::difference)
+      subtitle = std::string(difference_suffix(c) + 2) + ", " + difference_words(c) + "; " + subtitle;
+    if (metric) subtitle = kind_of(*metric).detail;
+    paint_title(picture, c, metric ? kind_of(*metric).title : all, subtitle);
   }
   if (inner.w < 8 || inner.h < 8) return too_small(c);
 
@@ -319,21 +294,19 @@ Picture build(const ViewContext& c) {
       const viz::Rect rect = tiles.tile_rect(layer, head);
       const int index = layer * config.n_head + head;
       const Thumbnail* own = thumbnail_of(*thumbnails, index);
-      const Thumbnail* t = own ? own : former_of(c, *thumbnails, index);
-      const int rows = t && !figure ? t->rows : 1, cols = t && !figure ? t->cols : 1;
+      const Thumbnail* t = own ? own : previous_of(c, *thumbnails, index);
+      const int rows = t && !metric ? t->rows : 1, cols = t && !metric ? t->cols : 1;
       picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, rows, cols));
       if (!t) {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;
       }
-      if (figure) {
-        paint_figure_tile(scene, c, t->figures[*figure], scale, rect);
+      if (metric) {
+        paint_metric_tile(scene, c, t->figures[*metric], scale, rect);
       } else {
         Map map = make_map(*t, c, scale);
         map.cells.hatched = tiles.tile >= kSmallestHatched;
-        viz::paint_cells(
-            scene, map.cells,
-            {kHead, 0, rect, 0, 0, static_cast<double>(rows), static_cast<double>(cols), rows, cols}, style);
+        viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, 1.0 * rows, 1.0 * cols, rows, cols}, style);
       }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
     }
@@ -350,25 +323,29 @@ Picture build(const ViewContext& c) {
   // Under the maps, or from the margin on where that leaves too little room.
   const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
   if (layout.legend) {
-    paint_legend(scene, c, scale, layout.scale_title, layout.outside, {legend_x, y});
+    paint_legend(picture, c, layout, {legend_x, y});
     y += line + u;
   }
   if (layout.pools) {
     const viz::PooledCells under = pooled_in(c, tiles.tile_rect(0, 0));
-    viz::add_label(scene, style,
-                   viz::pooling_words(viz::Pooling::strongest,
-                                      {layout.row_ratio * under.rows, layout.col_ratio * under.cols},
-                                      area.right() - area.x, style),
-                   {area.x, y}, style.small(), c.theme->text_muted);
+    paint_note(picture, c,
+               viz::pooling_words(viz::Pooling::strongest,
+                                  {layout.row_ratio * under.rows, layout.col_ratio * under.cols},
+                                  area.right() - area.x, style),
+               {area.x, y});
   }
   return picture;
+}
+
+/// The queries or keys of a cell of a small map: of `size` cells for `length`.
+std::pair<int, int> pooled_in_cell(int cell, int size, int length) {
+  return {(cell * length + size - 1) / size, ((cell + 1) * length + size - 1) / size - 1};
 }
 
 /// "query 8" or, where cells are pooled, "queries 128–135".
 std::string cell_name(const PromptTokens& tokens, int length, int size, int cell, const char* one,
                       const char* many) {
-  const auto first = static_cast<int>((static_cast<std::int64_t>(cell) * length + size - 1) / size);
-  const auto last = static_cast<int>((static_cast<std::int64_t>(cell + 1) * length + size - 1) / size) - 1;
+  const auto [first, last] = pooled_in_cell(cell, size, length);
   if (first == last) return std::string(one) + " " + token_name(tokens, first);
   return std::string(many) + " " + std::to_string(first) + "–" + std::to_string(last);
 }
@@ -387,46 +364,34 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   return card;
 }
 
-/// A row for each head and (pooled) query, a column for each (pooled) key.
+/// A row for each head and (pooled) query, a column for each (pooled) key; or a row for each head's metric.
 Table table(const ViewContext& c) {
-  Table result;
   const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
-  if (!thumbnails) return result;
-  const model::Config& config = c.run->run->config;
-  const int length = c.run->run->length(), keys = key_count(*c.run);
-  const int rows = std::min(length, Thumbnail::kMost), cols = std::min(keys, Thumbnail::kMost);
-  const auto range = [](int cell, int size, int all) {
-    const int first = (cell * all + size - 1) / size, last = ((cell + 1) * all + size - 1) / size - 1;
-    return first == last ? std::to_string(first) : std::to_string(first) + "-" + std::to_string(last);
+  if (!thumbnails) return {};
+  const int heads = c.run->run->config.n_head, rows = row_count(c), cols = col_count(c);
+  const auto range = [](int cell, int size, int length) {
+    const auto [first, last] = pooled_in_cell(cell, size, length);
+    return std::to_string(first) + (first == last ? "" : "-" + std::to_string(last));
   };
-  if (const auto figure = figure_of(c)) {
-    result.header = {"layer", "head", std::string(kind_of(*figure).name)};
-    for (int i = 0; i < config.n_layer * config.n_head; ++i) {
-      const Thumbnail* t = thumbnail_of(*thumbnails, i);
-      const double value = t ? t->figures[*figure] : std::nan("");
-      result.rows.push_back({std::to_string(i / config.n_head), std::to_string(i % config.n_head),
-                             plain(static_cast<float>(value))});
-    }
-    return result;
-  }
-  result.header = {"layer", "head", "queries"};
-  for (int key = 0; key < cols; ++key) result.header.push_back("keys " + range(key, cols, keys));
-  for (int i = 0; i < config.n_layer * config.n_head; ++i) {
+  const auto metric = metric_of(c);
+  Table result{{"layer", "head", metric ? std::string(kind_of(*metric).name) : "queries"}, {}};
+  for (int key = 0; key < cols && !metric; ++key)
+    result.header.push_back("keys " + range(key, cols, key_count(*c.run)));
+  for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
     const Thumbnail* t = thumbnail_of(*thumbnails, i);
-    if (!t) continue;
-    for (int query = 0; query < rows; ++query) {
-      std::vector<std::string> row{std::to_string(i / config.n_head), std::to_string(i % config.n_head),
-                                   range(query, rows, length)};
-      for (int key = 0; key < cols; ++key) {
+    if (metric)
+      add_row(result, i / heads, i % heads, static_cast<float>(t ? t->figures[*metric] : std::nan("")));
+    for (int query = 0; query < rows && t && !metric; ++query) {
+      auto& row = result.rows.emplace_back();
+      add_cells(row, i / heads, i % heads, range(query, rows, c.run->run->length()));
+      for (int key = 0; key < cols; ++key)
         row.push_back(t->is_masked(query, key) ? "" : plain(t->values[query * cols + key]));
-      }
-      result.rows.push_back(std::move(row));
     }
   }
   return result;
 }
 
-/// So large that each small map can be read.
+/// Large enough to read each small map.
 viz::Point figure_size(const ViewContext& c) {
   const float map = 4.5F * c.font_size;
   const float heads = c.run ? static_cast<float>(c.run->run->config.n_head) : 1,
@@ -453,33 +418,23 @@ void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
 }
 
 ViewActions on_key(const ViewContext& c, Key key) {
-  const model::Config& config = c.run->run->config;
-  const auto move = [&](int layers, int heads) {
-    ViewActions actions{MoveHead{layers, heads}};
-    follow(actions, c, std::clamp(c.selection.layer + layers, 0, config.n_layer - 1),
-           std::clamp(c.selection.head + heads, 0, config.n_head - 1));
+  const int layers = c.run->run->config.n_layer, heads = c.run->run->config.n_head;
+  const auto& [layer, head, query, selected_key] = c.selection;
+  const auto move = [&](int by_layers, int by_heads) {
+    ViewActions actions{MoveHead{by_layers, by_heads}};
+    follow(actions, c, std::clamp(c.selection.layer + by_layers, 0, layers - 1),
+           std::clamp(c.selection.head + by_heads, 0, heads - 1));
     return actions;
   };
-  switch (key) {
-    case Key::up:
-      return move(-1, 0);
-    case Key::down:
-      return move(1, 0);
-    case Key::left:
-      return move(0, -1);
-    case Key::right:
-      return move(0, 1);
-    case Key::home:
-      return move(0, -c.selection.head);
-    case Key::end:
-      return move(0, config.n_head - 1 - c.selection.head);
-    case Key::page_up:
-      return move(-c.selection.layer, 0);
-    case Key::page_down:
-      return move(config.n_layer - 1 - c.selection.layer, 0);
-    default:
-      return {};
-  }
+  if (key == Key::up) return move(-1, 0);
+  if (key == Key::down) return move(1, 0);
+  if (key == Key::left) return move(0, -1);
+  if (key == Key::right) return move(0, 1);
+  if (key == Key::home) return move(0, -head);
+  if (key == Key::end) return move(0, heads - 1 - head);
+  if (key == Key::page_up) return move(-layer, 0);
+  if (key == Key::page_down) return move(layers - 1 - layer, 0);
+  return {};
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
@@ -518,7 +473,7 @@ ViewActions change_head(const ViewContext& c, int which) {
   return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
 }
 
-/// What can be done with all heads alike.
+/// Adds the command that fits all heads into the view.
 void add_fit(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"All heads", std::move(all)});
 }
@@ -539,9 +494,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(kComputing, Fact::In::tooltip);
     return facts;
   }
-  if (const auto figure = figure_of(c)) {
-    facts.say(std::string(kind_of(*figure).title) + ": " + figure_words(t->figures, *figure));
-    facts.say(std::string(kind_of(*figure).detail), Fact::In::tooltip);
+  if (const auto metric = metric_of(c)) {
+    const HeadMetricKind& kind = kind_of(*metric);
+    const double value = t->figures[*metric];
+    facts.say(
+        std::string(kind.title) + ": " +
+        (std::isfinite(value) ? exact(static_cast<float>(value)) + " " + std::string(kind.unit) : "none"));
+    facts.say(std::string(kind.detail), Fact::In::tooltip);
     return facts;
   }
   facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
@@ -551,8 +510,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else {
     const bool pooled = t->rows < c.run->run->length() || t->cols < key_count(*c.run);
     facts.number(std::string(pooled ? "largest " : "") + difference_prefix(c) + "weight",
-                 t->values[static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(t->cols) +
-                           static_cast<std::size_t>(hit.col)]);
+                 t->values[hit.row * t->cols + hit.col]);
   }
   if (c.run->run->length() > 1 && c.side != Side::difference) {
     facts.say("mean weight on the first token " + percent(t->figures[HeadMetric::first]), Fact::In::tooltip);
@@ -578,17 +536,17 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   if (!thumbnails || picture.regions.empty()) return {};
   const Layout layout = lay_out(c, *thumbnails);
   const viz::TileGrid& tiles = layout.tiles;
-  // Clear of the frame about the chosen map.
+  // Clear of the frame around the selected map.
   const float clear = style_of(c).unit() / 2;
   const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
   std::vector<Scroll> scrolls;
   const auto add = [&](bool sideways, const Option<double>& option, double first, double shown, int all) {
     if (shown >= all) return;
     const viz::Rect along{maps.x, maps.y, maps.w + (sideways ? 0 : clear), maps.h + (sideways ? clear : 0)};
-    scrolls.push_back({sideways, along, first, shown, static_cast<double>(all),
-                       [&option, most = all - shown](double to) -> ViewActions {
-                         return {set(option, std::clamp(to, 0.0, most))};
-                       }});
+    scrolls.push_back(
+        {sideways, along, first, shown, 1.0 * all, [&option, most = all - shown](double to) -> ViewActions {
+           return {set(option, std::clamp(to, 0.0, most))};
+         }});
   };
   add(false, kFirstLayer, tiles.first_row, layout.layers_shown(), tiles.rows);
   add(true, kFirstHead, tiles.first_col, layout.heads_shown(), tiles.cols);
@@ -598,10 +556,9 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }  // namespace
 
 View heads_view() {
-  View view;
-  view.id = "heads";
-  view.title = "Heads";
-  view.help = "small attention patterns of all heads: a row for each layer, a column for each head";
+  View view = make_view("heads", "Heads",
+                        "small attention patterns of all heads: a row for each layer, a column for each head",
+                        build, facts, table);
   view.place = Place::left;
   view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
@@ -613,9 +570,6 @@ View heads_view() {
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.figure_size = figure_size;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   return view;
 }
 

@@ -1,20 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/value_attention.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "model/pass/plan.h"
-#include "viz/charts/heatmap.h"
 
 namespace headscope::app {
 namespace {
@@ -23,20 +15,17 @@ enum Role { kCell };  // row: query, col: key
 
 enum class Cells { weights, values, rollout };
 
-const Option<Cells> kCells{
-    {.name = "cell-values",
-     .label = "Cells",
-     .help = "what is coloured: weights, what is written by them, or attention through all layers so far",
-     .default_value = 0,
-     .choices = {{"weights", "Weights", "The attention pattern: how much of each key a query takes"},
-                 {"values", "Weighted values",
-                  "The norm of weight × value through W_O: how much of each key the head writes"},
-                 {"rollout", "Rollout",
-                  "Attention rollout: the mean pattern of all heads, half of it the residual stream, through "
-                  "the layers up to the chosen one"}},
-     .keys = "cC"}};
+const Option<Cells> kCells = choice_option<Cells>(
+    "cell-values", "Cells", "cC",
+    "what is coloured: weights, what is written by them, or attention through all layers so far",
+    {{"weights", "Weights", "The attention pattern: how much of each key a query takes"},
+     {"values", "Weighted values",
+      "The norm of weight × value through W_O: how much of each key the head writes"},
+     {"rollout", "Rollout",
+      "Attention rollout: the mean pattern of all heads, half of it the residual stream, through "
+      "the layers up to the chosen one"}});
 
-/// How a kind of cells is called.
+/// The words of a kind of cells.
 struct Words {
   std::string title, subtitle;
   std::string_view quantity;  ///< of a cell
@@ -66,66 +55,34 @@ Words words_of(const ViewContext& c) {
           "this query's attention"};
 }
 
-Question question_of(const ViewContext& c) {
+Reply<Pattern> pattern_reply(const ViewContext& c) {
   const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
   switch (c.options[kCells]) {
     case Cells::weights:
       break;
     case Cells::values:
-      return WeightedValuesOf{layer, head};
+      return reply_to(c, WeightedValuesOf{layer, head});
     case Cells::rollout:
-      return RolloutOf{layer};
+      return reply_to(c, RolloutOf{layer});
   }
-  return PatternOf{layer, head};
-}
-
-std::shared_ptr<const Pattern> shown_pattern(const ViewContext& c) {
-  const auto [layer, head] = std::pair(c.selection.layer, c.selection.head);
-  switch (c.options[kCells]) {
-    case Cells::weights:
-      break;
-    case Cells::values:
-      return c.ask(WeightedValuesOf{layer, head});
-    case Cells::rollout:
-      return c.ask(RolloutOf{layer});
-  }
-  return c.ask(PatternOf{layer, head});
+  return reply_to(c, PatternOf{layer, head});
 }
 
 Picture build(const ViewContext& c) {
-  const auto pattern = shown_pattern(c);
-  if (auto wait = waiting(c, question_of(c), pattern != nullptr)) return *wait;
-  const viz::Style style = style_of(c);
+  const auto [question, pattern] = pattern_reply(c);
+  if (auto wait = waiting(c, question, pattern != nullptr)) return *wait;
   Picture picture = blank(c);
+  const Words words = words_of(c);
   const bool change = c.side == Side::difference;
-  Words words = words_of(c);
-  if (change) words.title += difference_suffix(c), words.subtitle = difference_words(c);
-  const viz::Rect area = paint_title(picture, c, words.title, words.subtitle);
-
-  const viz::Matrix weights = pattern->matrix();
-  const bool causal = pattern->masked.causal();
-  const PatternScale scale =
-      change ? change_scale(weights, c.options, difference_prefix(c) + std::string(words.quantity), causal)
-             : pattern_scale(weights, c.options, words.quantity, causal);
-  viz::Heatmap map;
-  map.cells.matrix = weights;
-  map.cells.scale = scale.scale;
-  map.cells.outside_column = scale.outside_column;
-  map.cells.row_factors = scale.row_factors;
+  const viz::Rect area = paint_title(picture, c, words.title + difference_suffix(c),
+                                     change ? difference_words(c) : words.subtitle);
+  const PatternScale scale = pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal());
+  viz::Heatmap map = attention_map(c, pattern->matrix(), kCell);
+  color_weights(map, scale);
   hatch_masked(map.cells, pattern->masked);
-  map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
-  map.cols = key_axis(c);
   map.scale_title = scale.title;
-  map.outside_text = "key 0";
-  map.framed_row = c.selection.query;
-  map.frame = c.theme->query;
-  map.framed_col = c.selection.key;
-  map.cell_frame = c.theme->key;
-  map.shown = shown_cells(part_of(c.options[kZoom], weights.rows, weights.cols));
   map.centered = !c.trimmed;
-  map.role = kCell;
-  const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
-  paint_shape(picture.scene, c, grid);
+  paint_shape(picture.scene, c, viz::paint_heatmap(picture, map, area, style_of(c)));
   return picture;
 }
 
@@ -146,26 +103,18 @@ double sum_of_row(const Pattern& pattern, int row) {
 
 /// A row a query, a column a key; masked cells empty.
 Table table(const ViewContext& c) {
-  const auto answer = shown_pattern(c);
-  Table result;
-  if (!answer) return result;
-  const viz::Matrix pattern = answer->matrix();
-  result.header = {"query", "token"};
-  for (int key = 0; key < pattern.cols; ++key) {
-    result.header.push_back(std::to_string(key) + " " + key_tokens(*c.run).labels[key]);
-  }
-  for (int query = 0; query < pattern.rows; ++query) {
-    std::vector<std::string> row{std::to_string(query), c.run->tokens.labels[query]};
-    for (int key = 0; key < pattern.cols; ++key)
-      row.push_back(answer->masked(query, key) ? "" : plain(pattern.at(query, key)));
-    result.rows.push_back(std::move(row));
-  }
+  const auto pattern = pattern_reply(c).answer;
+  if (!pattern) return {};
+  Table result{{"query", "token"}, {}};
+  add_key_columns(result, c);
+  for (int query = 0; query < pattern->length; ++query)
+    add_query_row(result, c, {}, pattern->matrix(), query, &pattern->masked);
   return result;
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_matrix(c, hit);
-  const auto answer = shown_pattern(c);
+  const auto answer = pattern_reply(c).answer;
   if (!answer || hit.row >= answer->length || hit.col >= answer->keys()) return facts;
   add_cell(facts, c, picture, kCell, hit);
   if (answer->masked(hit.row, hit.col)) {
@@ -210,23 +159,17 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }  // namespace
 
 View heatmap_view() {
-  View view;
+  View view = attention_matrix_view();
   view.id = "heatmap";
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.part = Part::attention;
   view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
-  view.commands = attention_matrix_commands();
-  view.on = on_attention_matrix;
   view.scrolls = scrolls;
-  view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.refuse = refuse_zoom;
   view.build = build;
   view.facts = facts;
-  view.menu = attention_matrix_menu;
   view.table = table;
-  view.caption = {true, true, true};
   return view;
 }
 

@@ -1,17 +1,9 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 #include "viz/scene/colormap.h"
@@ -39,64 +31,43 @@ const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .high = kHeadNumbers * kHeadNumbers - 1,
                                            .heads = true,
                                            .kept = false}};
-const Option<Arrangement> kArrangement{
-    {.name = "arrangement",
-     .label = "Tokens",
-     .help = "two columns of tokens, or one row with arcs from each query to its keys",
-     .default_value = 0,
-     .choices = {{"columns", "Columns", "Queries on the left, keys on the right"},
-                 {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}},
-     .keys = "vV"}};
-const Option<double> kThreshold{{.name = "threshold",
-                                 .label = "From",
-                                 .help = "least weight that gets a line",
-                                 .default_value = 0.02,
-                                 .low = 0,
-                                 .high = 1,
-                                 .steps = {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5},
-                                 .keys = "tT"}};
-const Option<bool> kUniform{
-    {.name = "uniform",
-     .label = "Uniform",
-     .help = "beside them the uniform average: every query takes 1/n of each of its n keys",
-     .default_value = false,
-     .keys = "uU"}};
-const Option<bool> kPinned{{.name = "pinned",
-                            .label = "Pinned",
-                            .help = "only lines of the chosen query, and those to the chosen key",
-                            .default_value = false,
-                            .keys = "pP",
-                            .kept = false}};
+const Option<Arrangement> kArrangement = choice_option<Arrangement>(
+    "arrangement", "Tokens", "vV", "two columns of tokens, or one row with arcs from each query to its keys",
+    {{"columns", "Columns", "Queries on the left, keys on the right"},
+     {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}});
+const Option<double> kThreshold =
+    number_option("threshold", "From", "tT", "least weight that gets a line", 0.02, 0, 1,
+                  {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
+const Option<bool> kUniform =
+    switch_option("uniform", "Uniform", "uU",
+                  "beside them the uniform average: every query takes 1/n of each of its n keys");
+const Option<bool> kPinned = session_only(
+    switch_option("pinned", "Pinned", "pP", "only lines of the chosen query, and those to the chosen key"));
 
 /// Whose lines are drawn: heads of the model, then the uniform average where it is asked for.
 struct Source {
   std::string name;
   viz::Color color;
-  std::shared_ptr<const Pattern> pattern;  ///< of the uniform average the one whose keys it takes
+  std::shared_ptr<const Pattern> pattern;  ///< of the uniform average: whose masked cells it has
   bool uniform = false;
-  float sign = 0;  ///< on the side of changes: of those that have a line, as wide as they are large
+  float sign = 1;  ///< of the differences that have lines: 1, or -1 for what there is less of
+  int keys = pattern->keys();
 
   /// Of all keys of a query up to `end_of` it; what is masked has none.
   float weight(int query, int key) const {
-    if (sign != 0) return sign * pattern->matrix().at(query, key);
-    if (!uniform) return pattern->matrix().at(query, key);
+    if (!uniform) return sign * pattern->values[static_cast<std::ptrdiff_t>(query) * keys + key];
     return pattern->masked(query, key) ? 0 : 1.F / static_cast<float>(pattern->masked.count_of(query));
-  }
-  const float* row(int query) const {
-    return uniform || sign != 0
-               ? nullptr
-               : pattern->values.data() + static_cast<std::ptrdiff_t>(query) * pattern->keys();
   }
 };
 
-/// As many heads as have colours, and as memory holds patterns of at this length.
+/// At most as many heads as there are colours, and as memory holds patterns of this length.
 std::size_t most_heads(const ViewContext& c) {
   const int length = c.run->run->length(), keys = key_count(*c.run);
   const std::size_t colors = c.side == Side::difference ? kMostHeads / 2 : kMostHeads;
   return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMostWeights / (length * keys))));
 }
 
-/// Heads that lines are asked for: those that the model has, and those that it has not.
+/// The heads of the option: those that the model has, and the names of those that it has not.
 struct AskedHeads {
   std::vector<PatternOf> here;
   std::vector<std::string> missing;
@@ -122,7 +93,7 @@ std::vector<PatternOf> shown_heads(const ViewContext& c) {
   return heads;
 }
 
-/// What is said of heads that are asked for and not drawn; empty: all are.
+/// Which heads of the option are not drawn, and why; empty: all are.
 std::string words_of_heads_left_out(const ViewContext& c) {
   const AskedHeads asked = asked_heads(c);
   std::string words;
@@ -132,7 +103,7 @@ std::string words_of_heads_left_out(const ViewContext& c) {
          std::to_string(asked.here.size()) + " heads";
 }
 
-/// Beyond the seven colours of a chart the same ones again, nearer to the text's.
+/// The seven colours of a chart, then the same ones again, closer to the text's.
 viz::Color color_of(const ViewContext& c, std::size_t index) {
   const viz::Color color = viz::categorical(*c.theme, static_cast<int>(index));
   return index < kMostHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
@@ -143,23 +114,26 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
   std::vector<Source> sources;
   bool all = true;
   for (const PatternOf& head : shown_heads(c)) {
-    auto pattern = c.ask(head);
-    if (!pattern) {
-      if (missing && all) *missing = head;
-      all = false;
-    }
-    const std::string name = head_name(head.layer, head.head);
-    if (c.side == Side::difference) {
-      sources.push_back({name + " more", color_of(c, sources.size()), pattern, false, 1});
-      sources.push_back({name + " less", color_of(c, sources.size()), pattern, false, -1});
-    } else {
-      sources.push_back({name, color_of(c, sources.size()), std::move(pattern)});
-    }
+    const auto pattern = c.ask(head);
+    if (!pattern && missing && all) *missing = head;
+    all &= pattern != nullptr;
+    if (!pattern) continue;
+    const auto add = [&](const char* suffix, float sign) {
+      sources.push_back(
+          {head_name(head.layer, head.head) + suffix, color_of(c, sources.size()), pattern, false, sign});
+    };
+    const bool difference = c.side == Side::difference;
+    add(difference ? " more" : "", 1);
+    if (difference) add(" less", -1);
   }
   if (!all) return {};
   if (c.options[kUniform] && c.side != Side::difference)
     sources.push_back({"uniform 1/n", c.theme->text_muted, sources.front().pattern, true});
   return sources;
+}
+
+bool draws_arcs(const ViewContext& c) {
+  return c.options[kArrangement] == Arrangement::arcs;
 }
 
 /// The strongest weights that pass a threshold, lightest first, and how many there are.
@@ -197,10 +171,9 @@ class Strongest {
 
 void add_query(Strongest& strongest, const std::vector<Source>& sources, int query) {
   for (std::size_t s = 0; s < sources.size(); ++s) {
-    const float* row = sources[s].row(query);
     const int end = sources[s].pattern->masked.end_of(query);
     for (int key = 0; key < end; ++key)
-      strongest.add({query, key, static_cast<int>(s), row ? row[key] : sources[s].weight(query, key)});
+      strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
   }
 }
 void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, int length,
@@ -211,17 +184,13 @@ void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, 
         strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
 }
 
-float threshold_of(const ViewContext& c) {
-  return static_cast<float>(c.options[kThreshold]);
-}
-
-struct Drawn {
+struct LinkSelection {
   std::vector<viz::Link> links;  ///< lightest first
   std::size_t passed = 0;        ///< weights from the threshold on, drawn or not
 };
 
-Drawn drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
-  Strongest strongest(threshold_of(c), most);
+LinkSelection drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
+  Strongest strongest(static_cast<float>(c.options[kThreshold]), most);
   const int length = c.run->run->length();
   if (c.options[kPinned]) {
     add_query(strongest, sources, c.selection.query);
@@ -232,24 +201,20 @@ Drawn drawn_links(const ViewContext& c, const std::vector<Source>& sources, std:
   return {strongest.take(), strongest.passed()};
 }
 
-std::size_t most_lines(const ViewContext& c) {
-  return c.options[kArrangement] == Arrangement::arcs ? kMostArcs : kMostLines;
-}
-
 /// The largest weight that is drawn: of all lines 1, which query 0 gives to its one key where nothing is
 /// edited.
 double largest_weight(const ViewContext& c, const std::vector<Source>& sources) {
   const bool causal =
       std::ranges::all_of(sources, [](const Source& s) { return s.pattern->masked.causal(); });
   if (causal && !c.options[kPinned] && c.side != Side::difference) return 1;
-  const Drawn drawn = drawn_links(c, sources, 1);
-  return drawn.links.empty() ? 1 : static_cast<double>(drawn.links.front().weight);
+  const LinkSelection drawn = drawn_links(c, sources, 1);
+  return drawn.links.empty() ? 1 : drawn.links.front().weight;
 }
 
 /// The chart without its lines: enough to lay it out, and for some of them.
 viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart;
-  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
+  const bool arcs = draws_arcs(c);
   chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
   chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
   chart.to = key_axis(c);
@@ -265,7 +230,7 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
 
 viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart = frame_of(c, sources);
-  Drawn drawn = drawn_links(c, sources, most_lines(c));
+  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMostArcs : kMostLines);
   chart.links = std::move(drawn.links);
   const auto shown = static_cast<std::int64_t>(chart.links.size()),
              passed = static_cast<std::int64_t>(drawn.passed);
@@ -280,23 +245,14 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   return chart;
 }
 
-std::string title_of_heads(const ViewContext& c) {
-  const std::vector<PatternOf> heads = shown_heads(c);
-  return "Attention of " +
-         (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
-                            : std::to_string(heads.size()) + " heads") +
-         difference_suffix(c);
-}
-
 std::string subtitle_of(const ViewContext& c) {
   if (c.side == Side::difference) return difference_words(c) + "; as wide as the " + difference_name(c);
-  return c.options[kArrangement] == Arrangement::arcs ? "arcs lead from queries to their keys"
-                                                      : "lines join queries and their keys";
+  return draws_arcs(c) ? "arcs lead from queries to their keys" : "lines join queries and their keys";
 }
 
 /// Why arcs cannot be drawn where they are asked for; empty: they can.
 std::string no_arcs(const ViewContext& c) {
-  if (c.options[kArrangement] != Arrangement::arcs || has_own_keys(*c.run)) return "";
+  if (!draws_arcs(c) || has_own_keys(*c.run)) return "";
   return "arcs lead from tokens to tokens of the same text; here keys are other ones than queries";
 }
 
@@ -314,7 +270,13 @@ Picture build(const ViewContext& c) {
   const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
   if (!layout.fits) return too_small(c, "for the lines");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of_heads(c), subtitle_of(c));
+  const std::vector<PatternOf> heads = shown_heads(c);
+  paint_title(picture, c,
+              "Attention of " +
+                  (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
+                                     : std::to_string(heads.size()) + " heads") +
+                  difference_suffix(c),
+              subtitle_of(c));
   viz::paint_links(picture, chart, layout, style);
   return picture;
 }
@@ -326,8 +288,7 @@ struct Place {
 };
 Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const bool arcs = c.options[kArrangement] == Arrangement::arcs;
-  return {arcs ? hit.col : hit.row, region.role == kKeys};
+  return {draws_arcs(c) ? hit.col : hit.row, region.role == kKeys};
 }
 
 bool is_inside(const ViewContext& c, const Place& place) {
@@ -337,27 +298,22 @@ bool is_inside(const ViewContext& c, const Place& place) {
 /// A row for each weight from the threshold on, the strongest first; the heading says where these are not
 /// all.
 Table table(const ViewContext& c) {
-  Table result;
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
-  if (sources.empty()) return result;
-  Drawn drawn = drawn_links(c, sources, kMostRows);
+  if (sources.empty()) return {};
+  LinkSelection drawn = drawn_links(c, sources, kMostRows);
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
-  const bool change = c.side == Side::difference;
-  result.header = {"head", "query",     "query token",
-                   "key",  "key token", difference_prefix(c) + std::string("weight")};
-  if (drawn.links.size() < drawn.passed) {
-    result.header.back() += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
-                            grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
-  }
-  const auto label = [](const PromptTokens& tokens, int position) { return tokens.labels[position]; };
+  std::string weight = difference_prefix(c) + std::string("weight");
+  if (drawn.links.size() < drawn.passed)
+    weight += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
+              grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
+  Table result{{"head", "query", "query token", "key", "key token", weight}, {}};
   for (const viz::Link& link : drawn.links) {
-    const Source& source = sources[link.series];
-    result.rows.push_back({change ? source.name.substr(0, source.name.rfind(' ')) : source.name,
-                           std::to_string(link.from), label(c.run->tokens, link.from),
-                           std::to_string(link.to), label(key_tokens(*c.run), link.to),
-                           plain(source.sign < 0 ? -link.weight : link.weight)});
+    const Source& source = sources[link.series];  // of differences its last word is the direction
+    const std::size_t end = c.side == Side::difference ? source.name.rfind(' ') : std::string::npos;
+    add_row(result, source.name.substr(0, end), link.from, c.run->tokens.labels[link.from], link.to,
+            key_tokens(*c.run).labels[link.to], source.sign < 0 ? -link.weight : link.weight);
   }
   return result;
 }
@@ -371,7 +327,7 @@ std::string refuse(const ViewContext& c) {
          " here; see --" + std::string(kLineHeads.name);
 }
 
-/// A click pins a token, one on a pinned token takes that back.
+/// A click pins a token, or unpins it.
 ViewActions clicked(const ViewContext& c, const Place& place) {
   const bool pinned = c.options[kPinned];
   const auto pin = [](bool on) { return SetOption{&kPinned, on}; };
@@ -387,18 +343,16 @@ ViewActions clicked(const ViewContext& c, const Place& place) {
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) {
-    const bool arcs = c.options[kArrangement] == Arrangement::arcs;
-    Gesture along = gesture;  // the columns run downwards
-    if (!arcs && gesture.key == Key::up) along.key = Key::left;
-    if (!arcs && gesture.key == Key::down) along.key = Key::right;
-    return keys_along_prompt(c, along);
+  if (gesture.kind == Gesture::Kind::click && hit) {
+    Place place = place_of(c, picture, *hit);
+    if (!is_inside(c, place)) return {};
+    place.key |= gesture.modifiers.shift && has_own_keys(*c.run);
+    return clicked(c, place);
   }
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  Place place = place_of(c, picture, *hit);
-  if (!is_inside(c, place)) return {};
-  place.key |= gesture.modifiers.shift && has_own_keys(*c.run);
-  return clicked(c, place);
+  Gesture along = gesture;  // the columns run downwards
+  if (!draws_arcs(c) && gesture.key == Key::up) along.key = Key::left;
+  if (!draws_arcs(c) && gesture.key == Key::down) along.key = Key::right;
+  return keys_along_prompt(c, along);
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -414,7 +368,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
   const std::vector<Source> sources = sources_of(c);
   if (sources.empty()) return facts;
-  Strongest strongest(threshold_of(c), kMostOfToken);
+  Strongest strongest(static_cast<float>(c.options[kThreshold]), kMostOfToken);
   if (place.key) {
     add_key(strongest, sources, place.position, c.run->run->length());
   } else {
@@ -425,7 +379,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::LinkChart chart = frame_of(c, sources);
   const viz::LinkLayout layout = viz::lay_out_links(chart, below_title(c), style);
   if (!layout.fits) return facts;
-  // All others step back.
+  // All other lines fade.
   facts.overlay.add(viz::FillRect{layout.drawing.inset(1), c.theme->surface.with_alpha(215)});
   viz::paint_link_lines(facts.overlay, chart, links, layout, style);
 
@@ -450,12 +404,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// So large that every token has its label.
+/// Large enough for every token's label.
 viz::Point figure_size(const ViewContext& c) {
   constexpr float kMostHeight = 3000;
   const viz::Style style = style_of(c);
   const float count = c.run ? static_cast<float>(std::max(c.run->run->length(), key_count(*c.run))) : 1;
-  if (c.options[kArrangement] == Arrangement::arcs) {
+  if (draws_arcs(c)) {
     const float width = std::min(count * 1.7F * style.small(), kMostHeight);
     return {std::max(46 * c.font_size, width), std::max(32 * c.font_size, 0.4F * width)};
   }
@@ -463,7 +417,7 @@ viz::Point figure_size(const ViewContext& c) {
           std::clamp(count * 1.3F * style.small() + 12 * c.font_size, 26 * c.font_size, kMostHeight)};
 }
 
-/// The chosen head beside those that are drawn, or no longer.
+/// Adds the selected head to those that are drawn, or removes it.
 ViewActions toggle_head(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads = c.options[kLineHeads];
@@ -478,7 +432,7 @@ ViewActions toggle_head(const ViewContext& c, int) {
   return {SetOption{&kLineHeads, std::move(heads)}};
 }
 
-/// All heads of the chosen layer, or again the chosen one alone.
+/// Draws all heads of the selected layer, or the selected one alone again.
 ViewActions whole_layer(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads;
@@ -491,11 +445,10 @@ ViewActions whole_layer(const ViewContext& c, int) {
 }  // namespace
 
 View lines_view() {
-  View view;
-  view.id = "lines";
-  view.title = "Lines";
-  view.help =
-      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs";
+  View view = make_view(
+      "lines", "Lines",
+      "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",
+      build, facts, table);
   view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
   view.commands = {
       {"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
@@ -505,9 +458,6 @@ View lines_view() {
   view.refuse = refuse;
   view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, true, true};
   return view;
 }

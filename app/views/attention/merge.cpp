@@ -3,17 +3,13 @@
 
 #include "app/run/analyses/vectors.h"
 #include "app/run/sources/attention_output.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/strips.h"
 
 namespace headscope::app {
 namespace {
 
-/// Of regions. part: id: a head, or behind them the bias. component, over a part's region: the same id; row:
+/// Of regions. part: id: a head, or after them the bias. component, over a part's region: the same id; row:
 /// a Vector. strip: id: a Strip. Both have a column for each component.
 enum Role { kPart, kComponent, kStrip };
 enum Vector { kOwnZ, kOwnPart, kSum };
@@ -21,11 +17,9 @@ enum Strip { kZ, kOut, kBefore, kAfter };
 constexpr int kStrips = kAfter + 1;
 constexpr float kWidest = 80;  // ems
 
-const Option<bool> kLargestFirst{{.name = "largest-first",
-                                  .label = "Largest first",
-                                  .help = "heads by the falling norm of what they write instead of by number",
-                                  .default_value = false,
-                                  .keys = "lL"}};
+const Option<bool> kLargestFirst =
+    switch_option("largest-first", "Largest first", "lL",
+                  "heads by the falling norm of what they write instead of by number");
 const Option<int> kFirstPart =
     first_row_option("first-part", "First part", "first row of the table that is shown");
 
@@ -37,9 +31,9 @@ MergedHeadsOf question_of(const ViewContext& c) {
 struct Numbers {
   std::shared_ptr<const MergedHeads> merged;
   int heads = 0;
-  // Behind the parts their sum and the residual stream before and after it.
+  // After the parts: their sum, and the residual stream before and after it.
   std::vector<std::string> names;
-  std::vector<std::span<const float>> z;      ///< of a head, [d_head]; none of the bias
+  std::vector<std::span<const float>> z;      ///< of each head, [d_head]; empty for the bias
   std::vector<std::span<const float>> parts;  ///< [d_model]
   std::vector<float> norms;
   std::vector<float> along;  ///< of the parts and the sum: components in its direction
@@ -58,10 +52,9 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   n.heads = config.n_head;
   const auto d = static_cast<std::size_t>(config.n_embd), d_head = static_cast<std::size_t>(config.d_head());
   for (int head = 0; head < n.heads; ++head) {
-    const auto i = static_cast<std::size_t>(head);
     n.names.push_back(head_name(c.selection.layer, head));
-    n.z.push_back(std::span(merged->of.z).subspan(i * d_head, d_head));
-    n.parts.push_back(std::span(merged->of.results).subspan(i * d, d));
+    n.z.push_back(std::span(merged->of.z).subspan(head * d_head, d_head));
+    n.parts.push_back(std::span(merged->of.results).subspan(head * d, d));
   }
   n.z.emplace_back();
   n.names.insert(n.names.end(), {"bias", "sum", "residual stream before", "residual stream after"});
@@ -72,7 +65,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     n.norms.push_back(static_cast<float>(norm_of(part)));
     n.along.push_back(n.norm > 0 ? static_cast<float>(dot(part, n.sum()) / n.norm) : 0.F);
   }
-  n.along[static_cast<std::size_t>(n.heads) + 1] = static_cast<float>(n.norm);
+  n.along[n.heads + 1] = static_cast<float>(n.norm);
   return n;
 }
 
@@ -194,7 +187,7 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// What lies under the mouse.
+/// The place under the mouse.
 struct Place {
   int part = -1;       ///< a head, or `heads`: the bias; -1: none
   int component = -1;  ///< of `values`; -1: a whole row
@@ -214,10 +207,9 @@ Place place_of(const ViewContext& c, const Numbers& n, const Picture& picture, c
   } else if (region.id <= n.heads) {
     place.part = region.id;
     if (region.role == kComponent) {
-      const auto i = static_cast<std::size_t>(region.id);
       place.component = hit.col;
-      place.values = hit.row == kOwnZ ? n.z[i] : n.parts[i];
-      place.of = n.names[i] + (hit.row == kOwnZ ? ": z" : ": part");
+      place.values = hit.row == kOwnZ ? n.z[region.id] : n.parts[region.id];
+      place.of = n.names[region.id] + (hit.row == kOwnZ ? ": z" : ": part");
     }
   } else {
     place.component = hit.col;
@@ -228,10 +220,8 @@ Place place_of(const ViewContext& c, const Numbers& n, const Picture& picture, c
   return place;
 }
 
-std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{0, -1}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{0, 1}};
-  return std::nullopt;
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows&, const Gesture& gesture) {
+  return heads_by_lines(c, gesture);
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -247,22 +237,18 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!n) return facts;
   const viz::Region& region = region_of(picture, hit);
   const Place place = place_of(c, *n, picture, hit);
-  for (const viz::Region& row : picture.regions) {
-    if (row.role == kPart && row.id == place.part)
-      facts.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->text, 1, 2});
-  }
+  frame_regions(facts, picture, kPart, place.part, c.theme->text);
   if (place.component >= 0) {
     paint_hovered_component(facts.overlay, c, region, place.component,
                             region.role == kStrip && region.id == kZ ? n->heads : 1);
-    const auto i = static_cast<std::size_t>(place.component);
-    facts.number(place.of + "[" + std::to_string(i) + "] =", place.values[i]);
+    facts.number(place.of + "[" + std::to_string(place.component) + "] =", place.values[place.component]);
   }
   if (place.part >= 0) {
-    const auto i = static_cast<std::size_t>(place.part);
+    const std::string& name = n->names[place.part];
     if (place.part < n->heads)
-      facts.commands.push_back({"Show " + n->names[i], {SelectHead{c.selection.layer, place.part}}});
-    facts.number(n->names[i] + ": norm", n->norms[i]);
-    facts.number("along the sum", n->along[i]);
+      facts.commands.push_back({"Show " + name, {SelectHead{c.selection.layer, place.part}}});
+    facts.number(name + ": norm", n->norms[place.part]);
+    facts.number("along the sum", n->along[place.part]);
     facts.said.back().unit = "of " + viz::number(n->norm, 4);
   }
   return facts;
@@ -288,15 +274,12 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View merge_view() {
-  View view;
-  view.id = "merge";
-  view.title = "Merge";
-  view.help = "the heads' z side by side, through c_proj into the residual stream, and what each head adds";
+  View view =
+      make_view("merge", "Merge",
+                "the heads' z side by side, through c_proj into the residual stream, and what each head adds",
+                build, facts, table);
   view.options = {&kLargestFirst, &kFirstPart};
   add_list<kRows, click, on_key>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;

@@ -5,12 +5,7 @@
 
 #include "app/run/analyses/vectors.h"
 #include "app/run/sources/attention_input.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/strips.h"
 
 namespace headscope::app {
@@ -50,22 +45,13 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
        "weight [" + grouped(config.n_embd) + " × " + grouped(3 * config.n_embd) + "]; thirds: q, k, v",
        t.text, input.output, of_output, 3, -1, of_thirds}};
   const std::array<const char*, 3> names{"query q", "key k", "value v"};
-  for (std::size_t i = 0; i < 3; ++i)
-    strips.push_back({kQuery + static_cast<int>(i),
-                      names[i],
-                      in_heads,
-                      "one piece for each head",
-                      of_thirds[i],
-                      output.subspan(i * d, d),
-                      of_output,
-                      heads,
-                      head,
-                      {}});
-  for (std::size_t i = 0; i < 3; ++i)
-    strips.push_back({kQueryHead + static_cast<int>(i),
-                      std::string(names[i]) + " of " + head_name(c.selection.layer, head), shape_of(d_head),
-                      "", of_thirds[i],
-                      output.subspan(i * d + static_cast<std::size_t>(head) * d_head, d_head), of_output});
+  for (int i = 0; i < 3; ++i)
+    strips.push_back({kQuery + i, names[i], in_heads, "one piece for each head", of_thirds[i],
+                      output.subspan(i * d, d), of_output, heads, head});
+  for (int i = 0; i < 3; ++i)
+    strips.push_back({kQueryHead + i, std::string(names[i]) + " of " + head_name(c.selection.layer, head),
+                      shape_of(d_head), "", of_thirds[i], output.subspan(i * d + head * d_head, d_head),
+                      of_output});
   if (c.side == Side::difference) {
     for (NamedStrip& strip : strips) strip.name.insert(0, delta(c));
     strips[kNormed].detail = "of the vector that all heads read";
@@ -161,30 +147,21 @@ Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit
 
 /// A row for each component of the longest strip.
 Table table(const ViewContext& c) {
-  Table result;
   const auto input = current_input(c);
-  if (!input) return result;
+  if (!input) return {};
   const std::vector<NamedStrip> strips = strips_of(c, *input);
-  result.header = {"component"};
+  Table result{{"component"}, {}};
   for (const NamedStrip& strip : strips) result.header.push_back(strip.name);
   for (std::size_t i = 0; i < input->output.size(); ++i) {
-    std::vector<std::string> row{std::to_string(i)};
+    auto& row = result.rows.emplace_back(1, std::to_string(i));
     for (const NamedStrip& strip : strips)
       row.push_back(i < strip.values.size() ? plain(strip.values[i]) : "");
-    result.rows.push_back(std::move(row));
   }
   return result;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) {
-    if (gesture.key == Key::up) return {MoveHead{0, -1}};
-    if (gesture.key == Key::down) return {MoveHead{0, 1}};
-    return keys_along_prompt(c, gesture);
-  }
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const Place place = place_of(c, picture, *hit);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const Place place = place_of(c, picture, hit);
   if (place.head < 0) return {};
   return {SelectHead{c.selection.layer, place.head}};
 }
@@ -198,12 +175,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string head = place.head >= 0 ? head_name(c.selection.layer, place.head) : "";
   if (place.head >= 0)
     facts.commands.push_back({"Show " + head, {SelectHead{c.selection.layer, place.head}}});
-  const auto i = static_cast<std::size_t>(place.component);
-  if (i >= strip.values.size()) return facts;
+  if (place.component >= std::ssize(strip.values)) return facts;
   const model::Config& config = c.run->run->config;
   paint_hovered_component(facts.overlay, c, region_of(picture, hit), place.component,
                           place.row >= kQuery && place.row <= kValue ? config.n_head : 1);
-  facts.number(strip.name + "[" + std::to_string(i) + "] =", strip.values[i]);
+  facts.number(strip.name + "[" + std::to_string(place.component) + "] =", strip.values[place.component]);
   if (place.row == kOutput || place.row == kBias) {
     const char* const parts[] = {"q", "k", "v"};
     facts.say(std::string("of ") + parts[place.component / config.n_embd] + ", component " +
@@ -222,15 +198,12 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View qkv_view() {
-  View view;
-  view.id = "qkv";
-  view.title = "Q, K, V";
-  view.help = "how a token gets its query, key and value: ln_1, one product for all three, cut into heads";
-  view.on = on;
+  View view =
+      make_view("qkv", "Q, K, V",
+                "how a token gets its query, key and value: ln_1, one product for all three, cut into heads",
+                build, facts, table);
+  add_gestures<click, heads_by_lines>(view);
   view.figure_size = figure_size;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, true, true};
   view.shows_difference = true;
   return view;

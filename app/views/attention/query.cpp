@@ -2,14 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/scale.h"
@@ -25,14 +18,10 @@ enum class Strips { values, products };
 
 const Option<int> kFirstKey =
     first_row_option("first-key", "First key", "first row of the table that is shown", true);
-const Option<Strips> kStrips{
-    {.name = "strips",
-     .label = "Strips",
-     .help = "which vectors stand beside the keys",
-     .default_value = 0,
-     .choices = {{"values", "Values", "The values, as weighted by attention, and their sum"},
-                 {"products", "q × k", "Query times key, component by component: they add up to the score"}},
-     .keys = "qQ"}};
+const Option<Strips> kStrips = choice_option<Strips>(
+    "strips", "Strips", "qQ", "which vectors stand beside the keys",
+    {{"values", "Values", "The values, as weighted by attention, and their sum"},
+     {"products", "q × k", "Query times key, component by component: they add up to the score"}});
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
@@ -48,11 +37,12 @@ struct Numbers {
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
 
-  float at(Stage stage, int key) const { return stages[static_cast<std::size_t>(stage)][key]; }
+  std::span<const float> of(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
+  float at(Stage stage, int key) const { return of(stage)[key]; }
 };
 
-/// Whether its numbers are differences: vectors, of which they are none, do not show then.
-bool of_change(const ViewContext& c) {
+/// Whether the numbers are differences. Vectors have none and do not show then.
+bool is_difference(const ViewContext& c) {
   return c.side == Side::difference;
 }
 
@@ -78,9 +68,9 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
       n.products.push_back(n.k.back());
       for (std::size_t i = 0; i < n.d_head; ++i) n.products.back()[i] *= n.q[i];
     }
-    const double w = static_cast<double>(n.at(Stage::pattern, key));
+    const double w = n.at(Stage::pattern, key);
     n.weight_sum += w;
-    for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * static_cast<double>(n.v.back()[i]);
+    for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * n.v.back()[i];
   }
   n.z.assign(z.begin(), z.end());
   return n;
@@ -92,19 +82,17 @@ float magnitude(std::span<const float> values) {
   return largest;
 }
 
-template <class Vector>
-float largest_magnitude(const std::vector<Vector>& vectors) {
+float largest_magnitude(const auto& vectors) {
   float largest = 0;
-  for (const Vector& vector : vectors) largest = std::max(largest, magnitude(vector));
+  for (const auto& vector : vectors) largest = std::max(largest, magnitude(vector));
   return largest;
 }
 
 /// The largest component of weight x value of any key, and of their sum.
 float weighted_magnitude(const Numbers& n) {
   float largest = magnitude(n.z);
-  for (int key = 0; key < n.keys; ++key) {
+  for (int key = 0; key < n.keys; ++key)
     largest = std::max(largest, n.at(Stage::pattern, key) * magnitude(n.v[key]));
-  }
   return largest;
 }
 
@@ -123,55 +111,51 @@ constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColu
 List empty_list(const ViewContext& c) {
   List list(c, kRows, key_count(c));
   viz::Table& table = list.table;
-  if (of_change(c)) return list;
+  if (is_difference(c)) return list;
   table.header.resize(1);
   table.footer.resize(1);
   table.legend = true;
-  if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0) {
+  if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0)
     table.masked =
         std::to_string(later) + (later == 1 ? " later key" : " later keys") + ": masked (score −∞, weight 0)";
-  }
   return list;
 }
 
-viz::FixedRow query_row(const ViewContext& c, const Numbers& n) {
-  viz::FixedCell token, vector;
-  token.column = kTokenColumn;
-  token.text = c.run->tokens.labels[n.query];
+viz::FixedCell vector_cell(const List& list, int column, std::span<const float> values, Vector which,
+                           int query, viz::Color color) {
+  viz::FixedCell cell = list.cell(column, "");
+  cell.vector = values;
+  cell.vector_id = query;
+  cell.vector_row = static_cast<int>(which);
+  cell.color = color;
+  return cell;
+}
+
+viz::FixedRow query_row(const ViewContext& c, const Numbers& n, const List& list) {
+  viz::FixedCell token = list.cell(kTokenColumn, c.run->tokens.labels[n.query]);
   token.size = c.font_size;
-  token.color = vector.color = c.theme->query;
-  vector.column = kKeyColumn;
-  vector.vector = n.q;
-  vector.vector_id = n.query;
-  vector.vector_row = static_cast<int>(Vector::query);
+  token.color = c.theme->query;
+  viz::FixedCell vector = vector_cell(list, kKeyColumn, n.q, Vector::query, n.query, c.theme->query);
   vector.after = "← query q";
   vector.instead = "the query";
   return {token, vector};
 }
 
-viz::FixedRow sum_row(const ViewContext& c, const Numbers& n) {
-  viz::FixedCell name, weight, vector;
-  name.column = kTokenColumn;
-  name.text = "sum";
-  name.color = weight.color = c.theme->text;
-  weight.column = kWeightColumn;
-  weight.text = viz::fixed_number(n.weight_sum, 4);
-  vector.column = kWeightedColumn;
-  vector.vector = n.z;
-  vector.vector_id = n.query;
-  vector.vector_row = static_cast<int>(Vector::z);
-  // What is changed of z is changed after this sum.
+viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) {
+  viz::FixedRow row{list.cell(kTokenColumn, "sum"),
+                    list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))};
+  if (c.options[kStrips] == Strips::products) return row;
+  row.push_back(vector_cell(list, kWeightedColumn, n.z, Vector::z, n.query, c.theme->value));
+  // Edits of z come after this sum.
   const model::Plan* plan = c.run->run->plan.get();
-  vector.before = plan && plan->edits({model::Site::z, c.selection.layer}) ? "sum =" : "z =";
-  vector.color = c.theme->value;
-  if (c.options[kStrips] == Strips::products) return {name, weight};
-  return {name, weight, vector};
+  row.back().before = plan && plan->edits({model::Site::z, c.selection.layer}) ? "sum =" : "z =";
+  return row;
 }
 
-/// The keys and their weights are what it is about; then how the weights came to be, then what makes the sum.
+/// The most important columns are the keys and their weights, then how the weights come about, then the sum.
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
-  const bool products = c.options[kStrips] == Strips::products, change = of_change(c);
+  const bool products = c.options[kStrips] == Strips::products, change = is_difference(c);
   List list = empty_list(c);
   const auto strip = [&](const std::string& heading, int importance, Vector which, viz::Color color,
                          float largest, const std::string& scale, const auto& vectors, bool hidden,
@@ -179,19 +163,19 @@ List list_of(const ViewContext& c, const Numbers& n) {
     ListLook look{.heading = color, .hidden = hidden || change};
     if (!look.hidden) look.file = file;
     ListColumn& made = list.strip(heading, importance, static_cast<int>(which), vectors, look);
-    made.scale = viz::diverging_scale(static_cast<double>(largest)), made.scale_title = scale;
+    made.scale = viz::diverging_scale(largest), made.scale_title = scale;
     return made;
   };
-  // Of changes empty where nothing stands for a token, and where a score is masked in one of both.
+  // Differences are blank where nothing stands for a token, and where a score is masked on one side.
   const auto bar = [&](const std::string& heading, int importance, Stage stage, const std::string& file,
                        viz::Color color, ListLook look) {
     if (!look.hidden) look.file = difference_prefix(c) + file;
     if (change) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
-    list.bar(heading, importance, color, n.stages[static_cast<std::size_t>(stage)], look);
+    list.bar(heading, importance, color, n.of(stage), look);
   };
   const viz::Color muted = theme.text_muted.with_alpha(150);
-  const auto weights = n.stages[static_cast<std::size_t>(Stage::pattern)].first(n.k.size());
-  const double high = change ? 0 : viz::round_limit(static_cast<double>(magnitude(weights)));
+  const auto weights = n.of(Stage::pattern).first(n.k.size());
+  const double high = change ? 0 : viz::round_limit(magnitude(weights));
   list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
   list.text("token", 9, c.run->tokens.labels, {.file = "token", .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
@@ -208,8 +192,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
         products, "weight*v")
       .factors.assign(weights.begin(), weights.end());
   if (!change) {
-    list.table.header = {query_row(c, n)};
-    list.table.footer = {sum_row(c, n)};
+    list.table.header = {query_row(c, n, list)};
+    list.table.footer = {sum_row(c, n, list)};
   }
   if (c.options[kStrongestFirst]) {
     list.table.order = {kWeightColumn};
@@ -227,12 +211,12 @@ Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
     return *words;
-  if (of_change(c) && compared_query(c) < 0) return no_counterpart(c);
+  if (is_difference(c) && compared_query(c) < 0) return no_counterpart(c);
   const Numbers n = numbers_of(c, *stages);
   List list = list_of(c, n);
   if (!list.lay_out(below_title(c))) return too_small(c, "for the table");
   Picture picture = blank(c);
-  const std::string words = of_change(c) ? ", " + difference_words(c) : "";
+  const std::string words = is_difference(c) ? ", " + difference_words(c) : "";
   paint_title(picture, c,
               "What query " + token_name(c.run->tokens, n.query) + " takes" + difference_suffix(c),
               head_name(n.layer, c.selection.head) + words + list.note(", "));
@@ -241,23 +225,21 @@ Picture build(const ViewContext& c) {
 }
 
 /// "v[17] = 0.1234" and what it becomes.
-std::vector<std::string> component_lines(const Numbers& n, Vector which, int key, std::size_t i) {
+std::vector<std::string> component_lines(const Numbers& n, Vector which, int key, int i) {
   const std::string at = "[" + std::to_string(i) + "]";
-  const auto index = static_cast<std::size_t>(key);
+  const auto weight = n.at(Stage::pattern, key);
+  const auto product = [&] { return "q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[key][i]); };
   switch (which) {
     case Vector::query:
       return {"q" + at + " = " + exact(n.q[i])};
     case Vector::key:
-      return {"k" + at + " = " + exact(n.k[index][i]),
-              "q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[index][i])};
+      return {"k" + at + " = " + exact(n.k[key][i]), product()};
     case Vector::value:
-      return {"v" + at + " = " + exact(n.v[index][i])};
+      return {"v" + at + " = " + exact(n.v[key][i])};
     case Vector::weighted_value:
-      return {exact(n.at(Stage::pattern, key)) + " × v" + at + " = " +
-              exact(n.at(Stage::pattern, key) * n.v[index][i])};
+      return {exact(weight) + " × v" + at + " = " + exact(weight * n.v[key][i])};
     case Vector::product:
-      return {"q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[index][i]),
-              exact(n.q[i]) + " × " + exact(n.k[index][i])};
+      return {product(), exact(n.q[i]) + " × " + exact(n.k[key][i])};
     case Vector::z:
       return {"z" + at + " = " + exact(n.z[i]), "the sum of weight × v" + at + " over all keys"};
   }
@@ -270,7 +252,7 @@ Table table(const ViewContext& c) {
   if (!stages) return {};
   const Numbers n = numbers_of(c, *stages);
   const List list = list_of(c, n);
-  if (of_change(c)) return list.exported();
+  if (is_difference(c)) return list.exported();
   Table result = list.exported(stages->values.length);
   std::vector<std::string> sum{"sum", "", "", "", "", plain(n.weight_sum)};
   sum.resize(result.header.size());
@@ -332,34 +314,33 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Numbers n = numbers_of(c, *stages);
   const int key = region.id;
   if (key >= n.keys) return facts;
-  for (const viz::Region& row : picture.regions) {
+  for (const viz::Region& row : picture.regions)
     if (row.role == kKey && row.id == key && (!component || row.rect.contains(region.rect.center())))
       facts.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
-  }
   const auto which = static_cast<Vector>(hit.row);
   const bool own = component && (which == Vector::query || which == Vector::z);
   facts.say(head_name(n.layer, c.selection.head) + "   query " + token_name(c.run->tokens, n.query) + " →",
             Fact::In::status);
   facts.say((own ? "query " : "key ") + token_name(c.run->tokens, key));
-  if (of_change(c) && std::isnan(n.at(Stage::pattern, key))) {
+  if (is_difference(c) && std::isnan(n.at(Stage::pattern, key))) {
     facts.say(no_counterpart_words(c));
     return facts;
   }
   if (component && hit.col < static_cast<int>(n.d_head)) {
     facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    facts.say(component_lines(n, which, key, static_cast<std::size_t>(hit.col)));
+    facts.say(component_lines(n, which, key, hit.col));
   }
   const auto say = [&](const char* name, Stage stage, Fact::In in) {
     facts.number(difference_prefix(c) + std::string(name), n.at(stage, key), in);
   };
-  const auto rows = component && !of_change(c) ? Fact::In::menu : Fact::In::tooltip;
+  const auto rows = component && !is_difference(c) ? Fact::In::menu : Fact::In::tooltip;
   say("score", Stage::scores, rows);
   if (rows != Fact::In::menu) say("scaled", Stage::scaled, rows);
-  if (!component && !of_change(c) && stages->masked(n.query, key))
+  if (!component && !is_difference(c) && stages->masked(n.query, key))
     facts.say("masked: " + why_masked(n.query, key));
-  say("weight", Stage::pattern, of_change(c) ? Fact::In::both : rows);
-  if (of_change(c) || own) return facts;
-  const auto digits = [&](Stage stage) { return viz::number(static_cast<double>(n.at(stage, key)), 4); };
+  say("weight", Stage::pattern, is_difference(c) ? Fact::In::both : rows);
+  if (is_difference(c) || own) return facts;
+  const auto digits = [&](Stage stage) { return viz::number(n.at(stage, key), 4); };
   facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, n.layer) + " = " +
             digits(Stage::scaled) + "; softmax → " + digits(Stage::pattern));
   return facts;
@@ -368,17 +349,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View query_view() {
-  View view;
-  view.id = "query";
-  view.title = "Query";
-  view.help =
-      "one query: its score with each key through the stages, and values, weights and their sum as vectors";
+  View view = make_view(
+      "query", "Query",
+      "one query: its score with each key through the stages, and values, weights and their sum as vectors",
+      build, facts, table);
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
   view.commands = query_steps("The query before this one", "The query after this one");
   add_list<kRows, click, on_key>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, true, true};

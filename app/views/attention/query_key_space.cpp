@@ -1,19 +1,10 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/query_key_space.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/scatter.h"
 #include "viz/scene/colormap.h"
@@ -27,31 +18,22 @@ enum Role { kPlane };
 enum class Coloring { kind, weight, position, token, prompt };
 enum class Text { prompt, list };
 
-const Option<Text> kText{
-    {.name = "plane-text",
-     .label = "Text",
-     .help = "whose queries and keys are shown",
-     .default_value = 0,
-     .choices = {{"prompt", "One prompt", "Of the prompt"},
-                 {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}},
-     .keys = "tT",
-     .kept = false}};
-
-const Option<Coloring> kColoring{
-    {.name = "plane-color",
-     .label = "Colours",
-     .help = "what fills the marks: queries are circles, keys triangles, with outlines of their own",
-     .default_value = 0,
-     .choices = {{"kind", "Kind", "Queries in violet, keys in orange"},
-                 {"weight", "Weight", "Keys by the weight that the chosen query gives them"},
-                 {"position", "Position", "By position in the prompt"},
-                 {"token", "Token", "A colour for each token that occurs more than once, the most frequent"},
-                 {"prompt", "Prompt", "By the prompt's place in the list"}},
-     .keys = "cC"}};
+const Option<Text> kText = session_only(
+    choice_option<Text>("plane-text", "Text", "tT", "whose queries and keys are shown",
+                        {{"prompt", "One prompt", "Of the prompt"},
+                         {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}}));
+const Option<Coloring> kColoring = choice_option<Coloring>(
+    "plane-color", "Colours", "cC",
+    "what fills the marks: queries are circles, keys triangles, with outlines of their own",
+    {{"kind", "Kind", "Queries in violet, keys in orange"},
+     {"weight", "Weight", "Keys by the weight that the chosen query gives them"},
+     {"position", "Position", "By position in the prompt"},
+     {"token", "Token", "A colour for each token that occurs more than once, the most frequent"},
+     {"prompt", "Prompt", "By the prompt's place in the list"}});
 
 constexpr int kTokenColors = 7;
 
-bool of_list(const ViewContext& c) {
+bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 
@@ -59,27 +41,27 @@ PlaneOverList list_question(const ViewContext& c) {
   return {over_list(c), c.selection.layer, c.selection.head};
 }
 Question question_of(const ViewContext& c) {
-  if (of_list(c)) return list_question(c);
+  if (uses_list(c)) return list_question(c);
   return PlaneOf{c.selection.layer, c.selection.head};
 }
 
-/// What is shown of one prompt, or of many.
-struct Shown {
+/// The queries and keys of one prompt, or of many.
+struct Marks {
   std::shared_ptr<const QueryKeySpace> plane;
   std::shared_ptr<const ListPlane> of_list;  ///< null: of one prompt
   std::vector<ListPlane::Place> of_prompt;
 
-  /// Of the queries, and of the keys.
+  /// The places of the queries, and of the keys.
   const std::vector<ListPlane::Place>& places() const { return of_list ? of_list->places : of_prompt; }
 };
 /// Nothing while there is no answer.
-std::optional<Shown> shown_of(const ViewContext& c) {
+std::optional<Marks> marks_of(const ViewContext& c) {
   if (!c.run) {
-    if (!of_list(c)) static_cast<void>(c.ask(PlaneOf{c.selection.layer, c.selection.head}));
+    if (!uses_list(c)) static_cast<void>(c.ask(PlaneOf{c.selection.layer, c.selection.head}));
     return std::nullopt;
   }
-  Shown shown;
-  if (of_list(c)) {
+  Marks shown;
+  if (uses_list(c)) {
     shown.of_list = c.prompts ? c.ask(list_question(c)) : nullptr;
     if (!shown.of_list) return std::nullopt;
     shown.plane = {shown.of_list, &shown.of_list->plane};
@@ -91,92 +73,76 @@ std::optional<Shown> shown_of(const ViewContext& c) {
   return shown;
 }
 
-/// Of ids that occur most: which colour, by falling count.
-std::map<int, int> colors_of_tokens(const Shown& shown) {
+/// Ids that occur more than once, those that occur most: each has a colour, by falling count.
+std::vector<int> repeated_tokens(const Marks& shown) {
   std::map<int, int> counts;
   for (const ListPlane::Place& place : shown.places()) ++counts[place.id];
-  std::vector<std::pair<int, int>> repeated;  // -count, id
+  std::vector<int> repeated;
   for (const auto& [id, count] : counts)
-    if (count > 1) repeated.emplace_back(-count, id);
-  std::ranges::sort(repeated);
-  std::map<int, int> colors;
-  for (const auto& [count, id] : repeated)
-    if (std::ssize(colors) < kTokenColors) colors.emplace(id, static_cast<int>(colors.size()));
-  return colors;
+    if (count > 1) repeated.push_back(id);
+  std::ranges::stable_sort(repeated, std::greater{}, [&](int id) { return counts[id]; });
+  if (std::ssize(repeated) > kTokenColors) repeated.resize(kTokenColors);
+  return repeated;
 }
 
-/// What the marks are coloured by: of many prompts no query's weights, of one no prompts.
+/// What colours the marks: not a query's weights for many prompts, not the prompt for one.
 Coloring coloring_of(const ViewContext& c) {
   const Coloring coloring = c.options[kColoring];
-  return coloring == (of_list(c) ? Coloring::weight : Coloring::prompt) ? Coloring::kind : coloring;
+  return coloring == (uses_list(c) ? Coloring::weight : Coloring::prompt) ? Coloring::kind : coloring;
 }
 
-/// The weights of the chosen query and their scale; empty while they are missing.
-struct Shades {
-  std::shared_ptr<const Pattern> pattern;
-  viz::ColorScale scale;
-  float weight(const ViewContext& c, int key) const {
-    return pattern->masked(c.selection.query, key) ? 0 : pattern->matrix().at(c.selection.query, key);
-  }
+/// How the marks are coloured.
+struct Fill {
+  Coloring by = Coloring::kind;
+  std::vector<int> tokens;                 ///< that have a colour
+  std::shared_ptr<const Pattern> pattern;  ///< of weights; null: not there yet
+  viz::ColorScale scale;                   ///< of weights, positions or prompts
 };
-std::optional<Shades> shades_of(const ViewContext& c) {
-  if (coloring_of(c) != Coloring::weight) return std::nullopt;
-  Shades shades{current_pattern(c), {}};
-  if (!shades.pattern) return std::nullopt;
-  const auto weights = weights_of_query(c, shades.pattern.get());
-  shades.scale = viz::linear_scale(static_cast<double>(*std::ranges::max_element(weights)));
-  return shades;
-}
 
-/// Of positions, or of prompts.
-viz::ColorScale place_scale(const ViewContext& c, const Shown& shown) {
+Fill fill_of(const ViewContext& c, const Marks& marks) {
+  Fill fill{coloring_of(c), {}, nullptr, {}};
+  if (fill.by == Coloring::token) fill.tokens = repeated_tokens(marks);
+  if (fill.by == Coloring::weight) fill.pattern = current_pattern(c);
+  if (fill.pattern)
+    fill.scale = viz::linear_scale(*std::ranges::max_element(weights_of_query(c, fill.pattern.get())));
+  if (fill.by != Coloring::position && fill.by != Coloring::prompt) return fill;
   int most = 1;
-  for (const ListPlane::Place& place : shown.places())
-    most =
-        std::max(most, coloring_of(c) == Coloring::prompt ? static_cast<int>(place.prompt) : place.position);
-  return viz::linear_scale(most);
+  for (const ListPlane::Place& place : marks.places())
+    most = std::max(most, fill.by == Coloring::prompt ? static_cast<int>(place.prompt) : place.position);
+  fill.scale = viz::linear_scale(most);
+  return fill;
 }
 
-/// Colours of all marks.
-class Fill {
- public:
-  Fill(const ViewContext& c, const Shown& shown)
-      : c_(c), shades_(shades_of(c)), scale_(place_scale(c, shown)) {
-    if (coloring_of(c) == Coloring::token) tokens_ = colors_of_tokens(shown);
-  }
-
-  viz::Color of(bool key, const ListPlane::Place& place) const {
-    switch (coloring_of(c_)) {
-      case Coloring::kind:
-        break;
-      case Coloring::weight:
-        if (!key || !shades_) return c_.theme->surface;
-        return shades_->scale.color(*c_.theme, static_cast<double>(shades_->weight(c_, place.position)));
-      case Coloring::position:
-        return scale_.color(*c_.theme, place.position);
-      case Coloring::prompt:
-        return scale_.color(*c_.theme, static_cast<double>(place.prompt));
-      case Coloring::token: {
-        const auto found = tokens_.find(place.id);
-        return found != tokens_.end() ? viz::categorical(*c_.theme, found->second) : c_.theme->surface;
-      }
+viz::Color color_of(const ViewContext& c, const Fill& fill, bool key, const ListPlane::Place& place) {
+  const viz::Theme& theme = *c.theme;
+  switch (fill.by) {
+    case Coloring::kind:
+      break;
+    case Coloring::weight: {
+      if (!key || !fill.pattern) return theme.surface;
+      const bool masked = fill.pattern->masked(c.selection.query, place.position);
+      return fill.scale.color(theme,
+                              masked ? 0 : fill.pattern->matrix().at(c.selection.query, place.position));
     }
-    return (key ? c_.theme->key : c_.theme->query).with_alpha(190);
+    case Coloring::position:
+      return fill.scale.color(theme, place.position);
+    case Coloring::prompt:
+      return fill.scale.color(theme, static_cast<double>(place.prompt));
+    case Coloring::token: {
+      const auto found = std::ranges::find(fill.tokens, place.id);
+      if (found == fill.tokens.end()) return theme.surface;
+      return viz::categorical(theme, static_cast<int>(found - fill.tokens.begin()));
+    }
   }
-
- private:
-  const ViewContext& c_;
-  std::optional<Shades> shades_;
-  std::map<int, int> tokens_;
-  viz::ColorScale scale_;
-};
+  return (key ? theme.key : theme.query).with_alpha(190);
+}
 
 std::string axis_title(const QueryKeySpace& plane, std::size_t axis) {
   return "direction " + std::to_string(axis + 1) + ", " + percent(plane.shares[axis]) + " of the variance";
 }
 
 /// The marks are the queries in the order of the places, then the keys.
-viz::ScatterChart chart_of(const ViewContext& c, const Shown& shown) {
+viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown) {
   using Shape = viz::ScatterChart::Shape;
   const QueryKeySpace& plane = *shown.plane;
   viz::ScatterChart chart;
@@ -184,67 +150,61 @@ viz::ScatterChart chart_of(const ViewContext& c, const Shown& shown) {
   chart.x_title = axis_title(plane, 0);
   chart.y_title = axis_title(plane, 1);
   chart.role = kPlane;
-  const Fill fill(c, shown);
+  const Fill fill = fill_of(c, shown);
   for (const bool key : {false, true}) {
     for (int i = 0; i < plane.length; ++i) {
       const ListPlane::Place& place = shown.places()[i];
       const auto [x, y] = plane.at(key, i);
       viz::ScatterChart::Mark mark;
-      mark.x = static_cast<double>(x), mark.y = static_cast<double>(y);
+      mark.x = x, mark.y = y;
       mark.kind = key ? 1 : 0;
-      mark.fill = fill.of(key, place);
+      mark.fill = color_of(c, fill, key, place);
       mark.label = label_of(c, place.id);
       mark.chosen = place.position == (key ? c.selection.key : c.selection.query) &&
-                    (!of_list(c) || is_shown_prompt(c, place.prompt));
+                    (!uses_list(c) || is_shown_prompt(c, place.prompt));
       chart.marks.push_back(std::move(mark));
     }
   }
   return chart;
 }
 
-/// The line of words under the chart is left to the legend of colours.
+/// Leaves a line under the chart to the legend of colours.
 viz::Rect chart_area(const ViewContext& c) {
   viz::Rect area = below_title(c);
   if (coloring_of(c) != Coloring::kind) area.h -= style_of(c).line(style_of(c).small()) + style_of(c).unit();
   return area;
 }
 
-/// Where the room ends some of it is left out.
-void paint_legend(Picture& picture, const ViewContext& c, const Shown& shown) {
+/// Tokens that do not fit are left out.
+void paint_legend(Picture& picture, const ViewContext& c, const Marks& shown) {
   const viz::Style style = style_of(c);
   const viz::Rect area = below_title(c);
   const float line = style.line(style.small()), u = style.unit(), y = area.bottom() - line / 2;
-  const Coloring coloring = coloring_of(c);
-  if (coloring == Coloring::position || coloring == Coloring::prompt)
-    viz::paint_color_scale_line(picture.scene, place_scale(c, shown),
-                                coloring == Coloring::prompt ? "prompt" : "position", {area.x, y}, style);
-  if (coloring == Coloring::weight) {
-    if (const auto shades = shades_of(c))
-      viz::paint_color_scale_line(picture.scene, shades->scale, "weight of the query", {area.x, y}, style);
-  }
-  if (coloring != Coloring::token) return;
-  const std::map<int, int> tokens = colors_of_tokens(shown);
+  const Fill fill = fill_of(c, shown);
+  const auto paint_scale = [&](const char* title) {
+    viz::paint_color_scale_line(picture.scene, fill.scale, title, {area.x, y}, style);
+  };
+  if (fill.by == Coloring::position) paint_scale("position");
+  if (fill.by == Coloring::prompt) paint_scale("prompt");
+  if (fill.pattern) paint_scale("weight of the query");
+  if (fill.by != Coloring::token) return;
   float x = area.x;
   const auto add = [&](const std::string& words, viz::Color color) {
     const float w = 2 * u + u + style.width(words, style.small());
     if (x + w > area.right()) return;
     picture.scene.add(viz::FillRect{{x, y - u, 2 * u, 2 * u}, color});
-    viz::add_label(picture.scene, style, words, {x + 3 * u, y}, style.small(), c.theme->text_muted);
+    paint_note(picture, c, words, {x + 3 * u, y});
     x += w + 3 * u;
   };
-  for (int color = 0; color < std::ssize(tokens); ++color) {
-    for (const auto& [id, of_id] : tokens)
-      if (of_id == color) add(label_of(c, id), viz::categorical(*c.theme, color));
-  }
-  if (tokens.empty()) {
-    viz::add_label(picture.scene, style,
-                   of_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice", {area.x, y},
-                   style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
-  }
+  for (int color = 0; color < std::ssize(fill.tokens); ++color)
+    add(label_of(c, fill.tokens[color]), viz::categorical(*c.theme, color));
+  if (fill.tokens.empty())
+    paint_note(picture, c, uses_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice",
+               {area.x, y}, area.w);
 }
 
-/// "62 % of their variance lies in this plane", of many prompts which.
-std::string subtitle_of(const ViewContext& c, const Shown& shown) {
+/// "62 % of their variance lies in this plane", after the name of the list.
+std::string subtitle_of(const ViewContext& c, const Marks& shown) {
   const QueryKeySpace& plane = *shown.plane;
   std::string words = percent(plane.shares[0] + plane.shares[1]) + " of their variance lies in this plane";
   if (!shown.of_list) return words;
@@ -255,8 +215,8 @@ std::string subtitle_of(const ViewContext& c, const Shown& shown) {
 }
 
 Picture build(const ViewContext& c) {
-  const std::optional<Shown> shown = shown_of(c);
-  if (of_list(c) && !c.prompts) return no_list(c);
+  const std::optional<Marks> shown = marks_of(c);
+  if (uses_list(c) && !c.prompts) return no_list(c);
   if (auto words = waiting(c, question_of(c), shown.has_value())) return *words;
   const QueryKeySpace& plane = *shown->plane;
   if (!plane.finite) return message(c, "queries or keys of this head are not finite");
@@ -274,13 +234,13 @@ Picture build(const ViewContext& c) {
 }
 
 /// The mark nearest to the mouse.
-struct Under {
+struct Mark {
   bool key = false;
-  ListPlane::Place of;  ///< its prompt counts in a list alone
+  ListPlane::Place of;  ///< its prompt counts only in a list
   viz::Point place;
 };
-std::optional<Under> under(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const std::optional<Shown> shown = shown_of(c);
+std::optional<Mark> mark_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const std::optional<Marks> shown = marks_of(c);
   if (!shown || !shown->plane->finite) return std::nullopt;
   const int length = shown->plane->length;
   const viz::ScatterChart chart = chart_of(c, *shown);
@@ -290,7 +250,7 @@ std::optional<Under> under(const ViewContext& c, const Picture& picture, const v
       viz::nearest_point(layout.places, region.cell_rect(hit.row, hit.col).center(), c.width + c.height);
   if (i < 0) return std::nullopt;
   const bool key = i >= length;
-  return Under{key, shown->places()[key ? i - length : i], layout.places[i]};
+  return Mark{key, shown->places()[key ? i - length : i], layout.places[i]};
 }
 
 /// "with key 1 “·robot”: score 3.93, weight 0.74".
@@ -302,7 +262,7 @@ std::string score_words(const ViewContext& c, int query, int key, const std::str
   return words + ", weight " + exact(stages->matrix(Stage::pattern).at(query, key));
 }
 
-/// What a prompt of the list begins with.
+/// The beginning of a prompt of the list.
 std::string beginning_of(const ViewContext& c, const ListPlane& list, std::size_t prompt) {
   constexpr int kMost = 24;  // tokens
   std::string words = "prompt " + grouped(static_cast<std::int64_t>(prompt) + 1) + ": ";
@@ -313,29 +273,27 @@ std::string beginning_of(const ViewContext& c, const ListPlane& list, std::size_
 }
 
 Table table(const ViewContext& c) {
-  Table result;
-  const std::optional<Shown> shown = shown_of(c);
-  if (!shown) return result;
+  const std::optional<Marks> shown = marks_of(c);
+  if (!shown) return {};
   const QueryKeySpace& plane = *shown->plane;
-  result.header = {"kind", "position", "token", axis_title(plane, 0), axis_title(plane, 1)};
-  if (of_list(c)) result.header.insert(result.header.begin(), "prompt");
+  Table result{{"kind", "position", "token", axis_title(plane, 0), axis_title(plane, 1)}, {}};
+  if (uses_list(c)) result.header.insert(result.header.begin(), "prompt");
   for (const bool key : {false, true}) {
     for (int i = 0; i < plane.length; ++i) {
       const ListPlane::Place& place = shown->places()[i];
       const auto [x, y] = plane.at(key, i);
       auto& row = result.rows.emplace_back();
-      if (of_list(c)) row.push_back(std::to_string(place.prompt + 1));
-      row.insert(row.end(), {key ? "key" : "query", std::to_string(place.position), label_of(c, place.id),
-                             plain(x), plain(y)});
+      if (uses_list(c)) add_cells(row, place.prompt + 1);
+      add_cells(row, key ? "key" : "query", place.position, label_of(c, place.id), x, y);
     }
   }
   return result;
 }
 
-/// Of a key that no chosen query sees the last query's, which sees all of them.
-ViewActions chosen(const ViewContext& c, const Under& at) {
+/// Selects a query, or a key with a query that sees it: the last one sees all.
+ViewActions chosen(const ViewContext& c, const Mark& at) {
   const int position = at.of.position;
-  if (of_list(c))
+  if (uses_list(c))
     return {
         show_prompt(c, at.of.prompt,
                     {c.selection.layer, c.selection.head, at.key ? -1 : position, at.key ? position : -1})};
@@ -344,22 +302,20 @@ ViewActions chosen(const ViewContext& c, const Under& at) {
   return {SelectQuery{c.run->run->length() - 1}, SelectKey{position}};
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const auto at = under(c, picture, *hit);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto at = mark_at(c, picture, hit);
   return at ? chosen(c, *at) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
-  const auto at = under(c, picture, hit);
+  const auto at = mark_at(c, picture, hit);
   if (!at) return facts;
   const float r = 2.5F * style_of(c).unit();
   facts.overlay.add(
       viz::StrokeRect{{at->place.x - r, at->place.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
   const std::string kind = at->key ? "key " : "query ";
-  if (of_list(c)) {
+  if (uses_list(c)) {
     facts.say(kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”");
     facts.say(beginning_of(c, *c.ask(list_question(c)), at->of.prompt));
     facts.commands.push_back(
@@ -384,20 +340,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View query_key_space_view() {
-  View view;
-  view.id = "plane";
-  view.title = "Plane";
-  view.help =
-      "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart";
+  View view = make_view(
+      "plane", "Plane",
+      "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart",
+      build, facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
-  view.of_model = of_list;
+  view.of_model = uses_list;
   view.shows_parts = true;
   view.options = {&kText, &kColoring};
-  view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
+  add_gestures<click>(view);
   view.caption = {true, true, true};
   return view;
 }

@@ -2,18 +2,13 @@
 
 #include <algorithm>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/edits/masked_cells.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 
 namespace headscope::app {
 namespace {
 
-/// What is asked of the run, and of what it is compared with.
+/// The questions about the run and its baseline.
 struct Questions {
   SoftmaxRowOf now;
   SoftmaxRowOf before;
@@ -36,7 +31,7 @@ Questions questions_of(const ViewContext& c) {
     if (on_baseline >= 0 && on_baseline < other_end) end = std::max(end, key + 1);
     if (key < own_end) end_there = std::max(end_there, on_baseline + 1);
   }
-  // Else it is what the run's own side asks.
+  // Otherwise it is the question of the run's own side.
   if (end > own_end) questions.now.least_keys = end;
   if (end_there > other_end) questions.before.least_keys = end_there;
   return questions;

@@ -13,7 +13,7 @@ namespace headscope::app {
 
 struct QueryRows {
   std::shared_ptr<const SoftmaxRow> now;
-  /// On the side of changes the row of the query that stands for it, else null. Both rows then have every key
+  /// On the difference side the row of the query that stands for it, else null. Both rows then have every key
   /// that is seen in one of them.
   std::shared_ptr<const SoftmaxRow> before;
   std::vector<int> stands;  ///< likewise: for each key of `now` the one of `before`, -1: none; else empty
@@ -24,7 +24,7 @@ std::optional<QueryRows> rows_of_query(const ViewContext& context);
 /// Why there is no picture of them; null where they are `known`.
 std::optional<Picture> waiting_for_rows(const ViewContext& context, bool known);
 
-/// What numbers are called that are the run's, and those of what it is compared with: "changed", "original".
+/// The names of the two sides: "changed", "original".
 std::pair<const char*, const char*> names_of_sides(const ViewContext& context);
 
 }  // namespace headscope::app

@@ -4,12 +4,7 @@
 
 #include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_terms.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/common.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/colormap.h"
@@ -29,17 +24,6 @@ enum Vector { kQuery, kKeyVector, kProduct };
 constexpr const char* kNote = "= exact, ≈ rounded here to add up";
 constexpr const char* kMore = "; every digit is under the mouse";
 
-struct Layout {
-  viz::Rect area;
-  float label = 0;       ///< width of the names beside vectors
-  viz::Rect q, k, bars;  ///< of the vectors; no height: no room
-  viz::Rect steps;
-  viz::Rect keys;    ///< strip of the row
-  float line = 0;    ///< height of a step
-  float note_y = 0;  ///< middle of the note
-  bool fits = true;
-};
-
 /// Heights from above: vectors, bars and their numbers, steps, the row, the note.
 struct Heights {
   float strip = 0, bars = 0, numbers = 0, step = 0, steps = 0, keys = 0, note = 0, gap = 0;
@@ -50,48 +34,54 @@ struct Heights {
 Heights heights_of(const ViewContext& c) {
   const viz::Style style = style_of(c);
   Heights h;
-  const float u = style.unit(), line = style.line(style.small());
-  h.gap = 3 * u;
+  h.gap = 3 * style.unit();
   h.strip = std::round(1.5F * style.font_size);
   h.bars = std::round(6 * style.font_size);
   h.numbers = viz::column_numbers_height(style);
   h.step = std::round(1.65F * style.font_size);
   h.steps = static_cast<float>(step_count(c)) * h.step;
-  h.keys = line + u + h.strip;
-  h.note = line;
+  h.note = style.line(style.small());
+  h.keys = h.note + style.unit() + h.strip;
   return h;
 }
 
 std::string name_of(const ViewContext& c, Vector which) {
-  constexpr std::array<const char*, 3> kNames{"query q", "key k", "q × k"};
-  const char* const name = kNames[which];
-  return which == kProduct && *delta(c) != 0 ? std::string(delta(c)) + "(" + name + ")"
-                                             : delta(c) + std::string(name);
+  const std::string change = delta(c);
+  if (which == kProduct) return change.empty() ? "q × k" : change + "(q × k)";
+  return change + (which == kQuery ? "query q" : "key k");
 }
+
+struct Layout {
+  viz::Rect area;
+  viz::Rect q, k, bars;  ///< of the vectors; no height: no room
+  viz::Rect steps;
+  viz::Rect keys;    ///< strip of the row
+  float line = 0;    ///< height of a step
+  float note_y = 0;  ///< middle of the note
+  bool fits = true;
+};
 
 Layout lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const Heights h = heights_of(c);
   Layout layout;
   layout.area = below_title(c);
-  const viz::Rect& area = layout.area;
   layout.line = h.step;
-  layout.label = 3 * style.unit();
-  float widest = 0;
+  const viz::Rect& area = layout.area;
+  const float widest = 90 * style.font_size;
+  float names = 0;  // beside the vectors
   for (const Vector which : {kQuery, kKeyVector, kProduct})
-    widest = std::max(widest, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
-  layout.label += std::ceil(widest);
-  const float rest = h.rest();
+    names = std::max(names, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
+  names = 3 * style.unit() + std::ceil(names);
   float y = area.y;
-  if (area.h >= rest + h.vectors()) {
-    const float spare = area.h - rest - h.vectors();
-    const float x = area.x + layout.label, w = std::min(area.w - layout.label, 90 * style.font_size);
+  if (const float spare = area.h - h.rest() - h.vectors(); spare >= 0) {
+    const float x = area.x + names, w = std::min(area.w - names, widest);
     layout.q = {x, y, w, h.strip};
     layout.k = {x, layout.q.bottom(), w, h.strip};
     layout.bars = {x, layout.k.bottom() + h.gap / 2, w, h.bars + std::min(spare, 6 * style.font_size)};
     y = layout.bars.bottom() + h.gap + h.numbers + h.gap;
   }
-  layout.steps = {area.x, y, std::min(area.w, 90 * style.font_size + layout.label), h.steps};
+  layout.steps = {area.x, y, std::min(area.w, widest + names), h.steps};
   y = layout.steps.bottom() + h.gap;
   if (y + h.keys + h.gap + h.note <= area.bottom() + 0.5F) {
     layout.keys = {area.x, y, layout.steps.w, h.keys};
@@ -150,7 +140,7 @@ void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, con
   float largest = 0;
   for (std::size_t i = 0; i < n.k.size(); ++i)
     largest = std::max({largest, std::abs(n.q[i]), std::abs(n.k[i])});
-  const viz::ColorScale scale = viz::diverging_scale(largest > 0 ? static_cast<double>(largest) : 1);
+  const viz::ColorScale scale = viz::diverging_scale(largest > 0 ? largest : 1);
   const std::string scale_title = difference_prefix(c) + std::string("q, k");
   const auto strip = [&](std::span<const float> values, Vector which, viz::Rect rect) {
     viz::paint_vector_strip(picture, {values, scale, kComponent, which, 0}, rect, style);
@@ -170,7 +160,7 @@ void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, con
     viz::paint_color_scale_line(picture.scene, scale, scale_title, {layout.bars.right() - w, y}, style);
 }
 
-/// Of a result: changes have the colours of their signs, else the weight stands out.
+/// The colour of a result: differences by their sign, else the weight stands out.
 viz::Color color_of(const ViewContext& c, const Step& step, bool last) {
   if (step.change > 0) return signed_color(c, true);
   if (step.change < 0) return signed_color(c, false);
@@ -206,13 +196,11 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
     const viz::Rect rect{layout.steps.x, layout.steps.y + static_cast<float>(i) * layout.line, layout.steps.w,
                          layout.line};
     const float y = rect.center().y;
-    viz::add_label(scene, style, step.*said, {rect.x, y}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left,
-                   all ? names + 1 : std::max(0.F, sign_x - sign / 2 - 2 * u - rect.x));
-    if (all) {
+    paint_note(picture, c, step.*said, {rect.x, y},
+               all ? names + 1 : std::max(0.F, sign_x - sign / 2 - 2 * u - rect.x));
+    if (all)
       viz::add_label(scene, style, step.expression, {sign_x - sign / 2, y}, size, c.theme->text,
                      viz::FontStyle::regular, viz::Align::right);
-    }
     viz::add_label(scene, style, step.sign, {sign_x, y}, size, c.theme->text_muted, viz::FontStyle::regular,
                    viz::Align::center);
     viz::add_label(scene, style, step.result, {sign_x + sign / 2, y}, size,
@@ -225,16 +213,16 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
   }
 }
 
-/// Of changes as far both ways as the largest.
+/// For differences symmetric about zero.
 viz::ColorScale scale_of_keys(const Numbers& n) {
   if (!n.before) return viz::linear_scale(1);
   double largest = 0;
   for (const float change : n.of_keys)
-    if (std::isfinite(change)) largest = std::max(largest, std::abs(static_cast<double>(change)));
+    if (std::isfinite(change)) largest = std::max<double>(largest, std::abs(change));
   return viz::diverging_scale(largest > 0 ? largest : 1);
 }
 
-/// What the row sum is made of, or what became of the weights, a cell a key; also the way to another key.
+/// What the row sum is made of, or the differences of the weights, a cell a key; a click selects another key.
 void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
@@ -245,9 +233,8 @@ void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const v
                : "exponentials of all keys of the query: 0 to 1, what the row sum adds up";
   std::vector<std::uint8_t> absent;
   for (const float value : n.of_keys) absent.push_back(n.before && std::isnan(value) ? 1 : 0);
-  viz::add_label(picture.scene, style, words + (c.in_pane ? "; click one for its arithmetic" : ""),
-                 {area.x, area.y + line / 2}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
-                 viz::Align::left, area.w);
+  paint_note(picture, c, words + (c.in_pane ? "; click one for its arithmetic" : ""),
+             {area.x, area.y + line / 2}, area.w);
   const viz::Rect strip{area.x, area.y + line + u, area.w, area.h - line - u};
   const viz::Region region =
       viz::paint_vector_strip(picture, {n.of_keys, scale, kKey, n.now.query, 0, absent}, strip, style);
@@ -273,7 +260,6 @@ Picture build(const ViewContext& c) {
   if (auto words = cell::waiting_for(c, n.has_value())) return *words;
   const Layout layout = lay_out(c);
   if (!layout.fits) return too_small(c, "for the arithmetic");
-  const viz::Style style = style_of(c);
   Picture picture = blank(c);
   paint_title(picture, c,
               token_name(c.run->tokens, n->now.query) + " → " + token_name(c.run->tokens, n->key()) +
@@ -284,15 +270,14 @@ Picture build(const ViewContext& c) {
   paint_steps(picture, c, steps_of(c, *n), layout);
   if (layout.keys.h > 0) {
     paint_row(picture, c, *n, layout.keys);
-    viz::add_label(picture.scene, style, std::string(kNote) + (c.in_pane ? kMore : ""),
-                   {layout.area.x, layout.note_y}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, layout.area.w);
+    paint_note(picture, c, std::string(kNote) + (c.in_pane ? kMore : ""), {layout.area.x, layout.note_y},
+               layout.area.w);
   }
   return picture;
 }
 
-/// What is under the mouse of a component: its numbers, and of changes those of both sides.
-std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n, std::size_t i) {
+/// A component's numbers, for differences those of both sides.
+std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n, int i) {
   const std::string at = "[" + std::to_string(i) + "]";
   const auto sides = names_of_sides(c);
   std::vector<std::string> lines;
@@ -310,55 +295,46 @@ std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n,
 }
 
 std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int key) {
-  const auto i = static_cast<std::size_t>(key);
   const std::string name = "key " + token_name(c.run->tokens, key);
-  if (!n.before)
-    return {name, "exponential " + exact(n.now.row->powers[i]), "weight " + exact(n.now.row->weights[i])};
-  if (std::isnan(n.of_keys[i])) return {name, no_counterpart_words(c)};
-  return {name, difference_prefix(c) + ("weight " + exact(n.of_keys[i])),
-          std::string(names_of_sides(c).first) + " " + exact(n.now.row->weights[i])};
+  const float weight = n.now.row->weights[key];
+  if (!n.before) return {name, "exponential " + exact(n.now.row->powers[key]), "weight " + exact(weight)};
+  if (std::isnan(n.of_keys[key])) return {name, no_counterpart_words(c)};
+  return {name, difference_prefix(c) + ("weight " + exact(n.of_keys[key])),
+          std::string(names_of_sides(c).first) + " " + exact(weight)};
 }
 
-/// The components, then each number of the way from the score to the weight; empty where it has none on one
-/// of both sides.
+/// The components, then each number from the score to the weight; empty where a number is missing on one
+/// side.
 Table table(const ViewContext& c) {
-  Table result;
   const auto n = numbers_of(c);
-  if (!n) return result;
-  result.header = {"quantity", "index", "value"};
+  if (!n) return {};
+  Table result{{"quantity", "index", "value"}, {}};
   const std::string change = difference_prefix(c);
-  const auto add = [&](const std::string& name, const std::string& index, const std::string& value) {
-    result.rows.push_back({name, index, value});
-  };
   const auto vector = [&](const char* name, const auto& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) add(change + name, std::to_string(i), plain(values[i]));
+    for (std::size_t i = 0; i < values.size(); ++i) add_row(result, change + name, i, values[i]);
   };
   vector("q", n->q);
   vector("k", n->k);
   vector("q*k", n->products);
   const auto positions = [&](const Cell& cell, const std::string& compared) {
-    add(compared + "position of the query", "", std::to_string(cell.query));
-    add(compared + "position of the key", "", std::to_string(cell.key));
+    add_row(result, compared + "position of the query", "", cell.query);
+    add_row(result, compared + "position of the key", "", cell.key);
   };
   positions(n->now, "");
   if (n->before) {
     positions(*n->before, "compared ");
-    add(difference_prefix(c) + std::string("score through q"), "", plain(n->through_q));
-    add(difference_prefix(c) + std::string("score through k"), "", plain(n->through_k));
+    add_row(result, change + "score through q", "", n->through_q);
+    add_row(result, change + "score through k", "", n->through_k);
   }
   visit_quantities(*n, [&](const char* name, auto value) {
-    add(change + name, "", n->before && std::isnan(value) ? "" : plain(value));
+    add_row(result, change + name, "", n->before && std::isnan(value) ? "" : plain(value));
   });
   return result;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const bool key = region_of(picture, *hit).role == kKey;
-  if (!key || !may_see(c, c.selection.query, hit->col)) return {};
-  return {clicked_key(c, hit->col)};
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  if (region_of(picture, hit).role != kKey || !may_see(c, c.selection.query, hit.col)) return {};
+  return {clicked_key(c, hit.col)};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -367,12 +343,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!n) return facts;
   const std::string change = difference_prefix(c);
   const viz::Region& region = region_of(picture, hit);
-  const auto i = static_cast<std::size_t>(hit.col);
-  if (region.role == kComponent && i < n->k.size()) {
-    for (const viz::Region& other : picture.regions) {
-      if (other.role == kComponent)
-        facts.overlay.add(viz::StrokeRect{other.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
-    }
+  const int i = hit.col;
+  const auto frame_cell = [&](const viz::Region& of) {
+    facts.overlay.add(viz::StrokeRect{of.cell_rect(0, i).inset(-0.5F), c.theme->text, 1});
+  };
+  if (region.role == kComponent && i < std::ssize(n->k)) {
+    for (const viz::Region& other : picture.regions)
+      if (other.role == kComponent) frame_cell(other);
     facts.say(component_lines(c, *n, i));
     facts.number(change + "q", n->q[i], Fact::In::menu);
     facts.number(change + "k", n->k[i], Fact::In::menu);
@@ -383,10 +360,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const Cell& before = n->before ? *n->before : n->now;
     facts.number(change + "score", of(n->now.score(), before.score()), Fact::In::menu);
     facts.number(change + "weight", of(n->now.weight(), before.weight()), Fact::In::menu);
-  } else if (region.role == kKey && i < n->of_keys.size()) {
-    facts.overlay.add(viz::StrokeRect{region.cell_rect(0, hit.col).inset(-0.5F), c.theme->text, 1});
-    facts.say(key_lines(c, *n, hit.col));
-    add_choice_of_key(facts.commands, c, hit.col, c.selection.query);
+  } else if (region.role == kKey && i < std::ssize(n->of_keys)) {
+    frame_cell(region);
+    facts.say(key_lines(c, *n, i));
+    add_choice_of_key(facts.commands, c, i, c.selection.query);
   }
   return facts;
 }
@@ -399,14 +376,11 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View score_view() {
-  View view;
-  view.id = "cell";
-  view.title = "Arithmetic";
-  view.help = "one query and one key: from the products of their components to the weight, number by number";
-  view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
+  View view = make_view(
+      "cell", "Arithmetic",
+      "one query and one key: from the products of their components to the weight, number by number", build,
+      facts, table);
+  add_gestures<click>(view);
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;

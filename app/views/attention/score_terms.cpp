@@ -5,13 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/views/attention/query_rows.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 #include "model/pass/plan.h"
 #include "viz/scene/colormap.h"
 
@@ -37,7 +32,7 @@ Cell cell_of(const PromptRun& of, const Selection& selection, int query, int key
   return cell;
 }
 
-/// What became of the weight on each key; NaN where nothing stands for it.
+/// The difference of the weight on each key; NaN where nothing stands for it.
 std::vector<float> changed_weights(const QueryRows& rows) {
   std::vector<float> changes;
   for (std::size_t key = 0; key < rows.stands.size(); ++key) {
@@ -49,15 +44,14 @@ std::vector<float> changed_weights(const QueryRows& rows) {
   return changes;
 }
 
-/// The strongest key, of changes the one whose weight changed most; where none did the strongest of those
-/// that something stands for.
+/// The strongest key, on the difference side the one with the largest difference; without any, the strongest
+/// that has a counterpart.
 int key_of_itself(const QueryRows& rows, const std::vector<float>& changes) {
   const auto& weights = rows.now->weights;
   if (!rows.before) return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
   int best = 0;
   const auto rank = [&](int key) {
-    const auto i = static_cast<std::size_t>(key);
-    return std::isnan(changes[i]) ? std::pair(-1.F, 0.F) : std::pair(std::abs(changes[i]), weights[i]);
+    return std::isnan(changes[key]) ? std::pair(-1.F, 0.F) : std::pair(std::abs(changes[key]), weights[key]);
   };
   for (int key = 1; key < std::ssize(changes); ++key)
     if (rank(key) > rank(best)) best = key;
@@ -119,7 +113,7 @@ namespace {
 constexpr int kFewest = 4, kMostDecimals = 7;
 constexpr const char* kInWords = "→";
 
-/// So few decimals that a and b, rounded, add up to the rounded sum.
+/// The fewest decimals for which a and b, rounded, add up to the rounded sum.
 int decimals_that_add_up(double a, double b, double sum) {
   for (int decimals = kFewest; decimals <= kMostDecimals; ++decimals) {
     const double unit = std::pow(10, decimals);
@@ -129,7 +123,7 @@ int decimals_that_add_up(double a, double b, double sum) {
   return kFewest;
 }
 
-/// So small a number in its own digits, all others with so many decimals.
+/// Numbers with `decimals` decimals, very small ones with significant digits.
 std::string written(double value, int decimals) {
   if (value != 0 && std::abs(value) < 10 * std::pow(10, -decimals)) return viz::number(value, 4);
   return viz::fixed_number(value, decimals);
@@ -148,11 +142,9 @@ bool says_all(const std::string& text, double value) {
   if (std::isinf(value)) return true;
   std::string ascii;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text.compare(i, 3, "−") == 0) {
-      ascii += '-', i += 2;
-    } else {
-      ascii += text[i];
-    }
+    const bool minus = text.compare(i, 3, "−") == 0;
+    ascii += minus ? '-' : text[i];
+    if (minus) i += 2;
   }
   return std::strtod(ascii.c_str(), nullptr) == value;
 }
@@ -161,7 +153,7 @@ const char* sign_before(const std::string& text, double value) {
   return says_all(text, value) ? "=" : "≈";
 }
 
-/// The name is brief up to its first colon.
+/// The brief name ends before the first colon.
 Step make_step(const std::string& name, std::string expression, double value, int decimals,
                std::vector<std::string> lines) {
   Step step{name,
@@ -174,7 +166,7 @@ Step make_step(const std::string& name, std::string expression, double value, in
   return step;
 }
 
-/// What the mask, or an edit in its place, makes of the scaled score.
+/// The scaled score through the mask, or through an edit in its place.
 Step mask_step(const Cell& cell, int decimals) {
   const std::string key = "key " + std::to_string(cell.key), query = "query " + std::to_string(cell.query);
   Step step{"mask", "mask", key + " ≤ " + query, "seen", kInWords, {}};
@@ -186,7 +178,7 @@ Step mask_step(const Cell& cell, int decimals) {
     }
     return step;
   }
-  const auto value = static_cast<double>(cell.masked());
+  const double value = cell.masked();
   step.result = written(value, decimals);
   step.sign = sign_before(step.result, value);
   const bool hidden = std::isinf(cell.masked());
@@ -197,7 +189,7 @@ Step mask_step(const Cell& cell, int decimals) {
   return step;
 }
 
-/// Whether edits put another weight in place of what softmax gives.
+/// Whether an edit replaced the softmax weight.
 bool weight_edited(const ViewContext& c, const Cell& cell) {
   const model::Plan* plan = c.run->run->plan.get();
   return plan != nullptr && plan->edits({model::Site::pattern, cell.layer}) &&
@@ -205,9 +197,8 @@ bool weight_edited(const ViewContext& c, const Cell& cell) {
 }
 
 Step weight_step(const ViewContext& c, const Cell& cell, int decimals) {
-  const auto power = static_cast<double>(cell.power()), sum = static_cast<double>(cell.row->sum);
-  const std::string quotient = written(power, decimals) + " / " + written(sum, decimals);
-  const auto weight = static_cast<double>(cell.weight());
+  const std::string quotient = written(cell.power(), decimals) + " / " + written(cell.row->sum, decimals);
+  const double weight = cell.weight();
   if (!weight_edited(c, cell))
     return make_step("weight", quotient, weight, kFewest, {"weight " + exact(cell.weight())});
   return make_step("weight: edited, in place of softmax", "edited, not " + quotient, weight, kFewest,
@@ -216,11 +207,10 @@ Step weight_step(const ViewContext& c, const Cell& cell, int decimals) {
 
 std::vector<Step> steps_of_pair(const ViewContext& c, const Cell& cell) {
   const model::Config& config = c.run->run->config;
-  const auto wide = [](float v) { return static_cast<double>(v); };
-  const double score = wide(cell.score()), scaled = wide(cell.scaled()), shifted = wide(cell.shifted()),
-               power = wide(cell.power()), sum = wide(cell.row->sum), largest = wide(cell.row->largest);
+  const double score = cell.score(), scaled = cell.scaled(), shifted = cell.shifted(), power = cell.power(),
+               sum = cell.row->sum, largest = cell.row->largest;
   const int of_score = decimals_that_add_up(cell.positive, cell.negative, score);
-  const double masked = wide(cell.masked());
+  const double masked = cell.masked();
   const int of_shift = decimals_that_add_up(masked, -largest, shifted);
   const int of_sum = decimals_that_add_up(power, cell.other_powers(), sum);
   const std::string factor = scale_factor(config, cell.layer);
@@ -261,14 +251,14 @@ std::vector<Step> steps_of_pair(const ViewContext& c, const Cell& cell) {
 
 // ---- what changed ----
 
-/// How lines say what a number was on both sides.
+/// The words for a number on both sides, and for the difference.
 struct SideWords {
   const char* now;
   const char* before;
   const char* difference_prefix;
 };
 
-/// A number on both sides, in the model's own type, and what became of it.
+/// A number on both sides, in the model's own type, and their difference.
 template <class T>
 Step change_step(const std::string& name, T now, T before, const SideWords& sides) {
   const T change = difference(now, before);
@@ -279,7 +269,7 @@ Step change_step(const std::string& name, T now, T before, const SideWords& side
   const std::vector<std::string> lines{said((sides.difference_prefix + brief).c_str(), change),
                                        said(sides.now, now), said(sides.before, before)};
   Step step;
-  const auto a = static_cast<double>(now), b = static_cast<double>(before), d = static_cast<double>(change);
+  const double a = now, b = before, d = change;
   if (std::isnan(d)) {
     const bool both = std::isnan(a) && std::isnan(b);
     step = {name, "", both ? "none on both sides" : "none on one side", "none", kInWords, lines};

@@ -35,30 +35,30 @@ struct Cell {
   double cosine() const { return static_cast<double>(score()) / (q_norm * k_norm); }
 };
 
-/// What is shown of a pair: its numbers, or on the side of changes what became of those of the pair that
+/// What is shown of a pair: its numbers, or on the difference side their difference from the pair that
 /// stands for it.
 struct Numbers {
   Cell now;
-  std::optional<Cell> before;    ///< on the side of changes
+  std::optional<Cell> before;    ///< on the difference side
   std::vector<float> q, k;       ///< as shown: differences where there is a `before`, as those below
   std::vector<double> products;  ///< [d_head]
-  std::vector<float> of_keys;    ///< the query's exponentials, or the changes of its weights; NaN: none
-  /// Of the change of the score what comes of the query's and what of the key's, each with the mean of the
-  /// other: they add up to it, but for rounding.
+  std::vector<float> of_keys;    ///< the query's exponentials, or the differences of its weights; NaN: none
+  /// The parts of the score's difference that come from the query's and the key's, each times the mean of the
+  /// other; they add up to it, but for rounding.
   double through_q = 0, through_k = 0;
 
   int key() const { return now.key; }
 };
 
-/// Of the chosen key, or else the strongest: of changes, the one whose weight changed most. None while an
+/// For the selected key, or else the strongest: of differences, the largest. None while an
 /// answer is missing, and where nothing stands for the query or for the chosen key.
 std::optional<Numbers> numbers_of(const ViewContext& context);
 /// Why there is no picture of them; null where they are `known`.
 std::optional<Picture> waiting_for(const ViewContext& context, bool known);
-/// Whether every number of the pair is what it was.
+/// Whether no number of the pair differs.
 bool unchanged(const Numbers& numbers);
 
-/// Calls visit(name, value) for all but vectors, in their order; of changes with the difference.
+/// Calls visit(name, value) for all but vectors, in their order; on the difference side with the difference.
 template <class Visit>
 void visit_quantities(const Numbers& n, const Visit& visit) {
   const auto one = [&](const char* name, const auto& of) {
@@ -86,10 +86,10 @@ struct Step {
   std::string result;
   std::string sign;                ///< between them: exact, rounded here, or in words
   std::vector<std::string> exact;  ///< lines under the mouse
-  double change = 0;               ///< of changes what the result is; 0: nothing changed, or it is in words
+  double change = 0;               ///< the result if it is a difference; 0: none, or in words
 };
 std::vector<Step> steps_of(const ViewContext& context, const Numbers& numbers);
-/// How many they are.
+/// The number of steps.
 int step_count(const ViewContext& context);
 
 }  // namespace headscope::app::cell

@@ -3,19 +3,10 @@
 #include <cmath>
 #include <span>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
-#include "viz/charts/heatmap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
@@ -45,17 +36,20 @@ Arrangement arrange(viz::Rect area, const viz::Style& style) {
   return best;
 }
 
-std::string stage_title(Stage stage) {
-  constexpr std::array<const char*, kStages> kTitles{"1 scores", "2 scaled", "3 masked", "4 pattern"};
-  return kTitles[static_cast<std::size_t>(stage)];
-}
+/// How a stage is called in pictures and in files.
+struct StageName {
+  const char* title;
+  const char* file;
+};
+constexpr std::array<StageName, kStages> kNames{
+    {{"1 scores", "scores"}, {"2 scaled", "scaled"}, {"3 masked", "masked"}, {"4 pattern", "pattern"}}};
 
-std::string stage_note(Stage stage, const model::Config& config, int layer, bool causal) {
+std::string stage_note(const ViewContext& c, Stage stage, bool causal) {
   switch (stage) {
     case Stage::scores:
       return "q·k";
     case Stage::scaled:
-      return "× " + scale_factor(config, layer);
+      return "× " + scale_factor(c.run->run->config, c.selection.layer);
     case Stage::masked:
       return causal ? "later keys −∞" : "as edited";
     case Stage::pattern:
@@ -65,14 +59,19 @@ std::string stage_note(Stage stage, const model::Config& config, int layer, bool
 }
 
 /// Scales of the stages. Masking changes no score that remains: stages 2 and 3 share theirs, but for
-/// scores that were edited.
-std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern) {
-  auto signed_scale = [&](Stage stage) {
+/// scores that were edited. What is hidden on one side of a difference is infinitely far from the other.
+std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern,
+                                                  bool change) {
+  const auto signed_scale = [&](Stage stage) {
     return viz::diverging_scale(static_cast<double>(viz::value_range(stages.matrix(stage)).magnitude()));
   };
   const viz::ColorScale scaled = signed_scale(Stage::scaled);
-  return {signed_scale(Stage::scores), scaled, stages.masked.causal() ? scaled : signed_scale(Stage::masked),
-          pattern};
+  viz::ColorScale masked = stages.masked.causal() ? scaled : signed_scale(Stage::masked);
+  for (const float value : change ? std::span<const float>(stages.values.masked) : std::span<const float>()) {
+    masked.values_above |= value == INFINITY;
+    masked.values_below |= value == -INFINITY;
+  }
+  return {signed_scale(Stage::scores), scaled, masked, pattern};
 }
 
 /// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the
@@ -134,49 +133,58 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
   return panels;
 }
 
+/// Labels of rows and columns where panels share them or are narrow.
+void share_labels(Picture& picture, const ViewContext& c, const Panels& panels, int stage,
+                  viz::Heatmap& map) {
+  const viz::Rect& panel = panels.places[stage];
+  const viz::Style style = style_of(c);
+  if (!panels.shared) {
+    if (panel.w >= 16 * style.font_size) return;
+    map.rows.labels = map.cols.labels = {};
+    picture.whole = false;
+    return;
+  }
+  const bool first_col = stage % panels.grid.cols == 0, first_row = stage < panels.grid.cols;
+  map.row_room = first_col ? panels.left : viz::LabelRoom{};
+  map.col_room = first_row ? panels.top : viz::LabelRoom{};
+  map.says_pooling = panels.foot > 0;
+  if (!first_col) map.rows = {};
+  if (!first_row) map.cols = {};
+  map.cols.title.clear();
+  const float u = style.unit(), line = style.line(style.font_size) + u;
+  if (stage == 0)
+    viz::add_label(picture.scene, style, "key",
+                   {panel.x + panels.left.size - 2 * u, panel.y + line + u + panels.top.size / 2},
+                   style.small(), c.theme->key, viz::FontStyle::medium, viz::Align::right);
+  picture.whole = false;
+}
+
 Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
     return *words;
   const viz::Style style = style_of(c);
-  const float u = style.unit();
+  const float u = style.unit(), line = style.line(style.font_size) + u;
+  const bool causal = stages->masked.causal(), change = c.side == Side::difference;
   Picture picture = blank(c);
-  const std::string head = head_name(c.selection.layer, c.selection.head);
-  const viz::Rect area =
-      c.side == Side::difference
-          ? paint_title(picture, c, "From scores to weights, " + head + difference_suffix(c),
-                        difference_words(c))
-          : paint_title(picture, c, "From scores to weights, " + head,
-                        "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
-  const float line = style.line(style.font_size) + u;
-  const bool causal = stages->masked.causal();
-  const bool change = c.side == Side::difference;
-  const viz::Matrix pattern = stages->matrix(Stage::pattern);
-  const PatternScale weights =
-      change ? change_scale(pattern, c.options, difference_prefix(c) + std::string("weight"), causal)
-             : pattern_scale(pattern, c.options, "weight", causal);
-
-  std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale);
-  // What is hidden on one side alone is infinitely far from what it was.
-  for (const float by : change ? std::span<const float>(stages->values.masked) : std::span<const float>()) {
-    viz::ColorScale& scale = scales[static_cast<std::size_t>(Stage::masked)];
-    scale.values_above |= by == INFINITY;
-    scale.values_below |= by == -INFINITY;
-  }
-  auto scale_title = [&](Stage stage) {
+  const viz::Rect area = paint_title(
+      picture, c,
+      "From scores to weights, " + head_name(c.selection.layer, c.selection.head) + difference_suffix(c),
+      change ? difference_words(c)
+             : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
+  const PatternScale weights = pattern_scale(c, stages->matrix(Stage::pattern), "weight", causal);
+  const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale, change);
+  const auto scale_title = [&](Stage stage) {
     return stage == Stage::pattern ? weights.title : difference_prefix(c) + std::string("score");
   };
   // The four grids line up: each leaves the room that the widest legend takes.
   float scale_width = 0;
-  for (const Stage stage : kAllStages) {
+  for (const Stage stage : kAllStages)
     scale_width = std::max(scale_width, viz::color_scale_width(scales[static_cast<std::size_t>(stage)],
                                                                scale_title(stage), std::nullopt, style));
-  }
-
-  const viz::AxisLabels rows = token_axis(c, "query", c.theme->query, c.selection.query),
-                        cols = token_axis(c, "key", c.theme->key, c.selection.key);
-  const Panels panels = place_panels(area, rows, cols, line + u, scale_width + 4 * u, style);
-
+  const Panels panels =
+      place_panels(area, token_axis(c, "query", c.theme->query, c.selection.query),
+                   token_axis(c, "key", c.theme->key, c.selection.key), line + u, scale_width + 4 * u, style);
   // Of tokens that nothing stands for there is no difference.
   std::vector<std::uint8_t> absent;
   if (change)
@@ -184,59 +192,26 @@ Picture build(const ViewContext& c) {
   for (const Stage stage : kAllStages) {
     const int i = static_cast<int>(stage);
     const viz::Rect& panel = panels.places[i];
-    const std::string title = stage_title(stage);
-    viz::add_label(picture.scene, style, title, {panel.x, panel.y + line / 2}, style.font_size, c.theme->text,
+    const float y = panel.y + line / 2;
+    viz::add_label(picture.scene, style, kNames[i].title, {panel.x, y}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
-    const float used = style.width(title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    viz::add_label(picture.scene, style,
-                   stage_note(stage, c.run->run->config, c.selection.layer, change || causal),
-                   {panel.x + used, panel.y + line / 2}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, panel.w - used);
+    const float used = style.width(kNames[i].title, style.font_size, viz::FontStyle::medium) + 2 * u;
+    paint_note(picture, c, stage_note(c, stage, change || causal), {panel.x + used, y}, panel.w - used);
 
-    viz::Heatmap map;
-    map.cells.matrix = stages->matrix(stage);
+    viz::Heatmap map = attention_map(c, stages->matrix(stage), kCell);
+    if (stage == Stage::pattern) color_weights(map, weights);
+    map.cells.scale = scales[i];
+    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
     if (stage == Stage::masked || stage == Stage::pattern) {
       hatch_masked(map.cells, stages->masked);
     } else {
       map.cells.masked = absent;
     }
-    map.cells.scale = scales[static_cast<std::size_t>(stage)];
     map.scale_title = scale_title(stage);
-    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
-    if (stage == Stage::pattern) {
-      map.cells.outside_column = weights.outside_column;
-      map.cells.row_factors = weights.row_factors;
-      map.outside_text = "key 0";
-    }
     map.least_scale_width = scale_width;
-    map.rows = rows;
-    map.cols = cols;
-    if (panels.shared) {
-      const bool first_col = i % panels.grid.cols == 0, first_row = i < panels.grid.cols;
-      map.row_room = first_col ? panels.left : viz::LabelRoom{};
-      map.col_room = first_row ? panels.top : viz::LabelRoom{};
-      map.says_pooling = panels.foot > 0;
-      if (!first_col) map.rows = {};
-      if (!first_row) map.cols = {};
-      map.cols.title.clear();
-      if (i == 0) {
-        viz::add_label(picture.scene, style, "key",
-                       {panel.x + panels.left.size - 2 * u, panel.y + line + u + panels.top.size / 2},
-                       style.small(), cols.color, viz::FontStyle::medium, viz::Align::right);
-      }
-      picture.whole = false;
-    } else if (panel.w < 16 * style.font_size) {
-      map.rows.labels = map.cols.labels = {};
-      picture.whole = false;
-    }
-    map.framed_row = c.selection.query;
-    map.frame = c.theme->query;
-    map.framed_col = c.selection.key;
-    map.cell_frame = c.theme->key;
-    map.shown = shown_cells(part_of(c.options[kZoom], map.cells.matrix.rows, map.cells.matrix.cols));
     map.centered = false;
-    map.role = kCell;
     map.id = i;
+    share_labels(picture, c, panels, i, map);
     paint_shape(
         picture.scene, c,
         viz::paint_heatmap(picture, map, {panel.x, panel.y + line + u, panel.w, panel.h - line - u}, style));
@@ -247,22 +222,12 @@ Picture build(const ViewContext& c) {
 /// The four matrices one below the other: a row for each stage and query, a column a key.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
-  Table result;
-  if (!stages) return result;
-  constexpr std::array<const char*, kStages> kNames{"scores", "scaled", "masked", "pattern"};
-  result.header = {"stage", "query", "token"};
-  for (int key = 0; key < stages->values.length; ++key) {
-    result.header.push_back(std::to_string(key) + " " + c.run->tokens.labels[key]);
-  }
-  for (const Stage stage : kAllStages) {
-    const viz::Matrix matrix = stages->matrix(stage);
-    for (int query = 0; query < matrix.rows; ++query) {
-      std::vector<std::string> row{kNames[static_cast<std::size_t>(stage)], std::to_string(query),
-                                   c.run->tokens.labels[query]};
-      for (int key = 0; key < matrix.cols; ++key) row.push_back(plain(matrix.at(query, key)));
-      result.rows.push_back(std::move(row));
-    }
-  }
+  if (!stages) return {};
+  Table result{{"stage", "query", "token"}, {}};
+  add_key_columns(result, c);
+  for (const Stage stage : kAllStages)
+    for (int query = 0; query < stages->values.length; ++query)
+      add_query_row(result, c, {kNames[static_cast<std::size_t>(stage)].file}, stages->matrix(stage), query);
   return result;
 }
 
@@ -296,21 +261,15 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }  // namespace
 
 View scores_view() {
-  View view;
+  View view = attention_matrix_view();
   view.id = "scores";
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
-  view.commands = attention_matrix_commands();
-  view.on = on_attention_matrix;
   view.scrolls = scrolls;
-  view.shows_difference = true;
-  view.refuse = refuse_zoom;
   view.build = build;
   view.facts = facts;
-  view.menu = attention_matrix_menu;
   view.table = table;
-  view.caption = {true, true, true};
   return view;
 }
 

@@ -1,16 +1,9 @@
 #include <algorithm>
-#include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/weight_search.h"
-#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/prompt_list_words.h"
-#include "viz/charts/heatmap.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -22,105 +15,65 @@ enum class From { token, position, any };
 enum class To { token, position, before, any };
 enum class Heads { all, chosen };
 
-const Option<Text> kText{{.name = "search-text",
-                          .label = "In",
-                          .help = "where it is searched",
-                          .default_value = 0,
-                          .choices = {{"prompt", "In prompt", "In the prompt"},
-                                      {"list", "In list", "In all prompts of the list that is open"}},
-                          .keys = "tT",
-                          .kept = false}};
-const Option<For> kFor{
-    {.name = "search-for",
-     .label = "For",
-     .help = "what is searched",
-     .default_value = 0,
-     .choices = {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
-                 {"shape", "Shape",
-                  "Heads whose queries give their attention to the shape that was marked on a heatmap"}},
-     .keys = "fF"}};
-const Option<From> kFrom{
-    {.name = "search-from",
-     .label = "Queries",
-     .help = "which queries",
-     .default_value = 0,
-     .choices = {{"token", "From token",
-                  "The chosen query's token wherever it is, with or without a space before it"},
-                 {"position", "From position", "The chosen query's position"},
-                 {"any", "From any", "All but the first, which sees nothing but itself"}},
-     .keys = "qQ"}};
-const Option<To> kTo{
-    {.name = "search-to",
-     .label = "Keys",
-     .help = "which keys; all where no key is chosen",
-     .default_value = 0,
-     .choices = {{"token", "To token",
-                  "The chosen key's token wherever it is, with or without a space before it"},
-                 {"position", "To position", "The chosen key's position"},
-                 {"before", "At distance", "As far before the query as the chosen key"},
-                 {"any", "To any", "All that the query sees"}},
-     .keys = "oO"}};
-const Option<Heads> kHeads{{.name = "search-heads",
-                            .label = "Heads",
-                            .help = "which heads",
-                            .default_value = 0,
-                            .choices = {{"all", "All heads", "All heads of all layers"},
-                                        {"chosen", "Chosen head", "The chosen head alone"}},
-                            .keys = "hH"}};
-const Option<double> kAbove{{.name = "search-above",
-                             .label = "Above",
-                             .help = "only weights larger than this; of shapes, parts of the attention",
-                             .default_value = 0.3,
-                             .low = 0,
-                             .high = 1,
-                             .steps = {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9},
-                             .keys = "eE"}};
-const Option<bool> kMoves{
-    {.name = "shape-anywhere",
-     .label = "Anywhere",
-     .help = "the shape may lie anywhere along the diagonal, not only where it was marked",
-     .default_value = true,
-     .keys = "wW"}};
+const Option<Text> kText =
+    session_only(choice_option<Text>("search-text", "In", "tT", "where it is searched",
+                                     {{"prompt", "In prompt", "In the prompt"},
+                                      {"list", "In list", "In all prompts of the list that is open"}}));
+const Option<For> kFor = choice_option<For>(
+    "search-for", "For", "fF", "what is searched",
+    {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
+     {"shape", "Shape",
+      "Heads whose queries give their attention to the shape that was marked on a heatmap"}});
+const Option<From> kFrom = choice_option<From>(
+    "search-from", "Queries", "qQ", "which queries",
+    {{"token", "From token", "The chosen query's token wherever it is, with or without a space before it"},
+     {"position", "From position", "The chosen query's position"},
+     {"any", "From any", "All but the first, which sees nothing but itself"}});
+const Option<To> kTo = choice_option<To>(
+    "search-to", "Keys", "oO", "which keys; all where no key is chosen",
+    {{"token", "To token", "The chosen key's token wherever it is, with or without a space before it"},
+     {"position", "To position", "The chosen key's position"},
+     {"before", "At distance", "As far before the query as the chosen key"},
+     {"any", "To any", "All that the query sees"}});
+const Option<Heads> kHeads = choice_option<Heads>(
+    "search-heads", "Heads", "hH", "which heads",
+    {{"all", "All heads", "All heads of all layers"}, {"chosen", "Chosen head", "The chosen head alone"}});
+const Option<double> kAbove = number_option(
+    "search-above", "Above", "eE", "only weights larger than this; of shapes, parts of the attention", 0.3, 0,
+    1, {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+const Option<bool> kMoves =
+    switch_option("shape-anywhere", "Anywhere", "wW",
+                  "the shape may lie anywhere along the diagonal, not only where it was marked", true);
 const Option<int> kFirstRow =
     first_row_option("first-found", "First found", "first row of the list that is shown");
-const Option<int> kChosenRow{{.name = "chosen-found",
-                              .label = "Chosen",
-                              .help = "the row of the list that was gone to",
-                              .default_value = -1,
-                              .default_name = "none",
-                              .low = -1,
-                              .high = 1 << 24,
-                              .kept = false,
-                              .control = Control::none}};
+const Option<int> kChosenRow =
+    gesture_option("chosen-found", "Chosen", "the row of the list that was gone to", -1, -1, 1 << 24, "none");
 
 // ---- the question ----
 
-bool of_list(const ViewContext& c) {
+bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 bool of_shape(const ViewContext& c) {
   return c.options[kFor] == For::shape;
 }
 
-/// The text of a token for which others of the same word are found, too.
+/// Selects a token's text without its leading space, so that both spellings are found.
 TokenSelector same_word(const ViewContext& c, int position) {
   const std::string_view bytes = c.run->model->tokenizer->bytes(c.run->run->tokens[position]);
   const bool space = bytes.size() > 1 && bytes.starts_with(' ');
   return {TokenSelector::Kind::text, std::string(bytes.substr(space ? 1 : 0)), 0};
 }
 
+TokenSelector at_position(int position) {
+  return {TokenSelector::Kind::position, "", position};
+}
+
 /// The empty prompt has no token to look from.
 TokenSelector queries_of(const ViewContext& c) {
-  if (c.run->tokens.was_empty) return {};
-  switch (c.options[kFrom]) {
-    case From::token:
-      return same_word(c, c.selection.query);
-    case From::position:
-      return {TokenSelector::Kind::position, "", c.selection.query};
-    case From::any:
-      break;
-  }
-  return {};
+  const From from = c.options[kFrom];
+  if (c.run->tokens.was_empty || from == From::any) return {};
+  return from == From::token ? same_word(c, c.selection.query) : at_position(c.selection.query);
 }
 
 TokenSelector keys_of(const ViewContext& c) {
@@ -129,7 +82,7 @@ TokenSelector keys_of(const ViewContext& c) {
     case To::token:
       return same_word(c, c.selection.key);
     case To::position:
-      return {TokenSelector::Kind::position, "", c.selection.key};
+      return at_position(c.selection.key);
     case To::before:
       return {TokenSelector::Kind::before_query, "", c.selection.query - c.selection.key};
     case To::any:
@@ -162,21 +115,17 @@ std::string missing(const ViewContext& c) {
   return "";
 }
 
-Question question_of(const ViewContext& c) {
-  if (of_list(c)) return WeightsOverList{over_list(c), search_of(c)};
-  return WeightsOfRun{search_of(c)};
+/// What is found, and the question; nothing is asked where there is nothing to look for.
+std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
+  if (!c.run || !missing(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
+  if (uses_list(c)) return reply_to(c, WeightsOverList{over_list(c), search_of(c)});
+  return reply_to(c, WeightsOfRun{search_of(c)});
 }
 
 /// Null while there is no answer, and where there is no question.
 std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
-  if (!c.run || !missing(c).empty()) return nullptr;
-  if (!of_list(c)) return c.ask(WeightsOfRun{search_of(c)});
-  return c.prompts ? c.ask(WeightsOverList{over_list(c), search_of(c)}) : nullptr;
-}
-
-/// Prompts that are searched when all is done, as the answer counts them.
-std::size_t found_in(const ViewContext& c) {
-  return of_list(c) ? c.prompts->prompts.size() : 0;
+  const auto reply = search_reply(c);
+  return reply ? reply->answer : nullptr;
 }
 
 // ---- words ----
@@ -207,7 +156,7 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count))
     words += ", the largest " + grouped(std::ssize(found.best));
-  words += "; " + (of_list(c) ? list_words(c, found.progress) : "this prompt");
+  words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
   if (!of_shape(c)) return words;
@@ -219,14 +168,11 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
 // ---- the list ----
 
 bool is_chosen(const ViewContext& c, const FoundWeight& found) {
-  const Selection& now = c.selection;
-  if (found.layer != now.layer || found.head != now.head || found.query != now.query || found.key != now.key)
-    return false;
-  if (!of_list(c)) return true;
-  return is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
+  if (c.selection != Selection{found.layer, found.head, found.query, found.key}) return false;
+  return !uses_list(c) || is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
 }
 
-/// Of several rows of one place, as where a prompt is in the list twice, the one that was gone to.
+/// The selected row; among several rows of one place, the one that was clicked.
 int chosen_row(const ViewContext& c, const FoundWeights& found) {
   const auto is_row = [&](std::ptrdiff_t row) {
     return row >= 0 && row < std::ssize(found.best) && is_chosen(c, found.best[row]);
@@ -244,8 +190,8 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
   const auto of = [&found](auto field) {
     return [&found, field](int row) { return found.best[row].*field; };
   };
-  const auto token = [&c, &found](int FoundWeight::*id) {
-    return [&c, &found, id](int row) { return label_of(c, found.best[row].*id); };
+  const auto token = [&](int FoundWeight::*id) {
+    return [&c, id_of = of(id)](int row) { return label_of(c, id_of(row)); };
   };
   List list(c, kRows, static_cast<int>(found.best.size()));
   list.text("head", 8, [&found](int row) {
@@ -257,7 +203,7 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
   const auto position = [&](const char* heading, int importance, int FoundWeight::*field, const char* file) {
     list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});
   };
-  if (of_list(c)) position("prompt", 6, &FoundWeight::prompt, "prompt");
+  if (uses_list(c)) position("prompt", 6, &FoundWeight::prompt, "prompt");
   list.file("layer", of(&FoundWeight::layer));
   list.file("head", of(&FoundWeight::head));
   position("", 3, &FoundWeight::query, "query");
@@ -273,9 +219,9 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
 Picture build(const ViewContext& c) {
   if (auto words = waiting(c)) return *words;
   if (const std::string words = missing(c); !words.empty()) return message(c, words);
-  if (of_list(c) && !c.prompts) return no_list(c);
-  const auto found = found_of(c);
-  if (auto words = waiting(c, question_of(c), found != nullptr)) return *words;
+  if (uses_list(c) && !c.prompts) return no_list(c);
+  const auto [question, found] = *search_reply(c);
+  if (auto words = waiting(c, question, found != nullptr)) return *words;
   const viz::Style style = style_of(c);
   List list = list_of(c, *found);
   viz::Rect area = below_title(c);
@@ -294,7 +240,8 @@ Picture build(const ViewContext& c) {
     paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);
   const bool whole = picture.whole;
   list.paint(picture);
-  if (found->best.empty() && found->progress.done == found_in(c))
+  const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
+  if (found->best.empty() && found->progress.done == prompts)
     paint_small_lines(picture, c, {"nothing is found: look for less above, or from and to other tokens"},
                       {area.x, list.layout().rows_top + line / 2}, area.w);
   picture.whole = whole;
@@ -303,14 +250,10 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-const FoundWeight* found_at(const ViewContext& c, const FoundWeights* found, const Picture& picture,
-                            const viz::Hit& hit) {
+/// The row under the mouse of what was found; -1: there is none any more.
+int row_at(const FoundWeights* found, const Picture& picture, const viz::Hit& hit) {
   const int row = region_of(picture, hit).id;
-  return c.run && found != nullptr && row < std::ssize(found->best) ? &found->best[row] : nullptr;
-}
-
-int row_of(const FoundWeights& found, const FoundWeight& one) {
-  return static_cast<int>(&one - found.best.data());
+  return found != nullptr && row < std::ssize(found->best) ? row : -1;
 }
 
 Table table(const ViewContext& c) {
@@ -323,7 +266,7 @@ Table table(const ViewContext& c) {
 ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   const FoundWeight& one = found.best[row];
   ViewActions actions;
-  if (of_list(c)) {
+  if (uses_list(c)) {
     actions = {
         show_prompt(c, static_cast<std::size_t>(one.prompt) - 1, {one.layer, one.head, one.query, one.key})};
   } else {
@@ -334,8 +277,8 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   return actions;
 }
 
-/// To what was found before or after the place that was gone to, whether its run is there yet or not; where
-/// there is none, to the first.
+/// Goes to the result before or after the selected one, whether its run is there yet or not; with
+/// none, to the first.
 ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
   const auto found = found_of(c);
   if (!found || found->best.empty()) return {};
@@ -354,30 +297,30 @@ std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, c
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto found = found_of(c);
-  const FoundWeight* one = found_at(c, found.get(), picture, hit);
-  return one != nullptr ? go_to(c, *found, row_of(*found, *one)) : ViewActions{};
+  const int row = row_at(found.get(), picture, hit);
+  return row >= 0 ? go_to(c, *found, row) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto found = found_of(c);
-  const FoundWeight* one = found_at(c, found.get(), picture, hit);
-  if (one == nullptr) return {};
+  const int row = row_at(found.get(), picture, hit);
+  if (row < 0) return {};
+  const FoundWeight& one = found->best[row];
   const auto token = [&](int position, int id) {
     return std::to_string(position) + " “" + label_of(c, id) + "”";
   };
   Facts facts = facts_of_row(c, region_of(picture, hit).rect);
-  facts.say(head_name(one->layer, one->head));
-  facts.say("query " + token(one->query, one->query_id) + " → key " + token(one->key, one->key_id));
-  facts.number(of_shape(c) ? "weight in the shape" : "weight", one->weight);
-  if (of_list(c)) facts.say("prompt " + grouped(one->prompt));
-  const int row = row_of(*found, *one);
+  facts.say(head_name(one.layer, one.head));
+  facts.say("query " + token(one.query, one.query_id) + " → key " + token(one.key, one.key_id));
+  facts.number(of_shape(c) ? "weight in the shape" : "weight", one.weight);
+  if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
   facts.say(found->excerpts[row]);
   facts.commands.push_back(
-      {of_list(c) ? "Show prompt " + grouped(one->prompt) : "Show this place", go_to(c, *found, row)});
+      {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Show this place", go_to(c, *found, row)});
   return facts;
 }
 
-/// A figure has the largest that its page has room for, and says so.
+/// Only panes scroll: a figure shows the largest that fit, and says so.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
 }
@@ -389,11 +332,10 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View search_view() {
-  View view;
-  view.id = "search";
-  view.title = "Search";
-  view.help =
-      "which heads look from tokens like the query to tokens like the key, or in a shape that was marked";
+  View view = make_view(
+      "search", "Search",
+      "which heads look from tokens like the query to tokens like the key, or in a shape that was marked",
+      build, facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText, &kFor, &kFrom, &kTo, &kHeads, &kAbove, &kShape, &kMoves, &kFirstRow, &kChosenRow};
@@ -401,15 +343,12 @@ View search_view() {
                       if (c.options[kShape].empty()) return ViewActions{};
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
                     }}};
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
   view.shows_parts = true;
   view.refuse = missing;
   view.figure_size = figure_size;
-  view.of_model = of_list;
+  view.of_model = uses_list;
   view.caption = {true, false, true};
   return view;
 }

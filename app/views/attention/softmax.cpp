@@ -5,12 +5,7 @@
 
 #include "app/run/analyses/vectors.h"
 #include "app/views/attention/query_rows.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
@@ -21,18 +16,13 @@ namespace {
 enum Role { kRow };  // Region::id: index of a score
 enum class Source { row, one, ten, hundred, robot };
 
-const Option<Source> kSource{
-    {.name = "scores-from",
-     .label = "Scores",
-     .help = "whose scores go through softmax: of the chosen query, or an example",
-     .default_value = 0,
-     .choices = {{"row", "Query", "The scores of the chosen query with its keys"},
-                 {"one", "−1, 0, 1", "Three numbers"},
-                 {"ten", "× 10", "The three numbers, ten times as large"},
-                 {"hundred", "× 100",
-                  "A hundred times as large: what is far below the largest all but vanishes"},
-                 {"robot", "robot must…", "The four tokens of an example that is often printed"}},
-     .keys = "eE"}};
+const Option<Source> kSource = choice_option<Source>(
+    "scores-from", "Scores", "eE", "whose scores go through softmax: of the chosen query, or an example",
+    {{"row", "Query", "The scores of the chosen query with its keys"},
+     {"one", "−1, 0, 1", "Three numbers"},
+     {"ten", "× 10", "The three numbers, ten times as large"},
+     {"hundred", "× 100", "A hundred times as large: what is far below the largest all but vanishes"},
+     {"robot", "robot must…", "The four tokens of an example that is often printed"}});
 const Option<double> kScale{{.name = "softmax-scale",
                              .label = "Scale",
                              .help = "what the scores are multiplied by, times what the model takes",
@@ -45,15 +35,15 @@ const Option<double> kScale{{.name = "softmax-scale",
 const Option<int> kFirst =
     first_row_option("first-score", "First score", "first row of the table that is shown", true);
 
-/// Scores in groups that each sum to 1, and what becomes of them. On the side of changes: what became of the
-/// numbers themselves, NaN where nothing stands for a key, ±inf where it is hidden on one side alone.
+/// Scores in groups that each sum to 1, and their weights. On the difference side: the differences of
+/// the numbers, NaN where nothing stands for a key, ±inf where it is hidden on one side alone.
 struct Lab {
   std::vector<std::string> names;
   std::vector<float> scores, scaled, weights;
   std::vector<float> other;  ///< the same at another scale, for comparison; empty: none
   std::string other_name;
   std::string title, note;
-  std::string other_note;  ///< goes on from the note where the other weights show
+  std::string other_note;  ///< continues the note where the other weights show
   double scale = 1;
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
@@ -67,7 +57,7 @@ constexpr std::array<std::array<float, 4>, 4> kRobotScores{{{0.11F, 0.00F, 0.81F
                                                             {0.53F, 0.98F, 0.95F, 0.14F},
                                                             {0.81F, 0.86F, 0.38F, 0.90F}}};
 
-/// Softmax of groups of so many scores, one after another.
+/// Softmax of consecutive groups of scores, of these sizes.
 std::vector<float> softmax_of_groups(const std::vector<float>& scores, double scale,
                                      const std::vector<std::size_t>& sizes) {
   std::vector<float> weights;
@@ -86,19 +76,19 @@ void finish(Lab& lab, double factor, double other, const std::vector<std::size_t
   lab.weights = softmax_of_groups(lab.scores, factor, sizes);
   if (other > 0) lab.other = softmax_of_groups(lab.scores, other, sizes);
   for (const float score : lab.scores) lab.scaled.push_back(static_cast<float>(factor) * score);
-  for (const float w : lab.weights)
-    if (w > 0) lab.entropy -= static_cast<double>(w) * std::log2(static_cast<double>(w));
+  for (const double w : lab.weights)
+    if (w > 0) lab.entropy -= w * std::log2(w);
   lab.one_group = sizes.size() == 1;
 }
 
-/// Of a query's scores: the model's, or what edits made of them.
+/// The lab of a query's scores, edited or not, without names.
 Lab lab_of_row(const ViewContext& c, const SoftmaxRow& row) {
   Lab lab;
   const double factor = c.options[kScale];
   const model::Config& config = c.run->run->config;
   lab.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
               token_name(c.run->tokens, c.selection.query);
-  // What edits made of the scores, before they are scaled.
+  // Edited scores, before they are scaled.
   const float of_model = config.attention_scale(c.selection.layer);
   lab.scores = row.scores;
   bool edited = false;
@@ -114,11 +104,11 @@ Lab lab_of_row(const ViewContext& c, const SoftmaxRow& row) {
   if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
     lab.note += "; edits put other weights in place of these";
   lab.other_note = "; the last column leaves the scale out";
-  finish(lab, factor * static_cast<double>(of_model), 1, {lab.scores.size()});
+  finish(lab, factor * double{of_model}, 1, {lab.scores.size()});
   return lab;
 }
 
-/// Key by key what became of the numbers of the row that stands for it.
+/// The differences from the row that stands for it, key by key.
 Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands, const std::string& other) {
   now.change = true;
   now.entropy -= before.entropy;
@@ -136,42 +126,28 @@ Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands, c
   return now;
 }
 
-/// None while the query's scores are missing, or those that they are compared with.
-std::optional<Lab> lab_of(const ViewContext& c) {
-  if (!c.run) return std::nullopt;
-  const Source source = c.options[kSource];
-  const auto rows = rows_of_query(c);  // also for the examples: the view then answers like all others
-  if (source == Source::row) {
-    if (!rows) return std::nullopt;
-    Lab lab = lab_of_row(c, *rows->now);
-    for (std::size_t key = 0; key < lab.scores.size(); ++key)
-      lab.names.push_back(token_name(c.run->tokens, static_cast<int>(key)));
-    if (rows->before)
-      return change_of_labs(std::move(lab), lab_of_row(c, *rows->before), rows->stands, second_name(*c.run));
-    lab.other_note += ": the weights crowd onto few keys";
-    return lab;
-  }
-  // An example is the same on all sides, whatever stands for the query.
-  if (!rows && !(c.side == Side::difference && compared_query(c) < 0)) return std::nullopt;
+/// "robot must obey orders", each token with those up to it.
+Lab lab_of_robot(double factor) {
   Lab lab;
-  const double factor = c.options[kScale];
-  if (source == Source::robot) {
-    lab.title = "Softmax of “robot must obey orders”";
-    std::vector<std::size_t> sizes;
-    for (std::size_t query = 0; query < kRobot.size(); ++query) {
-      sizes.push_back(query + 1);
-      for (std::size_t key = 0; key <= query; ++key) {
-        lab.names.push_back(std::string(kRobot[query]) + " → " + kRobot[key]);
-        lab.scores.push_back(kRobotScores[query][key]);
-      }
+  lab.title = "Softmax of “robot must obey orders”";
+  std::vector<std::size_t> sizes;
+  for (std::size_t query = 0; query < kRobot.size(); ++query) {
+    sizes.push_back(query + 1);
+    for (std::size_t key = 0; key <= query; ++key) {
+      lab.names.push_back(std::string(kRobot[query]) + " → " + kRobot[key]);
+      lab.scores.push_back(kRobotScores[query][key]);
     }
-    lab.other_name = "of a quarter";
-    lab.note = "the weights often printed for these scores (0.48, 0.52, …) are softmax of a quarter of them";
-    lab.other_note = ": the last column";
-    finish(lab, factor, 0.25, sizes);
-    return lab;
   }
-  const float size = source == Source::one ? 1.F : source == Source::ten ? 10.F : 100.F;
+  lab.other_name = "of a quarter";
+  lab.note = "the weights often printed for these scores (0.48, 0.52, …) are softmax of a quarter of them";
+  lab.other_note = ": the last column";
+  finish(lab, factor, 0.25, sizes);
+  return lab;
+}
+
+/// The lab of -size, 0 and size.
+Lab lab_of_three(float size, double factor) {
+  Lab lab;
   lab.scores = {-size, 0, size};
   for (const float score : lab.scores) lab.names.push_back(exact(score));
   lab.title = "Softmax of " + lab.names[0] + ", " + lab.names[1] + ", " + lab.names[2];
@@ -180,11 +156,31 @@ std::optional<Lab> lab_of(const ViewContext& c) {
   return lab;
 }
 
+/// None while the query's scores are missing, or those that they are compared with.
+std::optional<Lab> lab_of(const ViewContext& c) {
+  if (!c.run) return std::nullopt;
+  const auto rows = rows_of_query(c);  // also for the examples: the view then answers like all others
+  const Source source = c.options[kSource];
+  // An example is the same on all sides, whatever stands for the query.
+  const bool none_stands = c.side == Side::difference && compared_query(c) < 0;
+  if (!rows && (source == Source::row || !none_stands)) return std::nullopt;
+  const double factor = c.options[kScale];
+  if (source == Source::robot) return lab_of_robot(factor);
+  if (source != Source::row)
+    return lab_of_three(source == Source::one ? 1.F : source == Source::ten ? 10.F : 100.F, factor);
+  Lab lab = lab_of_row(c, *rows->now);
+  for (int key = 0; key < std::ssize(lab.scores); ++key) lab.names.push_back(token_name(c.run->tokens, key));
+  if (rows->before)
+    return change_of_labs(std::move(lab), lab_of_row(c, *rows->before), rows->stands, second_name(*c.run));
+  lab.other_note += ": the weights crowd onto few keys";
+  return lab;
+}
+
 // ---- the figure ----
 
 constexpr int kOtherColumn = 4;  // of the list
 
-/// In magnitude, of those that are finite; 0 of none.
+/// The largest magnitude of the finite values; 0: none is.
 float largest(const std::vector<float>& values) {
   float most = 0;
   for (const float value : values)
@@ -194,7 +190,7 @@ float largest(const std::vector<float>& values) {
 
 const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
-/// Changes up and down in the two colours of signed values, and none where they are not finite.
+/// Differences have the two colours of signed values, and are blank where they are not finite.
 List list_of(const ViewContext& c, const Lab& lab) {
   const viz::Theme& theme = *c.theme;
   const bool row = c.options[kSource] == Source::row;
@@ -218,7 +214,7 @@ List list_of(const ViewContext& c, const Lab& lab) {
   const float both = std::max(largest(lab.weights), largest(lab.other));
   const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values,
                            viz::Color color) {
-    const double high = viz::round_limit(static_cast<double>(lab.change ? largest(values) : both));
+    const double high = viz::round_limit(lab.change ? largest(values) : both);
     bars(heading, heading, importance, values, color,
          {.digits = 4, .scientific = 0.001, .low = lab.change ? -high : 0, .high = high, .axis = true});
   };
@@ -254,10 +250,10 @@ std::string summary(const ViewContext& c, const Lab& lab) {
   if (!lab.one_group) return "each query's weights sum to 1; later keys are masked";
   const double most = std::log2(static_cast<double>(lab.weights.size()));
   return "entropy " + viz::number(lab.entropy, 3) + " of " + viz::number(most, 3) + " bits, largest weight " +
-         viz::number(static_cast<double>(largest(lab.weights)), 3);
+         viz::number(largest(lab.weights), 3);
 }
 
-/// Room for the list over a note's lines, which are told where there is room for them.
+/// The list's area above the lines of the note, which are empty where there is no room.
 viz::Rect lay_out(const ViewContext& c, const Lab& lab, List& list, std::vector<std::string>& note) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
@@ -297,7 +293,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto lab = lab_of(c);
   const viz::Region& region = region_of(picture, hit);
   if (!lab || region.id >= std::ssize(lab->scores)) return {};
-  const auto i = static_cast<std::size_t>(region.id);
+  const int i = region.id;
   Facts facts = facts_of_row(c, region.rect, c.theme->query);
   facts.say(lab->names[i]);
   if (std::isnan(lab->weights[i]) && lab->change) {
@@ -334,15 +330,12 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View softmax_view() {
-  View view;
-  view.id = "softmax";
-  view.title = "Softmax";
-  view.help = "scores through softmax at any scale: how 1/√d_head keeps the weights from being a spike";
+  View view =
+      make_view("softmax", "Softmax",
+                "scores through softmax at any scale: how 1/√d_head keeps the weights from being a spike",
+                build, facts, table);
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
   add_list<kRows, click>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;

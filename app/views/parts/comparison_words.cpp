@@ -27,7 +27,7 @@ std::string no_counterpart_words(const ViewContext& c) {
   return "nothing in the " + second_name(*c.run) + " stands for it";
 }
 
-/// Whether neither side of the comparison is the other without its changes.
+/// Whether the run is compared with another input, not with itself unedited.
 static bool is_between_two(const ViewContext& c) {
   return c.compared() && compares_different_inputs(*c.run);
 }

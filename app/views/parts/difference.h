@@ -20,12 +20,12 @@ inline std::optional<Picture> waiting_for(const ViewContext& c, const Question& 
   return waiting(c, question, known);
 }
 
-/// Where nothing did.
+/// What the subtitle says where nothing differs.
 inline const char* no_difference_words(const ViewContext& c) {
   return compares_different_inputs(*c.run) ? ": the same in both" : ": nothing changed here";
 }
 
-/// What the title says beside itself on the side of changes.
+/// The subtitle on the difference side.
 inline std::string difference_subtitle(const ViewContext& c,
                                        const std::vector<std::span<const float>>& changed) {
   const bool none = std::ranges::all_of(changed, [](std::span<const float> vector) {
@@ -34,7 +34,7 @@ inline std::string difference_subtitle(const ViewContext& c,
   return difference_words(c) + (none ? no_difference_words(c) : "");
 }
 
-/// What stands before the name of a number on the side of changes, where difference_prefix is too long.
+/// A short difference_prefix: "Δ ".
 inline const char* delta(const ViewContext& c) {
   return c.side == Side::difference ? "Δ " : "";
 }

@@ -4,15 +4,10 @@
 #include <limits>
 #include <utility>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/edits/edit_list.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 
 namespace headscope::app {
 namespace {
@@ -31,7 +26,7 @@ MenuLine toggle(const ViewContext& c, std::string words, const Edit& edit) {
   return {std::move(words), toggled(edit)};
 }
 
-/// The row of wpe that a position has.
+/// The row of wpe that a position uses.
 int position_id(const ViewContext& c, int position) {
   int id = position;
   for (const Edit& edit : run_of(c).prompt.edits)
@@ -44,7 +39,7 @@ std::string as_in_second(const ViewContext& c) {
   return " as in the " + second_words(run_of(c));
 }
 
-/// Where a second prompt or model is patched from, at a place's positions or at all that it has.
+/// The patch from the second prompt or model, at a place's positions or at all.
 std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace at) {
   const PromptRun& run = run_of(c);
   if (!compares_different_inputs(run)) return std::nullopt;

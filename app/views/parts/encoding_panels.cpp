@@ -3,12 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/frame.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/heatmap.h"
 #include "viz/scene/scale.h"
@@ -24,21 +20,18 @@ float paint_panel_title(Picture& picture, const ViewContext& c, const EncodingPa
   const viz::Style style = style_of(c);
   const float line = style.line(style.font_size);
   float y = area.y;
-  for (const std::string& words :
-       viz::wrap(style, panel.title, style.font_size, viz::FontStyle::medium, area.w)) {
-    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, style.font_size, c.theme->text,
-                   viz::FontStyle::medium);
+  const auto add = [&](const std::string& words, float size, viz::Color color,
+                       viz::FontStyle face = viz::FontStyle::regular) {
+    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, size, color, face);
     y += line;
-  }
-  for (const std::string& words :
-       viz::wrap(style, panel.note, style.small(), viz::FontStyle::regular, area.w)) {
-    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, style.small(), c.theme->text_muted);
-    y += line;
-  }
-  if (!panel.formula.empty() && style.width(panel.formula, style.small()) <= area.w) {
-    viz::add_label(picture.scene, style, panel.formula, {area.x, y + line / 2}, style.small(), c.theme->text);
-    y += line;
-  }
+  };
+  using viz::FontStyle;
+  for (const std::string& words : viz::wrap(style, panel.title, style.font_size, FontStyle::medium, area.w))
+    add(words, style.font_size, c.theme->text, FontStyle::medium);
+  for (const std::string& words : viz::wrap(style, panel.note, style.small(), FontStyle::regular, area.w))
+    add(words, style.small(), c.theme->text_muted);
+  if (!panel.formula.empty() && style.width(panel.formula, style.small()) <= area.w)
+    add(panel.formula, style.small(), c.theme->text);
   return y - area.y;
 }
 
@@ -64,15 +57,15 @@ viz::CurveChart make_curves(const ViewContext& c, const EncodingPanel& panel, co
   chart.mark_color = c.theme->accent;
   chart.mark_label = "prompt: " + std::to_string(length);
   float magnitude = 0;
-  for (std::size_t i = 0; i < look.curves.size(); ++i) {
+  for (const int curve : look.curves) {
     viz::Matrix row = panel.values;
-    row.data += look.curves[i] * row.row_stride;
+    row.data += curve * row.row_stride;
     row.rows = 1;
     magnitude = std::max(magnitude, viz::value_range(row).magnitude());
-    chart.curves.push_back(
-        {row, std::to_string(look.curves[i]), viz::categorical(*c.theme, static_cast<int>(i))});
+    const int color = static_cast<int>(chart.curves.size());
+    chart.curves.push_back({row, std::to_string(curve), viz::categorical(*c.theme, color)});
   }
-  chart.high = magnitude > 0 ? 1.05 * static_cast<double>(magnitude) : 1;
+  chart.high = magnitude > 0 ? 1.05 * magnitude : 1;
   chart.low = -chart.high;
   if (look.high > look.low) chart.low = look.low, chart.high = look.high;
   return chart;
@@ -146,12 +139,8 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
       static_cast<float>(chart.curves.size()) * line > plot.h) {
     picture.whole = false;
   }
-  if (!chart.curves.empty()) {
-    if (style.width(look.curves_title, style.small()) <= room.right - u) {
-      viz::add_label(picture.scene, style, look.curves_title, {plot.right() + 1.5F * u, plot.y - line / 2},
-                     style.small(), c.theme->text_muted);
-    }
-  }
+  if (!chart.curves.empty() && style.width(look.curves_title, style.small()) <= room.right - u)
+    paint_note(picture, c, look.curves_title, {plot.right() + 1.5F * u, plot.y - line / 2});
 
   viz::HeatmapCells cells;
   cells.matrix = panel.values;
@@ -161,10 +150,9 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->accent);
   viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
   viz::paint_column_numbers(picture.scene, grid, "position", style);
-  viz::add_label(picture.scene, style,
-                 viz::pooling_words(cells.pooling, viz::pooled_cells(grid, style), width + room.right, style),
-                 {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2},
-                 style.small(), c.theme->text_muted);
+  paint_note(picture, c,
+             viz::pooling_words(cells.pooling, viz::pooled_cells(grid, style), width + room.right, style),
+             {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2});
   viz::paint_color_scale(picture.scene, panel.scale, "", std::nullopt,
                          {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
   picture.regions.push_back(grid);

@@ -11,7 +11,7 @@ namespace headscope::app {
 /// The regions of a panel: of the map the cells are (row, position), of the curves (0, position).
 enum EncodingRole { kEncodingMap, kEncodingCurves };
 
-/// What a position is to an encoding: curves of some rows over a map of all.
+/// One encoding: curves of some rows over a map of all.
 struct EncodingPanel {
   int id = 0;  ///< of its regions
   std::string title;
@@ -39,11 +39,11 @@ std::string sinusoid_formula(int d_model);
                                    const std::vector<EncodingPanel>& panels, const EncodingLook& look,
                                    viz::Rect area);
 
-/// The place of what the mouse points at: its position in all regions, and in the maps its row.
+/// Marks the position under the mouse in all regions, and its row in the maps.
 viz::Scene encoding_cross(const ViewContext& context, const Picture& picture, const viz::Hit& hit);
 
-/// What a map's cell has in both encodings, and the line that draws its row as a curve or no longer does:
-/// `toggled` it is, unless that is the last one.
+/// Adds a map cell's values in both encodings, and the menu line that adds or removes its row's curve
+/// (`toggled`), unless it is the last one.
 void add_both(Facts& facts, float learned, float sinusoidal);
 void add_curve_of(Facts& facts, const std::vector<int>& curves, int row, const std::string& name,
                   ViewActions toggled);
@@ -59,7 +59,7 @@ std::string refuse_numbers(const ViewContext& context, const Option<std::vector<
 ViewActions zoom_about_middle(const ViewContext& context, const Option<Zoom>& option, int rows, int cols,
                               int which);
 
-/// The rows that are drawn as curves with one more or less of them: a click on a row. One stays, and not more
+/// The rows that are drawn as curves after a click on one: added, or removed unless it is the last. Not more
 /// than can be told apart.
 std::vector<int> with_curve_toggled(std::vector<int> curves, int row);
 

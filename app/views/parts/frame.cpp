@@ -15,6 +15,14 @@ float margin(const ViewContext& c) {
   return c.width < 25 * c.font_size ? 2 * unit : 4 * unit;
 }
 
+View make_view(std::string_view id, std::string_view title, std::string_view help,
+               decltype(View::build) build, decltype(View::facts) facts, decltype(View::table) table) {
+  View view;
+  view.id = id, view.title = title, view.help = help;
+  view.build = build, view.facts = facts, view.table = table;
+  return view;
+}
+
 Picture blank(const ViewContext& c) {
   Picture picture;
   picture.scene.width = c.width;
@@ -63,6 +71,18 @@ std::optional<Picture> waiting(const ViewContext& c, const Question& question, b
   if (answered) return std::nullopt;
   const std::string failure = c.failure(question);
   return message(c, failure.empty() ? kComputing : failure);
+}
+
+void paint_note(Picture& picture, const ViewContext& c, std::string_view words, viz::Point at, float room) {
+  const viz::Style style = style_of(c);
+  viz::add_label(picture.scene, style, words, at, style.small(), c.theme->text_muted, viz::FontStyle::regular,
+                 viz::Align::left, room);
+}
+
+void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::Color color) {
+  for (const viz::Region& region : picture.regions)
+    if (region.role == role && region.id == id)
+      facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), color, 1, 2});
 }
 
 viz::Rect below_title(const ViewContext& c) {

@@ -3,30 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/parts/frame.h"
-#include "app/views/parts/navigation.h"
-#include "viz/charts/table.h"
-
 namespace headscope::app {
 
-const Option<bool> kStrongestFirst{{.name = "strongest-first",
-                                    .label = "Strongest first",
-                                    .help = "keys by falling weight instead of by position",
-                                    .default_value = false,
-                                    .keys = "oO"}};
+const Option<bool> kStrongestFirst = switch_option("strongest-first", "Strongest first", "oO",
+                                                   "keys by falling weight instead of by position");
 
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool follows, int usual) {
-  return {{.name = name,
-           .label = label,
-           .help = help,
-           .default_value = usual,
-           .default_name = usual < 0 ? "auto" : "",
-           .low = 0,
-           .high = 1 << 24,
-           .kept = false,
-           .reset_on_prompt_change = follows,
-           .control = Control::none}};
+                             bool reset_on_prompt_change, int by_default, int last) {
+  auto option = gesture_option(name, label, help, by_default, 0, last, by_default < 0 ? "auto" : "");
+  option.reset_on_prompt_change = reset_on_prompt_change;
+  return option;
 }
 
 int first_row_showing(int row, int shown) {
@@ -45,31 +31,19 @@ ViewActions TableRows::by_wheel(const Gesture& gesture) const {
 
 std::optional<ViewActions> TableRows::by_key(Key key) const {
   if (shown == 0) return std::nullopt;
-  switch (key) {
-    case Key::up:
-      return ViewActions{from(first - 1)};
-    case Key::down:
-      return ViewActions{from(first + 1)};
-    case Key::page_up:
-      return ViewActions{from(first - shown)};
-    case Key::page_down:
-      return ViewActions{from(first + shown)};
-    case Key::home:
-      return ViewActions{from(0)};
-    case Key::end:
-      return ViewActions{from(all)};
-    default:
-      return std::nullopt;
-  }
+  if (key == Key::up) return ViewActions{from(first - 1)};
+  if (key == Key::down) return ViewActions{from(first + 1)};
+  if (key == Key::page_up) return ViewActions{from(first - shown)};
+  if (key == Key::page_down) return ViewActions{from(first + shown)};
+  if (key == Key::home) return ViewActions{from(0)};
+  if (key == Key::end) return ViewActions{from(all)};
+  return std::nullopt;
 }
 
 std::vector<Scroll> TableRows::bars(float right) const {
   if (!scrolls()) return {};
-  return {{false,
-           {place.x, place.y, right - place.x, place.h},
-           static_cast<double>(first),
-           static_cast<double>(shown),
-           static_cast<double>(all),
+  const viz::Rect along{place.x, place.y, right - place.x, place.h};
+  return {{false, along, 1.0 * first, 1.0 * shown, 1.0 * all,
            [rows = *this](double to) -> ViewActions { return {rows.from(to)}; }}};
 }
 
@@ -85,7 +59,7 @@ TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& pic
   return rows;
 }
 
-ViewActions list_gesture(const ListRows& list, ListClick click, ListKey key, const ViewContext& c,
+ViewActions list_gesture(const ListRows& list, PictureClick click, ListKey key, const ViewContext& c,
                          const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::click) return hit && click ? click(c, picture, *hit) : ViewActions{};
@@ -220,12 +194,10 @@ BesideList lay_out_beside_list(const ViewContext& c, float least_width, float sh
 
 void paint_small_lines(Picture& picture, const ViewContext& c, const std::vector<std::string>& lines,
                        viz::Point top, float room) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.small());
+  const float line = style_of(c).line(style_of(c).small());
   float y = top.y + line / 2;
   for (const std::string& words : lines) {
-    viz::add_label(picture.scene, style, words, {top.x, y}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, room);
+    paint_note(picture, c, words, {top.x, y}, room);
     y += line;
   }
 }

@@ -1,5 +1,4 @@
 #pragma once
-#include <concepts>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -11,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 #include "viz/charts/table.h"
 
 // Lists: rows under headings, of which a picture shows as many as have room, while a file has all. A view
@@ -20,14 +18,14 @@
 // keys, the wheel and the scroll bar move the rows.
 namespace headscope::app {
 
-/// Which row of a list is the first that shows, where the picture is scrolled to. `usual` -1: "auto", as the
-/// view wants it. `follows`: default again with another query or prompt.
+/// Which row of a list is the first that shows, up to `last`: where the picture is scrolled to. By default
+/// -1: "auto", as the view wants it.
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool follows = false, int usual = 0);
+                             bool reset_on_prompt_change = false, int by_default = 0, int last = 1 << 24);
 /// The first of `shown` rows, so that one of them is in sight.
 int first_row_showing(int row, int shown);
 
-/// Of lists with a row for each key.
+/// Sorts lists with a row for each key.
 extern const Option<bool> kStrongestFirst;
 
 /// The rows of a list in a picture that can be scrolled: which of them show, and where.
@@ -40,18 +38,18 @@ struct TableRows {
 
   bool scrolls() const { return shown > 0 && shown < all; }
   bool shows(int row) const { return row >= first && row < first + shown; }
-  /// Scrolled to a row, as far as there are some.
+  /// Scrolls to a row, not past the last ones.
   SetOption from(double row) const;
-  /// Scrolled as little as it takes to show a row that is out of sight.
+  /// Scrolls just far enough to show a row that is out of sight.
   SetOption showing(int row) const { return from(row < first ? row : row + 1 - shown); }
   ViewActions by_wheel(const Gesture& gesture) const;
-  /// What a key means: lines, pages, both ends. Nothing: it is none of those, or there is no list.
+  /// The action of a key: lines, pages, both ends. Nothing for other keys, and without a list.
   std::optional<ViewActions> by_key(Key key) const;
-  /// None where all rows are in sight; the bar stands at `right`.
+  /// The scroll bar, at `right`; none where all rows are in sight.
   std::vector<Scroll> bars(float right) const;
 };
 
-/// Which keys move the rows of a list. The others choose along the prompt.
+/// Which keys move the rows of a list. The others move along the prompt.
 enum class ListKeys {
   lines_and_pages,  ///< arrows up and down, pages, both ends
   pages
@@ -65,20 +63,18 @@ struct ListRows {
   ListKeys keys = ListKeys::lines_and_pages;
 };
 
-/// What a click on any region of the picture does; null: nothing.
-using ListClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
 /// Keys that mean something else here than ListRows::keys says. Nothing: this one does not; null: none does.
 using ListKey = std::optional<ViewActions> (*)(const ViewContext&, const TableRows&, const Gesture&);
 
-/// Those that a picture shows.
+/// The rows that a picture shows.
 TableRows rows_in(const ListRows& list, const ViewContext& context, const Picture& picture);
-ViewActions list_gesture(const ListRows& list, ListClick click, ListKey key, const ViewContext& context,
+ViewActions list_gesture(const ListRows& list, PictureClick click, ListKey key, const ViewContext& context,
                          const Picture& picture, const viz::Hit* hit, const Gesture& gesture);
 /// The scroll bar at the picture's right.
 std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& context, const Picture& picture);
 
 /// Gives a view the gestures and the scroll bar of its list.
-template <const ListRows& kList, ListClick kClick = nullptr, ListKey kKey = nullptr>
+template <const ListRows& kList, PictureClick kClick = nullptr, ListKey kKey = nullptr>
 void add_list(View& view) {
   view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return list_gesture(kList, kClick, kKey, c, picture, hit, gesture);
@@ -86,18 +82,7 @@ void add_list(View& view) {
   view.scrolls = [](const ViewContext& c, const Picture& picture) { return list_scrolls(kList, c, picture); };
 }
 
-// What a cell says in a file: all digits of its number.
-inline std::string in_file(std::string text) {
-  return text;
-}
-inline std::string in_file(std::floating_point auto number) {
-  return plain(number);
-}
-inline std::string in_file(std::integral auto number) {
-  return std::to_string(number);
-}
-
-/// What a column has beside its heading, its importance (see viz::TableColumn) and its cells.
+/// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
   std::optional<std::string> file = {};                ///< its heading in files; none: they do not have it
   std::optional<viz::Color> color = {}, heading = {};  ///< of its words; none: text, and muted
@@ -150,7 +135,7 @@ class List {
     return column;
   }
   /// `vectors`: one for each row. `which`: the row of its regions, tells strips apart. In files it is a
-  /// column for each component, behind all others, empty where the vectors end.
+  /// column for each component, after all others, empty where the vectors end.
   template <class Vectors>
   ListColumn& strip(std::string heading, int importance, int which, const Vectors& vectors,
                     const ListLook& look = {}) {
@@ -170,7 +155,7 @@ class List {
     column.file_text = [cell = by_row(cells)](int row) { return in_file(cell(row)); };
   }
 
-  /// Of the column that was declared last, in the table.
+  /// Index in the table of the column that was declared last.
   int last() const;
   /// A cell of a row above or below the others, in the theme's colour of text.
   viz::FixedCell cell(int column, std::string text) const;
@@ -183,12 +168,12 @@ class List {
   const viz::TableLayout& layout() const { return layout_; }
   /// The table with its columns' cells.
   const viz::Table& filled();
-  /// Which rows show, after some words; nothing where all do.
+  /// Which rows show, with `after` before it; empty where all do.
   std::string note(std::string_view after) const;
   /// Rows that scroll and columns that give way make no lesser figure: `picture.whole` stays.
   void paint(Picture& picture) const;
 
-  /// The file, with so many rows; -1: as many as the picture.
+  /// The file's table, of `rows` rows; -1: all of the picture's.
   Table exported(int rows = -1) const;
 
  private:
@@ -215,7 +200,7 @@ class List {
 struct BesideList {
   viz::Rect figure, list;  ///< list.w == 0: no room for it
 };
-/// In ems the width and the height from which on there is room for the list; beside it the figure takes
+/// `least_width`, `least_height` (ems): from which on there is room for the list; next to it the figure takes
 /// `share` of the width. `under`: height of what stands under the figure.
 BesideList lay_out_beside_list(const ViewContext& context, float least_width, float share, float least_height,
                                float under);
@@ -225,7 +210,7 @@ BesideList lay_out_beside_list(const ViewContext& context, float least_width, fl
 void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
                        viz::Point top, float room = 1e9F);
 
-/// Those of a row, of which nothing is said yet: a frame about it.
+/// The facts of a row, so far a frame around it.
 Facts facts_of_row(const ViewContext& context, const viz::Rect& row, std::optional<viz::Color> frame = {});
 
 /// "‹ Previous" and "Next ›": the query before and after; their lines of help say what the view calls it.

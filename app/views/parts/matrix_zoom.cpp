@@ -1,20 +1,13 @@
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/frame.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <span>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
+#include "app/views/parts/common.h"
 #include "app/views/parts/edit_menu.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
-#include "viz/charts/heatmap.h"
+#include "app/views/parts/token_axes.h"
 
 namespace headscope::app {
 namespace {
@@ -23,10 +16,6 @@ constexpr double kStep = 1.2;                       // closer for a step of the 
 constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // of "+=-"
 constexpr double kLeast = 4;                        // rows and columns that are shown
 constexpr int kPage = 10;                           // queries
-
-ViewActions set(const Option<Zoom>& option, const Zoom& zoom, const viz::Region& region) {
-  return {SetOption{&option, inside(zoom, region.row_count, region.col_count)}};
-}
 
 ViewActions zoom_about_query(const ViewContext& c, int which) {
   if (!c.run) return {};
@@ -73,9 +62,9 @@ bool touch(int a, int b, bool corner) {
   return corner ? rows == 1 && cols == 1 : rows + cols == 1;
 }
 
-/// A click on a cell of the shape takes it out; pulling the mouse adds cells that the query sees, as many as
-/// a shape can have. Nobody pulls along a diagonal without a cell beside it now and then: such corners are
-/// left out.
+/// A click on a cell of the shape removes it; dragging adds cells that the query sees, as many as
+/// a shape can have. Nobody drags along a diagonal without touching a neighbour now and then: such corners
+/// are left out.
 ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cells, bool click) {
   std::vector<int> shape = c.options[kShape];
   for (const auto& [query, key] : cells) {
@@ -118,67 +107,47 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
     follow(actions, c, -1, std::get<SelectKey>(actions.front()).position);
     return actions;
   };
-  switch (gesture.key) {
-    case Key::up:
-      return move(-1);
-    case Key::down:
-      return move(1);
-    case Key::page_up:
-      return move(-kPage);
-    case Key::page_down:
-      return move(kPage);
-    case Key::home:
-      return query(SelectQuery{0}, 0);
-    case Key::end:
-      return query(SelectQuery{-1}, last);
-    case Key::left:
-      return sideways(-1);
-    case Key::right:
-      return sideways(1);
-    default:
-      return {};
-  }
+  if (gesture.key == Key::up) return move(-1);
+  if (gesture.key == Key::down) return move(1);
+  if (gesture.key == Key::page_up) return move(-kPage);
+  if (gesture.key == Key::page_down) return move(kPage);
+  if (gesture.key == Key::home) return query(SelectQuery{0}, 0);
+  if (gesture.key == Key::end) return query(SelectQuery{-1}, last);
+  if (gesture.key == Key::left) return sideways(-1);
+  if (gesture.key == Key::right) return sideways(1);
+  return {};
 }
 
 }  // namespace
 
-const Option<Zoom> kZoom{{.name = "zoom",
-                          .label = "Zoom",
-                          .help = "only queries R to R and keys C to C (the ends not included)",
-                          .default_value = Zoom{},
-                          .default_name = "all",
-                          .kept = false,
-                          .of_prompt = true,
-                          .control = Control::none}};
+const Option<Zoom> kZoom = [] {
+  auto option = gesture_option<Zoom>(
+      "zoom", "Zoom", "only queries R to R and keys C to C (the ends not included)", Zoom{}, 0, 0, "all");
+  option.of_prompt = true;
+  return option;
+}();
 
-const Option<Painting> kPainting{
-    {.name = "paint",
-     .label = "Mouse",
-     .help =
-         "what pulling the mouse over cells does: moves the picture, hides keys from queries, shows them, "
-         "or marks a shape",
-     .default_value = 0,
-     .choices = {{"off", "Move", "Pull the picture where it is zoomed"},
-                 {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
-                 {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"},
-                 {"shape", "Shape", "Mark cells: the view Search finds heads that look like them"}},
-     .keys = "][",
-     .kept = false,
-     .of_weights = true,
-     .pane_only = true}};
+const Option<Painting> kPainting = [] {
+  auto option = session_only(choice_option<Painting>(
+      "paint", "Mouse", "][",
+      "what pulling the mouse over cells does: moves the picture, hides keys from queries, shows them, "
+      "or marks a shape",
+      {{"off", "Move", "Pull the picture where it is zoomed"},
+       {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
+       {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"},
+       {"shape", "Shape", "Mark cells: the view Search finds heads that look like them"}}));
+  option.of_weights = option.pane_only = true;
+  return option;
+}();
 
-const Option<std::vector<int>> kShape{
-    {.name = "shape-cells",
-     .label = "Shape",
-     .help = "cells that heads are searched for, as they were marked on a heatmap",
-     .default_value = std::vector<int>(),
-     .default_name = "none",
-     .low = 0,
-     .high = head_number(kHeadNumbers - 1, kHeadNumbers - 1),
-     .cells = true,
-     .most = 256,
-     .kept = false,
-     .control = Control::none}};
+const Option<std::vector<int>> kShape = [] {
+  auto option = gesture_option(
+      "shape-cells", "Shape", "cells that heads are searched for, as they were marked on a heatmap",
+      std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none");
+  option.cells = true;
+  option.most = 256;
+  return option;
+}();
 
 void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& region) {
   const std::vector<int> shape = c.options[kShape];
@@ -211,14 +180,15 @@ std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const
   return cells;
 }
 
-std::vector<KeyCommand> attention_matrix_commands() {
-  return {{"+=-", "", "Zoom about the query", zoom_about_query},
-          {"0", "Whole", "Show the whole matrix again",
-           [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
+void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
+               const Options& options) {
+  if (ViewActions whole = show_whole(option, options); !whole.empty())
+    menu.push_back({label, std::move(whole)});
 }
 
-ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                                const Gesture& gesture) {
+namespace {
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (!hit) return {};
   const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
@@ -231,29 +201,72 @@ ViewActions on_attention_matrix(const ViewContext& c, const Picture& picture, co
   return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
 }
 
-void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
-               const Options& options) {
-  if (ViewActions whole = show_whole(option, options); !whole.empty())
-    menu.push_back({label, std::move(whole)});
-}
-
-namespace {
-
 void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (!c.options[kShape].empty())
     menu.push_back({"Forget the marked shape", {SetOption{&kShape, std::vector<int>()}}});
   add_whole(menu, "Whole matrix", kZoom, c.options);
 }
 
-}  // namespace
-
-std::vector<MenuLine> attention_matrix_menu(const ViewContext& c) {
+std::vector<MenuLine> menu(const ViewContext& c) {
   std::vector<MenuLine> menu;
   if (!c.run) return menu;
   if (c.selection.key >= 0)
     add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
   add_whole_matrix(menu, c);
   return menu;
+}
+
+/// Why a part of the run's queries and keys cannot be shown; empty where it can.
+std::string refuse(const ViewContext& c) {
+  const Zoom zoom = c.options[kZoom];
+  const int queries = c.run->run->length(), keys = key_count(*c.run);
+  if (zoom.row + zoom.rows <= queries && zoom.col + zoom.cols <= keys) return "";
+  const std::string count = std::to_string(queries);
+  return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the " +
+         (queries != keys ? count + " queries and " + std::to_string(keys) + " keys"
+                          : "prompt's " + count + " tokens");
+}
+
+}  // namespace
+
+viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int role) {
+  viz::Heatmap map;
+  map.cells.matrix = matrix;
+  map.rows = token_axis(c, "query", c.theme->query, c.selection.query);
+  map.cols = key_axis(c);
+  map.framed_row = c.selection.query;
+  map.frame = c.theme->query;
+  map.framed_col = c.selection.key;
+  map.cell_frame = c.theme->key;
+  map.shown = shown_cells(part_of(c.options[kZoom], matrix.rows, matrix.cols));
+  map.role = role;
+  return map;
+}
+
+View attention_matrix_view() {
+  View view;
+  view.commands = {{"+=-", "", "Zoom about the query", zoom_about_query},
+                   {"0", "Whole", "Show the whole matrix again",
+                    [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
+  view.on = on;
+  view.menu = menu;
+  view.refuse = refuse;
+  view.shows_difference = true;
+  view.caption = {true, true, true};
+  return view;
+}
+
+void add_key_columns(Table& table, const ViewContext& c) {
+  for (int key = 0; key < key_count(*c.run); ++key)
+    table.header.push_back(std::to_string(key) + " " + key_tokens(*c.run).labels[key]);
+}
+
+void add_query_row(Table& table, const ViewContext& c, std::vector<std::string> first,
+                   const viz::Matrix& matrix, int query, const MaskedCells* masked) {
+  std::vector<std::string>& row = table.rows.emplace_back(std::move(first));
+  add_cells(row, query, c.run->tokens.labels[query]);
+  for (int key = 0; key < matrix.cols; ++key)
+    row.push_back(masked && (*masked)(query, key) ? "" : plain(matrix.at(query, key)));
 }
 
 Facts facts_of_matrix(const ViewContext& c, const viz::Hit& hit) {
@@ -276,17 +289,6 @@ void add_cell(Facts& facts, const ViewContext& c, const Picture& picture, int ro
   facts.say(head_name(c.selection.layer, c.selection.head), Fact::In::status);
   facts.say("query " + token_name(c.run->tokens, hit.row));
   facts.say("key " + token_name(key_tokens(*c.run), hit.col));
-}
-
-std::string refuse_zoom(const ViewContext& c) {
-  const Zoom zoom = c.options[kZoom];
-  const int queries = c.run->run->length(), keys = key_count(*c.run);
-  if (zoom.row + zoom.rows <= queries && zoom.col + zoom.cols <= keys) return "";
-  if (queries != keys)
-    return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the " +
-           std::to_string(queries) + " queries and " + std::to_string(keys) + " keys";
-  return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the prompt's " +
-         std::to_string(queries) + " tokens";
 }
 
 Zoom inside(Zoom zoom, int rows, int cols) {
@@ -315,32 +317,25 @@ viz::ShownCells shown_cells(const Zoom& zoom) {
 ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
                          const Gesture& gesture) {
   if (region.rect.w <= 0 || region.rect.h <= 0) return {};
+  if (gesture.kind == Gesture::Kind::double_click) return {SetOption{&option, Zoom{}}};
   Zoom zoom = spelled_out(options[option], region.row_count, region.col_count);
-  const double row_height = static_cast<double>(region.rect.h) / zoom.rows,
-               col_width = static_cast<double>(region.rect.w) / zoom.cols;
-  switch (gesture.kind) {
-    case Gesture::Kind::click:
-    case Gesture::Kind::key:
-      return {};
-    case Gesture::Kind::double_click:
-      return {SetOption{&option, Zoom{}}};
-    case Gesture::Kind::drag:
-      zoom.row -= static_cast<double>(gesture.by.y) / row_height;
-      zoom.col -= static_cast<double>(gesture.by.x) / col_width;
-      return set(option, zoom, region);
-    case Gesture::Kind::wheel: {
-      // The cell under the mouse stays there.
-      const double down = static_cast<double>(gesture.at.y - region.rect.y) / row_height,
-                   right = static_cast<double>(gesture.at.x - region.rect.x) / col_width;
-      const double factor = std::pow(kStep, static_cast<double>(gesture.by.y));
-      zoom.row += down - down / factor;
-      zoom.col += right - right / factor;
-      zoom.rows /= factor;
-      zoom.cols /= factor;
-      return set(option, zoom, region);
-    }
+  const double row_height = region.rect.h / zoom.rows, col_width = region.rect.w / zoom.cols;
+  if (gesture.kind == Gesture::Kind::drag) {
+    zoom.row -= gesture.by.y / row_height;
+    zoom.col -= gesture.by.x / col_width;
+  } else if (gesture.kind == Gesture::Kind::wheel) {
+    // The cell under the mouse stays there.
+    const double down = double{gesture.at.y - region.rect.y} / row_height,
+                 right = double{gesture.at.x - region.rect.x} / col_width;
+    const double factor = std::pow(kStep, gesture.by.y);
+    zoom.row += down - down / factor;
+    zoom.col += right - right / factor;
+    zoom.rows /= factor;
+    zoom.cols /= factor;
+  } else {
+    return {};
   }
-  return {};
+  return {SetOption{&option, inside(zoom, region.row_count, region.col_count)}};
 }
 
 ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,
@@ -357,34 +352,15 @@ ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, 
 ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key) {
   const Zoom now = spelled_out(options[option], rows, cols);
   Zoom zoom = now;
-  switch (key) {
-    case Key::up:
-      zoom.row -= zoom.rows / 8;
-      break;
-    case Key::down:
-      zoom.row += zoom.rows / 8;
-      break;
-    case Key::page_up:
-      zoom.row -= zoom.rows;
-      break;
-    case Key::page_down:
-      zoom.row += zoom.rows;
-      break;
-    case Key::left:
-      zoom.col -= zoom.cols / 8;
-      break;
-    case Key::right:
-      zoom.col += zoom.cols / 8;
-      break;
-    case Key::home:
-      zoom.col = 0;
-      break;
-    case Key::end:
-      zoom.col = cols;
-      break;
-    default:
-      return {};
-  }
+  if (key == Key::up) zoom.row -= zoom.rows / 8;
+  if (key == Key::down) zoom.row += zoom.rows / 8;
+  if (key == Key::page_up) zoom.row -= zoom.rows;
+  if (key == Key::page_down) zoom.row += zoom.rows;
+  if (key == Key::left) zoom.col -= zoom.cols / 8;
+  if (key == Key::right) zoom.col += zoom.cols / 8;
+  if (key == Key::home) zoom.col = 0;
+  if (key == Key::end) zoom.col = cols;
+  if (zoom == now) return {};
   zoom = inside(zoom, rows, cols);
   if (zoom == now || zoom == Zoom{}) return {};
   return {SetOption{&option, zoom}};
@@ -394,30 +370,18 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& opti
                                  const viz::Region& region, viz::Rect maps, float right, float bottom) {
   const int rows = region.row_count, cols = region.col_count;
   const Zoom now = spelled_out(options[option], rows, cols);
-  const auto to = [&option, now, rows, cols](double Zoom::*axis) {
-    return [&option, now, rows, cols, axis](double first) -> ViewActions {
-      Zoom zoom = now;
-      zoom.*axis = first;
-      return {SetOption{&option, inside(zoom, rows, cols)}};
-    };
-  };
   std::vector<Scroll> scrolls;
-  if (now.rows < rows) {
-    scrolls.push_back({false,
-                       {maps.x, maps.y, right - maps.x, maps.h},
-                       now.row,
-                       now.rows,
-                       static_cast<double>(rows),
-                       to(&Zoom::row)});
-  }
-  if (now.cols < cols) {
-    scrolls.push_back({true,
-                       {maps.x, maps.y, maps.w, bottom - maps.y},
-                       now.col,
-                       now.cols,
-                       static_cast<double>(cols),
-                       to(&Zoom::col)});
-  }
+  const auto add = [&](bool sideways, viz::Rect along, double Zoom::*first, double shown, double all) {
+    if (shown >= all) return;
+    scrolls.push_back({sideways, along, now.*first, shown, all,
+                       [&option, now, rows, cols, first](double to) -> ViewActions {
+                         Zoom zoom = now;
+                         zoom.*first = to;
+                         return {SetOption{&option, inside(zoom, rows, cols)}};
+                       }});
+  };
+  add(false, {maps.x, maps.y, right - maps.x, maps.h}, &Zoom::row, now.rows, rows);
+  add(true, {maps.x, maps.y, maps.w, bottom - maps.y}, &Zoom::col, now.cols, cols);
   return scrolls;
 }
 

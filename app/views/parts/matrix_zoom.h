@@ -1,41 +1,44 @@
 #pragma once
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "app/run/edits/masked_cells.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 
 // Zooming and moving a matrix, the same in all views that show one.
 namespace headscope::app {
 
-/// The part of a matrix of queries and keys that is shown. `attention_matrix_commands` zoom it by the keys,
-/// and `on_attention_matrix` is what gestures in regions mean whose cells are (query, key).
+/// The part of a matrix of queries and keys that is shown. The gestures of an
+/// `attention_matrix_view` zoom it in regions whose cells are (query, key).
 extern const Option<Zoom> kZoom;
-/// What the mouse does where it is pressed and pulled over cells: to the mask, or to the shape.
+/// What dragging over cells does: pan, edit the mask, or mark the shape.
 enum class Painting { off, hide, show, shape };
 extern const Option<Painting> kPainting;
 /// Cells that heads are searched for: their numbers are head_number(query, key).
 extern const Option<std::vector<int>> kShape;
 /// Frames the shape's cells in a matrix of queries and keys.
 void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Region& region);
-/// The cells of the pressed one's region, rows and columns, that the mouse came over since the last gesture,
-/// at first with the one where it was pressed.
+/// The cells, (row, col), of the pressed region that the mouse crossed since the last gesture, at first with
+/// the one where it was pressed.
 std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
                                                    const Gesture& gesture);
-std::vector<KeyCommand> attention_matrix_commands();
-/// Of the chosen cell, and what concerns the whole matrix.
-std::vector<MenuLine> attention_matrix_menu(const ViewContext& context);
-/// What can be done at any cell; nothing is said of it yet.
+/// The map of a matrix of queries and keys, without its colours: its axes, what is selected, what is shown.
+viz::Heatmap attention_map(const ViewContext& context, const viz::Matrix& matrix, int role);
+/// A view of such matrices: its gestures, commands and menu.
+View attention_matrix_view();
+/// Columns of a file for all keys, "3 ·it", and a query's row of them: after `first` its position and its
+/// token, masked cells empty.
+void add_key_columns(Table& table, const ViewContext& context);
+void add_query_row(Table& table, const ViewContext& context, std::vector<std::string> first,
+                   const viz::Matrix& matrix, int query, const MaskedCells* masked = nullptr);
+/// The commands of a cell, without facts.
 Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
-/// Says a cell's head, its query and its key, and shows it in the regions of a role.
+/// Adds a cell's head, query and key, and a crosshair in the regions of a role.
 void add_cell(Facts& facts, const ViewContext& context, const Picture& picture, int role,
               const viz::Hit& hit);
-ViewActions on_attention_matrix(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
-                                const Gesture& gesture);
-
-/// For View::refuse: why a part of the run's queries and keys cannot be shown; empty where it can.
-std::string refuse_zoom(const ViewContext& context);
 
 /// The part of rows x cols that a zoom shows, as it was asked for; all of it as the empty zoom.
 Zoom part_of(Zoom zoom, int rows, int cols);
@@ -46,8 +49,8 @@ Zoom inside(Zoom zoom, int rows, int cols);
 
 viz::ShownCells shown_cells(const Zoom& zoom);
 
-/// What drag, wheel and double click on a matrix's region make of its zoom as it is in `options`, which may
-/// be ahead of the picture; nothing for other gestures.
+/// The zoom after a drag, wheel or double click on a matrix's region; `options` may be newer than the
+/// picture. Nothing for other gestures.
 ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
                          const Gesture& gesture);
 
@@ -55,7 +58,7 @@ ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, con
 ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,
                             double row, double col, double factor);
 
-/// What keys make of a zoom: arrows move by an eighth of what is shown, Page Up and Down by all of it, Home
+/// The zoom after a key: arrows move by an eighth of what is shown, Page Up and Down by all of it, Home
 /// and End to the first and last columns. Nothing where all is shown.
 ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key);
 
@@ -67,9 +70,9 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& opti
 std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& context,
                                  const Picture& picture, int role);
 
-/// For the button that shows all again: nothing where all is shown.
+/// Resets the zoom; nothing where all is shown.
 ViewActions show_whole(const Option<Zoom>& option, const Options& options);
-/// The same as a line of the menu.
+/// The same as a menu line.
 void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
                const Options& options);
 

@@ -29,24 +29,39 @@ SelectKey clicked_key(const ViewContext& c, int position) {
   return {position == c.selection.key ? -1 : position};
 }
 
+std::optional<ViewActions> heads_by_lines(const ViewContext&, const Gesture& gesture) {
+  if (gesture.key == Key::up) return ViewActions{MoveHead{0, -1}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{0, 1}};
+  return std::nullopt;
+}
+
 ViewActions keys_along_prompt(const ViewContext& c, const Gesture& gesture) {
   if (gesture.kind != Gesture::Kind::key || !c.run) return {};
   const auto step = [&](int by) -> ViewActions {
     if (gesture.modifiers.shift) return move_key(c, by);
     return {MoveQuery{by}};
   };
-  switch (gesture.key) {
-    case Key::left:
-      return step(-1);
-    case Key::right:
-      return step(1);
-    case Key::home:
-      return {SelectQuery{0}};
-    case Key::end:
-      return {SelectQuery{-1}};
-    default:
-      return {};
-  }
+  if (gesture.key == Key::left) return step(-1);
+  if (gesture.key == Key::right) return step(1);
+  if (gesture.key == Key::home) return {SelectQuery{0}};
+  if (gesture.key == Key::end) return {SelectQuery{-1}};
+  return {};
+}
+
+ViewActions keys_along_layers(const ViewContext& c, const Gesture& gesture) {
+  if (gesture.key == Key::up) return {MoveHead{-1, 0}};
+  if (gesture.key == Key::down) return {MoveHead{1, 0}};
+  return keys_along_prompt(c, gesture);
+}
+
+std::vector<KeyCommand> layer_steps() {
+  return {{"", "‹ Layer", "The layer before this one",
+           [](const ViewContext& c, int) {
+             return c.run ? ViewActions{MoveHead{-1, 0}} : ViewActions{};
+           }},
+          {"", "Layer ›", "The layer after this one", [](const ViewContext& c, int) {
+             return c.run ? ViewActions{MoveHead{1, 0}} : ViewActions{};
+           }}};
 }
 
 }  // namespace headscope::app

@@ -1,22 +1,48 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "app/views/view.h"
 
-// Moving the selection along the prompt.
+// Moving the selection along the prompt and through the layers.
 namespace headscope::app {
 
-/// What a key means where the prompt runs from left to right: left and right, Home and End choose the query,
-/// left and right with Shift the key. Nothing for other gestures.
+/// The action of a key where the prompt runs from left to right: left and right, Home and End select the
+/// query, left and right with Shift the key. Nothing for other gestures.
 ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
-/// The key so many positions further, among those that the query sees; with none chosen, the one at the end
-/// that the way leads from.
+/// The same, and with the arrows up and down the layer before and after.
+ViewActions keys_along_layers(const ViewContext& context, const Gesture& gesture);
+/// "‹ Layer" and "Layer ›": buttons for these.
+std::vector<KeyCommand> layer_steps();
+/// The action of a click on any region of a picture; null: none.
+using PictureClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
+/// The action of a key that does not move along the prompt; nothing for other keys. Null: all do.
+using PictureKey = std::optional<ViewActions> (*)(const ViewContext&, const Gesture&);
+/// Gives a view its click and its keys; the other keys move along the prompt.
+template <PictureClick kClick, PictureKey kKey = nullptr>
+void add_gestures(View& view) {
+  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+               const Gesture& gesture) -> ViewActions {
+    if (!c.run) return {};
+    if constexpr (kClick != nullptr)
+      if (gesture.kind == Gesture::Kind::click && hit) return kClick(c, picture, *hit);
+    if constexpr (kKey != nullptr)
+      if (auto actions = gesture.kind == Gesture::Kind::key ? kKey(c, gesture) : std::nullopt)
+        return *actions;
+    return keys_along_prompt(c, gesture);
+  };
+}
+/// Arrows up and down: the head of the layer before and after, where heads stand one under the other.
+std::optional<ViewActions> heads_by_lines(const ViewContext& context, const Gesture& gesture);
+/// Selects the key `by` positions further among those that the query sees; with none selected, the one at the
+/// end that it starts from.
 ViewActions move_key(const ViewContext& context, int by);
 /// Whether the query may have weight on the key in the selected head.
 bool may_see(const ViewContext& context, int query, int key);
 /// "this key comes after the query", or that edits hide it.
 std::string why_masked(int query, int key);
-/// A click on a key: chooses it, or takes the choice back.
+/// A click on a key: selects it, or clears the selection.
 SelectKey clicked_key(const ViewContext& context, int position);
 
 }  // namespace headscope::app

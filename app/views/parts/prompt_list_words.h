@@ -8,12 +8,12 @@
 // What views say about a list of prompts.
 namespace headscope::app {
 
-/// The context's list of prompts, which there is, as questions about it take it: with the start token where
+/// The context's list of prompts as questions take it; it must exist. With the start token where
 /// the prompt has it.
 OverPrompts over_list(const ViewContext& context);
-/// What a picture of many prompts says where there are none.
+/// The message of a picture of many prompts without a list.
 Picture no_list(const ViewContext& context);
-/// "120 prompts of “names.jsonl”", while it is computed and where some are left out how many.
+/// "120 prompts of “names.jsonl”", with the progress, and how many were left out.
 std::string list_words(const ViewContext& context, const ListProgress& progress);
 /// The same where only the first ones are looked at.
 std::string list_words(const ViewContext& context, const ListProgress& progress, std::size_t of_first);

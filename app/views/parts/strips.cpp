@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
+#include "app/views/parts/common.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/scale.h"
 
@@ -27,28 +24,21 @@ void paint_words(Picture& picture, const ViewContext& c, const NamedStrip& strip
   viz::Scene& scene = picture.scene;
   const float y = rect.y - words / 2, gap = 3 * style.unit();
   float left = rect.x, right = rect.right();
-  const float name = style.width(strip.name, style.small(), viz::FontStyle::medium),
-              shape = style.width(strip.shape, style.small());
   viz::add_label(scene, style, strip.name, {left, y}, style.small(), strip.color, viz::FontStyle::medium,
                  viz::Align::left, rect.w);
-  left += name + 2 * style.unit();
-  if (left + shape > right) {
-    picture.whole = false;
-    return;
-  }
-  viz::add_label(scene, style, strip.shape, {left, y}, style.small(), c.theme->text);
-  left += shape + gap;
+  left += style.width(strip.name, style.small(), viz::FontStyle::medium) + 2 * style.unit();
+  const float shape = style.width(strip.shape, style.small());
   viz::Scene measured;
   const float legend = viz::paint_color_scale_line(measured, strip.scale, "", {0, 0}, style);
-  if (left + legend > right) {
-    picture.whole = false;
-    return;
-  }
+  picture.whole &= left + shape <= right && left + shape + gap + legend <= right;
+  if (left + shape > right) return;
+  viz::add_label(scene, style, strip.shape, {left, y}, style.small(), c.theme->text);
+  left += shape + gap;
+  if (left + legend > right) return;
   right -= legend;
   viz::paint_color_scale_line(scene, strip.scale, "", {right, y}, style);
-  right -= gap;
-  if (style.width(strip.detail, style.small()) > right - left) return;  // goes without saying
-  viz::add_label(scene, style, strip.detail, {left, y}, style.small(), c.theme->text_muted);
+  if (style.width(strip.detail, style.small()) <= right - gap - left)
+    paint_note(picture, c, strip.detail, {left, y});
 }
 
 void paint_pieces(viz::Scene& scene, const ViewContext& c, const NamedStrip& strip, const viz::Rect& rect) {

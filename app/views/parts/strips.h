@@ -17,7 +17,7 @@ struct NamedStrip {
   viz::Color color;    ///< of the name
   std::span<const float> values;
   viz::ColorScale scale;
-  int parts = 1;                         ///< it is cut in so many equal pieces
+  int parts = 1;                         ///< equal pieces that it is cut into
   int chosen = -1;                       ///< piece with a frame of its own
   std::vector<viz::Color> framing = {};  ///< a frame for each piece; empty: none
 };
@@ -40,16 +40,16 @@ struct StripStack {
     return {area.x, area.y + static_cast<float>(strip_number) * step() + words, area.w, strip};
   }
 };
-/// Fills the area's height as far as that does them good.
+/// Fills the area's height up to a readable size.
 StripStack stack_strips(const ViewContext& context, viz::Rect area, int strips);
-/// Under which strips are too low to be read.
+/// Below it strips are too low to be read.
 float least_strip_step(const ViewContext& context);
 
 /// The picture is not whole where there is no room for the words that belong to it.
 void paint_named_strip(Picture& picture, const ViewContext& context, const StripStack& stack, int number,
                        const NamedStrip& strip, int role);
 
-/// What the mouse adds: frames about a component and, where there are some, about its piece.
+/// Frames the component under the mouse and, where there are several, its piece.
 void paint_hovered_component(viz::Scene& overlay, const ViewContext& context, const viz::Region& region,
                              int component, int parts);
 

@@ -2,36 +2,27 @@
 
 #include <algorithm>
 
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/options.h"
+
 namespace headscope::app {
 
-const Option<ValueScale> kValueScale{
-    {.name = "value-scale",
-     .label = "Colours",
-     .help = "how weights become colours: linear, by decades, or each row by its largest",
-     .default_value = 0,
-     .choices = {{"linear", "Linear", "Colours in proportion to the weight"},
-                 {"log", "Log", "Colours by the logarithm of the weight: small weights show"},
-                 {"row", "Row", "Each query's largest weight gets the full colour"}},
-     .keys = "sS"}};
+const Option<ValueScale> kValueScale =
+    choice_option<ValueScale>("value-scale", "Colours", "sS",
+                              "how weights become colours: linear, by decades, or each row by its largest",
+                              {{"linear", "Linear", "Colours in proportion to the weight"},
+                               {"log", "Log", "Colours by the logarithm of the weight: small weights show"},
+                               {"row", "Row", "Each query's largest weight gets the full colour"}});
 
-const Option<double> kValueMax{
-    {.name = "value-max",
-     .label = "max",
-     .help =
-         "weight of the full colour (auto: the largest, of chips 1); with row, a part of the row's largest",
-     .default_value = 0.0,
-     .default_name = "auto",
-     .low = 1e-30,  // below, a scale could not be told from one of nothing
-     .high = 1e9,
-     .steps = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0},
-     .keys = "Mm"}};
+// Below the lower limit a scale could not be told from one of nothing.
+const Option<double> kValueMax = number_option(
+    "value-max", "max", "Mm",
+    "weight of the full colour (auto: the largest, of chips 1); with row, a part of the row's largest", 0,
+    1e-30, 1e9, {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}, "auto");
 
-const Option<bool> kWithoutKey0{
-    {.name = "without-key0",
-     .label = "Without key 0",
-     .help = "leave key 0, which most heads park their weight on, out of the scale",
-     .default_value = false,
-     .keys = "kK"}};
+const Option<bool> kWithoutKey0 =
+    switch_option("without-key0", "Without key 0", "kK",
+                  "leave key 0, which most heads park their weight on, out of the scale");
 
 viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options) {
   const bool chosen = options[kValueMax] > 0, per_row = options[kValueScale] == ValueScale::per_row;
@@ -44,27 +35,7 @@ viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& option
   return scale;
 }
 
-PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity,
-                           bool causal) {
-  PatternScale result;
-  result.title = quantity;
-  // With one token there is nothing but key 0.
-  if (options[kWithoutKey0] && pattern.cols > 1) result.outside_column = 0;
-  const viz::ValueRange range = viz::value_range(pattern, {causal, result.outside_column});
-  result.scale = weight_scale(range, options);
-  if (options[kValueScale] != ValueScale::per_row) return result;
-  result.title = "of row's max";
-  for (int row = 0; row < pattern.rows; ++row) {
-    float largest = 0;
-    for (int col = 0; col < (causal ? std::min(row + 1, pattern.cols) : pattern.cols); ++col) {
-      if (col != result.outside_column) largest = std::max(largest, pattern.at(row, col));
-    }
-    result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
-  }
-  return result;
-}
-
-viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options) {
+viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& options) {
   const bool chosen = options[kValueMax] > 0;
   const auto largest = static_cast<double>(range.magnitude());
   viz::ColorScale scale = viz::diverging_scale(chosen ? options[kValueMax] : largest);
@@ -73,13 +44,32 @@ viz::ColorScale change_scale(const viz::ValueRange& range, const Options& option
   return scale;
 }
 
-PatternScale change_scale(const viz::Matrix& change, const Options& options, std::string_view quantity,
-                          bool causal) {
+PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std::string_view quantity,
+                           bool causal) {
+  const Options& options = c.options;
+  const bool change = c.side == Side::difference;
   PatternScale result;
-  result.title = quantity;
-  if (options[kWithoutKey0] && change.cols > 1) result.outside_column = 0;
-  result.scale = change_scale(viz::value_range(change, {causal, result.outside_column}), options);
+  result.title = (change ? difference_prefix(c) : "") + std::string(quantity);
+  // With one token there is nothing but key 0.
+  if (options[kWithoutKey0] && weights.cols > 1) result.outside_column = 0;
+  const viz::ValueRange range = viz::value_range(weights, {causal, result.outside_column});
+  result.scale = change ? difference_scale(range, options) : weight_scale(range, options);
+  if (change || options[kValueScale] != ValueScale::per_row) return result;
+  result.title = "of row's max";
+  for (int row = 0; row < weights.rows; ++row) {
+    float largest = 0;
+    for (int col = 0; col < (causal ? std::min(row + 1, weights.cols) : weights.cols); ++col)
+      if (col != result.outside_column) largest = std::max(largest, weights.at(row, col));
+    result.row_factors.push_back(largest > 0 ? 1 / largest : 1);
+  }
   return result;
+}
+
+void color_weights(viz::Heatmap& map, const PatternScale& scale) {
+  map.cells.scale = scale.scale;
+  map.cells.outside_column = scale.outside_column;
+  map.cells.row_factors = scale.row_factors;
+  map.outside_text = "key 0";
 }
 
 void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked) {

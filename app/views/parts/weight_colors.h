@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/run/edits/masked_cells.h"
-#include "app/views/option.h"
+#include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 #include "viz/scene/matrix.h"
 #include "viz/scene/scale.h"
@@ -25,6 +25,9 @@ extern const Option<bool> kWithoutKey0;
 /// per_row.
 viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options);
 
+/// The scale of signed differences, by magnitude, up to kValueMax where it is chosen.
+viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& options);
+
 /// How a pattern is coloured, as the options say. `row_factors` keeps what the cells refer to.
 struct PatternScale {
   viz::ColorScale scale;
@@ -32,15 +35,12 @@ struct PatternScale {
   int outside_column = -1;
   std::string title;
 };
-/// `causal`: whether the cells above the diagonal are masked; other masked cells are 0.
-PatternScale pattern_scale(const viz::Matrix& pattern, const Options& options, std::string_view quantity,
+/// The colours of weights or, on the difference side, of differences. `quantity`: what a cell is. `causal`:
+/// whether cells above the diagonal are masked; other masked cells are 0.
+PatternScale pattern_scale(const ViewContext& context, const viz::Matrix& weights, std::string_view quantity,
                            bool causal = true);
-
-/// How signed differences of weights are coloured: by magnitude, up to kValueMax where it is chosen.
-/// `quantity`: the scale's title.
-PatternScale change_scale(const viz::Matrix& change, const Options& options, std::string_view quantity,
-                          bool causal = true);
-viz::ColorScale change_scale(const viz::ValueRange& range, const Options& options);
+/// Colours a map's cells; the scale has to live as long as the map.
+void color_weights(viz::Heatmap& map, const PatternScale& scale);
 
 /// Hatches what is masked; `masked` has to live as long as the cells.
 void hatch_masked(viz::HeatmapCells& cells, const MaskedCells& masked);

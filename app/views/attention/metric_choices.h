@@ -1,0 +1,17 @@
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "app/run/analyses/head_metrics.h"
+#include "app/views/option.h"
+
+namespace headscope::app {
+
+/// The choices before them, then one for each metric, by its number in HeadMetric.
+inline std::vector<Choice> metric_choices(std::vector<Choice> before = {}) {
+  for (const HeadMetricKind& metric : head_metrics())
+    before.push_back({metric.name, metric.label, metric.help});
+  return before;
+}
+
+}  // namespace headscope::app
