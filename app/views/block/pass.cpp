@@ -3,14 +3,10 @@
 
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/pass_layout.h"
-#include "app/views/parts/comparison_words.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/colormap.h"
 

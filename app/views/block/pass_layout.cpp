@@ -5,16 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/vector_scale.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app::way {
 

@@ -2,8 +2,6 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/nearest_tokens.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/frame.h"

@@ -2,14 +2,10 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
 

@@ -1,16 +1,10 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/sinusoidal.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {

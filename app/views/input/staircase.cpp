@@ -4,14 +4,11 @@
 #include <numbers>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
 #include "app/run/analyses/sinusoidal.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "viz/scene/path3d.h"
 
 namespace headscope::app {

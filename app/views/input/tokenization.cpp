@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/token_merges.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"

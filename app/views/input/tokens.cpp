@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
@@ -11,7 +9,6 @@
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "viz/charts/chips.h"
 #include "viz/scene/colormap.h"
 

@@ -1,14 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/tensor_picture.h"
 #include "app/run/sources/model_sizes.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/heatmap.h"

@@ -2,12 +2,9 @@
 
 #include <cmath>
 
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {

@@ -5,8 +5,6 @@
 #include <numbers>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"

@@ -1,5 +1,4 @@
 #pragma once
-#include <concepts>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -11,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/views/parts/names.h"
+#include "app/views/parts/file_rows.h"
 #include "app/views/view.h"
 #include "viz/charts/table.h"
 
@@ -84,17 +83,6 @@ void add_list(View& view) {
     return list_gesture(kList, kClick, kKey, c, picture, hit, gesture);
   };
   view.scrolls = [](const ViewContext& c, const Picture& picture) { return list_scrolls(kList, c, picture); };
-}
-
-// What a cell says in a file: all digits of its number.
-inline std::string in_file(std::string text) {
-  return text;
-}
-inline std::string in_file(std::floating_point auto number) {
-  return plain(number);
-}
-inline std::string in_file(std::integral auto number) {
-  return std::to_string(number);
 }
 
 /// What a column has beside its heading, its importance (see viz::TableColumn) and its cells.
