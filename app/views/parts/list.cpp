@@ -16,14 +16,14 @@ const Option<bool> kStrongestFirst{{.name = "strongest-first",
                                     .keys = "oO"}};
 
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool follows, int usual) {
+                             bool follows, int usual, int last) {
   return {{.name = name,
            .label = label,
            .help = help,
            .default_value = usual,
            .default_name = usual < 0 ? "auto" : "",
            .low = 0,
-           .high = 1 << 24,
+           .high = static_cast<double>(last),
            .kept = false,
            .reset_on_prompt_change = follows,
            .control = Control::none}};

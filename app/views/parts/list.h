@@ -19,10 +19,10 @@
 // keys, the wheel and the scroll bar move the rows.
 namespace headscope::app {
 
-/// Which row of a list is the first that shows, where the picture is scrolled to. `usual` -1: "auto", as the
-/// view wants it. `follows`: default again with another query or prompt.
+/// Which row of a list is the first that shows, up to `last`: where the picture is scrolled to. `usual` -1:
+/// "auto", as the view wants it. `follows`: default again with another query or prompt.
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool follows = false, int usual = 0);
+                             bool follows = false, int usual = 0, int last = 1 << 24);
 /// The first of `shown` rows, so that one of them is in sight.
 int first_row_showing(int row, int shown);
 
