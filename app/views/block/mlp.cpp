@@ -5,6 +5,7 @@
 #include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/mlp_numbers.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/list.h"
@@ -19,14 +20,9 @@ using namespace mlp;
 /// Of regions. strip: id and row are a Vector, col: component. neuron: id: its place among the strongest.
 /// curve: col: see viz::x_of_column.
 enum Role { kStrip, kNeuron, kCurve };
-const Option<int> kNeurons{{.name = "neurons",
-                            .label = "Neurons",
-                            .help = "how many of the strongest neurons are listed",
-                            .default_value = 16,
-                            .low = 1,
-                            .high = 200,
-                            .keys = "wW"}};
-const Option<int> kFirstNeuron =
+const auto kNeurons = make_option<int>("neurons", "Neurons", "how many of the strongest neurons are listed",
+                                       {.default_value = 16, .low = 1, .high = 200, .keys = "wW"});
+const auto kFirstNeuron =
     first_row_option("first-neuron", "First neuron",
                      "place of the first neuron that is shown, the strongest being 0", true, 0, 199);
 
@@ -470,21 +466,16 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View mlp_view() {
-  View view;
-  view.id = "mlp";
-  view.title = "MLP";
-  view.help =
-      "the strongest neurons of a layer's MLP at one token, before and after GELU, and the tokens they push";
-  view.group = Group::block;
+  View view = make_view(
+      Group::block, "mlp", "MLP",
+      "the strongest neurons of a layer's MLP at one token, before and after GELU, and the tokens they push",
+      build, facts, table);
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
   view.commands = layer_steps();
   add_list<kRows>(view);
   view.whole_height = whole_height;
   view.needs = Capability::weights | Capability::mlp;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, false, true};
   view.shows_difference = true;
   return view;

@@ -3,6 +3,7 @@
 
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/pass_layout.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/file_rows.h"
@@ -14,7 +15,7 @@
 namespace headscope::app {
 namespace {
 
-using namespace way;
+using namespace pass_picture;
 
 std::shared_ptr<const TokenPass> pass_of(const ViewContext& c) {
   return c.ask(PassOfToken{c.chosen_query});
@@ -147,11 +148,11 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   if (x + both <= right) viz::append(picture.scene, normalized, {x + first + gap, l.legend});
 }
 
-void paint_figures(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
-  const std::vector<std::string> names = figure_labels(c);
-  for (const auto& [figure, plot] : l.plots) {
-    viz::ColumnChart chart = figure_of(c, pass, figure, names);
-    if (figure == l.plots.back().first) {
+void paint_charts(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
+  const std::vector<std::string> names = chart_labels(c);
+  for (const auto& [which, plot] : l.plots) {
+    viz::ColumnChart chart = chart_of(c, pass, which, names);
+    if (which == l.plots.back().first) {
       chart.labels = names;
       chart.unnumbered = 1;
       chart.labels_title = "layer";
@@ -187,7 +188,7 @@ Picture build(const ViewContext& c) {
   const bool whole = picture.whole;
   paint_lines(picture, c, n, l);
   paint_legend(picture, c, n, l);
-  paint_figures(picture, c, *pass, l);
+  paint_charts(picture, c, *pass, l);
   picture.whole = whole;
   return picture;
 }
@@ -258,7 +259,7 @@ void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int
   facts.commands.push_back({"Show " + choice_words(step), std::move(choice)});
 }
 
-/// A column of a figure as a place in the model, and what is added there to the stream.
+/// A column of a chart as a place in the model, and what is added there to the stream.
 struct Addition {
   int layer = -1;  ///< -1: the embedding
   bool mlp = false;
@@ -296,7 +297,7 @@ void light_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n, co
 void light_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
                    bool framed) {
   for (const viz::Region& region : picture.regions) {
-    if (region.role != kFigure) continue;
+    if (region.role != kChart) continue;
     const viz::Rect cell = region.cell_rect(0, before);
     const viz::Rect& plot = region.rect;
     overlay.add(
@@ -317,7 +318,7 @@ int column_behind(const ViewContext& c, Step step) {
   return column_of(c.run->run->config.n_layer, false);
 }
 
-std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pass, const Addition& a) {
+std::vector<std::string> chart_words(const ViewContext& c, const TokenPass& pass, const Addition& a) {
   const std::string prefix = difference_prefix(c);
   const std::string stream = "norm of the " + prefix + (prefix.empty() ? "" : "the ") + "residual stream ";
   if (a.layer < 0) return {"embed", stream + viz::number(pass.embedded_norm, 5)};
@@ -373,14 +374,14 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (gesture.kind == Gesture::Kind::key) return keys_along_layers(c, gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
   const viz::Region& region = region_of(picture, *hit);
-  if (region.role != kFigure) return choice_of(static_cast<Step>(region.id));
+  if (region.role != kChart) return choice_of(static_cast<Step>(region.id));
   const int layer = layer_of_column(hit->col);
   if (layer < 0 || layer >= c.run->run->config.n_layer) return {};
   return {SelectHead{layer, c.selection.head}};
 }
 
-void add_figure_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const Addition& a) {
-  facts.say(figure_words(c, pass, a));
+void add_chart_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const Addition& a) {
+  facts.say(chart_words(c, pass, a));
   if (!a.block) return;
   facts.commands.push_back({"Layer " + std::to_string(a.layer), {SelectHead{a.layer, c.selection.head}}});
   facts.number("norm of what is added", static_cast<float>(a.norm()), Fact::In::menu);
@@ -398,7 +399,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Numbers n = numbers_of(c, *pass);
   const Layout l = lay_out(c, n, *pass);
   if (l.places.empty()) return facts;
-  if (region.role == kFigure) {
+  if (region.role == kChart) {
     const Addition a = addition_of(*pass, hit.col);
     if (a.layer >= c.run->run->config.n_layer) return facts;
     const int layer = c.selection.layer;
@@ -408,7 +409,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                 : a.layer == layer ? (a.mlp ? kMlp : kAttention)
                                    : (line_of(n, kAfter) ? kAfter : kAddMlp));
     light_columns(facts.overlay, c, picture, hit.col, true);
-    add_figure_facts(facts, c, *pass, a);
+    add_chart_facts(facts, c, *pass, a);
     return facts;
   }
   const auto step = static_cast<Step>(region.id);
@@ -433,18 +434,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View pass_view() {
-  View view;
-  view.id = "way";
-  view.title = "Way";
-  view.help =
+  View view = make_view(
+      Group::block, "way", "Way",
       "the way of a token through the model: what each step makes of it, and how far each layer moves the "
-      "residual stream";
-  view.group = Group::block;
+      "residual stream",
+      build, facts, table);
   view.commands = layer_steps();
   view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, false, true};
   view.shows_difference = true;
   return view;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/run/analyses/position_geometry.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -10,22 +11,14 @@
 namespace headscope::app {
 namespace {
 
-const Option<std::vector<int>> kFromPositions{
-    {.name = "from-positions",
-     .label = "Positions",
-     .help = "positions whose cosines with all others are drawn as curves (auto: three, evenly spread)",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24}};
+const auto kFromPositions = make_option<std::vector<int>>(
+    "from-positions", "Positions",
+    "positions whose cosines with all others are drawn as curves (auto: three, evenly spread)",
+    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 
-const Option<Zoom> kCosineZoom{{.name = "cosine-zoom",
-                                .label = "Zoom",
-                                .help = "only positions P to P with P to P (the ends not included)",
-                                .default_value = Zoom{},
-                                .default_name = "all",
-                                .kept = false,
-                                .control = Control::none}};
+const auto kCosineZoom = make_option<Zoom>(
+    "cosine-zoom", "Zoom", "only positions P to P with P to P (the ends not included)",
+    {.default_value = Zoom{}, .default_name = "all", .kept = false, .control = Control::none});
 
 int positions_of(const ViewContext& c) {
   return c.run->run->config.n_ctx;
@@ -129,15 +122,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View position_cosines_view() {
-  View view;
-  view.id = "cosines";
-  view.title = "Cosines";
-  view.help = "how alike the vectors of any two positions are, learned and sinusoidal";
-  view.group = Group::input;
+  View view = make_view(Group::input, "cosines", "Cosines",
+                        "how alike the vectors of any two positions are, learned and sinusoidal", build,
+                        facts, table);
   add_encodings<kEncodings>(view, {}, "Show all positions again");
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   return view;
 }
 

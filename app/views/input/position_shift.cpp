@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/run/analyses/position_geometry.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -146,17 +147,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View position_shift_view() {
-  View view;
-  view.id = "shift";
-  view.title = "Shift";
-  view.help =
+  View view = make_view(
+      Group::input, "shift", "Shift",
       "whether one linear map leads from every position to the next: exactly for the sinusoids, and how "
-      "far off for the learned ones";
-  view.group = Group::input;
+      "far off for the learned ones",
+      build, facts, table);
   view.needs = Capability::weights | Capability::positions_table;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {false, false, false};
   return view;
 }

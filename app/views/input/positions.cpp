@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/run/analyses/sinusoidal.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -12,25 +13,15 @@ namespace {
 
 constexpr double kOutliers = 0.002;  // of the values may lie beyond the colour scale
 
-const Option<std::vector<int>> kDimensions{
-    {.name = "dimensions",
-     .label = "Dimensions",
-     .help =
-         "dimensions that are drawn as curves (auto: four whose sinusoids have four periods down to half a "
-         "one over the context)",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24}};
+const auto kDimensions = make_option<std::vector<int>>(
+    "dimensions", "Dimensions",
+    "dimensions that are drawn as curves (auto: four whose sinusoids have four periods down to half a "
+    "one over the context)",
+    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 
-const Option<Zoom> kEncodingZoom{
-    {.name = "encoding-zoom",
-     .label = "Zoom",
-     .help = "only dimensions D to D and positions P to P (the ends not included)",
-     .default_value = Zoom{},
-     .default_name = "all",
-     .kept = false,
-     .control = Control::none}};
+const auto kEncodingZoom = make_option<Zoom>(
+    "encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (the ends not included)",
+    {.default_value = Zoom{}, .default_name = "all", .kept = false, .control = Control::none});
 
 viz::Matrix by_dimension(std::span<const float> values, const model::Config& config) {
   return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
@@ -136,20 +127,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View positions_view() {
-  View view;
-  view.id = "positions";
-  view.title = "Positions";
-  view.help = "the learned positional encoding as curves and as a heatmap, beside the sinusoidal one of 2017";
-  view.group = Group::input;
+  View view = make_view(
+      Group::input, "positions", "Positions",
+      "the learned positional encoding as curves and as a heatmap, beside the sinusoidal one of 2017", build,
+      facts, table);
   add_encodings<kEncodings>(view,
                             {{"D", "‹", "Curves of the dimensions before these",
                               [](const ViewContext& c, int) { return step(c, -1); }},
                              {"d", "›", "Curves of the dimensions after these",
                               [](const ViewContext& c, int) { return step(c, 1); }}},
                             "Show the whole encodings again");
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   return view;
 }
 

@@ -7,6 +7,7 @@
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/run/analyses/sinusoidal.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -20,32 +21,17 @@ enum Role { kSpace };  // of regions: cells are pixels
 
 constexpr double kUsualTurn = 30, kUsualTilt = 25;
 
-const Option<std::vector<int>> kCoordinates{
-    {.name = "coordinates",
-     .label = "Coordinates",
-     .help =
-         "three dimensions of the sinusoids to see them in (auto: a pair that turns about five times over "
-         "the context, and one that rises)",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24}};
-const Option<double> kTurn{{.name = "turn",
-                            .label = "Turn",
-                            .help = "from which side the paths are seen, in degrees",
-                            .default_value = kUsualTurn,
-                            .low = -180,
-                            .high = 180,
-                            .step = 5,
-                            .control = Control::none}};
-const Option<double> kTilt{{.name = "tilt",
-                            .label = "Tilt",
-                            .help = "from how far above the paths are seen, in degrees",
-                            .default_value = kUsualTilt,
-                            .low = -90,
-                            .high = 90,
-                            .step = 5,
-                            .control = Control::none}};
+const auto kCoordinates = make_option<std::vector<int>>(
+    "coordinates", "Coordinates",
+    "three dimensions of the sinusoids to see them in (auto: a pair that turns about five times over "
+    "the context, and one that rises)",
+    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
+const auto kTurn = make_option<double>(
+    "turn", "Turn", "from which side the paths are seen, in degrees",
+    {.default_value = kUsualTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
+const auto kTilt = make_option<double>(
+    "tilt", "Tilt", "from how far above the paths are seen, in degrees",
+    {.default_value = kUsualTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
 
 /// A pair whose curves make about five turns, and of the others the one whose sine comes nearest to rising
 /// over all positions.
@@ -263,13 +249,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View staircase_view() {
-  View view;
-  view.id = "staircase";
-  view.title = "Staircase";
-  view.help =
+  View view = make_view(
+      Group::input, "staircase", "Staircase",
       "positions as a path in space: the sinusoids' spiral staircase, and the learned ones in their "
-      "three main directions";
-  view.group = Group::input;
+      "three main directions",
+      build, facts, table);
   view.options = {&kCoordinates, &kTurn, &kTilt};
   view.commands = {{"", "As at first", "Turn the paths back", [](const ViewContext& c, int) {
                       if (!c.run) return ViewActions();
@@ -278,9 +262,6 @@ View staircase_view() {
   view.on = on;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {false, false, false};
   return view;
 }

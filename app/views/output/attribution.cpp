@@ -3,6 +3,7 @@
 
 #include "app/views/output/attribution_numbers.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
@@ -19,34 +20,22 @@ namespace {
 enum Role { kCell, kEnd, kRow };
 using Numbers = AttributionNumbers;
 
-const Option<int> kToken{
-    {.name = "logit-rank",
-     .label = "Token",
-     .help =
-         "whose logit is taken apart: the guess of this rank, of the original where something is compared",
-     .default_value = 1,
-     .low = 1,
-     .high = 100,
-     .keys = "hH"}};
-const Option<int> kAgainst{{.name = "against-rank",
-                            .label = "Against",
-                            .help = "the guess whose logit is subtracted, by its rank (0: none)",
-                            .default_value = 0,
-                            .default_name = "none",
-                            .low = 0,
-                            .high = 100,
-                            .keys = "wW"}};
-const Option<AttributionList> kList{
-    {.name = "attribution-list",
-     .label = "List",
-     .help = "what is listed beside the grid",
-     .default_value = 0,
+const auto kToken = make_option<int>(
+    "logit-rank", "Token",
+    "whose logit is taken apart: the guess of this rank, of the original where something is compared",
+    {.default_value = 1, .low = 1, .high = 100, .keys = "hH"});
+const auto kAgainst =
+    make_option<int>("against-rank", "Against", "the guess whose logit is subtracted, by its rank (0: none)",
+                     {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
+const auto kList = make_option<AttributionList>(
+    "attribution-list", "List", "what is listed beside the grid",
+    {.default_value = 0,
      .choices = {{"parts", "Parts", "Every part of the model, the strongest first"},
                  {"layers", "Layers", "Each layer's heads, bias and MLP together"},
                  {"sources", "Sources",
                   "The tokens that the chosen head takes its part from, the strongest first"}},
-     .keys = "cC"}};
-const Option<int> kFirstRow =
+     .keys = "cC"});
+const auto kFirstRow =
     first_row_option("first-contribution", "First contribution", "first row of the list that is shown", true);
 
 // ---- the numbers ----
@@ -383,18 +372,14 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View attribution_view() {
-  View view;
-  view.id = "attribution";
-  view.title = "Attribution";
-  view.help = "what each head, MLP, bias and embedding adds to a logit, or to the difference of two";
-  view.group = Group::output;
+  View view =
+      make_view(Group::output, "attribution", "Attribution",
+                "what each head, MLP, bias and embedding adds to a logit, or to the difference of two", build,
+                facts, table);
   view.options = {&kToken, &kAgainst, &kList, &kFirstRow};
   view.commands = query_steps("The query before this one", "The query after this one");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, true, true};
   return view;

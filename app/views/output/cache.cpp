@@ -5,6 +5,7 @@
 
 #include "app/run/analyses/continuations.h"
 #include "app/views/output/sampling_options.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/navigation.h"
@@ -256,16 +257,11 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View cache_view() {
-  View view;
-  view.id = "cache";
-  view.title = "Cache";
-  view.help = "which keys and values each pass computes and which it finds in the cache";
-  view.group = Group::output;
+  View view = make_view(Group::output, "cache", "Cache",
+                        "which keys and values each pass computes and which it finds in the cache", build,
+                        facts, table);
   view.options = {&kAhead};
   view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, false};
   return view;

@@ -20,6 +20,10 @@ ViewActions go_on(const ViewContext& c, const NextToken& next, int id) {
   return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
 }
 
+std::string guess_words(const ViewContext& c, const model::Guess& guess) {
+  return "“" + label_of(c, guess.id) + "” " + percent(guess.probability);
+}
+
 void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id, double probability) {
   const int after = continued(c);
   const std::string label = label_of(c, id);

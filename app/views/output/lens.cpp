@@ -5,7 +5,9 @@
 
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/next_token.h"
+#include "app/views/output/continuation.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
@@ -22,28 +24,22 @@ namespace {
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
 enum class Coloring { probability, rank, divergence };
 
-const Option<Coloring> kColoring{
-    {.name = "lens-color",
-     .label = "Colour",
-     .help = "what of each cell its colour shows",
-     .default_value = 0,
+const auto kColoring = make_option<Coloring>(
+    "lens-color", "Colour", "what of each cell its colour shows",
+    {.default_value = 0,
      .choices = {{"probability", "Probability",
                   "Probability of the best guess; of changes, that of the original's final answer"},
                  {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
                  {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
-     .keys = "cC"}};
-const Option<bool> kMid{{.name = "lens-mid",
-                         .label = "Inside blocks",
-                         .help = "rows for the stream between attention and MLP, too",
-                         .default_value = true,
-                         .keys = "hH"}};
-const Option<bool> kWords{{.name = "lens-guesses",
-                           .label = "Guesses",
-                           .help = "cells are wide enough for the text of the best guess",
-                           .default_value = true,
-                           .keys = "wW"}};
+     .keys = "cC"});
+const auto kMid =
+    make_option<bool>("lens-mid", "Inside blocks", "rows for the stream between attention and MLP, too",
+                      {.default_value = true, .keys = "hH"});
+const auto kWords =
+    make_option<bool>("lens-guesses", "Guesses", "cells are wide enough for the text of the best guess",
+                      {.default_value = true, .keys = "wW"});
 /// -1: so that the query's column is in sight.
-const Option<int> kFirstColumn = first_row_option(
+const auto kFirstColumn = first_row_option(
     "first-column", "First column", "first position that is shown (auto: so that the query's is)", true, -1);
 
 // ---- places ----
@@ -502,17 +498,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const model::LensReading& reading = lens->at(hit.col, place);
   const model::PositionStatistics& s = reading.guesses;
   const model::Guess& best = s.top.front();
-  const auto guess = [&](const model::Guess& of) {
-    return "“" + label_of(c, of.id) + "” " + percent(of.probability);
-  };
-  facts.say(guess(best), Fact::In::status);
+  facts.say(guess_words(c, best), Fact::In::status);
   for (std::size_t i = 0; i < s.top.size(); ++i)
-    facts.say("guess " + std::to_string(i + 1) + ": " + guess(s.top[i]), Fact::In::tooltip);
+    facts.say("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]), Fact::In::tooltip);
   std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” ";
   if (c.side == Side::difference && lens->compares(hit.col)) {
     const model::PositionStatistics& before = lens->before_at(hit.col, place).guesses;
     facts.say((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
-                  guess(before.top.front()),
+                  guess_words(c, before.top.front()),
               Fact::In::tooltip);
     answer += percent(before.next_probability) + " → ";
   } else if (c.side == Side::difference) {
@@ -556,17 +549,12 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View lens_view() {
-  View view;
-  view.id = "lens";
-  view.title = "Logit lens";
-  view.help = "what the model would guess if it ended at each place on the residual stream";
-  view.group = Group::output;
+  View view = make_view(Group::output, "lens", "Logit lens",
+                        "what the model would guess if it ended at each place on the residual stream", build,
+                        facts, table);
   view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
   view.on = on;
   view.scrolls = scrolls;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.shows_difference = true;
   view.shows_parts = true;
   view.figure_size = figure_size;

@@ -8,6 +8,7 @@
 #include "app/views/output/continuation.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
@@ -22,13 +23,8 @@ namespace {
 
 enum Role { kGuess };  // a bar: Region::id: token id
 
-const Option<int> kCount{{.name = "count",
-                          .label = "Bars",
-                          .help = "how many guesses are shown",
-                          .default_value = 10,
-                          .low = 1,
-                          .high = 1000,
-                          .keys = "nN"}};
+const auto kCount = make_option<int>("count", "Bars", "how many guesses are shown",
+                                     {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
 
 struct Guesses {
   std::vector<double> probabilities;  ///< [vocabulary]
@@ -273,19 +269,14 @@ ViewActions append(const ViewContext& c, int which) {
 }  // namespace
 
 View next_view() {
-  View view;
-  view.id = "next";
-  view.title = "Next token";
-  view.help = "the most probable tokens after one position, over the whole vocabulary";
-  view.group = Group::output;
+  View view = make_view(Group::output, "next", "Next token",
+                        "the most probable tokens after one position, over the whole vocabulary", build,
+                        facts, table);
   view.place = Place::right;
   view.options = {&kCount, &kTemperature};
   view.commands = {
       {"123456789", "", "Continue after the shown position with the first to ninth of the guesses", append}};
   view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, true};

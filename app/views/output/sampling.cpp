@@ -3,6 +3,7 @@
 
 #include "app/views/output/continuation.h"
 #include "app/views/output/sampling_options.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/selected.h"
@@ -16,7 +17,7 @@ namespace {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::id: rank, token id
 
-const Option<int> kFirstRank =
+const auto kFirstRank =
     first_row_option("first-rank", "First row", "first row of the table that is shown", true);
 
 // Rows of the figure's table, where nothing is removed and at most, and of the numbers in a file.
@@ -322,18 +323,13 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View sampling_view() {
-  View view;
-  view.id = "sampling";
-  view.title = "Sampling";
-  view.help = "how the next token is drawn: temperature, top-k, top-p, and the random number";
-  view.group = Group::output;
+  View view = make_view(Group::output, "sampling", "Sampling",
+                        "how the next token is drawn: temperature, top-k, top-p, and the random number",
+                        build, facts, table);
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
   view.commands = {
       {"g", "Draw", "Go on with the token that is drawn, in place of what follows the query", draw_one}};
   add_list<kRows, click>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, false, true};
   return view;

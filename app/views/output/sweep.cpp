@@ -9,6 +9,7 @@
 #include "app/run/named.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
@@ -26,62 +27,37 @@ namespace {
 enum Role { kCell };           // row: layer; col: head or position
 constexpr int kWholeRow = -1;  // in place of a column
 
-const Option<SweepMetric> kMetric{{.name = "sweep-metric",
-                                   .label = "Metric",
-                                   .help = "what of the guesses is compared with the run's",
-                                   .default_value = 1,
-                                   .choices = choices_of(kSweepMetrics),
-                                   .keys = "cC"}};
-const Option<SweepOver> kOver{{.name = "sweep-over",
-                               .label = "Over",
-                               .help = "what is changed in turn",
-                               .default_value = 0,
-                               .choices = choices_of(kSweepOver),
-                               .keys = "hH"}};
-const Option<SweepChange> kChange{{.name = "sweep-change",
-                                   .label = "Change",
-                                   .help = "what is done with each",
-                                   .default_value = 0,
-                                   .choices = choices_of(kSweepChanges),
-                                   .keys = "wW"}};
+const auto kMetric =
+    make_option<SweepMetric>("sweep-metric", "Metric", "what of the guesses is compared with the run's",
+                             {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
+const auto kOver =
+    make_option<SweepOver>("sweep-over", "Over", "what is changed in turn",
+                           {.default_value = 0, .choices = choices_of(kSweepOver), .keys = "hH"});
+const auto kChange =
+    make_option<SweepChange>("sweep-change", "Change", "what is done with each",
+                             {.default_value = 0, .choices = choices_of(kSweepChanges), .keys = "wW"});
 
-const Option<int> kSite{{.name = "sweep-site",
-                         .label = "Site",
-                         .help = "what of each layer is changed, position by position",
-                         .default_value = 0,
-                         .choices = choices_of(kSweepSites),
-                         .keys = "xX"}};
+const auto kSite =
+    make_option<int>("sweep-site", "Site", "what of each layer is changed, position by position",
+                     {.default_value = 0, .choices = choices_of(kSweepSites), .keys = "xX"});
 
 constexpr int kMostIds = 1 << 24;
-const Option<int> kToken{
-    {.name = "sweep-rank",
-     .label = "Token",
-     .help = "the guess of this rank is the token, of the original where something is compared",
-     .default_value = 1,
-     .low = 1,
-     .high = 100,
-     .keys = "lL"}};
-const Option<int> kAgainst{{.name = "sweep-other-rank",
-                            .label = "Against",
-                            .help = "the guess of this rank is the other token",
-                            .default_value = 2,
-                            .low = 1,
-                            .high = 100,
-                            .keys = "uU"}};
-Option<int> id_option(std::string_view name, std::string_view label, std::string_view help) {
-  return {{.name = name,
-           .label = label,
-           .help = help,
-           .default_value = -1,
-           .default_name = "none",
-           .low = -1,
-           .high = kMostIds,
-           .kept = false,
-           .control = Control::none}};
-}
-const Option<int> kTokenId = id_option("sweep-id", "Token id", "the token by its id, in place of its rank");
-const Option<int> kAgainstId =
-    id_option("sweep-other-id", "Other token id", "the other token by its id, in place of its rank");
+const auto kToken = make_option<int>(
+    "sweep-rank", "Token", "the guess of this rank is the token, of the original where something is compared",
+    {.default_value = 1, .low = 1, .high = 100, .keys = "lL"});
+const auto kAgainst =
+    make_option<int>("sweep-other-rank", "Against", "the guess of this rank is the other token",
+                     {.default_value = 2, .low = 1, .high = 100, .keys = "uU"});
+const OptionSpec kId{.default_value = -1,
+                     .default_name = "none",
+                     .low = -1,
+                     .high = kMostIds,
+                     .kept = false,
+                     .control = Control::none};
+const auto kTokenId =
+    make_option<int>("sweep-id", "Token id", "the token by its id, in place of its rank", kId);
+const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
+                                         "the other token by its id, in place of its rank", kId);
 
 // ---- the question ----
 
@@ -464,17 +440,12 @@ const View& view_of_sweeps() {
 }
 
 View sweep_view() {
-  View view;
-  view.id = "sweep";
-  view.title = "Sweep";
-  view.help =
-      "how much a guess changes when each head, or each layer at each position, is switched off or patched";
-  view.group = Group::output;
+  View view = make_view(
+      Group::output, "sweep", "Sweep",
+      "how much a guess changes when each head, or each layer at each position, is switched off or patched",
+      build, facts, table);
   view.options = {&kMetric, &kOver, &kChange, &kSite, &kToken, &kAgainst, &kTokenId, &kAgainstId};
   view.commands = query_steps("The query before this one", "The query after this one");
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.on = on;
   view.shows_parts = true;
   view.refuse = refuse;

@@ -9,6 +9,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/run/tries.h"
 #include "app/views/output/sampling_options.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
@@ -22,37 +23,28 @@ namespace {
 
 enum Role { kNode };  // Region::id: index of a node
 
-const Option<int> kTexts{{.name = "texts",
-                          .label = "Texts",
-                          .help = "how many texts the model draws ahead",
-                          .default_value = 3,
-                          .low = 0,
-                          .high = 16,
-                          .keys = "yY"}};
-const Option<int> kFirstRow{
-    {.name = "tree-row",
-     .label = "First line",
-     .help = "first line of the tree that is shown (auto: so that the prompt's end is)",
-     .default_value = -1,
+const auto kTexts = make_option<int>("texts", "Texts", "how many texts the model draws ahead",
+                                     {.default_value = 3, .low = 0, .high = 16, .keys = "yY"});
+const auto kFirstRow = make_option<int>(
+    "tree-row", "First line", "first line of the tree that is shown (auto: so that the prompt's end is)",
+    {.default_value = -1,
      .default_name = "auto",
      .low = 0,
      .high = 1 << 16,
      .kept = false,
      .reset_on_prompt_change = true,
      .pane_only = true,
-     .control = Control::none}};
-const Option<double> kShift{
-    {.name = "tree-shift",
-     .label = "Shift",
-     .help = "ems of the tree left of what is shown (auto: so that the prompt's end is)",
-     .default_value = -1.0,
+     .control = Control::none});
+const auto kShift = make_option<double>(
+    "tree-shift", "Shift", "ems of the tree left of what is shown (auto: so that the prompt's end is)",
+    {.default_value = -1.0,
      .default_name = "auto",
      .low = 0,
      .high = 1e6,
      .kept = false,
      .reset_on_prompt_change = true,
      .pane_only = true,
-     .control = Control::none}};
+     .control = Control::none});
 
 constexpr int kGuesses = 10;
 constexpr std::size_t kMostNodes = 3000;  // what was tried longest ago does not show then
@@ -466,18 +458,14 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View tree_view() {
-  View view;
-  view.id = "tree";
-  view.title = "Tree";
-  view.help = "the texts that were tried and those that may follow, word by word; a click goes there";
-  view.group = Group::output;
+  View view =
+      make_view(Group::output, "tree", "Tree",
+                "the texts that were tried and those that may follow, word by word; a click goes there",
+                build, facts, table);
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
   view.on = on;
   view.scrolls = scrolls;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, false};
   return view;
