@@ -2,17 +2,15 @@
 #include <array>
 #include <cmath>
 
+#include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/mlp_numbers.h"
-#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
-#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/navigation.h"
 #include "viz/charts/vector_strip.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -22,36 +20,25 @@ using namespace mlp;
 /// Of regions. strip: id and row are a Vector, col: component. neuron: id: its place among the strongest.
 /// curve: col: see viz::x_of_column.
 enum Role { kStrip, kNeuron, kCurve };
-const Option<int> kNeurons{{.name = "neurons",
-                            .label = "Neurons",
-                            .help = "how many of the strongest neurons are listed",
-                            .default_value = 16,
-                            .low = 1,
-                            .high = 200,
-                            .keys = "wW"}};
-const Option<int> kFirstNeuron{{.name = "first-neuron",
-                                .label = "First neuron",
-                                .help = "place of the first neuron that is shown, the strongest being 0",
-                                .default_value = 0,
-                                .low = 0,
-                                .high = 199,
-                                .kept = false,
-                                .reset_on_prompt_change = true,
-                                .control = Control::none}};
+const auto kNeurons = make_option<int>("neurons", "Neurons", "how many of the strongest neurons are listed",
+                                       {.default_value = 16, .low = 1, .high = 200, .keys = "wW"});
+const auto kFirstNeuron =
+    first_row_option("first-neuron", "First neuron",
+                     "place of the first neuron that is shown, the strongest being 0", true, 0, 199);
 
 constexpr std::size_t kTokens = 3;  // each way, in the table
 
 // ---- what is shown ----
 
-PassOfToken question_of(const ViewContext& c) {
-  return {c.chosen_query};
+/// The chosen layer's, on one side; null while it is not there yet.
+std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int position) {
+  const auto pass = c.ask_on(side, PassOfToken{position});
+  const int layer = c.selection.layer;
+  return c.run && pass && layer < std::ssize(pass->blocks) ? pass->blocks[layer] : nullptr;
 }
 
-/// Null while the chosen layer is not there yet.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
-  const auto pass = c.ask(question_of(c));
-  if (!c.run || !pass || c.selection.layer >= std::ssize(pass->blocks)) return nullptr;
-  return pass->blocks[c.selection.layer];
+  return block_of(c, c.side, c.chosen_query);
 }
 
 /// On the side of changes between two models, whose weights are not the same.
@@ -61,9 +48,19 @@ bool is_between_models(const ViewContext& c) {
 
 /// How a neuron pushes tokens here: `times` what the answer says.
 struct Pushing {
-  std::shared_ptr<const NeuronTokens> tokens;  ///< null: not known
+  std::shared_ptr<const NeuronTokens> tokens = nullptr;  ///< null: not known
   float times = 0;
-  std::string failure;  ///< why it is not
+  std::string failure = "";  ///< why it is not
+
+  /// The tokens that it pushes up, or down, the most pushed first; none while they are not known.
+  std::span<const TokenPush> pushed(bool up) const {
+    if (!tokens) return {};
+    return (times >= 0) == up ? tokens->up : tokens->down;
+  }
+  /// What a token's logit gets: direct, without the final layer norm.
+  double push(const TokenPush& token) const {
+    return static_cast<double>(times) * static_cast<double>(token.logit);
+  }
 };
 
 template <class Q>
@@ -75,16 +72,10 @@ Pushing pushing(const ViewContext& c, const Q& question, float times) {
 Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
   const int layer = c.selection.layer;
   if (!is_between_models(c)) return pushing(c, TokensOfNeuron{layer, neuron}, value_of(n, kAfter, neuron));
-  const auto post = [&](Side side, int position) -> std::optional<float> {
-    const auto pass = c.ask_on(side, PassOfToken{position});
-    if (!pass || layer >= std::ssize(pass->blocks)) return std::nullopt;
-    const auto& block = pass->blocks[layer];
-    if (!block) return std::nullopt;
-    return block->mlp_post[neuron];
-  };
-  const auto after = post(Side::run, c.chosen_query), before = post(Side::baseline, compared_query(c));
+  const auto after = block_of(c, Side::run, c.chosen_query),
+             before = block_of(c, Side::baseline, compared_query(c));
   if (!after || !before) return {};
-  return pushing(c, NeuronDifference{layer, neuron, *after, *before}, 1);
+  return pushing(c, NeuronDifference{layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]}, 1);
 }
 
 int listed(const ViewContext& c) {
@@ -123,39 +114,35 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
            {.file = file_change + "after", .axis = true});
   const float width = 3.6F * c.font_size;
   list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&pushings](int row) {
-    const auto& [tokens, times, failure] = pushings[row];
-    if (!tokens) return std::string();
-    return viz::number(std::abs(static_cast<double>(times)) * static_cast<double>(tokens->norm), 3);
+    const Pushing& of = pushings[row];
+    if (!of.tokens) return std::string();
+    return viz::number(std::abs(static_cast<double>(of.times)) * static_cast<double>(of.tokens->norm), 3);
   };
   for (std::size_t i = 0; i < 2 * kTokens; ++i) {
     const bool up = i < kTokens;
     const std::size_t place = i % kTokens;
     const auto cell = [&pushings, up, place](const auto& words) {
       return [&pushings, up, place, words](int row) {
-        const auto& [tokens, times, failure] = pushings[row];
-        if (!tokens) return std::string();
-        const auto& pushed_tokens = pushed(*tokens, times, up);
-        return place < pushed_tokens.size() ? words(pushed_tokens[place], times) : std::string();
+        const auto tokens = pushings[row].pushed(up);
+        return place < tokens.size() ? words(pushings[row], tokens[place]) : std::string();
       };
     };
-    const auto label = cell([&c](const TokenPush& token, float) { return label_of(c, token.id); });
+    const auto label = cell([&c](const Pushing&, const TokenPush& token) { return label_of(c, token.id); });
     const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
-    list.file(file + "id", cell([](const TokenPush& token, float) { return std::to_string(token.id); }));
+    list.file(file + "id", cell([](const Pushing&, const TokenPush& token) { return in_file(token.id); }));
     // One width whatever the words are: they come one after the other.
-    ListColumn& column = list.text(place > 0 ? ""
-                                   : up      ? "pushes up"
-                                             : "pushes down",
-                                   (up ? 8 : 7) - 2 * static_cast<int>(place), label,
+    const std::string heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
+    ListColumn& column = list.text(heading, (up ? 8 : 7) - 2 * static_cast<int>(place), label,
                                    {.file = file + "token", .least = 2 * width, .most = 2 * width});
     column.detail =
-        cell([](const TokenPush& token, float times) { return signed_number(push_of(times, token)); });
+        cell([](const Pushing& of, const TokenPush& token) { return signed_number(of.push(token)); });
     if (i == 0 && waiting >= 0)
       column.text = [&pushings, label, waiting](int row) {
         const std::string& failure = pushings[row].failure;
         return row == waiting ? failure.empty() ? kComputing : failure : label(row);
       };
-    list.file(file + "push", cell([](const TokenPush& token, float times) {
-                return plain(static_cast<float>(push_of(times, token)));
+    list.file(file + "push", cell([](const Pushing& of, const TokenPush& token) {
+                return in_file(static_cast<float>(of.push(token)));
               }));
   }
   if (c.side == Side::difference) list.table.row_names = "neurons that changed most";
@@ -177,8 +164,7 @@ struct Layout {
   float norms = 0;               ///< right end; 0: no room
   float legend = 0;              ///< middle of its line; 0: no room
   viz::Rect plot;                ///< the frame; w is 0: no room
-  float note = 0;                ///< middle of the line about the tokens; 0: no room
-  viz::Rect note_area;
+  viz::Rect note;                ///< the line about the tokens; h is 0: no room
   viz::Rect neurons;
 };
 
@@ -253,8 +239,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     viz::Table rows;
     rows.rows = static_cast<int>(n.order.size());
     rest.h = std::min(rest.h - line - u, viz::table_height(rows, style) + 1);
-    l.note_area = {rest.x, rest.bottom() + u, rest.w, line};
-    l.note = l.note_area.center().y;
+    l.note = {rest.x, rest.bottom() + u, rest.w, line};
   }
   l.neurons = rest;
   return l;
@@ -301,21 +286,21 @@ std::string push_formula(const ViewContext& c) {
 }
 
 void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
-  if (l.note <= 0) return;
+  if (l.note.h <= 0) return;
   const viz::Style style = style_of(c);
   const std::string formula = push_formula(c);
   for (const std::string& words :
        {"pushes: what a neuron adds to a token's logit directly, " + formula + "; ln_f is left out",
         "pushes: " + formula + ", without ln_f", std::string("pushes on logits, without ln_f")}) {
-    if (style.width(words, style.small()) > l.note_area.w) continue;
-    viz::add_label(picture.scene, style, words, {l.note_area.x, l.note}, style.small(), c.theme->text_muted);
+    if (style.width(words, style.small()) > l.note.w) continue;
+    paint_small_lines(picture, c, {words}, {l.note.x, l.note.y});
     return;
   }
 }
 
 Picture build(const ViewContext& c) {
   const auto block = block_of(c);
-  if (auto words = waiting_for(c, question_of(c), block != nullptr)) return *words;
+  if (auto words = waiting_for(c, PassOfToken{c.chosen_query}, block != nullptr)) return *words;
   const Numbers n = numbers_of(block, listed(c));
   const Layout l = lay_out(c, n);
   // Which rows show does not depend on what they say, and only their neurons are asked about.
@@ -355,36 +340,22 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// "“·the” +0.31"
-std::string push_words(const ViewContext& c, float activation, const TokenPush& token) {
-  return "“" + label_of(c, token.id) + "” " + signed_number(push_of(activation, token));
-}
-
 std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, int neuron, bool ask) {
-  const float after = value_of(n, kAfter, neuron);
   const std::string change = difference_prefix(c);
   std::vector<std::string> lines{"neuron " + std::to_string(neuron),
                                  change + "before " + exact(value_of(n, kBefore, neuron)),
-                                 change + "after " + exact(after)};
+                                 change + "after " + exact(value_of(n, kAfter, neuron))};
   if (!ask) return lines;
-  const auto [tokens, times, failure] = pushing_of(c, n, neuron);
-  if (!tokens) return lines;
+  const Pushing of = pushing_of(c, n, neuron);
+  if (!of.tokens) return lines;
   for (const bool up : {true, false}) {
     std::string words;
-    for (const TokenPush& token : pushed(*tokens, times, up))
-      words += (words.empty() ? "" : ", ") + push_words(c, times, token);
+    for (const TokenPush& token : of.pushed(up))
+      words += (words.empty() ? "“" : ", “") + label_of(c, token.id) + "” " + signed_number(of.push(token));
     lines.push_back((up ? "pushes up " : "pushes down ") + words);
   }
   lines.emplace_back("directly: " + push_formula(c) + ", without ln_f");
   return lines;
-}
-
-/// The places of the neurons that the table shows.
-std::vector<int> shown_rows(const Picture& picture) {
-  std::vector<int> rows;
-  for (const viz::Region& region : picture.regions)
-    if (region.role == kNeuron) rows.push_back(region.id);
-  return rows;
 }
 
 /// Frames a neuron wherever it stands: in the strips, on the curve and in the table.
@@ -409,18 +380,23 @@ void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& pict
 /// The neuron that a hit is about, on the curve the nearest of those that show; -1: none.
 int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const auto neuron_of = [&](int row) { return n.order[row]; };
-  if (region.role == kStrip)
-    return (region.id == kBefore || region.id == kAfter) && hit.col < std::ssize(n.vectors[kBefore]) ? hit.col
-                                                                                                     : -1;
-  std::vector<int> rows = shown_rows(picture);
-  std::erase_if(rows, [&](int row) { return row >= std::ssize(n.order); });
-  if (region.role == kNeuron) return std::ranges::count(rows, region.id) > 0 ? neuron_of(region.id) : -1;
-  if (rows.empty()) return -1;
+  const bool is_listed = region.role == kNeuron && region.id < std::ssize(n.order);
+  if (region.role == kNeuron) return is_listed ? n.order[region.id] : -1;
+  if (region.role == kStrip) {
+    const bool is_neuron = region.id == kBefore || region.id == kAfter;
+    return is_neuron && hit.col < std::ssize(n.vectors[kBefore]) ? hit.col : -1;
+  }
   const double x = viz::x_of_column(curve_of(c, n, {}), hit.col);
-  return neuron_of(std::ranges::min(rows, {}, [&](int row) {
-    return std::abs(static_cast<double>(value_of(n, kBefore, neuron_of(row))) - x);
-  }));
+  const auto distance = [&](int neuron) {
+    return std::abs(static_cast<double>(value_of(n, kBefore, neuron)) - x);
+  };
+  int nearest = -1;
+  for (const viz::Region& row : picture.regions) {
+    if (row.role != kNeuron || row.id >= std::ssize(n.order)) continue;
+    const int neuron = n.order[row.id];
+    if (nearest < 0 || distance(neuron) < distance(nearest)) nearest = neuron;
+  }
+  return nearest;
 }
 
 /// A row for each neuron that is listed, the strongest first.
@@ -437,12 +413,11 @@ Table table(const ViewContext& c) {
 
 /// The tokens whose logits a neuron pushes most, with the pushes; empty while they are not known.
 std::string pushes_as_text(const ViewContext& c, const Numbers& n, int neuron) {
-  const auto [tokens, times, failure] = pushing_of(c, n, neuron);
+  const Pushing of = pushing_of(c, n, neuron);
   std::string words;
-  if (!tokens) return words;
   for (const bool up : {true, false})
-    for (const TokenPush& token : pushed(*tokens, times, up))
-      words += label_of(c, token.id) + "\t" + plain(static_cast<float>(push_of(times, token))) + "\n";
+    for (const TokenPush& token : of.pushed(up))
+      words += label_of(c, token.id) + "\t" + plain(static_cast<float>(of.push(token))) + "\n";
   return words;
 }
 
@@ -488,32 +463,19 @@ float whole_height(const ViewContext& c) {
   return area.y + std::max(all, 30 * em) + margin(c) + 1;
 }
 
-ViewActions step_layer(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  return {MoveHead{by, 0}};
-}
-
 }  // namespace
 
 View mlp_view() {
-  View view;
-  view.id = "mlp";
-  view.title = "MLP";
-  view.help =
-      "the strongest neurons of a layer's MLP at one token, before and after GELU, and the tokens they push";
-  view.group = Group::block;
+  View view = make_view(
+      Group::block, "mlp", "MLP",
+      "the strongest neurons of a layer's MLP at one token, before and after GELU, and the tokens they push",
+      build, facts, table);
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
-  view.commands = {{"", "‹ Layer", "The layer before this one",
-                    [](const ViewContext& c, int) { return step_layer(c, -1); }},
-                   {"", "Layer ›", "The layer after this one",
-                    [](const ViewContext& c, int) { return step_layer(c, 1); }}};
+  view.commands = layer_steps();
   add_list<kRows>(view);
   view.whole_height = whole_height;
   view.needs = Capability::weights | Capability::mlp;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, false, true};
   view.shows_difference = true;
   return view;

@@ -47,14 +47,6 @@ std::string activation_name(const model::Config& config) {
   return "";
 }
 
-double push_of(float activation, const TokenPush& token) {
-  return static_cast<double>(activation) * static_cast<double>(token.logit);
-}
-
-const std::vector<TokenPush>& pushed(const NeuronTokens& tokens, float activation, bool up) {
-  return (activation >= 0) == up ? tokens.up : tokens.down;
-}
-
 viz::PlotPoint point_of(const Numbers& n, int neuron) {
   return {static_cast<double>(value_of(n, kBefore, neuron)),
           static_cast<double>(value_of(n, kAfter, neuron))};
@@ -83,13 +75,8 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
   plot.curve_color = theme.text_muted;
   plot.dot_color = theme.accent;
   plot.point_color = theme.text_muted.with_alpha(150);
-  for (std::size_t i = 0; i < n.vectors[kBefore].size(); ++i)
-    plot.points.push_back(
-        {static_cast<double>(n.vectors[kBefore][i]), static_cast<double>(n.vectors[kAfter][i])});
-  for (const int row : shown) {
-    const int neuron = n.order[row];
-    plot.dots.push_back(point_of(n, neuron));
-  }
+  for (int i = 0; i < std::ssize(n.vectors[kBefore]); ++i) plot.points.push_back(point_of(n, i));
+  for (const int row : shown) plot.dots.push_back(point_of(n, n.order[row]));
   plot.x_title = "before";
   plot.y_title = activation_name(config) + ": after";
   return plot;

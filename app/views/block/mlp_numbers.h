@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/token_pass.h"
 #include "viz/charts/function_plot.h"
 #include "viz/scene/scale.h"
@@ -29,11 +28,6 @@ float value_of(const Numbers& numbers, Vector vector, int neuron);
 
 /// "GELU", as the configuration has it.
 std::string activation_name(const model::Config& config);
-
-/// What a token's logit gets from a neuron: direct, without the final layer norm.
-double push_of(float activation, const TokenPush& token);
-/// The tokens that a neuron pushes up, or down, as active as it is here, the most pushed first.
-const std::vector<TokenPush>& pushed(const NeuronTokens& tokens, float activation, bool up);
 
 viz::PlotPoint point_of(const Numbers& numbers, int neuron);
 /// The curve of the non-linearity, all neurons on it, and as dots those at the places `shown` of the order.

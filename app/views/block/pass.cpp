@@ -3,27 +3,22 @@
 
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/pass_layout.h"
-#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/file_rows.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace way;
+using namespace pass_picture;
 
-PassOfToken question_of(const ViewContext& c) {
-  return {c.chosen_query};
-}
 std::shared_ptr<const TokenPass> pass_of(const ViewContext& c) {
-  return c.ask(question_of(c));
+  return c.ask(PassOfToken{c.chosen_query});
 }
 
 void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float width, const viz::Style& style) {
@@ -109,12 +104,9 @@ void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const
     const Line& line = n.lines[i];
     const StepPlace& place = l.places[i];
     const float middle = place.row.center().y;
-    viz::Region region;
-    region.role = kStep;
-    region.id = line.step;
-    region.rect = place.row;
+    viz::Region& region = picture.regions.emplace_back();
+    region = {.role = kStep, .id = line.step, .rect = place.row};
     if (place.strip.w > 0 && line.step != kUnembedding) region.rect.w = place.strip.x - place.row.x;
-    picture.regions.push_back(region);
     paint_box(picture, c, line, place);
     if (l.vector > 0) word(line.vector, {l.vector, middle});
     if (l.shape > 0) word(line.shape, {l.shape, middle});
@@ -156,11 +148,11 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   if (x + both <= right) viz::append(picture.scene, normalized, {x + first + gap, l.legend});
 }
 
-void paint_figures(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
-  const std::vector<std::string> names = figure_labels(c);
-  for (const auto& [figure, plot] : l.plots) {
-    viz::ColumnChart chart = figure_of(c, pass, figure, names);
-    if (figure == l.plots.back().first) {
+void paint_charts(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
+  const std::vector<std::string> names = chart_labels(c);
+  for (const auto& [which, plot] : l.plots) {
+    viz::ColumnChart chart = chart_of(c, pass, which, names);
+    if (which == l.plots.back().first) {
       chart.labels = names;
       chart.unnumbered = 1;
       chart.labels_title = "layer";
@@ -172,7 +164,7 @@ void paint_figures(Picture& picture, const ViewContext& c, const TokenPass& pass
 Picture build(const ViewContext& c) {
   const auto pass = pass_of(c);
   current_next(c);
-  if (auto words = waiting_for(c, question_of(c), pass != nullptr)) return *words;
+  if (auto words = waiting_for(c, PassOfToken{c.chosen_query}, pass != nullptr)) return *words;
   const Numbers n = numbers_of(c, *pass);
   const Layout l = lay_out(c, n, *pass);
   if (l.places.empty()) return too_small(c, "for the way through the model");
@@ -196,7 +188,7 @@ Picture build(const ViewContext& c) {
   const bool whole = picture.whole;
   paint_lines(picture, c, n, l);
   paint_legend(picture, c, n, l);
-  paint_figures(picture, c, *pass, l);
+  paint_charts(picture, c, *pass, l);
   picture.whole = whole;
   return picture;
 }
@@ -259,19 +251,34 @@ std::string choice_words(Step step) {
   return view ? "the view " + std::string(view->title) : "";
 }
 
-/// A column of a figure as a place in the model.
+/// Offers it in the menu; at another layer, where one is given.
+void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int> layer = {}) {
+  ViewActions choice = choice_of(step);
+  if (choice.empty()) return;
+  if (layer) choice.insert(choice.begin(), SelectHead{*layer, c.selection.head});
+  facts.commands.push_back({"Show " + choice_words(step), std::move(choice)});
+}
+
+/// A column of a chart as a place in the model, and what is added there to the stream.
 struct Addition {
   int layer = -1;  ///< -1: the embedding
   bool mlp = false;
+  const BlockPass* block = nullptr;  ///< null: not there yet, or none
+
+  double norm() const { return mlp ? block->mlp_norm : block->attn_norm; }
+  double stream() const { return mlp ? block->post_norm : block->mid_norm; }
+  double cosine() const { return mlp ? block->mlp_cosine : block->attn_cosine; }
 };
 
-Addition addition_of(int column) {
-  return {column / 2 - 1, column % 2 == 1};
+/// -1: the embedding.
+int layer_of_column(int column) {
+  return column / 2 - 1;
 }
 
-std::string name_of(Addition a) {
-  if (a.layer < 0) return "embed";
-  return "block " + std::to_string(a.layer) + (a.mlp ? ", MLP" : ", attention");
+Addition addition_of(const TokenPass& pass, int column) {
+  const int layer = layer_of_column(column);
+  const bool known = layer >= 0 && layer < std::ssize(pass.blocks);
+  return {layer, column % 2 == 1, known ? pass.blocks[layer].get() : nullptr};
 }
 
 /// The steps of the drawing that feed one, and the ways between them.
@@ -290,7 +297,7 @@ void light_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n, co
 void light_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
                    bool framed) {
   for (const viz::Region& region : picture.regions) {
-    if (region.role != kFigure) continue;
+    if (region.role != kChart) continue;
     const viz::Rect cell = region.cell_rect(0, before);
     const viz::Rect& plot = region.rect;
     overlay.add(
@@ -311,44 +318,34 @@ int column_behind(const ViewContext& c, Step step) {
   return column_of(c.run->run->config.n_layer, false);
 }
 
-std::vector<std::string> figure_words(const ViewContext& c, const TokenPass& pass, Addition a) {
-  std::vector<std::string> lines{name_of(a)};
-  const std::string stream = std::string("norm of the ") + difference_prefix(c) +
-                             (*difference_prefix(c) ? "the " : "") + "residual stream ";
-  if (a.layer < 0) {
-    lines.push_back(stream + viz::number(pass.embedded_norm, 5));
-    return lines;
-  }
-  if (a.layer >= std::ssize(pass.blocks)) return {lines[0], kComputing};
-  const BlockPass& block = *pass.blocks[a.layer];
-  const double before = a.mlp ? block.mid_norm : pass.resid_norm(a.layer);
+std::vector<std::string> chart_words(const ViewContext& c, const TokenPass& pass, const Addition& a) {
+  const std::string prefix = difference_prefix(c);
+  const std::string stream = "norm of the " + prefix + (prefix.empty() ? "" : "the ") + "residual stream ";
+  if (a.layer < 0) return {"embed", stream + viz::number(pass.embedded_norm, 5)};
+  std::vector<std::string> lines{"block " + std::to_string(a.layer) + (a.mlp ? ", MLP" : ", attention")};
+  if (!a.block) return {lines[0], kComputing};
+  const double before = a.mlp ? a.block->mid_norm : pass.resid_norm(a.layer);
   lines.push_back(
       (c.side == Side::difference ? "what it adds changed by a vector of norm " : "adds a vector of norm ") +
-      viz::number(a.mlp ? block.mlp_norm : block.attn_norm, 5));
-  lines.push_back(stream + viz::number(before, 5) + " → " +
-                  viz::number(a.mlp ? block.post_norm : block.mid_norm, 5));
-  if (const double cosine = a.mlp ? block.mlp_cosine : block.attn_cosine; !std::isnan(cosine))
-    lines.push_back("cosine between before and after " + viz::number(cosine, 5));
+      viz::number(a.norm(), 5));
+  lines.push_back(stream + viz::number(before, 5) + " → " + viz::number(a.stream(), 5));
+  if (!std::isnan(a.cosine()))
+    lines.push_back("cosine between before and after " + viz::number(a.cosine(), 5));
   return lines;
 }
 
 /// One dimension in a strip; of an addition all that it adds up.
 std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n, Step step, int dimension) {
-  const auto value = [&](Step of) {
+  const auto value = [&](std::string words, Step of) {
     const Line* line = line_of(n, of);
-    return line && !line->values.empty() ? exact(line->values[dimension]) : "…";
+    return std::move(words) + (line && !line->values.empty() ? exact(line->values[dimension]) : "…");
   };
-  std::vector<std::string> lines{difference_prefix(c) + ("dimension " + std::to_string(dimension))};
-  if (step == kAddAttention || step == kAddMlp) {
-    const bool mlp = step == kAddMlp;
-    lines.push_back(std::string(mlp ? "resid_mid " : "resid_pre ") +
-                    value(mlp ? kAddAttention : input_of(n)));
-    lines.push_back(std::string(mlp ? "+ mlp_out " : "+ attn_out ") + value(mlp ? kMlp : kAttention));
-    lines.push_back("= " + value(step));
-  } else {
-    lines.push_back(line_of(n, step)->vector + " " + value(step));
-  }
-  return lines;
+  const std::string name = difference_prefix(c) + ("dimension " + std::to_string(dimension));
+  if (step == kAddAttention)
+    return {name, value("resid_pre ", input_of(n)), value("+ attn_out ", kAttention), value("= ", step)};
+  if (step == kAddMlp)
+    return {name, value("resid_mid ", kAddAttention), value("+ mlp_out ", kMlp), value("= ", step)};
+  return {name, value(line_of(n, step)->vector + " ", step)};
 }
 
 /// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
@@ -357,62 +354,40 @@ Table table(const ViewContext& c) {
   Table result;
   const auto pass = c.run ? pass_of(c) : nullptr;
   if (!pass) return result;
-  result.header = {"layer", "vector", "norm", "cosine of the stream before and after"};
-  for (int i = 0; i < c.run->run->config.n_embd; ++i) result.header.push_back("[" + std::to_string(i) + "]");
-  const auto add = [&](std::string layer, std::string vector, double norm, std::string cosine,
-                       const std::vector<float>& values) {
-    std::vector<std::string> row{std::move(layer), std::move(vector), plain(norm), std::move(cosine)};
-    for (const float v : values) row.push_back(plain(v));
-    result.rows.push_back(std::move(row));
-  };
-  add("", "wte + wpe", pass->embedded_norm, "", pass->embedded);
+  add_cells(result.header, "layer", "vector", "norm", "cosine of the stream before and after",
+            component_headings(c.run->run->config.n_embd));
+  add_row(result, "", "wte + wpe", pass->embedded_norm, "", pass->embedded);
   for (std::size_t i = 0; i < pass->blocks.size(); ++i) {
     const BlockPass& block = *pass->blocks[i];
-    const std::string layer = std::to_string(i);
-    add(layer, "attn_out", block.attn_norm, "", block.attn_out);
-    add(layer, "resid_mid", block.mid_norm, plain(block.attn_cosine), block.resid_mid);
-    add(layer, "mlp_out", block.mlp_norm, "", block.mlp_out);
-    add(layer, "resid_post", block.post_norm, plain(block.mlp_cosine), block.resid_post);
+    add_row(result, i, "attn_out", block.attn_norm, "", block.attn_out);
+    add_row(result, i, "resid_mid", block.mid_norm, block.attn_cosine, block.resid_mid);
+    add_row(result, i, "mlp_out", block.mlp_norm, "", block.mlp_out);
+    add_row(result, i, "resid_post", block.post_norm, block.mlp_cosine, block.resid_post);
   }
   return result;
 }
 
 // ---- gestures ----
 
-SelectHead choose_layer(const ViewContext& c, int layer) {
-  return {layer, c.selection.head};
-}
-
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) {
-    if (gesture.key == Key::up) return {MoveHead{-1, 0}};
-    if (gesture.key == Key::down) return {MoveHead{1, 0}};
-    return keys_along_prompt(c, gesture);
-  }
+  if (gesture.kind == Gesture::Kind::key) return keys_along_layers(c, gesture);
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
   const viz::Region& region = region_of(picture, *hit);
-  if (region.role != kFigure) return choice_of(static_cast<Step>(region.id));
-  const Addition a = addition_of(hit->col);
-  if (a.layer < 0 || a.layer >= c.run->run->config.n_layer) return {};
-  return {choose_layer(c, a.layer)};
+  if (region.role != kChart) return choice_of(static_cast<Step>(region.id));
+  const int layer = layer_of_column(hit->col);
+  if (layer < 0 || layer >= c.run->run->config.n_layer) return {};
+  return {SelectHead{layer, c.selection.head}};
 }
 
-void add_figure_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, Addition a) {
-  facts.say(figure_words(c, pass, a));
-  if (a.layer < 0 || a.layer >= std::ssize(pass.blocks)) return;
-  facts.commands.push_back({"Layer " + std::to_string(a.layer), {choose_layer(c, a.layer)}});
-  const BlockPass& block = *pass.blocks[a.layer];
-  for (const auto& [name, value] :
-       {std::pair{"norm of what is added", a.mlp ? block.mlp_norm : block.attn_norm},
-        {"norm of the stream", a.mlp ? block.post_norm : block.mid_norm},
-        {"cosine", a.mlp ? block.mlp_cosine : block.attn_cosine}})
-    facts.number(name, static_cast<float>(value), Fact::In::menu);
-  const Step step = a.mlp ? kMlp : kAttention;
-  if (ViewActions show = choice_of(step); !show.empty()) {
-    show.insert(show.begin(), choose_layer(c, a.layer));
-    facts.commands.push_back({"Show " + choice_words(step), std::move(show)});
-  }
+void add_chart_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, const Addition& a) {
+  facts.say(chart_words(c, pass, a));
+  if (!a.block) return;
+  facts.commands.push_back({"Layer " + std::to_string(a.layer), {SelectHead{a.layer, c.selection.head}}});
+  facts.number("norm of what is added", static_cast<float>(a.norm()), Fact::In::menu);
+  facts.number("norm of the stream", static_cast<float>(a.stream()), Fact::In::menu);
+  facts.number("cosine", static_cast<float>(a.cosine()), Fact::In::menu);
+  add_choice(facts, c, a.mlp ? kMlp : kAttention, a.layer);
   add_part_edits(facts.commands, c, a.layer, a.mlp);
 }
 
@@ -424,8 +399,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Numbers n = numbers_of(c, *pass);
   const Layout l = lay_out(c, n, *pass);
   if (l.places.empty()) return facts;
-  if (region.role == kFigure) {
-    const Addition a = addition_of(hit.col);
+  if (region.role == kChart) {
+    const Addition a = addition_of(*pass, hit.col);
     if (a.layer >= c.run->run->config.n_layer) return facts;
     const int layer = c.selection.layer;
     light_steps(facts.overlay, c, n, l,
@@ -434,12 +409,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                 : a.layer == layer ? (a.mlp ? kMlp : kAttention)
                                    : (line_of(n, kAfter) ? kAfter : kAddMlp));
     light_columns(facts.overlay, c, picture, hit.col, true);
-    add_figure_facts(facts, c, *pass, a);
+    add_chart_facts(facts, c, *pass, a);
     return facts;
   }
   const auto step = static_cast<Step>(region.id);
-  if (ViewActions choice = choice_of(step); !choice.empty())
-    facts.commands.push_back({"Show " + choice_words(step), std::move(choice)});
+  add_choice(facts, c, step);
   const Line* line = line_of(n, step);
   if (!line) return facts;
   light_steps(facts.overlay, c, n, l, step);
@@ -457,29 +431,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-ViewActions step_layer(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  return {MoveHead{by, 0}};
-}
-
 }  // namespace
 
 View pass_view() {
-  View view;
-  view.id = "way";
-  view.title = "Way";
-  view.help =
+  View view = make_view(
+      Group::block, "way", "Way",
       "the way of a token through the model: what each step makes of it, and how far each layer moves the "
-      "residual stream";
-  view.group = Group::block;
-  view.commands = {{"", "‹ Layer", "The layer before this one",
-                    [](const ViewContext& c, int) { return step_layer(c, -1); }},
-                   {"", "Layer ›", "The layer after this one",
-                    [](const ViewContext& c, int) { return step_layer(c, 1); }}};
+      "residual stream",
+      build, facts, table);
+  view.commands = layer_steps();
   view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, false, true};
   view.shows_difference = true;
   return view;

@@ -5,41 +5,20 @@
 #include <cmath>
 #include <limits>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/vector_scale.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
-#include "viz/scene/scale.h"
 
-namespace headscope::app::way {
-
-bool is_normalized(int step) {
-  return step == kLn1 || step == kLn2 || step == kLnF;
-}
+namespace headscope::app::pass_picture {
 namespace {
 
 /// Whether a step stands beside the residual stream, not on it.
 bool is_branch(int step) {
   return step == kLn1 || step == kAttention || step == kLn2 || step == kMlp;
 }
-
-}  // namespace
-
-viz::Color attention_color(const ViewContext& c) {
-  return viz::categorical(*c.theme, 2);
-}
-viz::Color mlp_color(const ViewContext& c) {
-  return viz::categorical(*c.theme, 3);
-}
-
-// ---- what is shown ----
-
-namespace {
 
 std::string layers_name(int first, int last) {
   if (first == last) return "block " + std::to_string(first);
@@ -84,39 +63,6 @@ viz::ColorScale scale_of(const std::vector<Line>& lines, bool normalized) {
   return vector_scale(all);
 }
 
-}  // namespace
-
-Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
-  Numbers n;
-  n.lines = lines_of(c, pass);
-  n.stream = scale_of(n.lines, false);
-  n.normalized = scale_of(n.lines, true);
-  return n;
-}
-
-const Line* line_of(const Numbers& n, int step) {
-  const auto found = std::ranges::find(n.lines, step, &Line::step);
-  return found == n.lines.end() ? nullptr : &*found;
-}
-
-Step input_of(const Numbers& n) {
-  return line_of(n, kBefore) ? kBefore : kEmbedding;
-}
-
-// ---- the figures of all layers ----
-
-int column_of(int layer, bool mlp) {
-  return 2 * (layer + 1) + mlp;
-}
-
-std::vector<std::string> figure_labels(const ViewContext& c) {
-  std::vector<std::string> labels{"emb"};
-  for (int layer = 0; layer < c.run->run->config.n_layer; ++layer) labels.push_back(std::to_string(layer));
-  return labels;
-}
-
-namespace {
-
 /// A round number not below the largest value; 1 where there is none above 0.
 double axis_end(double largest) {
   if (!(largest > 0) || !std::isfinite(largest)) return 1;
@@ -124,57 +70,6 @@ double axis_end(double largest) {
   const double step = ticks.size() > 1 ? ticks[1] : largest;
   return step * std::ceil(largest / step - 1e-9);
 }
-
-}  // namespace
-
-viz::ColumnChart figure_of(const ViewContext& c, const TokenPass& pass, Figure figure,
-                           std::span<const std::string> labels) {
-  viz::ColumnChart chart;
-  const auto count = 2 * labels.size();
-  chart.values.assign(count, std::numeric_limits<float>::quiet_NaN());
-  chart.colors.assign(count, c.theme->text_muted);
-  chart.in_group = 2;
-  if (figure == kNorms) chart.values[1] = static_cast<float>(pass.embedded_norm);
-  for (std::size_t i = 0; i < labels.size() - 1; ++i) {
-    chart.colors[2 * i + 2] = attention_color(c);
-    chart.colors[2 * i + 3] = mlp_color(c);
-    if (i >= pass.blocks.size()) continue;
-    const BlockPass& block = *pass.blocks[i];
-    const auto [first, second] = figure == kNorms   ? std::pair(block.mid_norm, block.post_norm)
-                                 : figure == kAdded ? std::pair(block.attn_norm, block.mlp_norm)
-                                                    : std::pair(block.attn_cosine, block.mlp_cosine);
-    chart.values[2 * i + 2] = static_cast<float>(first);
-    chart.values[2 * i + 3] = static_cast<float>(second);
-  }
-  const viz::ValueRange range = viz::value_range(viz::Matrix::row(chart.values));
-  if (figure == kCosines) {
-    chart.base = 1;
-    chart.low = std::max(-1.0, 1 - axis_end(1 - static_cast<double>(range.low)));
-  } else {
-    chart.high = axis_end(static_cast<double>(range.high));
-  }
-  const std::string change = difference_name(c), streams = "the stream's " + change,
-                    added = change + " of what is added";
-  const std::array<std::vector<std::string>, kFigures> changes{
-      {{"norm of " + streams + " after each addition", "norm of " + streams, "stream's " + change, "norm"},
-       {"norm of the " + added + ": attention left, MLP right", "norm of the " + added, added, "added"},
-       {"cosine of " + streams + " before and after the addition", "cosine before · after", "cosine"}}};
-  static const std::array<std::vector<std::string>, kFigures> titles{
-      {{"norm of the residual stream after each addition", "norm of the residual stream", "residual stream",
-        "norm"},
-       {"norm of what is added: attention left, MLP right", "norm of what is added", "added"},
-       {"cosine of the stream before and after the addition", "cosine before · after", "cosine"}}};
-  chart.titles = (c.side == Side::difference ? changes : titles)[figure];
-  chart.marked = c.selection.layer + 1;
-  chart.mark = c.theme->raised;
-  chart.role = kFigure;
-  chart.id = figure;
-  return chart;
-}
-
-// ---- where everything stands ----
-
-namespace {
 
 float widest(const ViewContext& c, const std::vector<Line>& lines, std::string Line::*words,
              viz::FontStyle face) {
@@ -232,32 +127,28 @@ void place_lines(Layout& l, const ViewContext& c, const Numbers& n, float pitch)
   }
 }
 
-constexpr float kLeastFigure = 1.5F;  // ems
+constexpr float kLeastChart = 1.5F;  // ems
 
-/// As many figures as there is room for, under each other.
-void place_figures(Layout& l, const ViewContext& c, const TokenPass& pass, viz::Rect area) {
+/// As many charts as there is room for, under each other.
+void place_charts(Layout& l, const ViewContext& c, const TokenPass& pass, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float em = style.font_size, title = viz::column_title_height(style),
               labels = viz::column_labels_height(style), gap = 3 * style.unit();
   // What moves the stream is worth most, and how it turns least.
-  constexpr std::array<std::array<bool, kFigures>, kFigures> kShown{
-      {{false, true, false}, {true, true, false}, {true, true, true}}};
-  for (std::size_t count = kFigures; count > 0; --count) {
+  static const std::array<std::vector<Chart>, kCharts> kShown{
+      {{kAdded}, {kNorms, kAdded}, {kNorms, kAdded, kCosines}}};
+  for (std::size_t count = kCharts; count > 0; --count) {
     const auto n = static_cast<float>(count);
     const float h = (area.h - labels - n * title - (n - 1) * gap) / n;
-    if (h < (count == 1 ? kLeastFigure : 3.2F) * em) continue;
-    const std::vector<std::string> names = figure_labels(c);
-    std::vector<Figure> figures;
+    if (h < (count == 1 ? kLeastChart : 3.2F) * em) continue;
+    const std::vector<std::string> names = chart_labels(c);
     float numbers = 0;
-    for (const Figure figure : {kNorms, kAdded, kCosines}) {
-      if (!kShown[count - 1][figure]) continue;
-      figures.push_back(figure);
-      numbers = std::max(numbers, viz::column_numbers_width(figure_of(c, pass, figure, names), h, style));
-    }
+    for (const Chart which : kShown[count - 1])
+      numbers = std::max(numbers, viz::column_numbers_width(chart_of(c, pass, which, names), h, style));
     if (area.w - numbers < 6 * em) return;
     float y = area.y;
-    for (const Figure figure : figures) {
-      l.plots.emplace_back(figure, viz::Rect{area.x + numbers, y + title, area.w - numbers, h});
+    for (const Chart which : kShown[count - 1]) {
+      l.plots.emplace_back(which, viz::Rect{area.x + numbers, y + title, area.w - numbers, h});
       y += title + h + gap;
     }
     return;
@@ -265,6 +156,94 @@ void place_figures(Layout& l, const ViewContext& c, const TokenPass& pass, viz::
 }
 
 }  // namespace
+
+bool is_normalized(int step) {
+  return step == kLn1 || step == kLn2 || step == kLnF;
+}
+
+viz::Color attention_color(const ViewContext& c) {
+  return viz::categorical(*c.theme, 2);
+}
+viz::Color mlp_color(const ViewContext& c) {
+  return viz::categorical(*c.theme, 3);
+}
+
+// ---- what is shown ----
+
+Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
+  Numbers n;
+  n.lines = lines_of(c, pass);
+  n.stream = scale_of(n.lines, false);
+  n.normalized = scale_of(n.lines, true);
+  return n;
+}
+
+const Line* line_of(const Numbers& n, int step) {
+  const auto found = std::ranges::find(n.lines, step, &Line::step);
+  return found == n.lines.end() ? nullptr : &*found;
+}
+
+Step input_of(const Numbers& n) {
+  return line_of(n, kBefore) ? kBefore : kEmbedding;
+}
+
+// ---- the charts of all layers ----
+
+int column_of(int layer, bool mlp) {
+  return 2 * (layer + 1) + mlp;
+}
+
+std::vector<std::string> chart_labels(const ViewContext& c) {
+  std::vector<std::string> labels{"emb"};
+  for (int layer = 0; layer < c.run->run->config.n_layer; ++layer) labels.push_back(std::to_string(layer));
+  return labels;
+}
+
+viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart which,
+                          std::span<const std::string> labels) {
+  viz::ColumnChart chart;
+  chart.values.assign(2 * labels.size(), std::numeric_limits<float>::quiet_NaN());
+  chart.colors.assign(2 * labels.size(), c.theme->text_muted);
+  chart.in_group = 2;
+  if (which == kNorms) chart.values[1] = static_cast<float>(pass.embedded_norm);
+  for (std::size_t i = 0; i < labels.size() - 1; ++i) {
+    chart.colors[2 * i + 2] = attention_color(c);
+    chart.colors[2 * i + 3] = mlp_color(c);
+    if (i >= pass.blocks.size()) continue;
+    const BlockPass& block = *pass.blocks[i];
+    const auto [first, second] = which == kNorms   ? std::pair(block.mid_norm, block.post_norm)
+                                 : which == kAdded ? std::pair(block.attn_norm, block.mlp_norm)
+                                                   : std::pair(block.attn_cosine, block.mlp_cosine);
+    chart.values[2 * i + 2] = static_cast<float>(first);
+    chart.values[2 * i + 3] = static_cast<float>(second);
+  }
+  const viz::ValueRange range = viz::value_range(viz::Matrix::row(chart.values));
+  if (which == kCosines) {
+    chart.base = 1;
+    chart.low = std::max(-1.0, 1 - axis_end(1 - static_cast<double>(range.low)));
+  } else {
+    chart.high = axis_end(static_cast<double>(range.high));
+  }
+  const std::string change = difference_name(c), streams = "the stream's " + change,
+                    added = change + " of what is added";
+  const std::array<std::vector<std::string>, kCharts> changes{
+      {{"norm of " + streams + " after each addition", "norm of " + streams, "stream's " + change, "norm"},
+       {"norm of the " + added + ": attention left, MLP right", "norm of the " + added, added, "added"},
+       {"cosine of " + streams + " before and after the addition", "cosine before · after", "cosine"}}};
+  static const std::array<std::vector<std::string>, kCharts> titles{
+      {{"norm of the residual stream after each addition", "norm of the residual stream", "residual stream",
+        "norm"},
+       {"norm of what is added: attention left, MLP right", "norm of what is added", "added"},
+       {"cosine of the stream before and after the addition", "cosine before · after", "cosine"}}};
+  chart.titles = (c.side == Side::difference ? changes : titles)[which];
+  chart.marked = c.selection.layer + 1;
+  chart.mark = c.theme->raised;
+  chart.role = kChart;
+  chart.id = which;
+  return chart;
+}
+
+// ---- where everything stands ----
 
 Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const viz::Style style = style_of(c);
@@ -274,9 +253,8 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const float least = line + u / 2, legend = line + 2 * u;
   Layout l;
   if (area.h < count * least || area.w < 14 * em) return l;
-  // A figure of all layers is worth more than what the colours say.
-  const float one =
-      viz::column_title_height(style) + viz::column_labels_height(style) + kLeastFigure * em + u;
+  // A chart of all layers is worth more than what the colours say.
+  const float one = viz::column_title_height(style) + viz::column_labels_height(style) + kLeastChart * em + u;
   const bool wide = area.w >= 60 * em && area.h >= 26 * em,
              low = area.w >= 28 * em && area.h < count * least + one;
   if (wide || low) {
@@ -289,14 +267,14 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
       l.legend = bottom + u + line / 2;
       bottom = l.legend + line / 2;
     }
-    place_figures(l, c, pass, {area.x + w + gap, area.y, area.w - w - gap, bottom - area.y});
+    place_charts(l, c, pass, {area.x + w + gap, area.y, area.w - w - gap, bottom - area.y});
     return l;
   }
-  constexpr float kFigureHeight = 6;  // ems, that the figures get before the lines get more than they need
-  const float figures = kFigures * kFigureHeight * em;
-  const float pitch = std::floor(std::clamp((area.h - legend - line - figures) / count, least, 2.4F * em));
+  constexpr float kChartHeight = 6;  // ems, that the charts get before the lines get more than they need
+  const float charts = kCharts * kChartHeight * em;
+  const float pitch = std::floor(std::clamp((area.h - legend - line - charts) / count, least, 2.4F * em));
   const float drawn = pitch * count + legend;
-  const float heading = area.h - drawn >= figures ? line + 2 * u : 0;
+  const float heading = area.h - drawn >= charts ? line + 2 * u : 0;
   l.drawing = {area.x, area.y, area.w, drawn + heading};
   place_lines(l, c, n, pitch);
   float y = l.places.back().row.bottom();
@@ -305,7 +283,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
     l.legend = y + u + line / 2;
     y += legend + u;
   }
-  place_figures(l, c, pass, {area.x, y + u, area.w, area.bottom() - y - u});
+  place_charts(l, c, pass, {area.x, y + u, area.w, area.bottom() - y - u});
   return l;
 }
 
@@ -340,4 +318,4 @@ std::vector<Edge> edges_of(const Numbers& n, const Layout& l, const viz::Style& 
   return edges;
 }
 
-}  // namespace headscope::app::way
+}  // namespace headscope::app::pass_picture

@@ -9,13 +9,13 @@
 #include "viz/charts/columns.h"
 #include "viz/scene/scale.h"
 
-// What the way through the model shows, and where it stands: one block in full, the others as two boxes, and
-// figures of all of them.
-namespace headscope::app::way {
+// What the forward pass of a token shows, and where it stands: one block in full, the others as two boxes, and
+// charts of all of them.
+namespace headscope::app::pass_picture {
 
-/// Of regions. step: id: a Step. strip: id and row: a Step, col: dimension. figure: id: a Figure, col: see
+/// Of regions. step: id: a Step. strip: id and row: a Step, col: dimension. chart: id: a Chart, col: see
 /// column_of.
-enum Role { kStep, kStrip, kFigure };
+enum Role { kStep, kStrip, kChart };
 /// In the order of the pass; what is before and after the block that is shown in full stands for its blocks.
 enum Step {
   kEmbedding,
@@ -30,8 +30,8 @@ enum Step {
   kLnF,
   kUnembedding
 };
-enum Figure { kNorms, kAdded, kCosines };
-constexpr int kFigures = 3;
+enum Chart { kNorms, kAdded, kCosines };
+constexpr int kCharts = 3;
 
 bool is_normalized(int step);
 
@@ -59,13 +59,13 @@ const Line* line_of(const Numbers& numbers, int step);
 /// The step whose vector enters the block that is shown.
 Step input_of(const Numbers& numbers);
 
-/// Columns of a figure: one pair for the embedding, of which only the second is used, then the attention and
+/// Columns of a chart: one pair for the embedding, of which only the second is used, then the attention and
 /// the MLP of each layer.
 int column_of(int layer, bool mlp);
 /// "emb", "0", "1", ...
-std::vector<std::string> figure_labels(const ViewContext& context);
-viz::ColumnChart figure_of(const ViewContext& context, const TokenPass& pass, Figure figure,
-                           std::span<const std::string> labels);
+std::vector<std::string> chart_labels(const ViewContext& context);
+viz::ColumnChart chart_of(const ViewContext& context, const TokenPass& pass, Chart which,
+                          std::span<const std::string> labels);
 
 struct StepPlace {
   viz::Rect row;    ///< the whole line
@@ -81,10 +81,10 @@ struct Layout {
   float heading = 0;              ///< middle of the headings; 0: no room
   float legend = 0;               ///< middle of the line; 0: no room
   viz::Rect drawing;
-  std::vector<std::pair<Figure, viz::Rect>> plots;  ///< from above
+  std::vector<std::pair<Chart, viz::Rect>> plots;  ///< from above
 };
 
-/// The drawing and beside it, or where that is narrow under it, the figures. Nothing where not even the
+/// The drawing and beside it, or where that is narrow under it, the charts. Nothing where not even the
 /// drawing has room.
 Layout lay_out(const ViewContext& context, const Numbers& numbers, const TokenPass& pass);
 
@@ -96,4 +96,4 @@ struct Edge {
 
 std::vector<Edge> edges_of(const Numbers& numbers, const Layout& layout, const viz::Style& style);
 
-}  // namespace headscope::app::way
+}  // namespace headscope::app::pass_picture

@@ -2,10 +2,9 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/nearest_tokens.h"
 #include "app/run/analyses/vectors.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
@@ -22,15 +21,9 @@ enum Role { kStrip, kNeighbour, kNeighbourStrip };
 enum Vector { kToken, kPosition, kSum };
 constexpr int kVectors = 3;
 
-const Option<int> kFirstNeighbour{{.name = "first-neighbour",
-                                   .label = "First neighbour",
-                                   .help = "first of the nearest tokens that is shown",
-                                   .default_value = 0,
-                                   .low = 0,
-                                   .high = NearestTokens::kMost - 1,
-                                   .kept = false,
-                                   .reset_on_prompt_change = true,
-                                   .control = Control::none}};
+const auto kFirstNeighbour =
+    first_row_option("first-neighbour", "First neighbour", "first of the nearest tokens that is shown", true,
+                     0, NearestTokens::kMost - 1);
 
 constexpr double kOutliers = 0.01;  // of the values may lie beyond the colours: wpe has a few very large ones
 
@@ -44,6 +37,11 @@ struct Numbers {
   std::array<std::span<const float>, kVectors> vectors;
   std::array<std::string, kVectors> names;  ///< "wte[464]"
   viz::ColorScale scale;
+
+  /// "wte[464][17]"
+  std::string component_name(int vector, int dimension) const {
+    return names[vector] + "[" + std::to_string(dimension) + "]";
+  }
 };
 
 std::vector<float> row_of_wte(const ViewContext& c, int id) {
@@ -53,20 +51,21 @@ std::vector<float> row_of_wte(const ViewContext& c, int id) {
 }
 
 Numbers numbers_of(const ViewContext& c) {
-  const auto d = static_cast<std::size_t>(c.run->run->config.n_embd);
+  const model::Run& run = *c.run->run;
+  const auto d = static_cast<std::size_t>(run.config.n_embd);
   Numbers n;
   n.position = c.selection.query;
-  n.id = c.run->run->tokens[n.position];
+  n.id = run.tokens[n.position];
   n.token = row_of_wte(c, n.id);
-  n.row_of_wpe = c.run->run->plan ? c.run->run->plan->row_of_wpe(n.position) : n.position;
-  n.no_position.assign(n.row_of_wpe < 0 ? d : 0, 0.F);
+  n.row_of_wpe = run.plan ? run.plan->row_of_wpe(n.position) : n.position;
+  const bool positioned = n.row_of_wpe >= 0;
+  n.no_position.assign(positioned ? 0 : d, 0.F);
   const auto wpe = c.run->model->transformer->position_embedding();
   n.vectors = {n.token,
-               n.row_of_wpe < 0 ? std::span<const float>(n.no_position)
-                                : wpe.subspan(static_cast<std::size_t>(n.row_of_wpe) * d, d),
-               c.run->run->resid(0, n.position)};
+               positioned ? wpe.subspan(static_cast<std::size_t>(n.row_of_wpe) * d, d) : n.no_position,
+               run.resid(0, n.position)};
   n.names = {"wte[" + std::to_string(n.id) + "]",
-             n.row_of_wpe < 0 ? "no wpe" : "wpe[" + std::to_string(n.row_of_wpe) + "]", "sum"};
+             positioned ? "wpe[" + std::to_string(n.row_of_wpe) + "]" : "no wpe", "sum"};
   std::vector<float> all;
   for (const auto& vector : n.vectors) all.insert(all.end(), vector.begin(), vector.end());
   n.scale = viz::robust_scale(viz::Matrix::row(all), kOutliers);
@@ -104,19 +103,18 @@ std::string shape(int rows, int cols) {
 
 viz::OneHotProduct product_of(const ViewContext& c, const Numbers& n) {
   const model::Config& config = c.run->run->config;
-  viz::OneHotProduct p;
-  p.hot = n.id;
-  p.rows = config.vocab_size;
-  p.values = n.vectors[kToken];
-  p.hot_name = "one-hot of id " + std::to_string(n.id);
-  p.matrix_name = "wte";
-  p.row_name = "its row " + std::to_string(n.id);
-  p.hot_shape = shape(1, config.vocab_size);
-  p.matrix_shape = shape(config.vocab_size, config.n_embd);
-  p.row_shape = shape(1, config.n_embd);
-  p.scale = n.scale;
-  p.color = c.theme->accent;
-  return p;
+  const std::string id = std::to_string(n.id);
+  return {.hot = n.id,
+          .rows = config.vocab_size,
+          .values = n.vectors[kToken],
+          .hot_name = "one-hot of id " + id,
+          .matrix_name = "wte",
+          .row_name = "its row " + id,
+          .hot_shape = shape(1, config.vocab_size),
+          .matrix_shape = shape(config.vocab_size, config.n_embd),
+          .row_shape = shape(1, config.n_embd),
+          .scale = n.scale,
+          .color = c.theme->accent};
 }
 
 /// From above: why a product is a look-up, the strips, the nearest. What has no room is left out, the strips
@@ -252,21 +250,10 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// "wte[464][17]"
-std::string component_name(const Numbers& n, std::size_t vector, int dimension) {
-  return n.names[vector] + "[" + std::to_string(dimension) + "]";
-}
-
 /// "cosine 0.74 = 5.1 / (2.3 × 3.0)"
 std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbour) {
   return "cosine " + exact(neighbour.cosine) + " = product " + exact(neighbour.dot) + " / (" +
          exact(nearest.norm) + " × " + exact(neighbour.norm) + ", the norms)";
-}
-
-/// The neighbour of a region; null: not known yet, or no such one.
-const Neighbour* neighbour_of(const NearestTokens* nearest, const viz::Region& region) {
-  if (nearest == nullptr || region.id < 0 || region.id >= std::ssize(nearest->tokens)) return nullptr;
-  return &nearest->tokens[region.id];
 }
 
 /// A row for each vector: the token's, the position's, their sum, those of the nearest.
@@ -275,61 +262,58 @@ Table table(const ViewContext& c) {
   const auto nearest = c.ask(NearestTo{c.chosen_query});
   if (!c.run) return result;
   const Numbers n = numbers_of(c);
-  result.header = {"vector", "id", "token", "cosine"};
-  for (std::size_t i = 0; i < n.token.size(); ++i) result.header.push_back("[" + std::to_string(i) + "]");
-  const auto add = [&](std::vector<std::string> row, std::span<const float> values) {
-    for (const float v : values) row.push_back(plain(v));
-    result.rows.push_back(std::move(row));
-  };
-  const std::string id = std::to_string(n.id), label = c.run->tokens.labels[n.position];
-  for (std::size_t i = 0; i < kVectors; ++i) add({n.names[i], id, label, ""}, n.vectors[i]);
+  add_cells(result.header, "vector", "id", "token", "cosine", component_headings(c.run->run->config.n_embd));
+  for (std::size_t i = 0; i < kVectors; ++i)
+    add_row(result, n.names[i], n.id, c.run->tokens.labels[n.position], "", n.vectors[i]);
   if (!nearest || nearest->id != n.id) return result;
-  for (const Neighbour& neighbour : nearest->tokens) {
-    const std::string its = std::to_string(neighbour.id);
-    add({"wte[" + its + "]", its, label_of(c, neighbour.id), plain(neighbour.cosine)},
-        row_of_wte(c, neighbour.id));
-  }
+  for (const auto& [id, dot, norm, cosine] : nearest->tokens)
+    add_row(result, "wte[" + std::to_string(id) + "]", id, label_of(c, id), cosine, row_of_wte(c, id));
   return result;
 }
 
 // ---- gestures ----
 
+/// A component of all vectors, whose sum it adds up to.
+Facts facts_of_component(const ViewContext& c, const Picture& picture, const Numbers& n, int dimension) {
+  Facts facts;
+  for (const viz::Region& strip : picture.regions)
+    if (strip.role == kStrip)
+      facts.overlay.add(
+          viz::StrokeRect{strip.cell_rect(strip.id, dimension).inset(-0.75F), c.theme->text, 1.5F});
+  const auto equation = [&](int vector) {
+    return n.component_name(vector, dimension) + " = " + exact(n.vectors[vector][dimension]);
+  };
+  facts.say("dimension " + std::to_string(dimension));
+  facts.say(equation(kToken));
+  facts.say("+ " + equation(kPosition));
+  facts.say("= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0");
+  for (int i = 0; i < kVectors; ++i)
+    facts.number(n.component_name(i, dimension), n.vectors[i][dimension], Fact::In::menu);
+  return facts;
+}
+
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  Facts facts;
-  if (!c.run || hit.col >= c.run->run->config.n_embd) return facts;
+  if (!c.run || hit.col >= c.run->run->config.n_embd) return {};
   const Numbers n = numbers_of(c);
-  const auto dimension = static_cast<std::size_t>(hit.col);
-  if (region.role == kStrip) {
-    for (const viz::Region& strip : picture.regions)
-      if (strip.role == kStrip)
-        facts.overlay.add(
-            viz::StrokeRect{strip.cell_rect(strip.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    const auto component = [&](std::size_t vector) { return component_name(n, vector, hit.col); };
-    facts.say("dimension " + std::to_string(hit.col));
-    facts.say(component(kToken) + " = " + exact(n.vectors[kToken][dimension]));
-    facts.say("+ " + component(kPosition) + " = " + exact(n.vectors[kPosition][dimension]));
-    facts.say("= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0");
-    for (std::size_t i = 0; i < kVectors; ++i)
-      facts.number(component(i), n.vectors[i][dimension], Fact::In::menu);
-    return facts;
-  }
-  facts = facts_of_row(c, region.rect);
+  if (region.role == kStrip) return facts_of_component(c, picture, n, hit.col);
+  Facts facts = facts_of_row(c, region.rect);
   const auto nearest = c.ask(NearestTo{c.chosen_query});
-  const Neighbour* neighbour = neighbour_of(nearest.get(), region);
-  if (neighbour == nullptr) {
+  if (!nearest || region.id >= std::ssize(nearest->tokens)) {
     facts.say(kComputing);
     return facts;
   }
-  const int id = neighbour->id;
-  facts.say("“" + label_of(c, id) + "”, id " + std::to_string(id) + ", bytes " +
+  const Neighbour& neighbour = nearest->tokens[region.id];
+  const int id = neighbour.id;
+  const std::string name = std::to_string(id);
+  facts.say("“" + label_of(c, id) + "”, id " + name + ", bytes " +
             bytes_as_hex(c.run->model->tokenizer->bytes(id)));
-  facts.say(cosine_words(*nearest, *neighbour));
-  facts.number("cosine", neighbour->cosine, Fact::In::menu);
+  facts.say(cosine_words(*nearest, neighbour));
+  facts.number("cosine", neighbour.cosine, Fact::In::menu);
   if (region.role == kNeighbourStrip) {
-    facts.number("wte[" + std::to_string(id) + "][" + std::to_string(hit.col) + "] =",
-                 row_of_wte(c, id)[dimension], Fact::In::tooltip);
-    facts.number(component_name(n, kToken, hit.col) + " =", n.token[dimension], Fact::In::tooltip);
+    facts.number("wte[" + name + "][" + std::to_string(hit.col) + "] =", row_of_wte(c, id)[hit.col],
+                 Fact::In::tooltip);
+    facts.number(n.component_name(kToken, hit.col) + " =", n.token[hit.col], Fact::In::tooltip);
   }
   add_copies_of_token(facts, c, id);
   return facts;
@@ -338,19 +322,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View embedding_view() {
-  View view;
-  view.id = "embedding";
-  view.title = "Embedding";
-  view.help =
-      "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens";
-  view.group = Group::input;
+  View view = make_view(
+      Group::input, "embedding", "Embedding",
+      "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens",
+      build, facts, table);
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
   view.commands = query_steps("The token before this one", "The token after this one");
   add_list<kRows>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {true, false, true};
   return view;
 }

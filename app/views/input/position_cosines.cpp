@@ -1,37 +1,24 @@
 #include <algorithm>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
+#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
 
-enum Encoding { kLearned, kSinusoidal };  // Region::id
+const auto kFromPositions = make_option<std::vector<int>>(
+    "from-positions", "Positions",
+    "positions whose cosines with all others are drawn as curves (auto: three, evenly spread)",
+    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 
-const Option<std::vector<int>> kFromPositions{
-    {.name = "from-positions",
-     .label = "Positions",
-     .help = "positions whose cosines with all others are drawn as curves (auto: three, evenly spread)",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24}};
-
-const Option<Zoom> kCosineZoom{{.name = "cosine-zoom",
-                                .label = "Zoom",
-                                .help = "only positions P to P with P to P (the ends not included)",
-                                .default_value = Zoom{},
-                                .default_name = "all",
-                                .kept = false,
-                                .control = Control::none}};
+const auto kCosineZoom = make_option<Zoom>(
+    "cosine-zoom", "Zoom", "only positions P to P with P to P (the ends not included)",
+    {.default_value = Zoom{}, .default_name = "all", .kept = false, .control = Control::none});
 
 int positions_of(const ViewContext& c) {
   return c.run->run->config.n_ctx;
@@ -48,37 +35,45 @@ std::vector<int> shown_positions(const ViewContext& c) {
   return shown;
 }
 
-Zoom shown_part(const ViewContext& c) {
-  return part_of(c.options[kCosineZoom], positions_of(c), positions_of(c));
+/// All curves by one position, as far as they all go.
+ViewActions step(const ViewContext& c, int by) {
+  std::vector<int> shown = shown_positions(c);
+  const auto [least, most] = std::ranges::minmax(shown);
+  if (least + by < 0 || most + by >= positions_of(c)) return {};
+  for (int& p : shown) p += by;
+  return {SetOption{&kFromPositions, shown}};
 }
 
-EncodingPanel panel_of(const ViewContext& c, const PositionCosines& cosines, Encoding encoding) {
-  const std::string d = std::to_string(c.run->run->config.n_embd);
-  if (encoding == kLearned) {
-    return {encoding, "Learned by this model", "wpe.weight", cosines.matrix(true), viz::diverging_scale(1),
-            {}};
-  }
-  return {encoding,
-          "Sinusoidal encoding (Vaswani et al. 2017)",
-          "for comparison: not GPT-2's",
-          cosines.matrix(false),
-          viz::diverging_scale(1),
-          "at distance k: 2/" + d + " · Σ cos(k / 10000^(2i/" + d + "))"};
-}
+constexpr EncodingView kEncodings{
+    .curves = kFromPositions,
+    .zoom = kCosineZoom,
+    .row = "position",
+    .whole = "All positions",
+    .rows = positions_of,
+    .shown = shown_positions,
+    .step = step,
+};
 
 Picture build(const ViewContext& c) {
   const auto cosines = c.ask(CosinesOfPositions{});
   if (auto words = waiting(c, CosinesOfPositions{}, cosines != nullptr)) return *words;
   Picture picture = blank(c);
-  const std::string n = std::to_string(cosines->positions);
-  const viz::Rect area =
-      paint_title(picture, c, "Cosine of every position with every other",
-                  n + " × " + n + " pairs, in " + std::to_string(c.run->run->config.n_embd) + " dimensions");
-  EncodingLook look{"position", "of pos.", shown_positions(c), -1.05, 1.05, shown_part(c)};
-  const viz::ValueRange range =
-      viz::united(viz::value_range(cosines->matrix(true)), viz::value_range(cosines->matrix(false)));
-  look.low = std::min(0.0, 1.1 * static_cast<double>(range.low));
-  if (!paint_encodings(picture, c, {panel_of(c, *cosines, kLearned), panel_of(c, *cosines, kSinusoidal)},
+  const std::string n = std::to_string(cosines->positions), d = std::to_string(c.run->run->config.n_embd);
+  const viz::Matrix learned = cosines->matrix(true), sinusoidal = cosines->matrix(false);
+  const viz::Rect area = paint_title(picture, c, "Cosine of every position with every other",
+                                     n + " × " + n + " pairs, in " + d + " dimensions");
+  const viz::ValueRange range = viz::united(viz::value_range(learned), viz::value_range(sinusoidal));
+  const EncodingLook look{"position",
+                          "of pos.",
+                          shown_positions(c),
+                          std::min(0.0, 1.1 * static_cast<double>(range.low)),
+                          1.05,
+                          shown_part(kEncodings, c)};
+  const viz::ColorScale scale = viz::diverging_scale(1);
+  if (!paint_encodings(picture, c,
+                       {{kLearned, kLearnedTitle, "wpe.weight", learned, scale, {}},
+                        {kSinusoidal, kSinusoidalTitle, kSinusoidalNote, sinusoidal, scale,
+                         "at distance k: 2/" + d + " · Σ cos(k / 10000^(2i/" + d + "))"}},
                        look, area))
     return too_small(c, "for the cosines");
   return picture;
@@ -94,63 +89,23 @@ Table table(const ViewContext& c) {
   for (const char* name : {"learned with ", "sinusoidal with "})
     for (const int p : chosen) result.header.push_back(name + std::to_string(p));
   for (int position = 0; position < cosines->positions; ++position) {
-    std::vector<std::string> row{std::to_string(position)};
+    std::vector<std::string>& row = result.rows.emplace_back();
+    add_cells(row, position);
     for (const bool learned : {true, false})
-      for (const int p : chosen) row.push_back(plain(cosines->matrix(learned).at(p, position)));
-    result.rows.push_back(std::move(row));
+      for (const int p : chosen) add_cells(row, cosines->matrix(learned).at(p, position));
   }
   return result;
 }
 
-ViewActions toggle(const ViewContext& c, int position) {
-  return {SetOption{&kFromPositions, with_curve_toggled(shown_positions(c), position)}};
-}
-
-/// All curves by one position, as far as they all go.
-ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  std::vector<int> shown = shown_positions(c);
-  const auto [least, most] = std::ranges::minmax(shown);
-  if (least + by < 0 || most + by >= positions_of(c)) return {};
-  for (int& p : shown) p += by;
-  return {SetOption{&kFromPositions, shown}};
-}
-
-ViewActions zoom_maps(const ViewContext& c, int which) {
-  if (!c.run) return {};
-  return zoom_about_middle(c, kCosineZoom, positions_of(c), positions_of(c), which);
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) {
-    if (shown_part(c) != Zoom{})
-      return zoom_keys(kCosineZoom, c.options, positions_of(c), positions_of(c), gesture.key);
-    if (gesture.key == Key::left) return step(c, -1);
-    if (gesture.key == Key::right) return step(c, 1);
-    return {};
-  }
-  if (!hit) return {};
-  const viz::Region& region = region_of(picture, *hit);
-  if (region.role != kEncodingMap) return {};
-  if (gesture.kind == Gesture::Kind::click) return toggle(c, hit->row);
-  return zoom_gesture(kCosineZoom, c.options, region, gesture);
-}
-
-std::vector<MenuLine> menu(const ViewContext& c) {
-  std::vector<MenuLine> lines;
-  add_whole(lines, "All positions", kCosineZoom, c.options);
-  return lines;
-}
-
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  Facts facts;
   const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
-  if (!cosines || hit.col >= cosines->positions || hit.row >= cosines->positions) return facts;
-  facts.overlay = encoding_cross(c, picture, hit);
-  const std::vector<int> curves = shown_positions(c);
-  if (region.role == kEncodingCurves) {
+  if (!cosines || hit.col >= cosines->positions || hit.row >= cosines->positions) return {};
+  Facts facts{.overlay = encoding_cross(c, picture, hit)};
+  const bool curve = region.role == kEncodingCurves;
+  facts.commands = encoding_menu(kEncodings, c, curve ? -1 : hit.row);
+  if (curve) {
+    const std::vector<int> curves = shown_positions(c);
     facts.say(position_words(c, hit.col));
     for (const int row : curves)
       facts.number("with position " + std::to_string(row) + ":",
@@ -160,41 +115,17 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(position_words(c, hit.col) + " with " + position_words(c, hit.row));
     facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::In::tooltip);
     add_both(facts, cosines->matrix(true).at(hit.row, hit.col), cosines->matrix(false).at(hit.row, hit.col));
-    add_curve_of(facts, curves, hit.row, "position " + std::to_string(hit.row), toggle(c, hit.row));
   }
-  add_whole(facts.commands, "All positions", kCosineZoom, c.options);
   return facts;
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return zoom_scrolls(kCosineZoom, c, picture, kEncodingMap);
-}
-
-std::string refuse(const ViewContext& c) {
-  return refuse_numbers(c, kFromPositions, "position", positions_of(c));
 }
 
 }  // namespace
 
 View position_cosines_view() {
-  View view;
-  view.id = "cosines";
-  view.title = "Cosines";
-  view.help = "how alike the vectors of any two positions are, learned and sinusoidal";
-  view.group = Group::input;
-  view.options = {&kFromPositions, &kCosineZoom};
-  view.commands = {{"+=-", "", "Zoom the maps", zoom_maps},
-                   {"0", "Whole", "Show all positions again",
-                    [](const ViewContext& c, int) { return show_whole(kCosineZoom, c.options); }}};
-  view.on = on;
-  view.menu = menu;
-  view.scrolls = scrolls;
-  view.refuse = refuse;
-  view.needs = Capability::weights | Capability::positions_table;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
-  view.caption = {false, false, false};
+  View view = make_view(Group::input, "cosines", "Cosines",
+                        "how alike the vectors of any two positions are, learned and sinusoidal", build,
+                        facts, table);
+  add_encodings<kEncodings>(view, {}, "Show all positions again");
   return view;
 }
 

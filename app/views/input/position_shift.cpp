@@ -2,14 +2,12 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
+#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
 
@@ -32,10 +30,6 @@ constexpr std::array<Way, 4> kWays{{
 }};
 
 constexpr double kMostShown = 2;  // larger errors are cut off: what is twice as long as e itself is no guess
-
-std::shared_ptr<const PositionShift> shift_of(const ViewContext& c) {
-  return c.run ? c.ask(ShiftOfPositions{}) : nullptr;
-}
 
 viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   viz::CurveChart chart;
@@ -121,21 +115,21 @@ Picture build(const ViewContext& c) {
 /// The errors of all ways, a row for each k.
 Table table(const ViewContext& c) {
   Table result;
-  const auto shift = shift_of(c);
+  const auto shift = c.run ? c.ask(ShiftOfPositions{}) : nullptr;
   if (!shift) return result;
   result.header = {"k"};
   for (const Way& way : kWays) result.header.emplace_back(way.words);
   for (std::size_t k = 0; k < shift->learned.size(); ++k) {
-    std::vector<std::string> row{std::to_string(k)};
-    for (const Way& way : kWays) row.push_back(plain(((*shift).*way.errors)[k]));
-    result.rows.push_back(std::move(row));
+    std::vector<std::string>& row = result.rows.emplace_back();
+    add_cells(row, k);
+    for (const Way& way : kWays) add_cells(row, ((*shift).*way.errors)[k]);
   }
   return result;
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
-  const auto shift = shift_of(c);
+  const auto shift = c.run ? c.ask(ShiftOfPositions{}) : nullptr;
   if (!shift || hit.col >= std::ssize(shift->learned)) return facts;
   const viz::Region& region = region_of(picture, hit);
   const float x = region.cell_rect(0, hit.col).center().x;
@@ -153,17 +147,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View position_shift_view() {
-  View view;
-  view.id = "shift";
-  view.title = "Shift";
-  view.help =
+  View view = make_view(
+      Group::input, "shift", "Shift",
       "whether one linear map leads from every position to the next: exactly for the sinusoids, and how "
-      "far off for the learned ones";
-  view.group = Group::input;
+      "far off for the learned ones",
+      build, facts, table);
   view.needs = Capability::weights | Capability::positions_table;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {false, false, false};
   return view;
 }

@@ -2,52 +2,36 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
 #include "app/run/analyses/sinusoidal.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
+#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "viz/scene/path3d.h"
 
 namespace headscope::app {
 namespace {
 
-enum Encoding { kLearned, kSinusoidal };  // Region::id
-enum Role { kSpace };                     // of regions: cells are pixels
+enum Role { kSpace };  // of regions: cells are pixels
 
 constexpr double kUsualTurn = 30, kUsualTilt = 25;
 
-const Option<std::vector<int>> kCoordinates{
-    {.name = "coordinates",
-     .label = "Coordinates",
-     .help =
-         "three dimensions of the sinusoids to see them in (auto: a pair that turns about five times over "
-         "the context, and one that rises)",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24}};
-const Option<double> kTurn{{.name = "turn",
-                            .label = "Turn",
-                            .help = "from which side the paths are seen, in degrees",
-                            .default_value = kUsualTurn,
-                            .low = -180,
-                            .high = 180,
-                            .step = 5,
-                            .control = Control::none}};
-const Option<double> kTilt{{.name = "tilt",
-                            .label = "Tilt",
-                            .help = "from how far above the paths are seen, in degrees",
-                            .default_value = kUsualTilt,
-                            .low = -90,
-                            .high = 90,
-                            .step = 5,
-                            .control = Control::none}};
+const auto kCoordinates = make_option<std::vector<int>>(
+    "coordinates", "Coordinates",
+    "three dimensions of the sinusoids to see them in (auto: a pair that turns about five times over "
+    "the context, and one that rises)",
+    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
+const auto kTurn = make_option<double>(
+    "turn", "Turn", "from which side the paths are seen, in degrees",
+    {.default_value = kUsualTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
+const auto kTilt = make_option<double>(
+    "tilt", "Tilt", "from how far above the paths are seen, in degrees",
+    {.default_value = kUsualTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
 
 /// A pair whose curves make about five turns, and of the others the one whose sine comes nearest to rising
 /// over all positions.
@@ -107,7 +91,7 @@ void finish(const ViewContext& c, viz::Path3& path, Encoding encoding) {
 
 Figure sinusoidal_figure(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
-  Figure figure{"Sinusoidal encoding (Vaswani et al. 2017)", "for comparison: not GPT-2's", {}};
+  Figure figure{kSinusoidalTitle, kSinusoidalNote, {}};
   const std::array<int, 3> dimensions = coordinates_of(c);
   figure.path.low = {-1, -1, -1};
   figure.path.high = {1, 1, 1};
@@ -123,11 +107,9 @@ Figure sinusoidal_figure(const ViewContext& c) {
 }
 
 Figure learned_figure(const ViewContext& c, const PositionPath& path) {
-  double share = 0;
-  for (const double s : path.shares) share += s;
-  Figure figure{"Learned by this model",
-                "wpe.weight in its three main directions: " + percent(share) + " of its variance",
-                {}};
+  const double share = std::accumulate(path.shares.begin(), path.shares.end(), 0.0);
+  Figure figure{
+      kLearnedTitle, "wpe.weight in its three main directions: " + percent(share) + " of its variance", {}};
   const auto directions = static_cast<std::size_t>(path.directions);
   for (std::size_t p = 0; p < path.coordinates.size() / directions; ++p) {
     viz::Point3 point{};
@@ -144,6 +126,11 @@ Figure learned_figure(const ViewContext& c, const PositionPath& path) {
   }
   finish(c, figure.path, kLearned);
   return figure;
+}
+
+/// As precise as the model's own numbers are.
+std::array<float, 3> in_float(const viz::Point3& point) {
+  return {static_cast<float>(point[0]), static_cast<float>(point[1]), static_cast<float>(point[2])};
 }
 
 std::optional<Figure> figure_of(const ViewContext& c, int encoding) {
@@ -183,18 +170,12 @@ Picture build(const ViewContext& c) {
   const bool side_by_side = area.w >= area.h;
   const float w = side_by_side ? (area.w - gap) / 2 : area.w, h = side_by_side ? area.h : (area.h - gap) / 2;
   const viz::Rect first{area.x, area.y, w, h};
-  const viz::Rect second =
-      side_by_side ? viz::Rect{area.x + w + gap, area.y, w, h} : viz::Rect{area.x, area.y + h + gap, w, h};
+  const viz::Rect second{side_by_side ? area.x + w + gap : area.x, side_by_side ? area.y : area.y + h + gap,
+                         w, h};
   if (!paint_figure(picture, c, learned_figure(c, *path), first) ||
       !paint_figure(picture, c, sinusoidal_figure(c), second))
     return too_small(c, "for the paths");
   return picture;
-}
-
-/// The position that a place in a figure means; -1: none.
-int position_at(const viz::Region& region, const viz::Path3& path, const viz::Hit& hit, float reach) {
-  return viz::nearest_point(viz::projected(path, region.rect), region.cell_rect(hit.row, hit.col).center(),
-                            reach);
 }
 
 /// The coordinates of both paths, a row for each position.
@@ -203,15 +184,10 @@ Table table(const ViewContext& c) {
   const auto learned = figure_of(c, kLearned);
   if (!learned) return result;
   const Figure sinusoidal = sinusoidal_figure(c);
-  result.header = {"position"};
-  for (const char* i : {"1", "2", "3"}) result.header.push_back(std::string("learned direction ") + i);
+  add_cells(result.header, "position", "learned direction 1", "learned direction 2", "learned direction 3");
   for (const int d : coordinates_of(c)) result.header.push_back("sinusoidal " + std::to_string(d));
-  for (std::size_t p = 0; p < sinusoidal.path.points.size(); ++p) {
-    std::vector<std::string> row{std::to_string(p)};
-    for (const viz::Path3* path : {&learned->path, &sinusoidal.path})
-      for (const double v : path->points[p]) row.push_back(plain(static_cast<float>(v)));
-    result.rows.push_back(std::move(row));
-  }
+  for (std::size_t p = 0; p < sinusoidal.path.points.size(); ++p)
+    add_row(result, p, in_float(learned->path.points[p]), in_float(sinusoidal.path.points[p]));
   return result;
 }
 
@@ -228,20 +204,14 @@ ViewActions turned(const ViewContext& c, double turn, double tilt) {
 ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   constexpr double kDegreesPerPixel = 0.4, kStep = 5;
-  switch (gesture.kind) {
-    case Gesture::Kind::drag:
-      if (!hit) return {};
-      return turned(c, kDegreesPerPixel * static_cast<double>(gesture.by.x),
-                    kDegreesPerPixel * static_cast<double>(gesture.by.y));
-    case Gesture::Kind::key:
-      if (gesture.key == Key::left) return turned(c, -kStep, 0);
-      if (gesture.key == Key::right) return turned(c, kStep, 0);
-      if (gesture.key == Key::up) return turned(c, 0, -kStep);
-      if (gesture.key == Key::down) return turned(c, 0, kStep);
-      return {};
-    default:
-      return {};
-  }
+  if (gesture.kind == Gesture::Kind::drag && hit)
+    return turned(c, kDegreesPerPixel * static_cast<double>(gesture.by.x),
+                  kDegreesPerPixel * static_cast<double>(gesture.by.y));
+  if (gesture.kind != Gesture::Kind::key) return {};
+  const auto step = [&](Key back, Key on) {
+    return gesture.key == back ? -kStep : gesture.key == on ? kStep : 0;
+  };
+  return turned(c, step(Key::left, Key::right), step(Key::up, Key::down));
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -251,7 +221,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!figure) return facts;
   if (c.options[kTilt] != 90) facts.commands.push_back({"From above", {SetOption{&kTilt, 90.0}}});
   if (c.options[kTilt] != 0) facts.commands.push_back({"From the side", {SetOption{&kTilt, 0.0}}});
-  const int position = position_at(region, figure->path, hit, 0.8F * c.font_size);
+  const int position = viz::nearest_point(viz::projected(figure->path, region.rect),
+                                          region.cell_rect(hit.row, hit.col).center(), 0.8F * c.font_size);
   if (position < 0) return facts;
   // The same position in both figures.
   for (const viz::Region& in : picture.regions) {
@@ -263,13 +234,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   facts.say(position_words(c, position));
   facts.say(figure->title, Fact::In::status);
-  const viz::Point3& point = figure->path.points[position];
+  const std::array<float, 3> point = in_float(figure->path.points[position]);
   std::string all;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
                                                    : "dimension " + std::to_string(coordinates_of(c)[i]);
-    facts.say(name + ": " + exact(static_cast<float>(point[i])), Fact::In::tooltip);
-    all += (i > 0 ? " " : "") + plain(static_cast<float>(point[i]));
+    facts.say(name + ": " + exact(point[i]), Fact::In::tooltip);
+    all += (i > 0 ? " " : "") + plain(point[i]);
   }
   facts.copy("the coordinates of " + position_words(c, position), std::move(all));
   return facts;
@@ -278,13 +249,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View staircase_view() {
-  View view;
-  view.id = "staircase";
-  view.title = "Staircase";
-  view.help =
+  View view = make_view(
+      Group::input, "staircase", "Staircase",
       "positions as a path in space: the sinusoids' spiral staircase, and the learned ones in their "
-      "three main directions";
-  view.group = Group::input;
+      "three main directions",
+      build, facts, table);
   view.options = {&kCoordinates, &kTurn, &kTilt};
   view.commands = {{"", "As at first", "Turn the paths back", [](const ViewContext& c, int) {
                       if (!c.run) return ViewActions();
@@ -293,9 +262,6 @@ View staircase_view() {
   view.on = on;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {false, false, false};
   return view;
 }

@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/token_merges.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
@@ -15,7 +14,7 @@ namespace {
 enum Role { kToken, kStep };
 
 /// -1: so that the chosen token's is in sight.
-const Option<int> kFirstToken =
+const auto kFirstToken =
     first_row_option("first-token", "First row",
                      "first token of the table that is shown (auto: so that the query's is)", true, -1);
 
@@ -83,18 +82,12 @@ std::string subtitle_of(const ViewContext& c, const std::vector<model::MergeStep
 /// "a+b 12, ab+c 400"
 std::string merges_words(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
   std::string words;
-  for (const model::MergeStep& step : steps) {
+  for (const model::MergeStep& step : steps)
     words += (words.empty() ? "" : ", ") + label_of(c, step.left) + "+" + label_of(c, step.right) + " " +
              grouped(step.rank);
-  }
   return words;
 }
 
-/// As the user scrolled, or else so that the query's row is in sight.
-int first_row(const ViewContext& c, int shown) {
-  if (c.options[kFirstToken] >= 0) return c.options[kFirstToken];
-  return first_row_showing(c.selection.query, shown);
-}
 const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens"};
 
 List list_of(const ViewContext& c, const TokenMerges& merges) {
@@ -149,7 +142,8 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   List list = list_of(c, *merges);
   list.lay_out(l.table);
-  list.table.first = first_row(c, static_cast<int>(list.layout().rows.size()));
+  if (c.options[kFirstToken] < 0)
+    list.table.first = first_row_showing(c.selection.query, static_cast<int>(std::ssize(list.layout().rows)));
   const bool lists = list.lay_out(l.table);
   viz::paint_piece_rows(picture, pieces, l.steps, style);
   if (lists) list.paint(picture);
@@ -163,9 +157,8 @@ Picture build(const ViewContext& c) {
 
 std::vector<std::string> step_lines(const ViewContext& c, const std::vector<model::MergeStep>& steps,
                                     int row) {
-  if (row == 0) {
+  if (row == 0)
     return {"before any merge", "bytes " + bytes_as_hex(bytes_of(c, token_at(c, c.selection.query).id))};
-  }
   const model::MergeStep& step = steps[row - 1];
   return {"merge " + std::to_string(row) + " of " + std::to_string(steps.size()) + ", rank " +
               grouped(step.rank) + " in merges.txt",
@@ -176,25 +169,19 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
 
 /// A row for each merge of each token; of a token that none made one row.
 Table table(const ViewContext& c) {
-  Table result;
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
-  if (!merges) return result;
-  result.header = {"position", "token", "id", "bytes", "merge", "rank", "left", "right", "merged"};
+  if (!merges) return {};
+  Table result{{"position", "token", "id", "bytes", "merge", "rank", "left", "right", "merged"}, {}};
   for (int i = 0; i < c.run->run->length(); ++i) {
     const int id = token_at(c, i).id;
-    const std::vector<std::string> token{std::to_string(i), c.run->tokens.labels[i], std::to_string(id),
-                                         bytes_as_hex(bytes_of(c, id))};
+    const auto add = [&](const auto&... merge) {
+      add_row(result, i, c.run->tokens.labels[i], id, bytes_as_hex(bytes_of(c, id)), merge...);
+    };
     const auto& steps = steps_of(c, *merges, i);
-    for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k) {
-      std::vector<std::string> row = token;
-      if (k < steps.size()) {
-        row.insert(row.end(),
-                   {std::to_string(k + 1), std::to_string(steps[k].rank), label_of(c, steps[k].left),
-                    label_of(c, steps[k].right), label_of(c, steps[k].merged)});
-      }
-      row.resize(result.header.size());
-      result.rows.push_back(std::move(row));
-    }
+    if (steps.empty()) add();
+    for (int k = 0; k < std::ssize(steps); ++k)
+      add(k + 1, steps[k].rank, label_of(c, steps[k].left), label_of(c, steps[k].right),
+          label_of(c, steps[k].merged));
   }
   return result;
 }
@@ -219,9 +206,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_row(c, region.rect);
   if (step) {
     facts.say(step_lines(c, steps, region.id), 2);
-    if (region.id > 0)
-      facts.value("rank", std::to_string(steps[static_cast<std::size_t>(region.id) - 1].rank),
-                  Fact::In::menu);
+    if (region.id > 0) facts.value("rank", std::to_string(steps[region.id - 1].rank), Fact::In::menu);
     return facts;
   }
   const int id = token_at(c, region.id).id;
@@ -249,18 +234,13 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View tokenization_view() {
-  View view;
-  view.id = "tokenization";
-  view.title = "Tokenization";
-  view.help = "the merges that built each token, step by step from its bytes, with their ranks";
-  view.group = Group::input;
+  View view = make_view(Group::input, "tokenization", "Tokenization",
+                        "the merges that built each token, step by step from its bytes, with their ranks",
+                        build, facts, table);
   view.options = {&kFirstToken};
   view.commands = query_steps("The token before this one", "The token after this one");
   add_list<kRows, click>(view);
   view.needs = Capability::weights | Capability::tokenizer;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
   return view;

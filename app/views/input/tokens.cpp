@@ -1,17 +1,16 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/token_statistics.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "viz/charts/chips.h"
 #include "viz/scene/colormap.h"
 
@@ -21,23 +20,18 @@ namespace {
 enum Role { kChip };  // Region::id: position
 
 /// -1: as the query's chip wants it.
-const Option<int> kFirstLine{{.name = "first-line",
-                              .label = "First line",
-                              .help = "first line of tokens that is shown (auto: so that the query's is)",
-                              .default_value = -1,
-                              .default_name = "auto",
-                              .low = 0,
-                              .high = 1 << 24,
-                              .kept = false,
-                              .reset_on_prompt_change = true,
-                              .pane_only = true,
-                              .control = Control::none}};
+const auto kFirstLine = make_option<int>("first-line", "First line",
+                                         "first line of tokens that is shown (auto: so that the query's is)",
+                                         {.default_value = -1,
+                                          .default_name = "auto",
+                                          .low = 0,
+                                          .high = 1 << 24,
+                                          .kept = false,
+                                          .reset_on_prompt_change = true,
+                                          .pane_only = true,
+                                          .control = Control::none});
 
 constexpr double kStrongestShade = 0.72;  // of the key colour, so that the text stays legible
-
-bool ends_line(std::string_view label) {
-  return label.ends_with("↵");
-}
 
 /// Weights of the query on the tokens; empty where it takes from other ones.
 std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) {
@@ -55,7 +49,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   for (int i = 0; i < tokens.length(); ++i) {
     viz::Chip chip;
     chip.label = tokens.labels[i];
-    chip.break_after = ends_line(chip.label);
+    chip.break_after = chip.label.ends_with("↵");
     chip.fill = theme.raised;
     chip.text = theme.text;
     if (i >= tokens.run_length) {  // beyond what the model can take
@@ -81,22 +75,13 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   return flow;
 }
 
-/// The chips in their lines, and which of the lines show.
+/// The chips in their lines, of which some show.
 struct Strip {
   viz::Rect area;
   viz::ChipFlow flow;
   std::vector<viz::ChipPlace> places;
-  int first = 0;  ///< line
-  int shown = 0;  ///< lines that have room
-  int lines = 0;
-
-  bool scrolls() const { return lines > shown; }
-  int last_first() const { return std::max(0, lines - shown); }
+  TableRows lines;
 };
-
-SetOption scroll_to(double line, int last_first) {
-  return {&kFirstLine, static_cast<int>(std::lround(std::clamp<double>(line, 0, last_first)))};
-}
 
 viz::Rect whole_area(const ViewContext& c) {
   const float m = std::min(margin(c), 2 * style_of(c).unit());
@@ -133,22 +118,23 @@ Strip lay_out(const ViewContext& c) {
   Strip strip;
   strip.area = whole_area(c);
   strip.flow = make_flow(c);
-  strip.shown = std::max(
+  const int room = std::max(
       1, static_cast<int>(std::floor((strip.area.h + style.unit() + 0.5F) / viz::chip_line_height(style))));
+  int lines = 0;
   const auto place = [&] {
     strip.places = viz::place_chips(strip.flow, strip.area.w, style);
-    strip.lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
+    lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
   };
   place();
-  if (c.in_pane && strip.scrolls()) {
+  if (c.in_pane && lines > room) {
     const int count = static_cast<int>(strip.places.size());
     strip.area.w = std::max(0.F, strip.area.w - note_room(c, note_of(c, 0, 0, count, strip.area.h)));
     place();
   }
   if (strip.places.empty()) return strip;
-  const int of_query = strip.places[c.selection.query].line;
-  const int first = c.options[kFirstLine] < 0 ? of_query - strip.shown / 2 : c.options[kFirstLine];
-  strip.first = std::clamp(first, 0, strip.last_first());
+  const int shown = std::min(room, lines), of_query = strip.places[c.selection.query].line;
+  const int first = c.options[kFirstLine] < 0 ? of_query - shown / 2 : c.options[kFirstLine];
+  strip.lines = {&kFirstLine, std::clamp(first, 0, lines - shown), shown, lines, strip.area};
   return strip;
 }
 
@@ -174,46 +160,39 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c)) return *words;
   Picture picture = blank(c);
   const Strip strip = lay_out(c);
-  viz::paint_chips(picture, strip.flow, strip.places, strip.first, strip.area, style_of(c));
+  viz::paint_chips(picture, strip.flow, strip.places, strip.lines.first, strip.area, style_of(c));
   if (picture.regions.empty()) picture.whole = false;
-  if (c.in_pane && strip.scrolls()) paint_note(picture, c);
+  if (c.in_pane && strip.lines.scrolls()) paint_note(picture, c);
   return picture;
 }
 
-/// " (its guess 3 of 1,024)"; nothing where guesses have no order.
-std::string place_of_guess(int rank, int vocabulary) {
-  if (rank < 0) return "";
-  return " (its guess " + std::to_string(rank + 1) + " of " + grouped(vocabulary) + ")";
+/// What the model guessed where a token stands, from those before it; none: not known, or it did not.
+std::optional<model::PositionStatistics> guessed_before(const ViewContext& c, int position) {
+  const auto statistics = c.run->model->tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
+  const bool known = statistics && position > 0 && position < c.run->tokens.run_length &&
+                     position <= std::ssize(statistics->positions);
+  return known ? std::optional(statistics->positions[position - 1]) : std::nullopt;
 }
 
 Table table(const ViewContext& c) {
-  Table result;
-  if (!c.run) return result;
+  if (!c.run) return {};
   const PromptTokens& tokens = c.run->tokens;
   const auto& tokenizer = c.run->model->tokenizer;
-  const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = shading_of(c, pattern.get());
-  result.header = {"position", "id", "token", "bytes", "start", "end", "probability", "rank", "weight"};
+  Table result{{"position", "id", "token", "bytes", "start", "end", "probability", "rank", "weight"}, {}};
   for (int i = 0; i < tokens.length(); ++i) {
     const model::Token& token = tokens.tokens[i];
-    std::vector<std::string> row{std::to_string(i),
-                                 std::to_string(token.id),
-                                 tokens.labels[i],
-                                 tokenizer ? bytes_as_hex(tokenizer->bytes(token.id)) : "",
-                                 std::to_string(token.start),
-                                 std::to_string(token.end),
-                                 "",
-                                 "",
-                                 ""};
-    if (statistics && i > 0 && i < tokens.run_length && i <= std::ssize(statistics->positions)) {
-      const model::PositionStatistics& before = statistics->positions[i - 1];
-      row[6] = plain(before.next_probability);
-      row[7] = before.next_rank >= 0 ? std::to_string(before.next_rank + 1) : "nan";
+    std::optional<double> probability;
+    std::optional<std::string> rank;
+    if (const auto before = guessed_before(c, i)) {
+      probability = before->next_probability;
+      rank = rank_in_file(before->next_rank);
     }
-    if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i))
-      row[8] = plain(weights[i]);
-    result.rows.push_back(std::move(row));
+    std::optional<float> weight;
+    if (i < std::ssize(weights) && !pattern->masked(c.selection.query, i)) weight = weights[i];
+    add_row(result, i, token.id, tokens.labels[i], tokenizer ? bytes_as_hex(tokenizer->bytes(token.id)) : "",
+            token.start, token.end, probability, rank, weight);
   }
   return result;
 }
@@ -251,14 +230,14 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return keys_along_prompt(c, gesture);
   }
   if (gesture.kind == Gesture::Kind::wheel) {
-    const Strip strip = lay_out(c);
-    return {scroll_to(strip.first + (gesture.by.y > 0 ? -1 : 1), strip.last_first())};
+    const TableRows lines = lay_out(c).lines;
+    return {lines.from(lines.first + (gesture.by.y > 0 ? -1 : 1))};
   }
   if (gesture.kind != Gesture::Kind::click || !hit) return {};
   const int position = region_of(picture, *hit).id;
   if (position >= c.run->run->length()) return {};  // beyond what the model can take
   // Nothing moves under the mouse.
-  return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).first}};
+  return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).lines.first}};
 }
 
 /// What can be done with a token.
@@ -295,12 +274,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
               Fact::In::tooltip);
     return facts;
   }
-  if (const auto statistics = tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
-      statistics && position > 0 && position <= std::ssize(statistics->positions)) {
-    const model::PositionStatistics& before = statistics->positions[position - 1];
-    facts.say("the model found it " + percent(before.next_probability) + " probable" +
-                  place_of_guess(before.next_rank, c.run->run->config.vocab_size),
-              Fact::In::tooltip);
+  if (const auto before = guessed_before(c, position)) {
+    std::string words = "the model found it " + percent(before->next_probability) + " probable";
+    if (before->next_rank >= 0)  // else guesses have no order
+      words += " (its guess " + std::to_string(before->next_rank + 1) + " of " +
+               grouped(c.run->run->config.vocab_size) + ")";
+    facts.say(words, Fact::In::tooltip);
   }
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = shading_of(c, pattern.get());
@@ -325,33 +304,20 @@ std::vector<MenuLine> menu(const ViewContext& c) {
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   if (!c.run || picture.regions.empty()) return {};
-  const Strip strip = lay_out(c);
-  if (!strip.scrolls()) return {};
-  const float right = c.width - kScrollBar * c.font_size;
-  return {{false,
-           {strip.area.x, strip.area.y, right - strip.area.x, strip.area.h},
-           static_cast<double>(strip.first),
-           static_cast<double>(strip.shown),
-           static_cast<double>(strip.lines),
-           [last = strip.last_first()](double first) -> ViewActions { return {scroll_to(first, last)}; }}};
+  return lay_out(c).lines.bars(c.width - kScrollBar * c.font_size);
 }
 
 }  // namespace
 
 View tokens_view() {
-  View view;
-  view.id = "tokens";
-  view.title = "Tokens";
-  view.help = "the prompt's tokens, shaded by what the query attends to in the chosen head";
-  view.group = Group::input;
+  View view = make_view(Group::input, "tokens", "Tokens",
+                        "the prompt's tokens, shaded by what the query attends to in the chosen head", build,
+                        facts, table);
   view.place = Place::strip;
   view.options = {&kValueMax, &kFirstLine};
   view.on = on;
   view.menu = menu;
   view.scrolls = scrolls;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.needs = Capability::patterns;
   view.whole_height = whole_height;
   view.caption = {true, true, true};

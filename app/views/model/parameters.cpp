@@ -1,14 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/tensor_picture.h"
 #include "app/run/sources/model_sizes.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/heatmap.h"
@@ -22,11 +19,9 @@ namespace {
 /// bins. size: id: its place on the ladder.
 enum Role { kRow, kMap, kBins, kSize };
 
-const Option<int> kTensor{
-    {.name = "tensor",
-     .label = "Tensor",
-     .help = "the tensor whose values are shown; those of a block are of the chosen layer's",
-     .default_value = 4,
+const auto kTensor = make_option<int>(
+    "tensor", "Tensor", "the tensor whose values are shown; those of a block are of the chosen layer's",
+    {.default_value = 4,
      .choices = {{"wte.weight", "wte", "Token embedding"},
                  {"wpe.weight", "wpe", "Position embedding"},
                  {"ln_1.weight", "ln_1.weight", "Gain before attention"},
@@ -44,9 +39,9 @@ const Option<int> kTensor{
                  {"ln_f.weight", "ln_f.weight", "Gain before the unembedding"},
                  {"ln_f.bias", "ln_f.bias", "Bias before the unembedding"},
                  {"lm_head.weight", "lm_head", "Unembedding, where it is not wte"}},
-     .control = Control::none}};
+     .control = Control::none});
 
-const Option<int> kFirstTensor =
+const auto kFirstTensor =
     first_row_option("first-tensor", "First row", "first row of the table of tensors that is shown");
 
 // ---- what there is ----
@@ -242,16 +237,11 @@ viz::Rect paint_heading(Picture& picture, const ViewContext& c, std::string_view
 }
 
 std::string figures_of(const TensorPicture& p) {
-  const auto words = [](double v) { return viz::number(v, 3); };
-  return "mean " + words(p.mean) + ", deviation " + words(p.deviation) + ", from " +
-         words(static_cast<double>(p.low)) + " to " + words(static_cast<double>(p.high));
+  return "mean " + viz::number(p.mean, 3) + ", deviation " + viz::number(p.deviation, 3) + ", from " +
+         viz::number(static_cast<double>(p.low), 3) + " to " + viz::number(static_cast<double>(p.high), 3);
 }
 
 constexpr double kOutliers = 0.005;  // of the cells may lie beyond the colours
-
-viz::ColorScale scale_of(const TensorPicture& p) {
-  return viz::robust_scale(p.matrix(), kOutliers, {p.low, p.high, 0});
-}
 
 void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p, viz::Rect area) {
   const viz::Style style = style_of(c);
@@ -259,15 +249,10 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   const model::Parameter& parameter = parameter_of(c);
   viz::Rect below = paint_heading(picture, c, parameter.name, "[" + shape_of(parameter) + "]", area);
   const bool there = p != nullptr && !p->pooled.empty();
-  std::string words = kComputing;
-  if (there) {
-    words = figures_of(*p);
-  } else if (const std::string failure = c.failure(PictureOfTensor{tensor_of(c)}); !failure.empty()) {
-    words = failure;
-  }
+  std::string words = there ? figures_of(*p) : c.failure(PictureOfTensor{tensor_of(c)});
+  if (words.empty()) words = kComputing;
   viz::Point note{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
-  viz::add_label(picture.scene, style, words, {below.x, note.y}, style.small(), c.theme->text_muted,
-                 viz::FontStyle::regular, viz::Align::left, below.w);
+  paint_small_lines(picture, c, {words}, {below.x, below.y}, below.w);
   // What a cell stands for has a line of its own where the figures leave it no room.
   float used = line + 2 * u;
   if (below.right() - note.x < 15 * em && below.h >= 20 * em) {
@@ -279,7 +264,7 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   float bins_h = below.h >= 12 * em ? std::min(9 * em, 0.3F * below.h) : 0;
   if (p->rows == 1 && bins_h > 0) bins_h = std::min(16 * em, 0.6F * below.h);
   viz::Rect map = below;
-  const viz::ColorScale scale = scale_of(*p);
+  const viz::ColorScale scale = viz::robust_scale(p->matrix(), kOutliers, {p->low, p->high, 0});
   const float scale_w = viz::color_scale_width(scale, "value", std::nullopt, style);
   const float numbers_w = viz::row_numbers_width(p->rows, style),
               numbers_h = viz::column_numbers_height(style);
@@ -316,14 +301,14 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
                            {map.right() + 4 * u, map.y, scale_w, std::max(map.h, 6 * em)}, style);
   }
   if (bins_h <= 0) return;
-  viz::Histogram histogram;
-  histogram.bins = p->bins;
-  histogram.low = p->bins_low;
-  histogram.high = p->bins_high;
-  histogram.title = "value";
-  histogram.color = c.theme->accent.with_alpha(170);
-  histogram.role = kBins;
-  viz::paint_histogram(picture, histogram, {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
+  viz::paint_histogram(picture,
+                       {.bins = p->bins,
+                        .low = p->bins_low,
+                        .high = p->bins_high,
+                        .title = "value",
+                        .color = c.theme->accent.with_alpha(170),
+                        .role = kBins},
+                       {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
 }
 
 Picture build(const ViewContext& c) {
@@ -383,45 +368,29 @@ std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p,
   return lines;
 }
 
-/// The line of a region; none: it is no row's.
-std::optional<Line> line_at(const ViewContext& c, const viz::Region& region) {
-  const std::vector<Line> lines = lines_of(c);
-  if (region.role != kRow || region.id >= std::ssize(lines)) return std::nullopt;
-  return lines[region.id];
-}
-
 std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
   const auto total = static_cast<double>(c.run->model->transformer->parameter_count());
-  std::vector<std::string> lines{
-      line.tensor ? line.tensor->name + " [" + line.shape + "]" : "block " + std::to_string(line.layer),
-      grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total)};
-  if (line.tensor) lines.emplace_back(kTensor.choices[choice_of(*line.tensor)].help);
-  return lines;
-}
-
-std::vector<std::string> size_lines(const ModelSize& size) {
-  std::vector<std::string> lines{size.name, grouped(size.count) + " values",
-                                 std::to_string(size.layers) + " blocks of width " + grouped(size.width)};
-  if (const std::string other = other_count(size); !other.empty()) lines.push_back(other);
-  return lines;
+  const std::string values =
+      grouped(line.count) + " values, " + percent(static_cast<double>(line.count) / total);
+  if (!line.tensor) return {"block " + std::to_string(line.layer), values};
+  return {line.tensor->name + " [" + line.shape + "]", values,
+          std::string(kTensor.choices[choice_of(*line.tensor)].help)};
 }
 
 /// A row for each tensor of every block, and the four published sizes.
 Table table(const ViewContext& c) {
-  Table result;
-  if (!c.run) return result;
-  result.header = {"tensor", "shape", "values", "share"};
+  if (!c.run) return {};
+  Table result{{"tensor", "shape", "values", "share"}, {}};
   const model::Transformer& transformer = *c.run->model->transformer;
-  const auto total = static_cast<double>(transformer.parameter_count());
+  const std::int64_t total = transformer.parameter_count();
   for (const model::Parameter& parameter : transformer.parameters()) {
     const std::int64_t count = model::value_count(parameter);
-    result.rows.push_back({parameter.name, shape_of(parameter, " x ", false), std::to_string(count),
-                           plain(static_cast<double>(count) / total)});
+    add_row(result, parameter.name, shape_of(parameter, " x ", false), count,
+            static_cast<double>(count) / static_cast<double>(total));
   }
-  result.rows.push_back({"all", "", std::to_string(transformer.parameter_count()), "1"});
+  add_row(result, "all", "", total, 1);
   for (const ModelSize& size : sizes_of(c))
-    result.rows.push_back({size.name, std::to_string(size.layers) + " x " + std::to_string(size.width),
-                           std::to_string(size.count), ""});
+    add_row(result, size.name, std::to_string(size.layers) + " x " + std::to_string(size.width), size.count);
   return result;
 }
 
@@ -437,10 +406,8 @@ ViewActions choose(const ViewContext& c, const Line& line) {
 ViewActions move_tensor(const ViewContext& c, int by) {
   const std::vector<Line> lines = lines_of(c);
   const auto now = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
-  for (auto i = now - lines.begin() + by; i >= 0 && i < std::ssize(lines); i += by) {
-    const Line& line = lines[i];
-    if (line.tensor) return choose(c, line);
-  }
+  for (auto i = now - lines.begin() + by; i >= 0 && i < std::ssize(lines); i += by)
+    if (lines[i].tensor) return choose(c, lines[i]);
   return {};
 }
 
@@ -453,8 +420,9 @@ std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, c
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto line = line_at(c, region_of(picture, hit));
-  return line ? choose(c, *line) : ViewActions{};
+  const viz::Region& region = region_of(picture, hit);
+  const std::vector<Line> lines = lines_of(c);
+  return region.role == kRow && region.id < std::ssize(lines) ? choose(c, lines[region.id]) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -465,17 +433,24 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.overlay.add(viz::StrokeRect{frame.inset(-0.5F), c.theme->text, 1});
     facts.say(std::move(lines));
   };
-  if (const auto line = line_at(c, region)) {
-    if (region.role == kRow) framed(region.rect, line_lines(c, *line));
-    const std::string count = std::to_string(line->count);
+  if (region.role == kRow) {
+    const std::vector<Line> lines = lines_of(c);
+    if (region.id >= std::ssize(lines)) return facts;
+    const Line& line = lines[region.id];
+    const std::string count = std::to_string(line.count);
+    framed(region.rect, line_lines(c, line));
     facts.commands.push_back(
-        {line->tensor ? "Show its values" : "Open block " + std::to_string(line->layer), choose(c, *line)});
+        {line.tensor ? "Show its values" : "Open block " + std::to_string(line.layer), choose(c, line)});
     facts.copy(count, count);
+    return facts;
   }
-  if (region.role == kRow) return facts;
   if (region.role == kSize) {
     const std::vector<ModelSize> sizes = sizes_of(c);
-    if (region.id < std::ssize(sizes)) framed(region.rect, size_lines(sizes[region.id]));
+    if (region.id >= std::ssize(sizes)) return facts;
+    const ModelSize& size = sizes[region.id];
+    framed(region.rect, {size.name, grouped(size.count) + " values",
+                         std::to_string(size.layers) + " blocks of width " + grouped(size.width)});
+    facts.say(other_count(size));
     return facts;
   }
   const auto p = c.ask(PictureOfTensor{tensor_of(c)});
@@ -508,18 +483,14 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View parameters_view() {
-  View view;
-  view.id = "parameters";
-  view.title = "Parameters";
-  view.help = "every tensor of the model with its shape, its share and its values, beside the sizes of GPT-2";
-  view.group = Group::model;
+  View view = make_view(
+      Group::model, "parameters", "Parameters",
+      "every tensor of the model with its shape, its share and its values, beside the sizes of GPT-2", build,
+      facts, table);
   view.options = {&kTensor, &kFirstTensor};
   add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
   view.figure_size = figure_size;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.caption = {false, false, false};
   return view;
 }

@@ -1,11 +1,9 @@
-#include "app/run/analyses/attribution.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
 #include "app/views/output/attribution_numbers.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
@@ -22,34 +20,22 @@ namespace {
 enum Role { kCell, kEnd, kRow };
 using Numbers = AttributionNumbers;
 
-const Option<int> kToken{
-    {.name = "logit-rank",
-     .label = "Token",
-     .help =
-         "whose logit is taken apart: the guess of this rank, of the original where something is compared",
-     .default_value = 1,
-     .low = 1,
-     .high = 100,
-     .keys = "hH"}};
-const Option<int> kAgainst{{.name = "against-rank",
-                            .label = "Against",
-                            .help = "the guess whose logit is subtracted, by its rank (0: none)",
-                            .default_value = 0,
-                            .default_name = "none",
-                            .low = 0,
-                            .high = 100,
-                            .keys = "wW"}};
-const Option<AttributionList> kList{
-    {.name = "attribution-list",
-     .label = "List",
-     .help = "what is listed beside the grid",
-     .default_value = 0,
+const auto kToken = make_option<int>(
+    "logit-rank", "Token",
+    "whose logit is taken apart: the guess of this rank, of the original where something is compared",
+    {.default_value = 1, .low = 1, .high = 100, .keys = "hH"});
+const auto kAgainst =
+    make_option<int>("against-rank", "Against", "the guess whose logit is subtracted, by its rank (0: none)",
+                     {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
+const auto kList = make_option<AttributionList>(
+    "attribution-list", "List", "what is listed beside the grid",
+    {.default_value = 0,
      .choices = {{"parts", "Parts", "Every part of the model, the strongest first"},
                  {"layers", "Layers", "Each layer's heads, bias and MLP together"},
                  {"sources", "Sources",
                   "The tokens that the chosen head takes its part from, the strongest first"}},
-     .keys = "cC"}};
-const Option<int> kFirstRow =
+     .keys = "cC"});
+const auto kFirstRow =
     first_row_option("first-contribution", "First contribution", "first row of the list that is shown", true);
 
 // ---- the numbers ----
@@ -63,15 +49,6 @@ std::optional<AttributionOf> question_of(const ViewContext& c) {
   return AttributionOf{std::max(0, c.selection.query), *token, *other};
 }
 
-std::shared_ptr<const Attribution> attribution_of(const ViewContext& c) {
-  const auto question = question_of(c);
-  return c.run && question ? c.ask(*question) : nullptr;
-}
-
-std::shared_ptr<const SourceParts> sources_of(const ViewContext& c, const Attribution& of) {
-  return c.ask(SourcesOf{c.selection.layer, c.selection.head, c.selection.query, of.token, of.against});
-}
-
 std::string target_of(const ViewContext& c, const Attribution& a) {
   const std::string token = "“" + label_of(c, a.token) + "”";
   return a.against < 0 ? token : token + " − “" + label_of(c, a.against) + "”";
@@ -79,11 +56,14 @@ std::string target_of(const ViewContext& c, const Attribution& a) {
 
 /// None while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  auto of = attribution_of(c);
+  const auto question = question_of(c);
+  auto of = c.run && question ? c.ask(*question) : nullptr;
   if (!of) return std::nullopt;
+  const Selection& at = c.selection;
   const AttributionList list = c.options[kList];
   std::shared_ptr<const SourceParts> sources;
-  if (list == AttributionList::sources) sources = sources_of(c, *of);
+  if (list == AttributionList::sources)
+    sources = c.ask(SourcesOf{at.layer, at.head, at.query, of->token, of->against});
   return attribution_numbers(std::move(of), list, std::move(sources), c.run->tokens);
 }
 
@@ -104,15 +84,9 @@ viz::ColorScale scale_of(const Numbers& n) {
 // ---- the list ----
 
 std::string heading_of(const ViewContext& c) {
-  switch (c.options[kList]) {
-    case AttributionList::parts:
-      return "part";
-    case AttributionList::layers:
-      return "layer";
-    case AttributionList::sources:
-      break;
-  }
-  return head_name(c.selection.layer, c.selection.head) + " from";
+  const AttributionList list = c.options[kList];
+  if (list == AttributionList::sources) return head_name(c.selection.layer, c.selection.head) + " from";
+  return list == AttributionList::layers ? "layer" : "part";
 }
 
 /// Whether there is something that only tokens gave that nothing here stands for.
@@ -124,7 +98,8 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = 
 
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
-  const bool sources = c.options[kList] == AttributionList::sources;
+  const AttributionList listed = c.options[kList];
+  const bool sources = listed == AttributionList::sources;
   List list(c, kRows, static_cast<int>(n.names.size()));
   if (sources) list.number("", 5, n.ids, {.color = theme.text_muted, .digits = 0});
   list.text(heading_of(c), 9, n.names,
@@ -137,18 +112,18 @@ List list_of(const ViewContext& c, const Numbers& n) {
   list.bar(c.side == Side::difference ? difference_name(c) : "logit", 8, theme.accent, n.values,
            {.digits = 4, .most = 20 * c.font_size});
   const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
-    viz::FixedRow row{list.cell(named, name), list.cell(list.last(), value)};
+    viz::FixedRow& row = list.table.footer.emplace_back();
+    row = {list.cell(named, name), list.cell(list.last(), value)};
     for (viz::FixedCell& cell : row) cell.color = color;
-    list.table.footer.push_back(row);
   };
   if (shows_gone(c, n))
     footer("of the " + second_name(*c.run) + " alone", viz::fixed_number(n.sources->gone, 4),
            theme.text_muted);
   footer("sum", sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4), theme.text);
-  if (c.options[kList] != AttributionList::layers) list.table.row_names = sources ? "sources" : "parts";
+  if (listed != AttributionList::layers) list.table.row_names = sources ? "sources" : "parts";
   const auto marked = std::ranges::find_if(n.ids, [&](int id) {
     if (sources) return id == c.selection.key;
-    if (c.options[kList] == AttributionList::layers) return id == c.selection.layer;
+    if (listed == AttributionList::layers) return id == c.selection.layer;
     const Contribution& part = n.parts[id];
     return part.layer == c.selection.layer && part.col == c.selection.head;
   });
@@ -199,11 +174,7 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
     picture.scene.add(viz::FillRect{cell, under, 1});
     viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small, text_on(c, under),
                    viz::FontStyle::regular, viz::Align::center, width);
-    viz::Region region;
-    region.role = kEnd;
-    region.id = end;
-    region.rect = cell;
-    picture.regions.push_back(region);
+    picture.regions.push_back({.role = kEnd, .id = end, .rect = cell});
   }
   return true;
 }
@@ -263,52 +234,44 @@ struct Under {
   int part = -1;  ///< index into the parts
   int layer = -1;
   int source = -1;
+  bool operator==(const Under&) const = default;
 };
 
 Under under(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const auto part_at = [&](int layer, int col) {
+  const auto part_at = [&](int layer, int col) -> Under {
     const auto found = std::ranges::find_if(
         n.parts, [&](const Contribution& part) { return part.layer == layer && part.col == col; });
-    return found != n.parts.end() ? static_cast<int>(found - n.parts.begin()) : -1;
+    return {.part = found != n.parts.end() ? static_cast<int>(found - n.parts.begin()) : -1};
   };
-  Under result;
-  if (region.role == kCell) result.part = part_at(hit.row, hit.col);
-  if (region.role == kEnd) result.part = part_at(-1, region.id);
-  if (region.role != kRow || region.id >= std::ssize(n.ids)) return result;
+  if (region.role == kCell) return part_at(hit.row, hit.col);
+  if (region.role == kEnd) return part_at(-1, region.id);
+  if (region.id >= std::ssize(n.ids)) return {};
   const int id = n.ids[region.id];
-  switch (c.options[kList]) {
-    case AttributionList::parts:
-      result.part = id;
-      break;
-    case AttributionList::layers:
-      result.layer = std::max(id, -1);
-      if (id < 0) result.part = part_at(-1, -1 - id);
-      break;
-    case AttributionList::sources:
-      result.source = id;
-      break;
-  }
-  return result;
+  const AttributionList list = c.options[kList];
+  if (list == AttributionList::parts) return {.part = id};
+  if (list == AttributionList::sources) return {.source = id};
+  return id < 0 ? part_at(-1, -1 - id) : Under{.layer = id};
 }
 
 std::string percent_of_sum(const Attribution& a, double value) {
   return a.sum() != 0 ? viz::fixed_number(100 * value / a.sum(), 1) + " % of the sum" : "";
 }
 
-/// "L5 H1", "+2.3456".
+/// "L5 H1", and what it adds.
 std::pair<std::string, double> said_of(const ViewContext& c, const Numbers& n, const Under& at) {
-  if (at.part >= 0) {
-    const Contribution& part = n.parts[at.part];
-    return {part.name, part.value};
-  }
+  if (at.part >= 0) return {n.parts[at.part].name, n.parts[at.part].value};
   if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
   return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
           n.sources->parts[at.source]};
 }
 
-bool is_head(const Numbers& n, int part) {
-  return part >= 0 && n.parts[part].layer >= 0 && n.parts[part].col < n.of->n_head();
+/// The head that a part is; none for others.
+std::optional<SelectHead> head_of(const Numbers& n, int index) {
+  if (index < 0) return std::nullopt;
+  const Contribution& part = n.parts[index];
+  if (part.layer < 0 || part.col >= n.of->n_head()) return std::nullopt;
+  return SelectHead{part.layer, part.col};
 }
 
 std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
@@ -323,32 +286,32 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   if (!n) return {};
   const Under at = under(c, *n, picture, hit);
   if (at.source >= 0) return {clicked_key(c, at.source)};
-  if (!is_head(*n, at.part)) return {};
-  const Contribution& part = n->parts[at.part];
-  return {SelectHead{part.layer, part.col}};
+  const auto head = head_of(*n, at.part);
+  return head ? ViewActions{*head} : ViewActions{};
+}
+
+/// Frames the place of something in the grid, in the line of the ends and in the list.
+void frame_all(viz::Scene& overlay, const ViewContext& c, const Numbers& n, const Picture& picture,
+               const Under& at) {
+  const auto frame = [&](const viz::Rect& rect) {
+    overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
+  };
+  for (int i = 0; i < std::ssize(picture.regions); ++i) {
+    const viz::Region& region = picture.regions[i];
+    if (region.role != kCell) {
+      if (under(c, n, picture, {i, 0, 0}) == at) frame(region.rect.inset(0.5F));
+    } else if (at.part >= 0 && n.parts[at.part].layer >= 0) {
+      frame(region.cell_rect(n.parts[at.part].layer, n.parts[at.part].col).inset(-0.5F));
+    }
+  }
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
-  const auto n = c.run ? numbers_of(c) : std::nullopt;
-  if (!n) return facts;
-  const Under at = under(c, *n, picture, hit);
-  if (at.part < 0 && at.layer < 0 && at.source < 0) return facts;
-  for (std::size_t i = 0; i < picture.regions.size(); ++i) {
-    const viz::Region& region = picture.regions[i];
-    const auto frame = [&](const viz::Rect& rect) {
-      facts.overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
-    };
-    if (region.role == kCell) {
-      if (at.part < 0) continue;
-      const Contribution& part = n->parts[at.part];
-      if (part.layer >= 0) frame(region.cell_rect(part.layer, part.col).inset(-0.5F));
-    } else {
-      const Under there = under(c, *n, picture, {static_cast<int>(i), 0, 0});
-      if (there.part == at.part && there.layer == at.layer && there.source == at.source)
-        frame(region.rect.inset(0.5F));
-    }
-  }
+  const auto n = numbers_of(c);
+  const Under at = n ? under(c, *n, picture, hit) : Under{};
+  if (at == Under{}) return facts;
+  frame_all(facts.overlay, c, *n, picture, at);
   const auto [name, value] = said_of(c, *n, at);
   const std::string what = n->of->against < 0 ? "logit" : "difference";
   const bool change = c.side == Side::difference;
@@ -361,13 +324,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                  n->sources->weights[at.source]);
     add_choice_of_key(facts.commands, c, at.source, c.selection.query);
     facts.commands.push_back(choose_query(c, at.source));
-  } else if (const std::string share = percent_of_sum(*n->of, value); !share.empty()) {
-    facts.say(share);
+  } else {
+    facts.say(percent_of_sum(*n->of, value));
   }
-  if (is_head(*n, at.part)) {
-    const Contribution& part = n->parts[at.part];
-    facts.commands.push_back({"Show " + name, {SelectHead{part.layer, part.col}}});
-  }
+  if (const auto head = head_of(*n, at.part)) facts.commands.push_back({"Show " + name, {*head}});
   return facts;
 }
 
@@ -376,32 +336,31 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// A row for each part, what they add up to, and where they are listed the sources of the chosen head.
 Table table(const ViewContext& c) {
   Table result;
-  const auto n = c.run ? numbers_of(c) : std::nullopt;
+  const auto n = numbers_of(c);
   if (!n) return result;
   const Attribution& a = *n->of;
   const std::string what = difference_prefix(c);
   result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
-  const auto add = [&](const std::string& name, double value) -> auto& {
-    return result.rows.emplace_back(std::vector<std::string>{name, "", "", "", "", "", plain(value)});
+  const auto add = [&](const std::string& name, double value, std::optional<int> layer = {},
+                       std::optional<int> head = {}) {
+    add_row(result, name, layer, head, "", "", "", value);
   };
   for (const Contribution& part : n->parts) {
-    auto& row = add(part.name, part.value);
-    if (part.layer >= 0) row[1] = std::to_string(part.layer);
-    if (part.layer >= 0 && part.col < a.n_head()) row[2] = std::to_string(part.col);
+    if (part.layer < 0) {
+      add(part.name, part.value);
+    } else {
+      add(part.name, part.value, part.layer, part.col < a.n_head() ? std::optional(part.col) : std::nullopt);
+    }
   }
   add("sum", a.sum());
   add("left by rounding", a.left());
   add("logit of " + target_of(c, a), a.logit);
   if (!n->sources) return result;
   if (shows_gone(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->gone);
-  for (std::size_t key = 0; key < n->sources->parts.size(); ++key) {
-    auto& row = add(head_name(c.selection.layer, c.selection.head), n->sources->parts[key]);
-    row[1] = std::to_string(c.selection.layer);
-    row[2] = std::to_string(c.selection.head);
-    row[3] = std::to_string(key);
-    row[4] = c.run->tokens.labels[key];
-    row[5] = plain(n->sources->weights[key]);
-  }
+  const auto [layer, head, query, chosen] = c.selection;
+  for (int key = 0; key < std::ssize(n->sources->parts); ++key)
+    add_row(result, head_name(layer, head), layer, head, key, c.run->tokens.labels[key],
+            n->sources->weights[key], n->sources->parts[key]);
   return result;
 }
 
@@ -413,18 +372,14 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View attribution_view() {
-  View view;
-  view.id = "attribution";
-  view.title = "Attribution";
-  view.help = "what each head, MLP, bias and embedding adds to a logit, or to the difference of two";
-  view.group = Group::output;
+  View view =
+      make_view(Group::output, "attribution", "Attribution",
+                "what each head, MLP, bias and embedding adds to a logit, or to the difference of two", build,
+                facts, table);
   view.options = {&kToken, &kAgainst, &kList, &kFirstRow};
   view.commands = query_steps("The query before this one", "The query after this one");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, true, true};
   return view;

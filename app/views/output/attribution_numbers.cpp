@@ -1,13 +1,11 @@
 #include "app/views/output/attribution_numbers.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 
 namespace headscope::app {
 namespace {
@@ -22,16 +20,28 @@ std::string name_of_cell(const Attribution& a, int layer, int col) {
   return "L" + std::to_string(layer) + (col == a.n_head() ? " bias" : " MLP");
 }
 
+/// What is in no layer and each layer, in the order of the pass.
+template <class End, class Layer>
+void for_each_in_order(const Attribution& a, const End& end, const Layer& layer) {
+  end(kTokenEmbedding);
+  end(kPositionEmbedding);
+  for (int i = 0; i < a.layers; ++i) layer(i);
+  end(kFinalBias);
+  if (a.edited) end(kEdits);
+}
+
 std::vector<Contribution> parts_of(const Attribution& a) {
   const std::vector<std::string> ends = end_names(a);
   std::vector<Contribution> parts;
-  const auto add_end = [&](int end) { parts.push_back({-1, end, ends[end], end_of(a, end)}); };
-  add_end(kTokenEmbedding);
-  add_end(kPositionEmbedding);
-  for (int layer = 0; layer < a.layers; ++layer)
-    for (int col = 0; col < a.n_head() + 2; ++col)
-      parts.push_back({layer, col, name_of_cell(a, layer, col), cell_of(a, layer, col)});
-  for (int end = kFinalBias; end < std::ssize(ends); ++end) add_end(end);
+  for_each_in_order(
+      a,
+      [&](int end) {
+        parts.push_back({-1, end, ends[end], end_of(a, end)});
+      },
+      [&](int layer) {
+        for (int col = 0; col < a.n_head() + 2; ++col)
+          parts.push_back({layer, col, name_of_cell(a, layer, col), cell_of(a, layer, col)});
+      });
   return parts;
 }
 
@@ -44,11 +54,9 @@ void add_row(AttributionNumbers& n, int id, std::string name, double value) {
 void add_layer_rows(AttributionNumbers& n) {
   const Attribution& a = *n.of;
   const std::vector<std::string> ends = end_names(a);
-  const auto add_end = [&](int end) { add_row(n, -1 - end, ends[end], end_of(a, end)); };
-  add_end(kTokenEmbedding);
-  add_end(kPositionEmbedding);
-  for (int layer = 0; layer < a.layers; ++layer) add_row(n, layer, n.layer_names[layer], a.layer(layer));
-  for (int end = kFinalBias; end < std::ssize(ends); ++end) add_end(end);
+  for_each_in_order(
+      a, [&](int end) { add_row(n, -1 - end, ends[end], end_of(a, end)); },
+      [&](int layer) { add_row(n, layer, n.layer_names[layer], a.layer(layer)); });
   n.sum = a.sum();
 }
 
@@ -85,16 +93,7 @@ std::vector<std::string> end_names(const Attribution& of) {
 }
 
 double end_of(const Attribution& of, int which) {
-  switch (which) {
-    case kTokenEmbedding:
-      return of.token_embedding;
-    case kPositionEmbedding:
-      return of.position_embedding;
-    case kFinalBias:
-      return of.final_bias;
-    default:
-      return of.edits;
-  }
+  return std::array{of.token_embedding, of.position_embedding, of.final_bias, of.edits}[which];
 }
 
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
@@ -105,24 +104,14 @@ AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, At
   n.sources = std::move(sources);
   const Attribution& a = *n.of;
   n.parts = parts_of(a);
-  for (int layer = 0; layer < a.layers; ++layer) {
-    n.layer_names.push_back("L" + std::to_string(layer));
-    for (int col = 0; col < a.n_head() + 2; ++col)
-      n.grid.push_back(static_cast<float>(cell_of(a, layer, col)));
-  }
+  for (const Contribution& part : n.parts)
+    if (part.layer >= 0) n.grid.push_back(static_cast<float>(part.value));
+  for (int layer = 0; layer < a.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
   for (int head = 0; head < a.n_head(); ++head) n.column_names.push_back("H" + std::to_string(head));
   n.column_names.insert(n.column_names.end(), {"bias", "MLP"});
-  switch (list) {
-    case AttributionList::parts:
-      add_part_rows(n);
-      break;
-    case AttributionList::layers:
-      add_layer_rows(n);
-      break;
-    case AttributionList::sources:
-      add_source_rows(n, tokens);
-      break;
-  }
+  if (list == AttributionList::parts) add_part_rows(n);
+  if (list == AttributionList::layers) add_layer_rows(n);
+  if (list == AttributionList::sources) add_source_rows(n, tokens);
   return n;
 }
 

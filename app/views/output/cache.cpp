@@ -3,16 +3,13 @@
 #include <numeric>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/continuations.h"
 #include "app/views/output/sampling_options.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/view.h"
 #include "viz/charts/axis.h"
-#include "viz/charts/heatmap.h"
 
 namespace headscope::app {
 namespace {
@@ -21,7 +18,6 @@ enum Role { kCell };  // a row for each pass, a column for each position
 
 /// One pass through the model.
 struct Pass {
-  std::string label;
   int kept = 0;      ///< positions whose keys and values it found in the cache
   int computed = 0;  ///< positions behind these, whose keys and values it added
   int length() const { return kept + computed; }
@@ -29,6 +25,7 @@ struct Pass {
 
 struct Passes {
   std::vector<Pass> passes;         ///< the first one is the run's own
+  std::vector<std::string> names;   ///< of the passes: the token that was added
   std::vector<std::string> labels;  ///< of all positions
   std::size_t bytes_a_token = 0;    ///< of keys and values in all layers
   bool full = false;                ///< n_ctx is reached
@@ -46,12 +43,14 @@ std::optional<Passes> passes_of(const ViewContext& c) {
   if (!c.run || !drawn) return std::nullopt;
   const model::Run& run = *c.run->run;
   Passes p;
-  p.passes.push_back({"prompt", 0, run.length()});  // as if nothing of it had been there before
+  p.passes.push_back({0, run.length()});  // as if nothing of it had been there before
+  p.names.emplace_back("prompt");
   p.labels.assign(c.run->tokens.labels.begin(), c.run->tokens.labels.begin() + run.length());
   if (!drawn->texts.empty()) {
     for (const DrawnToken& token : drawn->texts.front()) {
       p.labels.push_back(label_of(c, token.id));
-      p.passes.push_back({p.labels.back(), token.kept, token.computed});
+      p.names.push_back(p.labels.back());
+      p.passes.push_back({token.kept, token.computed});
     }
   }
   const model::Config& config = run.config;
@@ -97,8 +96,8 @@ std::string pass_words(const Pass& pass) {
 }
 
 struct Layout {
-  viz::Region grid;  ///< rows 0: there is no room
-  std::vector<std::string> row_labels;
+  viz::Region grid;  ///< its rectangle is empty where there is no room
+  viz::AxisLabels row_axis, column_axis;
   viz::LabelRoom rows, columns;
   float numbers = 0;  ///< width of the words right of the grid; 0: no room
   std::vector<std::string> notes;
@@ -119,16 +118,16 @@ Layout lay_out(const ViewContext& c, const Passes& p) {
   const auto notes_height = [&] { return static_cast<float>(l.notes.size()) * line + 2 * u; };
   if (area.h - legend - notes_height() < least) l.notes.clear();
   const float notes = notes_height();
-  for (const Pass& pass : p.passes) l.row_labels.push_back(pass.label);
-  l.rows = viz::row_label_room({.labels = l.row_labels, .title = "pass", .color = c.theme->text_muted},
-                               style.font_size, 0.25F * area.w, style);
+  l.row_axis = {.labels = p.names, .title = "pass", .color = c.theme->text_muted};
+  l.column_axis = {.labels = p.labels, .title = "position", .color = c.theme->text_muted};
+  l.rows = viz::row_label_room(l.row_axis, style.font_size, 0.25F * area.w, style);
   for (const Pass& pass : p.passes)
     l.numbers = std::max(l.numbers, style.width(pass_words(pass), style.small()) + 3 * u);
   if (area.w - l.rows.size - l.numbers < 12 * style.font_size) l.numbers = 0;
   const float width = area.w - l.rows.size - l.numbers;
   const float cell = std::min(2.2F * style.font_size, width / static_cast<float>(p.length()));
-  l.columns = viz::column_label_room({.labels = p.labels, .title = "position", .color = c.theme->text_muted},
-                                     cell, std::min(7 * style.font_size, 0.3F * area.h), style);
+  l.columns =
+      viz::column_label_room(l.column_axis, cell, std::min(7 * style.font_size, 0.3F * area.h), style);
   const float height = area.h - l.columns.size - legend - notes;
   const float row = std::min(1.9F * style.font_size, height / rows);
   if (width < 6 * style.font_size || row < 3) return l;
@@ -167,8 +166,7 @@ void paint_grid(Picture& picture, const ViewContext& c, const Passes& p, const L
       viz::Segments lines{{}, c.theme->surface, 1};
       for (int column = 1; column < pass.length(); ++column) {
         const float x = grid.x + static_cast<float>(column) * cell;
-        lines.points.push_back({x, y});
-        lines.points.push_back({x, y + h});
+        lines.points.insert(lines.points.end(), {{x, y}, {x, y + h}});
       }
       if (!lines.points.empty()) picture.scene.add(std::move(lines));
     }
@@ -206,18 +204,10 @@ Picture build(const ViewContext& c) {
               "a pass for each further token, always the most probable");
   paint_grid(picture, c, *passes, l);
   picture.regions.push_back(l.grid);
-  viz::paint_row_labels(picture.scene,
-                        {.labels = l.row_labels, .title = "pass", .color = c.theme->text_muted}, l.rows,
-                        l.grid, style);
-  viz::paint_column_labels(picture.scene,
-                           {.labels = passes->labels, .title = "position", .color = c.theme->text_muted},
-                           l.columns, l.grid, c.width - 2, style);
+  viz::paint_row_labels(picture.scene, l.row_axis, l.rows, l.grid, style);
+  viz::paint_column_labels(picture.scene, l.column_axis, l.columns, l.grid, c.width - 2, style);
   paint_legend(picture, c, l);
-  float y = l.notes_y + style.line(style.small()) / 2;
-  for (const std::string& words : l.notes) {
-    viz::add_label(picture.scene, style, words, {below_title(c).x, y}, style.small(), c.theme->text_muted);
-    y += style.line(style.small());
-  }
+  paint_small_lines(picture, c, l.notes, {below_title(c).x, l.notes_y});
   if (!c.in_pane && l.notes.empty()) picture.whole = false;
   return picture;
 }
@@ -232,22 +222,20 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say(hit.col < pass.kept       ? "kept: this pass read its keys and values"
             : hit.col < pass.length() ? "computed by this pass"
                                       : "not there yet");
-  facts.say(
-      "pass “" + pass.label + "”: " + grouped(pass.computed) + " computed, " + grouped(pass.kept) + " kept",
-      Fact::In::tooltip);
+  facts.say("pass “" + passes->names[hit.row] + "”: " + grouped(pass.computed) + " computed, " +
+                grouped(pass.kept) + " kept",
+            Fact::In::tooltip);
   return facts;
 }
 
 Table table(const ViewContext& c) {
-  Table result;
   const auto passes = passes_of(c);
-  if (!passes) return result;
-  result.header = {"pass", "token", "kept", "computed", "bytes of keys and values"};
+  if (!passes) return {};
+  Table result{{"pass", "token", "kept", "computed", "bytes of keys and values"}, {}};
   for (std::size_t i = 0; i < passes->passes.size(); ++i) {
     const Pass& pass = passes->passes[i];
-    result.rows.push_back({std::to_string(i), pass.label, std::to_string(pass.kept),
-                           std::to_string(pass.computed),
-                           std::to_string(passes->bytes_a_token * static_cast<std::size_t>(pass.length()))});
+    add_row(result, i, passes->names[i], pass.kept, pass.computed,
+            passes->bytes_a_token * static_cast<std::size_t>(pass.length()));
   }
   return result;
 }
@@ -269,16 +257,11 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View cache_view() {
-  View view;
-  view.id = "cache";
-  view.title = "Cache";
-  view.help = "which keys and values each pass computes and which it finds in the cache";
-  view.group = Group::output;
+  View view = make_view(Group::output, "cache", "Cache",
+                        "which keys and values each pass computes and which it finds in the cache", build,
+                        facts, table);
   view.options = {&kAhead};
   view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, false};
   return view;

@@ -2,12 +2,9 @@
 
 #include <cmath>
 
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {
@@ -21,6 +18,10 @@ ViewActions go_on(const ViewContext& c, const NextToken& next, int id) {
   if (after < 0 && c.run->tokens.length() >= c.run->run->config.n_ctx) return {};
   const auto logit = static_cast<double>(next.logits[id]);
   return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
+}
+
+std::string guess_words(const ViewContext& c, const model::Guess& guess) {
+  return "“" + label_of(c, guess.id) + "” " + percent(guess.probability);
 }
 
 void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id, double probability) {

@@ -1,21 +1,19 @@
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <numeric>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/next_token.h"
+#include "app/views/output/continuation.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/token_axes.h"
-#include "app/views/view.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/heatmap.h"
 #include "viz/scene/scale.h"
@@ -26,28 +24,22 @@ namespace {
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
 enum class Coloring { probability, rank, divergence };
 
-const Option<Coloring> kColoring{
-    {.name = "lens-color",
-     .label = "Colour",
-     .help = "what of each cell its colour shows",
-     .default_value = 0,
+const auto kColoring = make_option<Coloring>(
+    "lens-color", "Colour", "what of each cell its colour shows",
+    {.default_value = 0,
      .choices = {{"probability", "Probability",
                   "Probability of the best guess; of changes, that of the original's final answer"},
                  {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
                  {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
-     .keys = "cC"}};
-const Option<bool> kMid{{.name = "lens-mid",
-                         .label = "Inside blocks",
-                         .help = "rows for the stream between attention and MLP, too",
-                         .default_value = true,
-                         .keys = "hH"}};
-const Option<bool> kWords{{.name = "lens-guesses",
-                           .label = "Guesses",
-                           .help = "cells are wide enough for the text of the best guess",
-                           .default_value = true,
-                           .keys = "wW"}};
+     .keys = "cC"});
+const auto kMid =
+    make_option<bool>("lens-mid", "Inside blocks", "rows for the stream between attention and MLP, too",
+                      {.default_value = true, .keys = "hH"});
+const auto kWords =
+    make_option<bool>("lens-guesses", "Guesses", "cells are wide enough for the text of the best guess",
+                      {.default_value = true, .keys = "wW"});
 /// -1: so that the query's column is in sight.
-const Option<int> kFirstColumn = first_row_option(
+const auto kFirstColumn = first_row_option(
     "first-column", "First column", "first position that is shown (auto: so that the query's is)", true, -1);
 
 // ---- places ----
@@ -99,32 +91,22 @@ struct Known {
 Known known_of(const ViewContext& c, int first, int count) {
   Known known{first, count, {}};
   known.blocks.resize(LensOf::blocks(c.run->run->length()));
-  std::vector<int> wanted;
-  for (int b = LensOf::around(first).block; b <= LensOf::around(first + count - 1).block; ++b)
-    wanted.push_back(b);
-  const int query = LensOf::around(c.selection.query).block;
+  const int from = LensOf::around(first).block, query = LensOf::around(c.selection.query).block;
+  std::vector<int> wanted(LensOf::around(first + count - 1).block + 1 - from);
+  std::iota(wanted.begin(), wanted.end(), from);
   std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
   for (const int block : wanted) known.blocks[block] = c.ask(LensOf{block});
   return known;
 }
 
-Known known_of_all(const ViewContext& c) {
-  return known_of(c, 0, c.run->run->length());
-}
-
 // ---- colours ----
 
 float value_of(const model::LensReading& reading, Coloring coloring) {
-  switch (coloring) {
-    case Coloring::probability:
-      return static_cast<float>(reading.guesses.top.front().probability);
-    case Coloring::rank:
-      return reading.guesses.next_rank < 0 ? std::numeric_limits<float>::quiet_NaN()
-                                           : static_cast<float>(reading.guesses.next_rank + 1);
-    case Coloring::divergence:
-      return static_cast<float>(reading.divergence);
-  }
-  return 0;
+  const model::PositionStatistics& guesses = reading.guesses;
+  if (coloring == Coloring::probability) return static_cast<float>(guesses.top.front().probability);
+  if (coloring == Coloring::divergence) return static_cast<float>(reading.divergence);
+  return guesses.next_rank < 0 ? std::numeric_limits<float>::quiet_NaN()
+                               : static_cast<float>(guesses.next_rank + 1);
 }
 
 /// What is coloured of a cell; of changes after minus before, NaN where nothing is compared.
@@ -144,37 +126,30 @@ struct Legend {
   std::string title, shorter;
 };
 
-Legend legend_of_change(const ViewContext& c, const Known& lens) {
-  constexpr float kBeyond = 0.1F;
+/// What is coloured of the places and positions that show, as far as they are known.
+std::vector<float> shown_values(const ViewContext& c, const Known& lens) {
   std::vector<float> values;
-  for (int position = lens.first; position < lens.first + lens.count; ++position) {
-    if (!lens.knows(position)) continue;
-    for (const int place : shown_places(c)) values.push_back(shown_value(c, lens, position, place));
-  }
-  const viz::Matrix all = viz::Matrix::row(values);
-  const Coloring coloring = c.options[kColoring];
-  const viz::ColorScale scale =
-      viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
-  const std::string whose =
-      compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s" : "the original";
-  switch (coloring) {
-    case Coloring::probability:
-      return {scale, difference_prefix(c) + std::string("the probability of ") + whose + " final answer",
-              difference_prefix(c) + std::string("probability")};
-    case Coloring::rank:
-      return {scale, difference_prefix(c) + std::string("the rank of ") + whose + " final answer",
-              difference_prefix(c) + std::string("rank")};
-    case Coloring::divergence:
-      break;
-  }
-  return {scale, difference_prefix(c) + std::string("KL(end ‖ here), nats"),
-          difference_prefix(c) + std::string("KL")};
+  for (int position = lens.first; position < lens.first + lens.count; ++position)
+    if (lens.knows(position))
+      for (const int place : shown_places(c)) values.push_back(shown_value(c, lens, position, place));
+  return values;
 }
 
-/// Of the places and positions that show, as far as they are known.
 Legend legend_of(const ViewContext& c, const Known& lens) {
-  if (c.side == Side::difference) return legend_of_change(c, lens);
+  constexpr float kBeyond = 0.1F;
   const Coloring coloring = c.options[kColoring];
+  const std::vector<float> values = shown_values(c, lens);
+  const viz::Matrix all = viz::Matrix::row(values);
+  if (c.side == Side::difference) {
+    const viz::ColorScale scale =
+        viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
+    const std::string prefix = difference_prefix(c);
+    if (coloring == Coloring::divergence) return {scale, prefix + "KL(end ‖ here), nats", prefix + "KL"};
+    const std::string what = coloring == Coloring::rank ? "rank" : "probability";
+    const std::string whose =
+        compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s" : "the original";
+    return {scale, prefix + "the " + what + " of " + whose + " final answer", prefix + what};
+  }
   if (coloring == Coloring::probability)
     return {viz::linear_scale(1), "probability of the best guess", "probability"};
   if (coloring == Coloring::rank) {
@@ -185,13 +160,6 @@ Legend legend_of(const ViewContext& c, const Known& lens) {
     return {scale, "rank of the final answer, logarithmic", "rank, log"};
   }
   // The embedding says something else altogether: its divergence would leave the rest without colour.
-  constexpr float kBeyond = 0.1F;
-  std::vector<float> values;
-  for (int position = lens.first; position < lens.first + lens.count; ++position) {
-    if (!lens.knows(position)) continue;
-    for (const int place : shown_places(c)) values.push_back(value_of(lens.at(position, place), coloring));
-  }
-  const viz::Matrix all = viz::Matrix::row(values);
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
   viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
   scale.values_above = static_cast<double>(largest) > scale.high;
@@ -211,7 +179,9 @@ struct Layout {
   int first = 0;   ///< position
   int shown = 0;   ///< positions; 0: no room for the lens
   int length = 0;
-  bool scrolls() const { return shown > 0 && shown < length; }
+  /// The columns, which scroll sideways.
+  TableRows scrolled() const { return {&kFirstColumn, first, shown, length, grid.rect}; }
+  bool scrolls() const { return scrolled().scrolls(); }
 };
 
 /// Of the guesses in rows of a height; 0: they would not be legible.
@@ -322,45 +292,39 @@ std::vector<viz::Region> known_parts(const Layout& l, const Known& lens) {
   return parts;
 }
 
-void paint_guesses(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
-                   const viz::Region& part, const viz::ColorScale& scale) {
-  const viz::Style style = style_of(c);
-  const viz::ColorTable color(scale, *c.theme);
-  const auto first = static_cast<int>(part.first_col);
-  for (int col = first; col < first + static_cast<int>(part.cols); ++col) {
-    for (std::size_t row = 0; row < l.places.size(); ++row) {
-      const model::LensReading& reading = lens.at(col, l.places[row]);
-      const int id = reading.guesses.top.front().id;
-      const viz::Rect cell = part.cell_rect(static_cast<int>(row), col);
-      const viz::Color under = color(shown_value(c, lens, col, l.places[row]));
-      viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text, text_on(c, under),
-                     id == lens.of(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
-                     viz::Align::center, cell.w - 1.5F * style.unit());
-    }
-  }
-}
-
+/// The cells of a stretch, and on them the best guesses.
 void paint_part(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
                 const viz::Region& part, const viz::ColorScale& scale) {
-  const auto first = static_cast<int>(part.first_col), count = static_cast<int>(part.cols);
+  const viz::Style style = style_of(c);
+  const auto first = static_cast<int>(part.first_col), count = static_cast<int>(part.cols),
+             rows = static_cast<int>(l.places.size());
   std::vector<float> values;
-  values.reserve(l.places.size() * static_cast<std::size_t>(count));
-  for (const int place : l.places)
-    for (int position = first; position < first + count; ++position)
-      values.push_back(shown_value(c, lens, position, place));
   std::vector<std::uint8_t> nothing;  // to compare with
-  if (c.side == Side::difference)
-    std::ranges::transform(values, std::back_inserter(nothing),
-                           [](float value) { return std::isnan(value) ? 1 : 0; });
+  for (const int place : l.places)
+    for (int position = first; position < first + count; ++position) {
+      values.push_back(shown_value(c, lens, position, place));
+      if (c.side == Side::difference) nothing.push_back(std::isnan(values.back()) ? 1 : 0);
+    }
   viz::HeatmapCells cells;
   cells.masked = nothing;
-  cells.matrix = viz::Matrix::row_major(values, static_cast<int>(l.places.size()), count);
+  cells.matrix = viz::Matrix::row_major(values, rows, count);
   cells.scale = scale;
   viz::Region image = part;
   image.first_col = 0;
   image.col_count = count;
-  viz::paint_cells(picture.scene, cells, image, style_of(c));
-  if (l.text > 0) paint_guesses(picture, c, lens, l, part, scale);
+  viz::paint_cells(picture.scene, cells, image, style);
+  if (l.text <= 0) return;
+  const viz::ColorTable color(scale, *c.theme);
+  for (int col = first; col < first + count; ++col) {
+    for (int row = 0; row < rows; ++row) {
+      const int id = lens.at(col, l.places[row]).guesses.top.front().id;
+      const viz::Rect cell = part.cell_rect(row, col);
+      viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
+                     text_on(c, color(cells.matrix.at(row, col - first))),
+                     id == lens.of(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
+                     viz::Align::center, cell.w - 1.5F * style.unit());
+    }
+  }
 }
 
 void paint_grid(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
@@ -450,51 +414,37 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// The lens at the position under the mouse; null where there is none, or none yet.
-std::shared_ptr<const LogitLens> lens_at(const ViewContext& c, const viz::Hit& hit) {
-  if (!c.run || hit.row >= std::ssize(shown_places(c)) || hit.col >= c.run->run->length()) return nullptr;
-  auto lens = c.ask(LensOf::around(hit.col));
-  return lens && lens->knows(hit.col) ? lens : nullptr;
-}
-
 /// A row for each position and place, whichever show.
 Table table(const ViewContext& c) {
   Table result;
   if (!c.run) return result;
-  const Known lens = known_of_all(c);
+  const Known lens = known_of(c, 0, c.run->run->length());
   if (lens.positions() == 0) return result;
-  result.header = {"position", "token", "place"};
-  for (int g = 1; g <= LogitLens::kGuesses; ++g)
-    for (const char* what : {"id", "token", "probability"})
-      result.header.push_back("guess " + std::to_string(g) + " " + what);
-  result.header.insert(result.header.end(), {"final id", "final token", "final probability here",
-                                             "final rank here", "divergence in nats"});
   const bool change = c.side == Side::difference;
-  if (change)
-    result.header.insert(result.header.end(),
-                         {"compared probability", "compared rank", "compared divergence"});
+  add_cells(result.header, "position", "token", "place");
+  for (int g = 1; g <= LogitLens::kGuesses; ++g)
+    for (const char* what : {" id", " token", " probability"})
+      result.header.push_back("guess " + std::to_string(g) + what);
+  add_cells(result.header, "final id", "final token", "final probability here", "final rank here",
+            "divergence in nats");
+  if (change) add_cells(result.header, "compared probability", "compared rank", "compared divergence");
+  const auto add_reading = [](std::vector<std::string>& row, const model::LensReading& of) {
+    add_cells(row, of.guesses.next_probability, rank_in_file(of.guesses.next_rank), of.divergence);
+  };
   for (int position = 0; position < lens.count; ++position) {
     if (!lens.knows(position)) continue;
+    const int answer = lens.of(position).answer(position);
     for (int place = 0; place <= 2 * c.run->run->config.n_layer; ++place) {
       const model::LensReading& reading = lens.at(position, place);
-      std::vector<std::string> row{std::to_string(position), c.run->tokens.labels[position],
-                                   place_name(c, place)};
+      std::vector<std::string>& row = result.rows.emplace_back();
+      add_cells(row, position, c.run->tokens.labels[position], place_name(c, place));
       for (const model::Guess& guess : reading.guesses.top)
-        row.insert(row.end(), {std::to_string(guess.id), label_of(c, guess.id), plain(guess.probability)});
+        add_cells(row, guess.id, label_of(c, guess.id), guess.probability);
       row.resize(3 + 3 * static_cast<std::size_t>(LogitLens::kGuesses));
-      const int answer = lens.of(position).answer(position), rank = reading.guesses.next_rank;
-      row.insert(row.end(),
-                 {std::to_string(answer), label_of(c, answer), plain(reading.guesses.next_probability),
-                  rank >= 0 ? std::to_string(rank + 1) : "nan", plain(reading.divergence)});
-      if (change && lens.of(position).compares(position)) {
-        const model::LensReading& before = lens.before(position, place);
-        row.insert(row.end(),
-                   {plain(before.guesses.next_probability),
-                    before.guesses.next_rank >= 0 ? std::to_string(before.guesses.next_rank + 1) : "nan",
-                    plain(before.divergence)});
-      }
+      add_cells(row, answer, label_of(c, answer));
+      add_reading(row, reading);
+      if (change && lens.of(position).compares(position)) add_reading(row, lens.before(position, place));
       row.resize(result.header.size());
-      result.rows.push_back(std::move(row));
     }
   }
   return result;
@@ -502,26 +452,22 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-SetOption from(const Layout& l, double first) {
-  return {&kFirstColumn, static_cast<int>(std::lround(std::clamp<double>(first, 0, l.length - l.shown)))};
-}
-
 ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   const Layout l = lay_out(c);
+  const TableRows columns = l.scrolled();
   if (gesture.kind == Gesture::Kind::key) {
-    if (l.scrolls() && gesture.key == Key::page_up) return {from(l, l.first - l.shown)};
-    if (l.scrolls() && gesture.key == Key::page_down) return {from(l, l.first + l.shown)};
-    return keys_along_prompt(c, gesture);
+    const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
+    return columns.scrolls() && page ? *columns.by_key(gesture.key) : keys_along_prompt(c, gesture);
   }
-  if (gesture.kind == Gesture::Kind::wheel && l.scrolls()) {
+  if (gesture.kind == Gesture::Kind::wheel && columns.scrolls()) {
     constexpr int kColumns = 3;  // for a step of the wheel
     const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
-    return {from(l, l.first + (by > 0 ? -kColumns : kColumns))};
+    return {columns.from(l.first + (by > 0 ? -kColumns : kColumns))};
   }
   if (gesture.kind != Gesture::Kind::click || !hit || hit->col >= l.length) return {};
   ViewActions actions{SelectQuery{hit->col}};
-  if (l.scrolls()) actions.emplace_back(from(l, l.first));  // nothing moves under the mouse
+  if (columns.scrolls()) actions.emplace_back(columns.from(l.first));  // nothing moves under the mouse
   return actions;
 }
 
@@ -544,36 +490,35 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("position " + token_name(c.run->tokens, hit.col));
   facts.say(place_name(c, place), Fact::In::status);
   facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::In::tooltip);
-  const auto lens = lens_at(c, hit);
-  if (!lens) {
+  const auto lens = c.ask(LensOf::around(hit.col));
+  if (!lens || !lens->knows(hit.col)) {
     facts.say(kComputing);
     return facts;
   }
   const model::LensReading& reading = lens->at(hit.col, place);
   const model::PositionStatistics& s = reading.guesses;
-  const auto guess = [&](const model::Guess& of) {
-    return "“" + label_of(c, of.id) + "” " + percent(of.probability);
-  };
-  facts.say(guess(s.top.front()), Fact::In::status);
+  const model::Guess& best = s.top.front();
+  facts.say(guess_words(c, best), Fact::In::status);
   for (std::size_t i = 0; i < s.top.size(); ++i)
-    facts.say("guess " + std::to_string(i + 1) + ": " + guess(s.top[i]), Fact::In::tooltip);
-  const bool compares = c.side == Side::difference && lens->compares(hit.col);
-  if (c.side == Side::difference && !compares) facts.say(no_counterpart_words(c), Fact::In::tooltip);
-  const model::PositionStatistics* before = compares ? &lens->before_at(hit.col, place).guesses : nullptr;
-  if (before)
+    facts.say("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]), Fact::In::tooltip);
+  std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” ";
+  if (c.side == Side::difference && lens->compares(hit.col)) {
+    const model::PositionStatistics& before = lens->before_at(hit.col, place).guesses;
     facts.say((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
-                  guess(before->top.front()),
+                  guess_words(c, before.top.front()),
               Fact::In::tooltip);
-  std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” " +
-                       (before ? percent(before->next_probability) + " → " : "") +
-                       percent(s.next_probability);
+    answer += percent(before.next_probability) + " → ";
+  } else if (c.side == Side::difference) {
+    facts.say(no_counterpart_words(c), Fact::In::tooltip);
+  }
+  answer += percent(s.next_probability);
   if (s.next_rank >= 0)
     answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
   facts.say(answer);
   facts.say("KL(end ‖ here) " + viz::number(reading.divergence) + " nats");
 
-  add_copies_of_token(facts, c, s.top.front().id);
-  facts.value("probability", plain(s.top.front().probability), Fact::In::menu);
+  add_copies_of_token(facts, c, best.id);
+  facts.value("probability", plain(best.probability), Fact::In::menu);
   facts.value("the final answer's probability", plain(s.next_probability), Fact::In::menu);
   if (s.next_rank >= 0)
     facts.value("the final answer's rank", std::to_string(s.next_rank + 1), Fact::In::menu);
@@ -586,11 +531,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
   if (!c.run) return {};
   const Layout l = lay_out(c);
-  if (!l.scrolls()) return {};
-  viz::Rect along = l.grid.rect;
+  const TableRows columns = l.scrolled();
+  std::vector<Scroll> bars = columns.bars(columns.place.right());
+  viz::Rect along = columns.place;
   along.h = std::min(along.bottom() + l.columns.size + 1, c.height - kScrollBar * c.font_size) - along.y;
-  return {{true, along, static_cast<double>(l.first), static_cast<double>(l.shown),
-           static_cast<double>(l.length), [l](double to) -> ViewActions { return {from(l, to)}; }}};
+  for (Scroll& bar : bars) bar.sideways = true, bar.along = along;
+  return bars;
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -603,17 +549,12 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View lens_view() {
-  View view;
-  view.id = "lens";
-  view.title = "Logit lens";
-  view.help = "what the model would guess if it ended at each place on the residual stream";
-  view.group = Group::output;
+  View view = make_view(Group::output, "lens", "Logit lens",
+                        "what the model would guess if it ended at each place on the residual stream", build,
+                        facts, table);
   view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
   view.on = on;
   view.scrolls = scrolls;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.shows_difference = true;
   view.shows_parts = true;
   view.figure_size = figure_size;

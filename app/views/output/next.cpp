@@ -1,21 +1,20 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
+#include <span>
 #include <utility>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
-#include "app/views/view.h"
 #include "model/pass/statistics.h"
-#include "model/tokens/sampling.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
 
@@ -24,56 +23,47 @@ namespace {
 
 enum Role { kGuess };  // a bar: Region::id: token id
 
-const Option<int> kCount{{.name = "count",
-                          .label = "Bars",
-                          .help = "how many guesses are shown",
-                          .default_value = 10,
-                          .low = 1,
-                          .high = 1000,
-                          .keys = "nN"}};
-
-/// One token as a candidate.
-struct Candidate {
-  int id = 0;
-  double probability = 0;
-};
+const auto kCount = make_option<int>("count", "Bars", "how many guesses are shown",
+                                     {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
 
 struct Guesses {
   std::vector<double> probabilities;  ///< [vocabulary]
-  std::vector<Candidate> best;        ///< most probable first; ties by the smaller id
+  std::vector<int> best;              ///< ids, the most probable first; ties by the smaller id
   std::vector<double> before;         ///< the other run's probabilities; empty: nothing is compared
   int actual = -1;                    ///< id of the token that does follow; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
 };
 
+/// Of all tokens, at the temperature that is chosen.
+std::vector<double> probabilities_of(const ViewContext& c, const NextToken& next) {
+  std::vector<double> probabilities(next.logits.size());
+  model::softmax(next.logits, c.options[kTemperature], probabilities);
+  return probabilities;
+}
+
 /// The tokens whose probability changed most.
-std::vector<Candidate> most_changed(const Guesses& g, std::size_t count) {
-  std::vector<Candidate> all;
-  for (std::size_t id = 0; id < g.probabilities.size(); ++id)
-    all.push_back({static_cast<int>(id), g.probabilities[id]});
+std::vector<int> most_changed(const Guesses& g, std::size_t count) {
+  std::vector<int> ids(g.probabilities.size());
+  std::iota(ids.begin(), ids.end(), 0);
   // Below that it is rounding; then the more probable ones first.
   constexpr double kLeast = 1e-6;
-  const auto change = [&](const Candidate& a) {
-    const double by = std::abs(a.probability - g.before[a.id]);
-    return std::pair(by < kLeast ? 0 : by, a.probability);
+  const auto change = [&](int id) {
+    const double by = std::abs(g.probabilities[id] - g.before[id]);
+    return std::pair(by < kLeast ? 0 : by, g.probabilities[id]);
   };
-  std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
+  std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
                             change);
-  all.resize(count);
-  return all;
+  ids.resize(count);
+  return ids;
 }
 
 Guesses guess(const ViewContext& c, const NextToken& next) {
   Guesses g;
-  if (const auto before = compared_next(c)) {
-    g.before.resize(before->logits.size());
-    model::softmax(before->logits, c.options[kTemperature], g.before);
-  }
-  g.probabilities.resize(next.logits.size());
-  model::softmax(next.logits, c.options[kTemperature], g.probabilities);
+  if (const auto before = compared_next(c)) g.before = probabilities_of(c, *before);
+  g.probabilities = probabilities_of(c, next);
   const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
   for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
-    g.best.push_back({best.id, g.probabilities[best.id]});
+    g.best.push_back(best.id);
   if (c.side == Side::difference && !g.before.empty()) g.best = most_changed(g, wanted);
   const int following = next.position + 1;
   if (following < c.run->tokens.length()) {
@@ -170,17 +160,15 @@ Picture build(const ViewContext& c) {
     mass += g.probabilities[id];
     if (!g.before.empty()) mass_before += g.before[id];
   };
-  for (std::size_t i = 0; i < shown; ++i) add_bar(g.best[i].id);
+  for (std::size_t i = 0; i < shown; ++i) add_bar(g.best[i]);
   int others = static_cast<int>(g.probabilities.size() - shown);
-  const bool is_shown = std::any_of(g.best.begin(), g.best.begin() + static_cast<std::ptrdiff_t>(shown),
-                                    [&](const Candidate& best) { return best.id == g.actual; });
-  const bool actual_below = g.actual >= 0 && !is_shown;
-  if (actual_below && room > shown) {
+  const bool is_shown = std::ranges::count(std::span(g.best).first(shown), g.actual) > 0;
+  if (g.actual >= 0 && !is_shown && room > shown) {
     add_bar(g.actual);
     --others;
   }
   if (others > 0) {
-    viz::Bar rest;
+    viz::Bar& rest = chart.bars.emplace_back();
     rest.muted = true;
     rest.label = "all other " + grouped(others) + " tokens";
     // A number cut short would be another number.
@@ -190,18 +178,20 @@ Picture build(const ViewContext& c) {
       rest.detail = signed_points(mass_before - mass);
       if (c.side == Side::difference) std::swap(rest.number, rest.detail);
     }
-    chart.bars.push_back(rest);
   }
   viz::paint_bar_chart(picture, chart, area, style);
   const float used = viz::bar_chart_height(chart.bars.size(), true, style);
   const float line = style.line(style.small()), u = style.unit();
+  const auto word = [&](const std::string& words, float x, float y) {
+    viz::add_label(picture.scene, style, words, {x, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, area.right() - x);
+  };
   if (!g.before.empty()) {
     const float middle = area.y + used + u + (g.actual >= 0 ? 1.5F : 0.5F) * line;
     if (middle + line / 2 > area.bottom() + u) {
       picture.whole = false;
     } else {
-      viz::add_label(picture.scene, style, compared_words(c, g, area.w), {area.x, middle}, style.small(),
-                     c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+      word(compared_words(c, g, area.w), area.x, middle);
     }
   }
   if (g.actual >= 0 && used + line + u > area.h) {
@@ -215,30 +205,24 @@ Picture build(const ViewContext& c) {
                         grouped(static_cast<std::int64_t>(g.probabilities.size()));
     if (std::isnan(mass) || style.width(words, style.small()) > area.w - 3 * u)
       words = "follows in the prompt";
-    viz::add_label(picture.scene, style, words, {area.x + 3 * u, middle}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, area.w - 3 * u);
+    word(words, area.x + 3 * u, middle);
   }
   return picture;
 }
 
 Table table(const ViewContext& c) {
   const auto next = current_next(c);
-  Table result;
-  if (!next) return result;
+  if (!next) return {};
   const Guesses g = guess(c, *next);
-  result.header = {"rank", "id", "token", "bytes", "logit", "probability", "follows"};
-  if (!g.before.empty())
-    result.header.insert(result.header.end(), {"probability compared with", difference_name(c)});
+  Table result{{"rank", "id", "token", "bytes", "logit", "probability", "follows"}, {}};
+  if (!g.before.empty()) add_cells(result.header, "probability compared with", difference_name(c));
   for (std::size_t i = 0; i < g.best.size(); ++i) {
-    const int id = g.best[i].id;
-    result.rows.push_back({std::to_string(i + 1), std::to_string(id), label_of(c, id),
-                           bytes_as_hex(c.run->model->tokenizer->bytes(id)), plain(next->logits[id]),
-                           plain(g.best[i].probability), id == g.actual ? "yes" : ""});
-    if (!g.before.empty()) {
-      const double before = g.before[id];
-      result.rows.back().insert(result.rows.back().end(),
-                                {plain(before), plain(g.best[i].probability - before)});
-    }
+    const int id = g.best[i];
+    const double probability = g.probabilities[id];
+    std::vector<std::string>& row = result.rows.emplace_back();
+    add_cells(row, i + 1, id, label_of(c, id), bytes_as_hex(c.run->model->tokenizer->bytes(id)),
+              next->logits[id], probability, id == g.actual ? "yes" : "");
+    if (!g.before.empty()) add_cells(row, g.before[id], probability - g.before[id]);
   }
   return result;
 }
@@ -252,10 +236,8 @@ float whole_height(const ViewContext& c) {
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
-  if (!hit || !c.run || gesture.kind != Gesture::Kind::click) return {};
-  const auto next = current_next(c);
-  if (!next) return {};
-  return go_on(c, *next, region_of(picture, *hit).id);
+  const auto next = hit && c.run && gesture.kind == Gesture::Kind::click ? current_next(c) : nullptr;
+  return next ? go_on(c, *next, region_of(picture, *hit).id) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -263,17 +245,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto next = current_next(c);
   Facts facts;
   if (!next) return facts;
-  const auto id = static_cast<std::size_t>(region.id);
-  std::vector<double> probabilities(next->logits.size());
-  model::softmax(next->logits, c.options[kTemperature], probabilities);
+  const double probability = probabilities_of(c, *next)[region.id];
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   facts.say("after " + token_name(c.run->tokens, next->position) + ":", Fact::In::status);
-  add_guess(facts, c, *next, region.id, probabilities[id]);
+  add_guess(facts, c, *next, region.id, probability);
   if (const auto before = compared_next(c)) {
-    std::vector<double> other(before->logits.size());
-    model::softmax(before->logits, c.options[kTemperature], other);
-    facts.say("compared with " + percent(other[id]) + ": " + signed_points(probabilities[id] - other[id]) +
-                  " points",
+    const double other = probabilities_of(c, *before)[region.id];
+    facts.say("compared with " + percent(other) + ": " + signed_points(probability - other) + " points",
               Fact::In::tooltip);
   }
   return facts;
@@ -285,25 +263,20 @@ ViewActions append(const ViewContext& c, int which) {
   if (!next || !c.run) return {};
   const Guesses g = guess(c, *next);
   if (which >= static_cast<int>(g.best.size())) return {};
-  return go_on(c, *next, g.best[which].id);
+  return go_on(c, *next, g.best[which]);
 }
 
 }  // namespace
 
 View next_view() {
-  View view;
-  view.id = "next";
-  view.title = "Next token";
-  view.help = "the most probable tokens after one position, over the whole vocabulary";
-  view.group = Group::output;
+  View view = make_view(Group::output, "next", "Next token",
+                        "the most probable tokens after one position, over the whole vocabulary", build,
+                        facts, table);
   view.place = Place::right;
   view.options = {&kCount, &kTemperature};
   view.commands = {
       {"123456789", "", "Continue after the shown position with the first to ninth of the guesses", append}};
   view.on = on;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, true};

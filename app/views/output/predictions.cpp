@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/token_statistics.h"
+#include "app/views/output/continuation.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
@@ -21,13 +22,11 @@ namespace {
 
 enum Role { kRow, kChip };  // Region::id: position
 
-const Option<bool> kSurprisingFirst{{.name = "surprising-first",
-                                     .label = "Most surprising first",
-                                     .help = "positions by falling loss instead of in their order",
-                                     .default_value = false,
-                                     .keys = "oO"}};
+const auto kSurprisingFirst = make_option<bool>("surprising-first", "Most surprising first",
+                                                "positions by falling loss instead of in their order",
+                                                {.default_value = false, .keys = "oO"});
 /// -1: see first_row.
-const Option<int> kFirstPosition = first_row_option(
+const auto kFirstPosition = first_row_option(
     "first-position", "First row",
     "first row of the table that is shown (auto: so that the query's is, or the most surprising)", true, -1);
 
@@ -393,39 +392,34 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// "“·the” 38.1 %"
-std::string guess_words(const ViewContext& c, const model::Guess& guess) {
-  return "“" + label_of(c, guess.id) + "” " + percent(guess.probability);
-}
-
-/// What was thought of the token that follows a position.
-void add_loss_lines(std::vector<std::string>& lines, const ViewContext& c,
-                    const model::PositionStatistics& s) {
-  if (s.next_rank >= 0)
-    lines.push_back("guess " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
-  lines.push_back("probability " + plain(s.next_probability));
-  lines.push_back("loss −log₂ p = " + viz::number(loss_of(s), 5) + " bits");
-}
-
 std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {
   std::string words;
   for (const model::Guess& guess : s.top) words += (words.empty() ? "" : ", ") + guess_words(c, guess);
   return words;
 }
 
-void add_change_lines(std::vector<std::string>& lines, const ViewContext& c, const Numbers& n,
-                      std::size_t at) {
-  if (std::isnan(n.change[at])) {
-    if (!compares_different_inputs(*c.run)) return;
-    const std::string where = " in the " + second_name(*c.run);
-    lines.push_back((n.before[at] == nullptr ? "nothing stands for this token" : "another token follows") +
-                    where);
-    return;
+/// What was thought at a position of the token that follows it, line by line.
+std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int position) {
+  const model::PositionStatistics& s = *n.of[position];
+  const bool two = n.compared && compares_different_inputs(*c.run);
+  const std::string there = two ? "in the " + second_name(*c.run) : "before";
+  const auto bits = [](double loss) { return viz::number(static_cast<double>(static_cast<float>(loss)), 5); };
+  std::vector<std::string> lines;
+  if (position + 1 < n.length) {
+    if (s.next_rank >= 0)
+      lines.push_back("guess " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
+    lines.push_back("probability " + plain(s.next_probability));
+    lines.push_back("loss −log₂ p = " + viz::number(loss_of(s), 5) + " bits");
   }
-  lines.push_back("loss before " +
-                  viz::number(static_cast<double>(static_cast<float>(n.loss_before[at])), 5) + " bits, " +
-                  difference_name(c) + " " +
-                  viz::number(static_cast<double>(static_cast<float>(n.change[at])), 5));
+  const model::PositionStatistics* before = n.compared ? n.before[position] : nullptr;
+  if (n.compared && !std::isnan(n.change[position]))
+    lines.push_back("loss before " + bits(n.loss_before[position]) + " bits, " + difference_name(c) + " " +
+                    bits(n.change[position]));
+  else if (two)
+    lines.push_back((before ? "another token follows " : "nothing stands for this token ") + there);
+  lines.push_back("guesses: " + guesses_words(c, s));
+  if (before) lines.push_back(there + ": " + guesses_words(c, *before));
+  return lines;
 }
 
 /// Full precision; the loss in bits.
@@ -450,38 +444,30 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const std::optional<Numbers> numbers = numbers_of(c);
-  if (!numbers || region.id >= c.run->run->length()) return {};
+  const std::optional<Numbers> n = numbers_of(c);
+  const int position = region.id;
+  if (!n || position >= c.run->run->length()) return {};
   const PromptTokens& tokens = c.run->tokens;
   const bool chip = region.role == kChip;
   Facts facts = facts_of_row(c, region.rect);
-  facts.commands.push_back(choose_query(c, region.id));
-  if (const auto statistics = c.ask(StatisticsOfTokens{});
-      statistics && region.id < std::ssize(statistics->positions)) {
-    const model::PositionStatistics& s = statistics->positions[region.id];
-    const int after = region.id + 1 == tokens.length() ? -1 : region.id;
+  facts.commands.push_back(choose_query(c, position));
+  if (position < std::ssize(n->statistics->positions)) {
+    const model::PositionStatistics& s = n->statistics->positions[position];
+    const int after = position + 1 == tokens.length() ? -1 : position;
     for (const model::Guess& guess : s.top)
       facts.commands.push_back({"Continue with " + guess_words(c, guess),
                                 {AppendToken{guess.id, after, guess.probability, c.run}}});
-    if (region.id + 1 < c.run->run->length()) facts.value("loss", plain(loss_of(s)), Fact::In::menu);
+    if (position + 1 < n->length) facts.value("loss", plain(loss_of(s)), Fact::In::menu);
   }
-  std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, region.id)};
-  const int before = chip ? region.id - 1 : region.id;  // who guessed
+  std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, position)};
+  const int before = chip ? position - 1 : position;  // who guessed
   if (before < 0) {
     lines.emplace_back("the first token: nothing guesses it");
-  } else if (before >= numbers->count()) {
+  } else if (before >= n->count()) {
     lines.emplace_back(kComputing);
   } else {
-    const model::PositionStatistics& s = *numbers->of[before];
-    const bool last = before + 1 == c.run->run->length();
-    if (!chip && !last) lines.push_back("follows: " + token_name(tokens, before + 1));
-    if (!last) add_loss_lines(lines, c, s);
-    if (numbers->compared) add_change_lines(lines, c, *numbers, static_cast<std::size_t>(before));
-    lines.push_back("guesses: " + guesses_words(c, s));
-    if (numbers->compared && numbers->before[before])
-      lines.push_back(
-          (compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) + ": " : "before: ") +
-          guesses_words(c, *numbers->before[before]));
+    if (!chip && before + 1 < n->length) lines.push_back("follows: " + token_name(tokens, before + 1));
+    std::ranges::copy(lines_at(c, *n, before), std::back_inserter(lines));
   }
   facts.say(std::move(lines), 5);
   return facts;
@@ -502,17 +488,13 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View predictions_view() {
-  View view;
-  view.id = "predictions";
-  view.title = "Predictions";
-  view.help = "what the model guessed at every position, and how much the token that follows surprised it";
-  view.group = Group::output;
+  View view =
+      make_view(Group::output, "predictions", "Predictions",
+                "what the model guessed at every position, and how much the token that follows surprised it",
+                build, facts, table);
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
   add_list<kRows, click>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, false};

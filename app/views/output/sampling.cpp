@@ -1,14 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/sampling_options.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
 #include "model/files/error.h"
 #include "model/tokens/sampling.h"
@@ -20,7 +17,7 @@ namespace {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::id: rank, token id
 
-const Option<int> kFirstRank =
+const auto kFirstRank =
     first_row_option("first-rank", "First row", "first row of the table that is shown", true);
 
 // Rows of the figure's table, where nothing is removed and at most, and of the numbers in a file.
@@ -42,27 +39,18 @@ struct Draw {
   double probability(int id) const { return candidates.probabilities()[id]; }
 };
 
-NextAfter question_of(const ViewContext& c) {
-  return {c.chosen_query};
-}
-
-/// Throws model::RunError where the logits are no numbers.
-Draw draw_of(const ViewContext& c, std::shared_ptr<const NextToken> next) {
-  Draw draw{next, model::Candidates(next->logits, sampling_of(c.options)), 0, 0, 0, {}};
-  draw.number = model::RandomNumbers(seed_of(c.options), next->position + 1).next();
-  draw.rank = draw.candidates.draw(draw.number);
-  draw.drawn = draw.candidates.best(draw.rank);
-  for (int rank = 0; rank < std::min(draw.vocabulary(), kMostNumbers); ++rank)
-    draw.ids.push_back(draw.candidates.best(rank));
-  return draw;
-}
-
-/// None while there are no logits, or where nothing can be drawn from them.
+/// None while there are no logits, or where they are no numbers.
 std::optional<Draw> draw_of(const ViewContext& c) {
   const auto next = current_next(c);
   if (!next) return std::nullopt;
   try {
-    return draw_of(c, next);
+    Draw draw{next, model::Candidates(next->logits, sampling_of(c.options)), 0, 0, 0, {}};
+    draw.number = model::RandomNumbers(seed_of(c.options), next->position + 1).next();
+    draw.rank = draw.candidates.draw(draw.number);
+    draw.drawn = draw.candidates.best(draw.rank);
+    for (int rank = 0; rank < std::min(draw.vocabulary(), kMostNumbers); ++rank)
+      draw.ids.push_back(draw.candidates.best(rank));
+    return draw;
   } catch (const model::RunError&) {
     return std::nullopt;
   }
@@ -184,12 +172,12 @@ void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const v
   const std::string right = shares.mark >= 0 ? number_words(c, draw) : "";
   const float left_w = style.width(left, style.small()), right_w = style.width(right, style.small());
   const bool both = left_w + right_w + 6 * style.unit() <= bar.w;
-  if (both || right.empty())
-    viz::add_label(picture.scene, style, left, {bar.x, middle}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, bar.w);
-  if (!right.empty())
-    viz::add_label(picture.scene, style, right, {bar.right(), middle}, style.small(), c.theme->text,
-                   viz::FontStyle::regular, viz::Align::right, bar.w);
+  const auto word = [&](const std::string& words, float x, viz::Color color, viz::Align align) {
+    viz::add_label(picture.scene, style, words, {x, middle}, style.small(), color, viz::FontStyle::regular,
+                   align, bar.w);
+  };
+  if (both || right.empty()) word(left, bar.x, c.theme->text_muted, viz::Align::left);
+  if (!right.empty()) word(right, bar.right(), c.theme->text, viz::Align::right);
   viz::paint_share_bar(picture, shares, bar, style);
 }
 
@@ -217,7 +205,6 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   const auto high = static_cast<double>(static_cast<float>(draw.removes() ? share(0) : probability(0)));
   const double limit = std::min(1.0, viz::round_limit(high));
   const viz::Color muted = c.theme->text_muted;
-
   List list(c, kRows, row_count(draw));
   list.number("rank", 6, [](int rank) { return rank + 1; }, {.file = "rank", .color = muted, .digits = 0});
   list.file("id", id);
@@ -252,7 +239,7 @@ std::string title_of(const ViewContext& c) {
 
 Picture build(const ViewContext& c) {
   const auto next = current_next(c);
-  if (auto words = waiting(c, question_of(c), next != nullptr)) return *words;
+  if (auto words = waiting(c, NextAfter{c.chosen_query}, next != nullptr)) return *words;
   auto draw = draw_of(c);
   if (!draw) return message(c, "no next token can be drawn: the run has " + next->not_finite);
   const Layout l = lay_out(c, draw->removes());
@@ -336,18 +323,13 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View sampling_view() {
-  View view;
-  view.id = "sampling";
-  view.title = "Sampling";
-  view.help = "how the next token is drawn: temperature, top-k, top-p, and the random number";
-  view.group = Group::output;
+  View view = make_view(Group::output, "sampling", "Sampling",
+                        "how the next token is drawn: temperature, top-k, top-p, and the random number",
+                        build, facts, table);
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
   view.commands = {
       {"g", "Draw", "Go on with the token that is drawn, in place of what follows the query", draw_one}};
   add_list<kRows, click>(view);
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.whole_height = whole_height;
   view.caption = {true, false, true};
   return view;

@@ -1,47 +1,27 @@
 #include "app/views/output/sampling_options.h"
 
+#include "app/views/parts/declare.h"
+
 namespace headscope::app {
 
-const Option<double> kTemperature{{.name = "temperature",
-                                   .label = "Temperature",
-                                   .help = "what logits are divided by before the softmax",
-                                   .default_value = 1.0,
-                                   .low = 0.05,
-                                   .high = 2,
-                                   .step = 0.05,
-                                   .keys = ".,"}};
-const Option<int> kTopK{{.name = "top-k",
-                         .label = "Top-k",
-                         .help = "draw from so many of the most probable tokens",
-                         .default_value = 0,
-                         .default_name = "all",
-                         .low = 1,
-                         .high = 1000,
-                         .steps = {1, 2, 3, 5, 10, 20, 40, 50, 100, 200, 500, 1000, 0},
-                         .keys = "iI"}};
-const Option<double> kTopP{
-    {.name = "top-p",
-     .label = "Top-p",
-     .help = "draw from the fewest tokens whose share of what top-k leaves reaches this (nucleus)",
-     .default_value = 1.0,
-     .low = 0.05,
-     .high = 1,
-     .step = 0.05,
-     .keys = "cC"}};
-const Option<int> kSeed{{.name = "seed",
-                         .label = "Seed",
-                         .help = "of the random numbers: the same one draws the same tokens",
-                         .default_value = 0,
-                         .low = 0,
-                         .high = 2147483647.0,
-                         .keys = "jJ"}};
-const Option<int> kAhead{{.name = "ahead",
-                          .label = "Tokens",
-                          .help = "how many tokens the model draws ahead",
-                          .default_value = 4,
-                          .low = 1,
-                          .high = 32,
-                          .keys = "bB"}};
+const Option<double> kTemperature =
+    make_option<double>("temperature", "Temperature", "what logits are divided by before the softmax",
+                        {.default_value = 1.0, .low = 0.05, .high = 2, .step = 0.05, .keys = ".,"});
+const Option<int> kTopK = make_option<int>("top-k", "Top-k", "draw from so many of the most probable tokens",
+                                           {.default_value = 0,
+                                            .default_name = "all",
+                                            .low = 1,
+                                            .high = 1000,
+                                            .steps = {1, 2, 3, 5, 10, 20, 40, 50, 100, 200, 500, 1000, 0},
+                                            .keys = "iI"});
+const Option<double> kTopP = make_option<double>(
+    "top-p", "Top-p", "draw from the fewest tokens whose share of what top-k leaves reaches this (nucleus)",
+    {.default_value = 1.0, .low = 0.05, .high = 1, .step = 0.05, .keys = "cC"});
+const Option<int> kSeed =
+    make_option<int>("seed", "Seed", "of the random numbers: the same one draws the same tokens",
+                     {.default_value = 0, .low = 0, .high = 2147483647.0, .keys = "jJ"});
+const Option<int> kAhead = make_option<int>("ahead", "Tokens", "how many tokens the model draws ahead",
+                                            {.default_value = 4, .low = 1, .high = 32, .keys = "bB"});
 
 model::SamplingOptions sampling_of(const Options& options) {
   return {options[kTemperature], options[kTopK], options[kTopP]};

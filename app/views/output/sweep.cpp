@@ -4,23 +4,20 @@
 #include <cmath>
 #include <limits>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
 #include "app/views/parts/token_axes.h"
-#include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 #include "viz/scene/scale.h"
 
@@ -30,66 +27,37 @@ namespace {
 enum Role { kCell };           // row: layer; col: head or position
 constexpr int kWholeRow = -1;  // in place of a column
 
-const Option<SweepMetric> kMetric{{.name = "sweep-metric",
-                                   .label = "Metric",
-                                   .help = "what of the guesses is compared with the run's",
-                                   .default_value = 1,
-                                   .choices = choices_of(kSweepMetrics),
-                                   .keys = "cC"}};
-const Option<SweepOver> kOver{{.name = "sweep-over",
-                               .label = "Over",
-                               .help = "what is changed in turn",
-                               .default_value = 0,
-                               .choices = choices_of(kSweepOver),
-                               .keys = "hH"}};
-const Option<SweepChange> kChange{{.name = "sweep-change",
-                                   .label = "Change",
-                                   .help = "what is done with each",
-                                   .default_value = 0,
-                                   .choices = choices_of(kSweepChanges),
-                                   .keys = "wW"}};
+const auto kMetric =
+    make_option<SweepMetric>("sweep-metric", "Metric", "what of the guesses is compared with the run's",
+                             {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
+const auto kOver =
+    make_option<SweepOver>("sweep-over", "Over", "what is changed in turn",
+                           {.default_value = 0, .choices = choices_of(kSweepOver), .keys = "hH"});
+const auto kChange =
+    make_option<SweepChange>("sweep-change", "Change", "what is done with each",
+                             {.default_value = 0, .choices = choices_of(kSweepChanges), .keys = "wW"});
 
-const Option<int> kSite{{.name = "sweep-site",
-                         .label = "Site",
-                         .help = "what of each layer is changed, position by position",
-                         .default_value = 0,
-                         .choices = choices_of(kSweepSites),
-                         .keys = "xX"}};
+const auto kSite =
+    make_option<int>("sweep-site", "Site", "what of each layer is changed, position by position",
+                     {.default_value = 0, .choices = choices_of(kSweepSites), .keys = "xX"});
 
 constexpr int kMostIds = 1 << 24;
-const Option<int> kToken{
-    {.name = "sweep-rank",
-     .label = "Token",
-     .help = "the guess of this rank is the token, of the original where something is compared",
-     .default_value = 1,
-     .low = 1,
-     .high = 100,
-     .keys = "lL"}};
-const Option<int> kAgainst{{.name = "sweep-other-rank",
-                            .label = "Against",
-                            .help = "the guess of this rank is the other token",
-                            .default_value = 2,
-                            .low = 1,
-                            .high = 100,
-                            .keys = "uU"}};
-const Option<int> kTokenId{{.name = "sweep-id",
-                            .label = "Token id",
-                            .help = "the token by its id, in place of its rank",
-                            .default_value = -1,
-                            .default_name = "none",
-                            .low = -1,
-                            .high = kMostIds,
-                            .kept = false,
-                            .control = Control::none}};
-const Option<int> kAgainstId{{.name = "sweep-other-id",
-                              .label = "Other token id",
-                              .help = "the other token by its id, in place of its rank",
-                              .default_value = -1,
-                              .default_name = "none",
-                              .low = -1,
-                              .high = kMostIds,
-                              .kept = false,
-                              .control = Control::none}};
+const auto kToken = make_option<int>(
+    "sweep-rank", "Token", "the guess of this rank is the token, of the original where something is compared",
+    {.default_value = 1, .low = 1, .high = 100, .keys = "lL"});
+const auto kAgainst =
+    make_option<int>("sweep-other-rank", "Against", "the guess of this rank is the other token",
+                     {.default_value = 2, .low = 1, .high = 100, .keys = "uU"});
+const OptionSpec kId{.default_value = -1,
+                     .default_name = "none",
+                     .low = -1,
+                     .high = kMostIds,
+                     .kept = false,
+                     .control = Control::none};
+const auto kTokenId =
+    make_option<int>("sweep-id", "Token id", "the token by its id, in place of its rank", kId);
+const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
+                                         "the other token by its id, in place of its rank", kId);
 
 // ---- the question ----
 
@@ -147,18 +115,12 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
   return what + how + (over_heads(c) ? "" : ", by layer and position");
 }
 
+/// "logit of “·the” − “·a”".
 std::string metric_name(const ViewContext& c, const Sweep& sweep) {
-  switch (c.options[kMetric]) {
-    case SweepMetric::logit:
-      return "logit of " + quoted(c, sweep.token);
-    case SweepMetric::difference:
-      return "logit of " + quoted(c, sweep.token) + " − " + quoted(c, sweep.against);
-    case SweepMetric::probability:
-      return "probability of " + quoted(c, sweep.token);
-    case SweepMetric::divergence:
-      break;
-  }
-  return "KL(run ‖ changed), nats,";
+  const SweepMetric metric = c.options[kMetric];
+  if (metric == SweepMetric::divergence) return "KL(run ‖ changed), nats,";
+  return (metric == SweepMetric::probability ? "probability of " : "logit of ") + quoted(c, sweep.token) +
+         (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
 }
 
 std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
@@ -169,17 +131,9 @@ std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
 }
 
 std::string scale_title(const ViewContext& c) {
-  switch (c.options[kMetric]) {
-    case SweepMetric::logit:
-      return "change of logit";
-    case SweepMetric::difference:
-      return "change of difference";
-    case SweepMetric::probability:
-      return "change of probability";
-    case SweepMetric::divergence:
-      break;
-  }
-  return "KL, nats";
+  const SweepMetric metric = c.options[kMetric];
+  if (metric == SweepMetric::divergence) return "KL, nats";
+  return "change of " + std::string(app::name_of(kSweepMetrics, metric));
 }
 
 std::string cell_name(const ViewContext& c, int layer, int column) {
@@ -193,7 +147,7 @@ std::string with_sign(double value) {
 
 // ---- the numbers ----
 
-/// Of cells that are not known NaN.
+/// Of each cell, layer by layer, what the change makes of the metric; NaN where it is not known.
 std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
   std::vector<float> values;
   for (int layer = 0; layer < sweep.layers; ++layer)
@@ -233,11 +187,9 @@ std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
 }
 
 std::string words_under(const ViewContext& c, const Sweep& sweep) {
-  const int known = sweep.known_count();
-  std::string words = strongest_words(c, sweep);
-  if (known < std::ssize(sweep.known))
-    words = "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) + "; so far " + words;
-  return words;
+  const auto known = sweep.known_count(), all = static_cast<int>(std::ssize(sweep.known));
+  const std::string words = strongest_words(c, sweep);
+  return known == all ? words : "computing… " + grouped(known) + " of " + grouped(all) + "; so far " + words;
 }
 
 // ---- the drawing ----
@@ -273,10 +225,6 @@ void mark_made(Picture& picture, const ViewContext& c, const viz::Rect& cell) {
   const float ring = 0.25F * size;
   picture.scene.add(viz::FillRect{dot.inset(-ring), c.theme->surface, size / 2 + ring});
   picture.scene.add(viz::FillRect{dot, c.theme->text, size / 2});
-}
-
-bool patches(const ViewContext& c) {
-  return c.options[kChange] == SweepChange::patch;
 }
 
 Picture build(const ViewContext& c) {
@@ -352,18 +300,9 @@ std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit)
 }
 
 ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
-  switch (gesture.key) {
-    case Key::up:
-      return {MoveHead{-1, 0}};
-    case Key::down:
-      return {MoveHead{1, 0}};
-    case Key::left:
-    case Key::right:
-      if (over_heads(c) && !gesture.modifiers.shift) return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
-      return keys_along_prompt(c, gesture);
-    default:
-      return keys_along_prompt(c, gesture);
-  }
+  const bool sideways = gesture.key == Key::left || gesture.key == Key::right;
+  if (!over_heads(c) || gesture.modifiers.shift || !sideways) return keys_along_layers(c, gesture);
+  return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
 }
 
 /// Pulling the mouse over cells makes the changes of all of them, whatever the sweep says by now.
@@ -440,22 +379,20 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// A row for each change that is known.
 Table table(const ViewContext& c) {
-  Table result;
   const SweepOf question = question_of(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
-  if (!sweep) return result;
+  if (!sweep) return {};
   const SweepMetric metric = c.options[kMetric];
-  const std::string name(app::name_of(kSweepMetrics, metric));
-  result.header = {
-      "layer", over_heads(c) ? "head" : "position", "token", "edit", "change of " + name, name + " with it"};
+  const std::string name(app::name_of(kSweepMetrics, metric)),
+      column_name = over_heads(c) ? "head" : "position";
+  Table result{{"layer", column_name, "token", "edit", "change of " + name, name + " with it"}, {}};
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
       if (!sweep->knows(layer, column)) continue;
       const model::Edits edits = question.edits(layer, column);
-      result.rows.push_back(
-          {std::to_string(layer), std::to_string(column), over_heads(c) ? "" : c.run->tokens.labels[column],
-           edits.empty() ? "" : edit_words(edits.front()), plain(sweep->difference(metric, layer, column)),
-           plain(sweep->at(layer, column).of(metric))});
+      add_row(result, layer, column, over_heads(c) ? "" : c.run->tokens.labels[column],
+              edits.empty() ? "" : edit_words(edits.front()), sweep->difference(metric, layer, column),
+              sweep->at(layer, column).of(metric));
     }
   return result;
 }
@@ -477,11 +414,6 @@ std::string refuse(const ViewContext& c) {
   if (c.run && !can_be_asked(question_of(c)))
     return "there is nothing to patch from; see --" + std::string(kChange.name);
   return "";
-}
-
-ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  return {MoveQuery{by}};
 }
 
 }  // namespace
@@ -508,25 +440,18 @@ const View& view_of_sweeps() {
 }
 
 View sweep_view() {
-  View view;
-  view.id = "sweep";
-  view.title = "Sweep";
-  view.help =
-      "how much a guess changes when each head, or each layer at each position, is switched off or patched";
-  view.group = Group::output;
+  View view = make_view(
+      Group::output, "sweep", "Sweep",
+      "how much a guess changes when each head, or each layer at each position, is switched off or patched",
+      build, facts, table);
   view.options = {&kMetric, &kOver, &kChange, &kSite, &kToken, &kAgainst, &kTokenId, &kAgainstId};
-  view.commands = {
-      {"", "‹ Previous", "The query before this one", [](const ViewContext& c, int) { return step(c, -1); }},
-      {"", "Next ›", "The query after this one", [](const ViewContext& c, int) { return step(c, 1); }}};
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
+  view.commands = query_steps("The query before this one", "The query after this one");
   view.on = on;
   view.shows_parts = true;
   view.refuse = refuse;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.on_baseline = patches;
+  view.on_baseline = [](const ViewContext& c) { return c.options[kChange] == SweepChange::patch; };
   return view;
 }
 

@@ -1,22 +1,21 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/continuations.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/tries.h"
 #include "app/views/output/sampling_options.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/view.h"
 #include "model/pass/statistics.h"
-#include "model/tokens/sampling.h"
 #include "viz/charts/token_tree.h"
 
 namespace headscope::app {
@@ -24,37 +23,28 @@ namespace {
 
 enum Role { kNode };  // Region::id: index of a node
 
-const Option<int> kTexts{{.name = "texts",
-                          .label = "Texts",
-                          .help = "how many texts the model draws ahead",
-                          .default_value = 3,
-                          .low = 0,
-                          .high = 16,
-                          .keys = "yY"}};
-const Option<int> kFirstRow{
-    {.name = "tree-row",
-     .label = "First line",
-     .help = "first line of the tree that is shown (auto: so that the prompt's end is)",
-     .default_value = -1,
+const auto kTexts = make_option<int>("texts", "Texts", "how many texts the model draws ahead",
+                                     {.default_value = 3, .low = 0, .high = 16, .keys = "yY"});
+const auto kFirstRow = make_option<int>(
+    "tree-row", "First line", "first line of the tree that is shown (auto: so that the prompt's end is)",
+    {.default_value = -1,
      .default_name = "auto",
      .low = 0,
      .high = 1 << 16,
      .kept = false,
      .reset_on_prompt_change = true,
      .pane_only = true,
-     .control = Control::none}};
-const Option<double> kShift{
-    {.name = "tree-shift",
-     .label = "Shift",
-     .help = "ems of the tree left of what is shown (auto: so that the prompt's end is)",
-     .default_value = -1.0,
+     .control = Control::none});
+const auto kShift = make_option<double>(
+    "tree-shift", "Shift", "ems of the tree left of what is shown (auto: so that the prompt's end is)",
+    {.default_value = -1.0,
      .default_name = "auto",
      .low = 0,
      .high = 1e6,
      .kept = false,
      .reset_on_prompt_change = true,
      .pane_only = true,
-     .control = Control::none}};
+     .control = Control::none});
 
 constexpr int kGuesses = 10;
 constexpr std::size_t kMostNodes = 3000;  // what was tried longest ago does not show then
@@ -79,11 +69,11 @@ struct Tree {
   int drawn = 0;            ///< texts
   bool full = false;        ///< nothing fits behind the prompt any more
 
-  /// The tokens from the root on to a node.
-  std::vector<int> way_to(int node) const {
-    std::vector<int> ids;
-    for (; node > 0; node = nodes[node].parent) ids.push_back(nodes[node].id);
-    return {ids.rbegin(), ids.rend()};
+  /// The nodes from the root, which is not one of them, to a node.
+  std::vector<int> path_to(int node) const {
+    std::vector<int> path;
+    for (; node > 0; node = nodes[node].parent) path.push_back(node);
+    return {path.rbegin(), path.rend()};
   }
 };
 
@@ -138,11 +128,6 @@ ContinuationsOf question_of(const ViewContext& c) {
   return continuations_of(c.options, c.options[kTexts]);
 }
 
-/// The model's guesses at what follows the prompt; null while they are not known.
-std::shared_ptr<const NextToken> guesses_of(const ViewContext& c) {
-  return c.ask(NextAfter{-1});
-}
-
 Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* drawn) {
   const std::vector<int>& prompt = c.run->run->tokens;
   Tree tree;
@@ -181,7 +166,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
 }
 
 std::optional<Tree> tree_of(const ViewContext& c) {
-  const auto next = guesses_of(c);
+  const auto next = c.ask(NextAfter{-1});
   const auto drawn = c.options[kTexts] > 0 ? c.ask(question_of(c)) : nullptr;
   if (!c.run || !next) return std::nullopt;
   return tree_of(c, *next, drawn.get());
@@ -201,21 +186,17 @@ std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   return words;
 }
 
-float area_width(const ViewContext& c) {
-  return below_title(c).w;
-}
-
 viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
   const viz::Theme& theme = *c.theme;
   viz::TokenTree drawing;
   drawing.role = kNode;
   drawing.widest = 12 * c.font_size;
+  const float root_room = std::min(drawing.widest, 0.3F * below_title(c).w);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const Node& node = tree.nodes[i];
     viz::TreeNode& n = drawing.nodes.emplace_back();
     n.parent = node.parent;
-    n.label =
-        i == 0 ? root_label(c, tree, std::min(drawing.widest, 0.3F * area_width(c))) : label_of(c, node.id);
+    n.label = i == 0 ? root_label(c, tree, root_room) : label_of(c, node.id);
     if (!std::isnan(node.probability)) n.number = percent(node.probability);
     n.text = theme.text;
     switch (node.source) {
@@ -246,11 +227,11 @@ struct Layout {
   viz::TokenTree drawing;
   viz::TreeLayout tree;
   viz::Rect area;
-  int first = 0, rows = 0;        ///< lines that show
+  TableRows lines;
   double shift = 0, columns = 0;  ///< ems
   bool legend = false;
   viz::Point origin;
-  bool fits(float em) const { return rows > 0 && area.w >= 12 * em; }
+  bool fits(float em) const { return lines.shown > 0 && area.w >= 12 * em; }
   double most_shift(float em) const { return std::max(0.0, static_cast<double>(tree.width / em) - columns); }
 };
 
@@ -264,17 +245,17 @@ Layout lay_out(const ViewContext& c, const Tree& tree) {
   const float pitch = viz::tree_row_height(style), em = c.font_size;
   l.legend = l.area.h >= legend + 6 * pitch;
   if (l.legend) l.area.h -= legend;
-  l.rows = std::clamp(static_cast<int>((l.area.h + 1) / pitch), 0, l.tree.row_count);
+  const int all = l.tree.row_count, shown = std::clamp(static_cast<int>((l.area.h + 1) / pitch), 0, all);
   l.columns = static_cast<double>(l.area.w / em);
   const viz::Rect end = l.tree.boxes[tree.end];
   const int row = l.tree.rows[tree.end];
-  const bool whole = l.rows >= l.tree.row_count;
-  const int wanted = c.options[kFirstRow] >= 0 ? c.options[kFirstRow] : row < l.rows ? 0 : row - l.rows / 4;
-  l.first = whole ? 0 : std::clamp(wanted, 0, l.tree.row_count - l.rows);
+  const int wanted = c.options[kFirstRow] >= 0 ? c.options[kFirstRow] : row < shown ? 0 : row - shown / 4;
+  l.lines = {&kFirstRow, std::clamp(wanted, 0, all - shown), shown, all, l.area};
   // What may follow is more interesting than what came before.
   const double to_end = static_cast<double>((end.right() - 0.4F * l.area.w) / em);
   l.shift = std::clamp(c.options[kShift] >= 0 ? c.options[kShift] : to_end, 0.0, l.most_shift(em));
-  l.origin = {l.area.x - static_cast<float>(l.shift) * em, l.area.y - static_cast<float>(l.first) * pitch};
+  l.origin = {l.area.x - static_cast<float>(l.shift) * em,
+              l.area.y - static_cast<float>(l.lines.first) * pitch};
   return l;
 }
 
@@ -311,37 +292,36 @@ std::string subtitle_of(const ViewContext& c, const Tree& tree, const Layout& l)
   if (tree.full) return "the context of " + grouped(c.run->run->config.n_ctx) + " tokens is full";
   std::string words = "probabilities at temperature 1";
   if (const std::string why = c.failure(question_of(c)); !why.empty()) words += "; " + why;
-  if (l.rows < l.tree.row_count)
-    words += ", lines " + std::to_string(l.first + 1) + " to " + std::to_string(l.first + l.rows) + " of " +
-             std::to_string(l.tree.row_count);
+  if (l.lines.scrolls())
+    words += ", lines " + std::to_string(l.lines.first + 1) + " to " +
+             std::to_string(l.lines.first + l.lines.shown) + " of " + std::to_string(l.lines.all);
   return words;
 }
 
 Picture build(const ViewContext& c) {
   const auto tree = tree_of(c);
   if (auto words = waiting(c, NextAfter{-1}, tree.has_value())) return *words;
-  const std::string& faulty = guesses_of(c)->not_finite;
+  const std::string& faulty = c.ask(NextAfter{-1})->not_finite;
   if (!faulty.empty()) return message(c, "no next token can be drawn: the run has " + faulty);
   const Layout l = lay_out(c, *tree);
   if (!l.fits(c.font_size)) return too_small(c, "for the tree");
   Picture picture = blank(c);
+  const viz::Style style = style_of(c);
+  const float height = static_cast<float>(l.lines.shown) * viz::tree_row_height(style);
   paint_title(picture, c, "Ways on from the prompt", subtitle_of(c, *tree, l));
-  viz::paint_tree(
-      picture, l.drawing, l.tree, l.origin,
-      {l.area.x, l.area.y, l.area.w, static_cast<float>(l.rows) * viz::tree_row_height(style_of(c))},
-      style_of(c));
+  viz::paint_tree(picture, l.drawing, l.tree, l.origin, {l.area.x, l.area.y, l.area.w, height}, style);
   if (l.legend) paint_legend(picture, c, *tree, l);
-  if (!c.in_pane && (l.rows < l.tree.row_count || l.tree.width > l.area.w)) picture.whole = false;
+  if (!c.in_pane && (l.lines.scrolls() || l.tree.width > l.area.w)) picture.whole = false;
   return picture;
 }
 
 // ---- words and gestures ----
 
+/// The tokens from the prompt's first to a node's.
 std::vector<int> ids_of(const ViewContext& c, const Tree& tree, int node) {
   const auto root = c.run->run->tokens.begin();
   std::vector<int> ids(root, root + tree.root_tokens);
-  const std::vector<int> way = tree.way_to(node);
-  ids.insert(ids.end(), way.begin(), way.end());
+  for (const int i : tree.path_to(node)) ids.push_back(tree.nodes[i].id);
   return ids;
 }
 
@@ -349,8 +329,7 @@ std::vector<int> ids_of(const ViewContext& c, const Tree& tree, int node) {
 ViewActions go_to(const ViewContext& c, const Tree& tree, int node) {
   if (node == tree.end || node >= std::ssize(tree.nodes)) return {};
   SetTokens to{ids_of(c, tree, node), {}, c.run};
-  for (int i = node; i > 0; i = tree.nodes[i].parent)
-    to.probabilities.insert(to.probabilities.begin(), tree.nodes[i].probability);
+  for (const int i : tree.path_to(node)) to.probabilities.push_back(tree.nodes[i].probability);
   return {to};
 }
 
@@ -360,10 +339,10 @@ ViewActions by_key(const ViewContext& c, Key key) {
   if (!tree) return {};
   const std::vector<Node>& nodes = tree->nodes;
   const int from = tree->end, parent = nodes[from].parent;
-  const auto siblings = [&](int of) {
+  const auto children_of = [&](int of) {
     std::vector<int> children;
-    for (std::size_t i = 1; i < nodes.size(); ++i)
-      if (nodes[i].parent == of) children.push_back(static_cast<int>(i));
+    for (int i = 1; i < std::ssize(nodes); ++i)
+      if (nodes[i].parent == of) children.push_back(i);
     return children;
   };
   if (key == Key::left && parent >= 0) return go_to(c, *tree, parent);
@@ -371,55 +350,34 @@ ViewActions by_key(const ViewContext& c, Key key) {
     const auto& tokens = c.run->run->tokens;
     return {SetTokens{{tokens.begin(), tokens.begin() + tree->root_tokens - 1}, {}, c.run}};
   }
-  if (key == Key::right) {
-    const std::vector<int> children = siblings(from);
-    return children.empty() ? ViewActions{} : go_to(c, *tree, children.front());
-  }
-  if ((key == Key::up || key == Key::down) && parent >= 0) {
-    const std::vector<int> others = siblings(parent);
-    const auto at = std::ranges::find(others, from) - others.begin() + (key == Key::down ? 1 : -1);
-    if (at >= 0 && at < std::ssize(others)) return go_to(c, *tree, others[at]);
-  }
-  return {};
+  const bool across = (key == Key::up || key == Key::down) && parent >= 0;
+  if (key != Key::right && !across) return {};
+  const std::vector<int> nearby = children_of(across ? parent : from);
+  const auto at = across ? std::ranges::find(nearby, from) - nearby.begin() + (key == Key::down ? 1 : -1) : 0;
+  return at >= 0 && at < std::ssize(nearby) ? go_to(c, *tree, nearby[at]) : ViewActions{};
 }
 
 const char* name_of(Source source) {
-  switch (source) {
-    case Source::prompt:
-      return "of the prompt";
-    case Source::tried:
-      return "tried before";
-    case Source::drawn:
-      return "drawn by the model";
-    case Source::guess:
-      return "a guess";
-  }
-  return "";
+  constexpr std::array kNames{"of the prompt", "tried before", "drawn by the model", "a guess"};
+  return kNames[static_cast<std::size_t>(source)];
 }
 
 Table table(const ViewContext& c) {
-  Table result;
   const auto tree = tree_of(c);
-  if (!tree) return result;
-  result.header = {"node", "parent", "position", "id", "token", "probability", "from"};
-  std::vector<int> depth(tree->nodes.size(), tree->root_tokens - 1);
-  for (std::size_t i = 0; i < tree->nodes.size(); ++i) {
+  if (!tree) return {};
+  Table result{{"node", "parent", "position", "id", "token", "probability", "from"}, {}};
+  for (int i = 0; i < std::ssize(tree->nodes); ++i) {
     const Node& node = tree->nodes[i];
-    if (node.parent >= 0) depth[i] = depth[node.parent] + 1;
-    result.rows.push_back({std::to_string(i), node.parent < 0 ? "" : std::to_string(node.parent),
-                           std::to_string(depth[i]), std::to_string(node.id), label_of(c, node.id),
-                           std::isnan(node.probability) ? "" : plain(node.probability),
-                           name_of(node.source)});
+    const auto position = tree->root_tokens - 1 + std::ssize(tree->path_to(i));
+    add_row(result, i, node.parent < 0 ? "" : std::to_string(node.parent), position, node.id,
+            label_of(c, node.id), std::isnan(node.probability) ? "" : plain(node.probability),
+            name_of(node.source));
   }
   return result;
 }
 
-ViewActions to_row(double row) {
-  return {
-      SetOption{&kFirstRow, static_cast<int>(std::lround(std::clamp(row, kFirstRow.low, kFirstRow.high)))}};
-}
-ViewActions to_shift(double ems) {
-  return {SetOption{&kShift, std::clamp(ems, kShift.low, kShift.high)}};
+SetOption to_shift(double ems) {
+  return {&kShift, std::clamp(ems, kShift.low, kShift.high)};
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
@@ -428,21 +386,14 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
   const Layout l = lay_out(c, *tree);
   if (!l.fits(c.font_size)) return {};
   const float bar = kScrollBar * c.font_size;
-  std::vector<Scroll> result;
-  if (l.rows < l.tree.row_count)
-    result.push_back({false,
-                      {l.area.x, l.area.y, c.width - bar - l.area.x, l.area.h},
-                      static_cast<double>(l.first),
-                      static_cast<double>(l.rows),
-                      static_cast<double>(l.tree.row_count),
-                      to_row});
+  std::vector<Scroll> result = l.lines.bars(c.width - bar);
   if (l.most_shift(c.font_size) > 0)
     result.push_back({true,
                       {l.area.x, l.area.y, l.area.w, c.height - bar - l.area.y},
                       l.shift,
                       l.columns,
                       static_cast<double>(l.tree.width / c.font_size),
-                      to_shift});
+                      [](double ems) -> ViewActions { return {to_shift(ems)}; }});
   return result;
 }
 
@@ -453,31 +404,21 @@ ViewActions by_wheel(const ViewContext& c, const Gesture& gesture) {
   const Layout l = lay_out(c, *tree);
   const double up = gesture.modifiers.shift ? 0 : static_cast<double>(gesture.by.y);
   const double left = static_cast<double>(gesture.modifiers.shift ? gesture.by.y : gesture.by.x);
+  const double most = l.most_shift(c.font_size);
   ViewActions actions;
-  const int most = l.tree.row_count - l.rows;
-  if (up != 0 && most > 0) actions = to_row(std::min<double>(most, l.first - kRows * up));
-  if (left != 0 && l.most_shift(c.font_size) > 0)
-    for (const ViewAction& action : to_shift(std::min(l.most_shift(c.font_size), l.shift - kEms * left)))
-      actions.push_back(action);
+  if (up != 0 && l.lines.all > l.lines.shown) actions.emplace_back(l.lines.from(l.lines.first - kRows * up));
+  if (left != 0 && most > 0) actions.emplace_back(to_shift(std::min(most, l.shift - kEms * left)));
   return actions;
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
-  switch (gesture.kind) {
-    case Gesture::Kind::key:
-      if (gesture.key == Key::home || gesture.key == Key::end) return keys_along_prompt(c, gesture);
-      return by_key(c, gesture.key);
-    case Gesture::Kind::wheel:
-      return by_wheel(c, gesture);
-    case Gesture::Kind::click: {
-      const auto tree = hit ? tree_of(c) : std::nullopt;
-      if (!tree) return {};
-      return go_to(c, *tree, region_of(picture, *hit).id);
-    }
-    default:
-      return {};
-  }
+  if (gesture.kind == Gesture::Kind::wheel) return by_wheel(c, gesture);
+  if (gesture.kind == Gesture::Kind::key)
+    return gesture.key == Key::home || gesture.key == Key::end ? keys_along_prompt(c, gesture)
+                                                               : by_key(c, gesture.key);
+  const auto tree = hit && gesture.kind == Gesture::Kind::click ? tree_of(c) : std::nullopt;
+  return tree ? go_to(c, *tree, region_of(picture, *hit).id) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -487,10 +428,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!tree || region.id >= std::ssize(tree->nodes)) return facts;
   const Node& node = tree->nodes[region.id];
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1.5F, style_of(c).unit()});
-  const std::vector<int> way = tree->way_to(region.id);
-  const std::size_t left_out = way.size() - std::min<std::size_t>(way.size(), kTokensInTip);
+  const std::vector<int> path = tree->path_to(region.id);
+  const std::size_t left_out = path.size() - std::min<std::size_t>(path.size(), kTokensInTip);
   std::string text = left_out > 0 ? "…" : "";
-  for (const int id : std::span(way).subspan(left_out)) text += label_of(c, id);
+  for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree->nodes[i].id);
   facts.say("“" + label_of(c, node.id) + "”, " + name_of(node.source));
   if (!text.empty()) facts.say(text, Fact::In::tooltip);
   if (!std::isnan(node.probability)) facts.value("probability", plain(node.probability));
@@ -517,18 +458,14 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View tree_view() {
-  View view;
-  view.id = "tree";
-  view.title = "Tree";
-  view.help = "the texts that were tried and those that may follow, word by word; a click goes there";
-  view.group = Group::output;
+  View view =
+      make_view(Group::output, "tree", "Tree",
+                "the texts that were tried and those that may follow, word by word; a click goes there",
+                build, facts, table);
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
   view.on = on;
   view.scrolls = scrolls;
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.figure_size = figure_size;
   view.caption = {true, false, false};
   return view;

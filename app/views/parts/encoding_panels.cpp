@@ -221,13 +221,6 @@ void add_both(Facts& facts, float learned, float sinusoidal) {
   facts.said.back().unit = "(not GPT-2's)";
 }
 
-void add_curve_of(Facts& facts, const std::vector<int>& curves, int row, const std::string& name,
-                  ViewActions toggled) {
-  const bool drawn = std::ranges::find(curves, row) != curves.end();
-  if (!drawn || curves.size() > 1)
-    facts.commands.push_back({(drawn ? "No curve of " : "Curve of ") + name, std::move(toggled)});
-}
-
 std::string position_words(const ViewContext& c, int position) {
   return "position " +
          (position < c.run->run->length() ? token_name(c.run->tokens, position) : std::to_string(position));
@@ -243,15 +236,13 @@ std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>&
   return "";
 }
 
-ViewActions zoom_about_middle(const ViewContext& c, const Option<Zoom>& option, int rows, int cols,
-                              int which) {
-  Zoom now = part_of(c.options[option], rows, cols);
-  if (now == Zoom{}) now = {0, 0, static_cast<double>(rows), static_cast<double>(cols)};
-  return zoom_about_cell(option, c.options, rows, cols, now.row + now.rows / 2, now.col + now.cols / 2,
-                         which < 2 ? 1.5 : 1 / 1.5);
+Zoom shown_part(const EncodingView& view, const ViewContext& c) {
+  return part_of(c.options[view.zoom], view.rows(c), c.run->run->config.n_ctx);
 }
 
-std::vector<int> with_curve_toggled(std::vector<int> curves, int row) {
+/// The curves with one more or less of them. One stays, and not more than can be told apart.
+static ViewActions curve_toggled(const EncodingView& view, const ViewContext& c, int row) {
+  std::vector<int> curves = view.shown(c);
   const auto found = std::ranges::find(curves, row);
   if (found == curves.end()) {
     if (curves.size() >= kMostCurves) curves.erase(curves.begin());
@@ -259,7 +250,42 @@ std::vector<int> with_curve_toggled(std::vector<int> curves, int row) {
   } else if (curves.size() > 1) {
     curves.erase(found);
   }
-  return curves;
+  return {SetOption{&view.curves, curves}};
+}
+
+std::vector<MenuLine> encoding_menu(const EncodingView& view, const ViewContext& c, int row) {
+  std::vector<MenuLine> lines;
+  if (row >= 0) {
+    const std::vector<int> curves = view.shown(c);
+    const bool drawn = std::ranges::count(curves, row) > 0;
+    if (!drawn || curves.size() > 1)
+      lines.push_back(
+          {(drawn ? "No curve of " : "Curve of ") + std::string(view.row) + " " + std::to_string(row),
+           curve_toggled(view, c, row)});
+  }
+  add_whole(lines, view.whole, view.zoom, c.options);
+  return lines;
+}
+
+ViewActions zoom_encodings(const EncodingView& view, const ViewContext& c, int which) {
+  const int rows = view.rows(c), cols = c.run->run->config.n_ctx;
+  Zoom now = shown_part(view, c);
+  if (now == Zoom{}) now = {0, 0, static_cast<double>(rows), static_cast<double>(cols)};
+  return zoom_about_cell(view.zoom, c.options, rows, cols, now.row + now.rows / 2, now.col + now.cols / 2,
+                         which < 2 ? 1.5 : 1 / 1.5);
+}
+
+ViewActions on_encodings(const EncodingView& view, const ViewContext& c, const Picture& picture,
+                         const viz::Hit* hit, const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) {
+    if (shown_part(view, c) != Zoom{})
+      return zoom_keys(view.zoom, c.options, view.rows(c), c.run->run->config.n_ctx, gesture.key);
+    if (gesture.key == Key::left) return view.step(c, -1);
+    return gesture.key == Key::right ? view.step(c, 1) : ViewActions{};
+  }
+  if (!hit || region_of(picture, *hit).role != kEncodingMap) return {};
+  if (gesture.kind == Gesture::Kind::click) return curve_toggled(view, c, hit->row);
+  return zoom_gesture(view.zoom, c.options, region_of(picture, *hit), gesture);
 }
 
 }  // namespace headscope::app

@@ -1,8 +1,10 @@
 #pragma once
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "app/views/view.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "viz/charts/heatmap.h"
 
 // Two encodings of positions beside each other, the same in all views that compare them.
@@ -10,6 +12,12 @@ namespace headscope::app {
 
 /// The regions of a panel: of the map the cells are (row, position), of the curves (0, position).
 enum EncodingRole { kEncodingMap, kEncodingCurves };
+
+/// The two that are compared: `id` of panels, Region::id.
+enum Encoding { kLearned, kSinusoidal };
+inline constexpr const char* kLearnedTitle = "Learned by this model";
+inline constexpr const char* kSinusoidalTitle = "Sinusoidal encoding (Vaswani et al. 2017)";
+inline constexpr const char* kSinusoidalNote = "for comparison: not GPT-2's";
 
 /// One encoding: curves of some rows over a map of all.
 struct EncodingPanel {
@@ -42,11 +50,8 @@ std::string sinusoid_formula(int d_model);
 /// Marks the position under the mouse in all regions, and its row in the maps.
 viz::Scene encoding_cross(const ViewContext& context, const Picture& picture, const viz::Hit& hit);
 
-/// Adds a map cell's values in both encodings, and the menu line that adds or removes its row's curve
-/// (`toggled`), unless it is the last one.
+/// Adds a map cell's values in both encodings.
 void add_both(Facts& facts, float learned, float sinusoidal);
-void add_curve_of(Facts& facts, const std::vector<int>& curves, int row, const std::string& name,
-                  ViewActions toggled);
 /// "position 3 “·was”", without a token beyond the prompt.
 std::string position_words(const ViewContext& context, int position);
 
@@ -55,12 +60,51 @@ std::string position_words(const ViewContext& context, int position);
 std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
                            const std::string& what, int count);
 
-/// Zooms maps of rows x cols about their middle: the first two keys closer, the others further.
-ViewActions zoom_about_middle(const ViewContext& context, const Option<Zoom>& option, int rows, int cols,
-                              int which);
+/// A view of encodings, a column for each position the model has: what its gestures and commands are about.
+struct EncodingView {
+  const Option<std::vector<int>>& curves;  ///< rows that are drawn as curves
+  const Option<Zoom>& zoom;                ///< of the maps
+  const char* row;                         ///< what a row is: "dimension"
+  const char* whole;                       ///< the menu's line that shows all of the maps
+  int (*rows)(const ViewContext&);
+  /// The rows that are drawn as curves: the chosen ones that there are, or else some.
+  std::vector<int> (*shown)(const ViewContext&);
+  /// Other curves: the next ones, or with -1 those before.
+  ViewActions (*step)(const ViewContext&, int by);
+};
+/// What of the maps shows.
+Zoom shown_part(const EncodingView& view, const ViewContext& context);
+/// The menu's lines at a row of a map: its curve, which is drawn or no longer, unless that is the last one,
+/// and the whole maps; row -1: these alone.
+std::vector<MenuLine> encoding_menu(const EncodingView& view, const ViewContext& context, int row);
+ViewActions zoom_encodings(const EncodingView& view, const ViewContext& context, int which);
+ViewActions on_encodings(const EncodingView& view, const ViewContext& context, const Picture& picture,
+                         const viz::Hit* hit, const Gesture& gesture);
 
-/// The rows that are drawn as curves after a click on one: added, or removed unless it is the last. Not more
-/// than can be told apart.
-std::vector<int> with_curve_toggled(std::vector<int> curves, int row);
+/// Gives a view of encodings its options, gestures, menu, and after `commands` those of the zoom; `help_whole`
+/// is of the last of them.
+template <const EncodingView& kEncodings>
+void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_view help_whole) {
+  view.options = {&kEncodings.curves, &kEncodings.zoom};
+  view.commands = std::move(commands);
+  view.commands.push_back({"+=-", "", "Zoom the maps", [](const ViewContext& c, int which) {
+                             return c.run ? zoom_encodings(kEncodings, c, which) : ViewActions{};
+                           }});
+  view.commands.push_back({"0", "Whole", help_whole, [](const ViewContext& c, int) {
+                             return show_whole(kEncodings.zoom, c.options);
+                           }});
+  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+    return c.run ? on_encodings(kEncodings, c, picture, hit, gesture) : ViewActions{};
+  };
+  view.menu = [](const ViewContext& c) { return encoding_menu(kEncodings, c, -1); };
+  view.scrolls = [](const ViewContext& c, const Picture& picture) {
+    return zoom_scrolls(kEncodings.zoom, c, picture, kEncodingMap);
+  };
+  view.refuse = [](const ViewContext& c) {
+    return refuse_numbers(c, kEncodings.curves, kEncodings.row, kEncodings.rows(c));
+  };
+  view.needs = Capability::weights | Capability::positions_table;
+  view.caption = {.prompt = false};
+}
 
 }  // namespace headscope::app

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/views/parts/common.h"
+#include "app/views/parts/file_rows.h"
 #include "viz/charts/table.h"
 
 // Lists: rows under headings, of which a picture shows as many as have room, while a file has all. A view

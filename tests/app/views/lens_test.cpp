@@ -288,7 +288,7 @@ TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
     if (image.dest.w < 100 && image.bitmap->height == 1) bars.push_back(image);
   ASSERT_EQ(bars.size(), 1U);
   const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
-  const double expected = shown[0.9 * static_cast<double>(shown.size())];
+  const double expected = shown[static_cast<int>(0.9 * static_cast<double>(shown.size()))];
   EXPECT_NEAR(scale.high(), expected, 0.1 * expected);
 }
 
