@@ -40,12 +40,9 @@ std::size_t item_count(const LinkChart& chart, End end = End::from) {
 
 /// Items of one axis as the grid that labels stand at.
 Region grid_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
-  Region grid;
-  grid.rect = layout.drawing;
   const int count = static_cast<int>(item_count(chart, end));
-  (is_row(chart) ? grid.cols : grid.rows) = count;
-  (is_row(chart) ? grid.col_count : grid.row_count) = count;
-  return grid;
+  return is_row(chart) ? Region::grid(0, 0, layout.drawing, 1, count)
+                       : Region::grid(0, 0, layout.drawing, count, 1);
 }
 
 float pitch_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
@@ -185,7 +182,7 @@ bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& 
     const Point at{area.x + places[i].x, area.y + places[i].y + line / 2};
     const LinkSeries& series = chart.series[i];
     whole &= entry_width(series, style) - 4 * u <= area.w;
-    scene.add(Segments{{{at.x, at.y}, {at.x + kSwatch * u, at.y}}, series.color, 0.75F * u});
+    scene.add_line({at.x, at.y}, {at.x + kSwatch * u, at.y}, series.color, 0.75F * u);
     add_label(scene, style, series.name, {at.x + (kSwatch + 1) * u, at.y}, style.small(), style.theme.text,
               FontStyle::regular, Align::left, area.w - (kSwatch + 1) * u);
   }
@@ -207,15 +204,15 @@ float paint_widths(Scene& scene, const LinkChart& chart, Point right_middle, flo
   if (width > room) return 0;
   float x = right_middle.x - width;
   const float y = right_middle.y;
-  add_label(scene, style, title, {x, y}, style.small(), style.theme.text_muted);
+  add_muted(scene, style, title, {x, y});
   x += style.width(title, style.small());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const int stroke = stroke_of(chart, static_cast<float>(parts[i] * chart.full));
     x += 3 * u;
-    scene.add(Segments{
-        {{x, y}, {x + 4 * u, y}}, stroke_color(style.theme.text, stroke), stroke_width(stroke, style)});
+    scene.add_line({x, y}, {x + 4 * u, y}, stroke_color(style.theme.text, stroke),
+                   stroke_width(stroke, style));
     x += 5 * u;
-    add_label(scene, style, texts[i], {x, y}, style.small(), style.theme.text_muted);
+    add_muted(scene, style, texts[i], {x, y});
     x += style.width(texts[i], style.small());
   }
   return width;
@@ -263,11 +260,6 @@ void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Sty
   layout.from.rect.h = layout.from_room.size + 2 * style.unit();
 }
 
-void paint_mark(Scene& scene, Point at, Color color, const Style& style) {
-  const float r = 0.75F * style.unit();
-  scene.add(FillRect{{at.x - r, at.y - r, 2 * r, 2 * r}, color, r});
-}
-
 void paint_marks(Scene& scene, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
   const Rect& d = layout.drawing;
   const bool row = is_row(chart);
@@ -277,8 +269,8 @@ void paint_marks(Scene& scene, const LinkChart& chart, const LinkLayout& layout,
     const Region grid = grid_of(chart, layout, end);
     const Point middle = grid.cell_rect(row ? 0 : item, row ? item : 0).center();
     const float shift = row && chart.marked_from == chart.marked_to ? style.unit() * (from ? -1.F : 1.F) : 0;
-    paint_mark(scene, row ? Point{middle.x + shift, d.bottom()} : Point{from ? d.x : d.right(), middle.y},
-               color, style);
+    scene.add_disc(row ? Point{middle.x + shift, d.bottom()} : Point{from ? d.x : d.right(), middle.y},
+                   0.75F * style.unit(), color);
   };
   mark(chart.marked_from, chart.from.color, true);
   mark(chart.marked_to, chart.to.color, false);
@@ -317,15 +309,15 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
   float bottom = layout.drawing.bottom();
   if (is_row(chart)) {
     picture.whole &=
-        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::behind);
+        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::after);
     bottom += layout.from_room.size;
     const float y = layout.drawing.bottom();
-    scene.add(Segments{{{layout.drawing.x, y}, {layout.drawing.right(), y}}, style.theme.line, 1});
+    scene.add_line({layout.drawing.x, y}, {layout.drawing.right(), y}, style.theme.line);
     picture.regions.push_back(layout.from);
   } else {
     picture.whole &= paint_row_labels(scene, chart.from, layout.from_room, grid, style);
     picture.whole &= paint_row_labels(scene, chart.to, layout.to_room, grid_of(chart, layout, End::to), style,
-                                      LabelSide::behind);
+                                      LabelSide::after);
     picture.regions.push_back(layout.from);
     picture.regions.push_back(layout.to);
   }
@@ -334,12 +326,11 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
   const float y = bottom + 2 * style.unit() + style.line(style.small()) / 2, gap = 4 * style.unit();
   const float words = style.width(chart.note, style.small());
   // Under the drawing, where that leaves the note its room.
-  const float beside = layout.drawing.right() + (is_row(chart) ? 0 : layout.to_room.size) - area.x;
-  const float room = std::min(area.w, std::max(beside, words + gap + 22 * style.font_size));
+  const float used = layout.drawing.right() + (is_row(chart) ? 0 : layout.to_room.size) - area.x;
+  const float room = std::min(area.w, std::max(used, words + gap + 22 * style.font_size));
   const float widths = paint_widths(scene, chart, {area.x + room, y}, room - words - gap, style);
   picture.whole &= widths > 0 && words <= area.w;
-  add_label(scene, style, chart.note, {area.x, y}, style.small(), style.theme.text_muted, FontStyle::regular,
-            Align::left, area.w);
+  add_muted(scene, style, chart.note, {area.x, y}, Align::left, area.w);
 }
 
 void paint_link_lines(Scene& scene, const LinkChart& chart, std::span<const Link> links,

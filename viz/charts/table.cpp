@@ -284,7 +284,7 @@ struct Painter {
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {
-    float behind = layout.left();  // right end of the cell before
+    float previous_end = layout.left();  // of the previous cell
     for (std::size_t i = 0; i < row.size(); ++i) {
       const FixedCell& cell = row[i];
       const Place* place = layout.place_of(cell.column);
@@ -293,7 +293,8 @@ struct Painter {
       };
       const float end = end_of_words(row, i);
       if (!place) {
-        words(cell.instead, behind + 3 * u, FontStyle::regular, Align::left, end - behind - 3 * u);
+        words(cell.instead, previous_end + 3 * u, FontStyle::regular, Align::left,
+              end - previous_end - 3 * u);
         continue;
       }
       if (!cell.text.empty()) {
@@ -302,8 +303,9 @@ struct Painter {
       }
       if (!cell.vector.empty()) strip(*place, y, cell.vector, cell.vector_id, cell.vector_row);
       words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u);
-      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right, place->x - 2 * u - behind);
-      behind = place->right();
+      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right,
+            place->x - 2 * u - previous_end);
+      previous_end = place->right();
     }
   }
 
@@ -372,8 +374,7 @@ struct Painter {
     const Rect rect = bar_rect(place, y);
     const auto [low, high] = axis_of(column);
     if (column.axis) {
-      picture.scene.add(
-          Segments{{{rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}}, style.theme.line, 1});
+      picture.scene.add_line({rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}, style.theme.line);
     }
     if (std::isinf(value)) return;
     const Color color = value < 0 ? column.bar_below.value_or(column.bar_color) : column.bar_color;
@@ -393,12 +394,9 @@ struct Painter {
     for (const Place& place : layout.places) formats.emplace_back(column_of(place));
     float y = layout.rows_top;
     for (const int row : layout.rows) {
-      Region region;
-      region.role = table.row_role;
-      region.id = row;
-      region.rect = {layout.left(), y, layout.right() - layout.left(), row_h};
-      picture.regions.push_back(region);
-      if (row == table.marked) mark(region.rect);
+      const Rect rect{layout.left(), y, layout.right() - layout.left(), row_h};
+      picture.regions.push_back({table.row_role, row, rect});
+      if (row == table.marked) mark(rect);
       for (std::size_t i = 0; i < layout.places.size(); ++i) cell(layout.places[i], row, y, formats[i]);
       y += row_h;
     }
@@ -435,7 +433,7 @@ struct Painter {
   }
 
   void hairline(float y, Color color) {
-    picture.scene.add(Segments{{{layout.left(), y}, {layout.right(), y}}, color, 1});
+    picture.scene.add_line({layout.left(), y}, {layout.right(), y}, color);
   }
 };
 

@@ -273,7 +273,7 @@ GlyphMask rasterize_glyph(const Outline& outline, const GlyphKey& key) {
     if (p.kind == OutlinePoint::Kind::quad || p.kind == OutlinePoint::Kind::cubic) include(p.c1);
     if (p.kind == OutlinePoint::Kind::cubic) include(p.c2);
   }
-  Coverage path({floor_to_pixel(left), floor_to_pixel(top), ceil_to_pixel(right), ceil_to_pixel(bottom)});
+  Coverage path(touched(left, top, right, bottom));
   add_outline(path, outline, placement);
 
   GlyphMask mask{path.bounds().x0, path.bounds().y0, path.bounds().width(), path.bounds().height(), {}};

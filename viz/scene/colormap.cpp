@@ -297,6 +297,14 @@ std::string tick_label(double value, double step) {
   return text;
 }
 
+std::vector<Tick> labelled_ticks(double low, double high, int count, double lone_step) {
+  const std::vector<double> values = nice_ticks(low, high, count);
+  const double step = values.size() > 1 ? values[1] - values[0] : lone_step;
+  std::vector<Tick> ticks;
+  for (const double value : values) ticks.push_back({value, tick_label(value, step)});
+  return ticks;
+}
+
 std::string number(double value, int digits) {
   if (auto text = special(value); !text.empty()) return text;
   if (value == 0) return "0";

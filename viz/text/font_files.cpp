@@ -132,7 +132,7 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-std::vector<fs::path> usual_font_folders() {
+std::vector<fs::path> default_font_folders() {
   std::vector<fs::path> folders;
   const std::string home = environment("HOME");
   if (const std::string data = environment("XDG_DATA_HOME"); !data.empty()) {

@@ -16,7 +16,7 @@ struct FontFiles {
 };
 
 /// $XDG_DATA_HOME, ~/.fonts, and `fonts` in $XDG_DATA_DIRS, with their defaults.
-std::vector<std::filesystem::path> usual_font_folders();
+std::vector<std::filesystem::path> default_font_folders();
 
 /// Looks for known file names below the folders. What cannot be read is passed over.
 FontFiles find_font_files(std::span<const std::filesystem::path> folders);
