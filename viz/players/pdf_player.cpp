@@ -194,9 +194,9 @@ class PdfWriter {
     expect(cairo_surface_status(surface.get()));
     cairo_surface_flush(surface.get());
     unsigned char* rows = cairo_image_surface_get_data(surface.get());
-    const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(surface.get()));
+    const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface.get());
     for (int y = 0; y < bitmap.height; ++y) {
-      auto* row = reinterpret_cast<std::uint32_t*>(rows + static_cast<std::size_t>(y) * stride);
+      auto* row = reinterpret_cast<std::uint32_t*>(rows + y * stride);
       for (int x = 0; x < bitmap.width; ++x) {
         const Color c = bitmap.at(x, y);
         const auto over = [&](std::uint8_t v) { return (std::uint32_t{v} * c.a + 127) / 255; };

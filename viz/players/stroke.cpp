@@ -46,7 +46,7 @@ class HalfPlane {
 StrokeMask::StrokeMask(int width, int height)
     : width_(width), height_(height), tiles_across_((width + kTile - 1) / kTile) {
   const int tiles = tiles_across_ * ((height + kTile - 1) / kTile);
-  coverage_.resize(static_cast<std::size_t>(tiles) * kTile * kTile);
+  coverage_.resize(std::ptrdiff_t{tiles} * kTile * kTile);
   is_touched_.resize(tiles);
 }
 

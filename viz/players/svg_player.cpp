@@ -29,7 +29,7 @@ std::string num(double value, int decimals = 3) {
     while (end[-1] == '0') --end;
     if (end[-1] == '.') --end;
   }
-  const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+  const std::string_view text(buffer, end);
   return text == "-0" ? "0" : std::string(text);
 }
 

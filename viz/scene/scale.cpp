@@ -112,7 +112,7 @@ Color ColorTable::operator()(float value) const {
     value = std::log2(value);
   }
   const float index = std::clamp((value - offset_) * factor_ + 0.5F, 0.F, static_cast<float>(kTableSize - 1));
-  return colors_[static_cast<std::size_t>(index)];
+  return colors_[static_cast<int>(index)];
 }
 
 float ValueRange::magnitude() const {
