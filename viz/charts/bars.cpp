@@ -16,10 +16,9 @@ struct Columns {
   bool below = false;  ///< bars lie under their labels and numbers, over the whole width
 };
 
-template <class Get>
-float widest(const BarChart& chart, Get get, const std::string& kept, const Style& style) {
+float widest(const BarChart& chart, std::string Bar::*text, const std::string& kept, const Style& style) {
   float w = kept.empty() ? 0 : style.width(kept, style.font_size) + style.unit() / 2;  // kerning differs
-  for (const Bar& bar : chart.bars) w = std::max(w, style.width(get(bar), style.font_size));
+  for (const Bar& bar : chart.bars) w = std::max(w, style.width(bar.*text, style.font_size));
   return std::ceil(w);
 }
 
@@ -28,10 +27,8 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   const float gap = 2 * style.unit();
   Columns c;
   c.mark = chart.marks ? 3 * style.unit() : 0;
-  c.number_w = widest(
-      chart, [](const Bar& b) { return b.number; }, chart.widest_number, style);
-  c.detail_w = std::max(widest(
-                            chart, [](const Bar& b) { return b.detail; }, chart.widest_detail, style),
+  c.number_w = widest(chart, &Bar::number, chart.widest_number, style);
+  c.detail_w = std::max(widest(chart, &Bar::detail, chart.widest_detail, style),
                         std::ceil(style.width(chart.detail_title, style.small())));
   c.label_x = area.x + c.mark;
   c.label_w = std::clamp(0.34F * area.w - c.mark, 4 * style.font_size, kMostLabel * style.font_size);

@@ -13,6 +13,9 @@ struct FontFiles {
   std::vector<std::filesystem::path> files;
   std::array<std::vector<std::uint16_t>, 4>
       order;  ///< indexes into files; empty when nothing usable was found
+
+  /// A file at the end of one style's order, unless it is in there.
+  void add(std::vector<std::uint16_t>& style, const std::filesystem::path& file);
 };
 
 /// $XDG_DATA_HOME, ~/.fonts, and `fonts` in $XDG_DATA_DIRS, with their defaults.

@@ -19,10 +19,9 @@ float head_height(const Style& style) {
 }
 
 /// The widest of some texts of the rows.
-template <class Text>
-float widest(const PieceRows& pieces, const Style& style, const Text& text) {
+float widest(const PieceRows& pieces, std::string PieceRow::*text, const Style& style) {
   float width = 0;
-  for (const PieceRow& row : pieces.rows) width = std::max(width, style.width(text(row), style.small()));
+  for (const PieceRow& row : pieces.rows) width = std::max(width, style.width(row.*text, style.small()));
   return std::ceil(width);
 }
 
@@ -35,9 +34,9 @@ float piece_rows_height(std::size_t rows, const Style& style) {
 void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Style& style) {
   const Theme& theme = style.theme;
   const float u = style.unit(), h = row_height(style), line = style.line(style.small());
-  const float numbers = std::max(widest(p, style, [](const PieceRow& row) { return row.number; }),
-                                 std::ceil(style.width(p.number_title, style.small())));
-  const float notes = widest(p, style, [](const PieceRow& row) { return row.note; });
+  const float numbers =
+      std::max(widest(p, &PieceRow::number, style), std::ceil(style.width(p.number_title, style.small())));
+  const float notes = widest(p, &PieceRow::note, style);
   const auto units = static_cast<float>(std::max(1, p.units));
   // Numbers come before notes, and both before wide pieces.
   const float least = std::min(1.2F * style.font_size, area.w / 2 / units);
