@@ -190,11 +190,11 @@ TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
   for (int i = 0; i < 120; ++i) labels.push_back(i % 7 == 3 ? "·extraordinarily" : "·w" + std::to_string(i));
   for (const int n : {1, 2, 5, 12, 30, 60, 120}) {
     for (const auto& [w, h] : {std::pair{300.F, 220.F}, {700.F, 650.F}, {1500.F, 600.F}}) {
-      const std::vector<float> values(static_cast<std::size_t>(n * n), 0.5F);
+      const std::vector<float> values(n * n, 0.5F);
       Heatmap map;
       map.cells = cells_of(values, n, n);
       map.cells.masked_above_diagonal = true;
-      const std::span<const std::string> all(labels.data(), static_cast<std::size_t>(n));
+      const std::span<const std::string> all(labels.data(), n);
       map.rows = {all, "query", kTheme.query, n / 2};
       map.cols = {all, "key", kTheme.key, -1};
       map.scale_title = "weight";

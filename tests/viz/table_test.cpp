@@ -166,8 +166,7 @@ TEST(TableColumns, WhatMattersLeastGivesWay) {
   std::size_t before = 0;
   for (float width = 20; width < 1000; width += 3) {
     const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, style()));
-    const std::set<int> expected(by_importance.begin(),
-                                 by_importance.begin() + static_cast<std::ptrdiff_t>(shown.size()));
+    const std::set<int> expected(by_importance.begin(), by_importance.begin() + std::ssize(shown));
     EXPECT_EQ(std::set<int>(shown.begin(), shown.end()), expected) << width;
     EXPECT_GE(shown.size(), before) << "more room shows no less";
     before = shown.size();
@@ -318,7 +317,7 @@ TEST(Table, PointsStandBelowEachOther) {
                         run.origin.y < p.layout.rows_top + kRows * table_row_height(style());
     if (inside) points.push_back(point_of(run));
   }
-  ASSERT_EQ(points.size(), static_cast<std::size_t>(kRows));
+  ASSERT_EQ(std::ssize(points), kRows);
   EXPECT_THAT(points, Each(::testing::FloatNear(points.front(), 0.7F)));
   EXPECT_THAT(texts(p.picture.scene), Contains("−12.35")) << "two decimals, as there is one of ten and more";
   EXPECT_THAT(texts(p.picture.scene), Contains("−4.00"));
@@ -380,7 +379,7 @@ TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
   const Painted p = paint(table_of(data), 1200, 900);
   for (const Region& region : p.picture.regions) {
     if (region.role != kVectorRole || region.id >= kRows) continue;
-    const auto row = static_cast<std::size_t>(region.id);
+    const int row = region.id;
     std::vector<float> expected = data.vectors[row];
     const auto column = static_cast<int>(region.first_row);
     if (column == kProduct)
