@@ -109,22 +109,6 @@ TEST(BarChart, ColumnsStandWhereTheWidthPutsThem) {
   EXPECT_EQ(axis(plain), before);
 }
 
-TEST(BarChart, LimitsAreRoundNumbersAboveTheValue) {
-  for (const auto& [value, limit] : {std::pair{1.0, 1.0},
-                                     {0.11, 0.2},
-                                     {0.2, 0.2},
-                                     {0.21, 0.5},
-                                     {0.51, 1.0},
-                                     {0.05, 0.05},
-                                     {3e-7, 5e-7},
-                                     {0.001, 0.001},
-                                     {7e20, 1e21}}) {
-    EXPECT_NEAR(round_limit(value), limit, 1e-9 * limit) << value;
-  }
-  EXPECT_EQ(round_limit(0), 1);
-  EXPECT_EQ(round_limit(std::nan("")), 1);
-}
-
 TEST(BarChart, NumbersEndAtOneEdge) {
   Picture picture{testing::blank(600, 300), {}};
   paint_bar_chart(picture, chart(), {10, 10, 580, 280}, {kTheme, *fonts(), 14, 1});

@@ -27,6 +27,8 @@ TEST(ContentBounds, AreThoseOfWhatIsPainted) {
   EXPECT_EQ(bounds_of({Segments{{{5, 6}, {50, 6}}, kInk, 2}}), (Rect{4, 5, 47, 2}));
   EXPECT_EQ(bounds_of({FillPolygon{{{1, 2}, {9, 3}, {4, 8}}, kInk}}), (Rect{1, 2, 8, 6}));
   EXPECT_EQ(bounds_of({Polyline{{{1, 2}, {NAN, 3}, {9, 8}}, kInk, 0}}), (Rect{1, 2, 8, 6}));
+  EXPECT_EQ(bounds_of({FillPolygon{{{1, 2}, {NAN, 3}, {4, 8}}, kInk}}), Rect{}) << "paints nothing";
+  EXPECT_EQ(bounds_of({Segments{{{5, 6}, {50, NAN}}, kInk, 2}}), Rect{});
   EXPECT_EQ(bounds_of({testing::image({3, 4, 5, 6}, testing::noise(2, 2))}), (Rect{3, 4, 5, 6}));
   EXPECT_EQ(bounds_of({FillRect{{10, 20, 30, 40}, kInk}, FillRect{{200, 5, 1, 1}, kInk}}),
             (Rect{10, 5, 191, 55}));

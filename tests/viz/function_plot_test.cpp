@@ -22,8 +22,7 @@ FunctionPlot plot() {
   p.point_color = kPoints;
   p.dots = {{2, 2}, {std::numeric_limits<double>::infinity(), 1}};
   p.dot_color = kDots;
-  p.x_low = -2, p.x_high = 4;
-  p.y_low = -1, p.y_high = 4;
+  p.x = {-2, 4}, p.y = {-1, 4};
   p.x_title = "before", p.y_title = "after";
   p.role = 3;
   return p;

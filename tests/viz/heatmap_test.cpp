@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/viz/pictures.h"
+#include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/small_multiples.h"
 #include "viz/charts/vector_strip.h"
@@ -17,24 +17,6 @@ namespace {
 using namespace testing;
 
 const Theme kTheme = light_theme();
-Style style(float device_scale = 1) {
-  return {kTheme, *fonts(), 14, device_scale};
-}
-
-Region whole_grid(Rect rect, int rows, int cols) {
-  Region grid;
-  grid.rect = rect;
-  grid.rows = grid.row_count = rows;
-  grid.cols = grid.col_count = cols;
-  return grid;
-}
-
-HeatmapCells cells_of(const std::vector<float>& values, int rows, int cols) {
-  HeatmapCells cells;
-  cells.matrix = Matrix::row_major(values, rows, cols);
-  cells.scale = linear_scale(1);
-  return cells;
-}
 
 TEST(HeatmapImage, APixelForEachCell) {
   const std::vector<float> values{0, 0.5F, 1, 0.25F, 0.75F, 0.1F};
@@ -96,15 +78,13 @@ TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
 
 TEST(HeatmapImage, DevicePixelsDecideWhetherToPool) {
   const std::vector<float> values(400 * 400, 0.5F);
-  EXPECT_EQ(heatmap_image(cells_of(values, 400, 400), whole_grid({0, 0, 300, 300}, 400, 400), style(1))
-                .bitmap->width,
-            300);
-  EXPECT_EQ(heatmap_image(cells_of(values, 400, 400), whole_grid({0, 0, 300, 300}, 400, 400), style(2))
-                .bitmap->width,
-            400);
-  EXPECT_EQ(heatmap_image(cells_of(values, 400, 400), whole_grid({0, 0, 100, 100}, 400, 400), style(2))
-                .bitmap->width,
-            200);
+  const auto width = [&](float side, float device_scale) {
+    const Region grid = whole_grid({0, 0, side, side}, 400, 400);
+    return heatmap_image(cells_of(values, 400, 400), grid, style(device_scale)).bitmap->width;
+  };
+  EXPECT_EQ(width(300, 1), 300);
+  EXPECT_EQ(width(300, 2), 400);
+  EXPECT_EQ(width(100, 2), 200);
 }
 
 TEST(HeatmapImage, MaskedCellsAreTransparentAlsoWhenPooled) {
@@ -210,11 +190,11 @@ TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
   for (int i = 0; i < 120; ++i) labels.push_back(i % 7 == 3 ? "·extraordinarily" : "·w" + std::to_string(i));
   for (const int n : {1, 2, 5, 12, 30, 60, 120}) {
     for (const auto& [w, h] : {std::pair{300.F, 220.F}, {700.F, 650.F}, {1500.F, 600.F}}) {
-      const std::vector<float> values(static_cast<std::size_t>(n * n), 0.5F);
+      const std::vector<float> values(n * n, 0.5F);
       Heatmap map;
       map.cells = cells_of(values, n, n);
       map.cells.masked_above_diagonal = true;
-      const std::span<const std::string> all(labels.data(), static_cast<std::size_t>(n));
+      const std::span<const std::string> all(labels.data(), n);
       map.rows = {all, "query", kTheme.query, n / 2};
       map.cols = {all, "key", kTheme.key, -1};
       map.scale_title = "weight";

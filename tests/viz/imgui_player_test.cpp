@@ -55,6 +55,11 @@ class ImguiPlayerTest : public ::testing::Test {
     return renderer.picture;
   }
 
+  /// One frame with one scene at the origin.
+  void show(const Scene& scene) {
+    frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  }
+
   SoftwareTextures font_;  // beside the textures that are counted
   ImGuiContext* context_;
   CountingTextures textures_;
@@ -195,7 +200,7 @@ TEST_F(ImguiPlayerTest, MakesATextureOnceForEqualImages) {
   scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
   scene.add(testing::image({50, 50, 50, 50}, testing::noise(8, 8)));
   const std::size_t before = textures_.store().size();
-  for (int i = 0; i < 3; ++i) frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  for (int i = 0; i < 3; ++i) show(scene);
   EXPECT_EQ(textures_.store().size(), before + 1);
   EXPECT_TRUE(textures_.all_nearest);
 }
@@ -204,7 +209,7 @@ TEST_F(ImguiPlayerTest, DropsTexturesThatAreNoLongerDrawn) {
   Scene scene = blank(100, 100);
   scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
   const std::size_t before = textures_.store().size();
-  frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  show(scene);
   EXPECT_EQ(textures_.store().size(), before + 1);
   for (int i = 0; i < 300; ++i) frame({}, 1, [](const ImDrawList&) {});
   EXPECT_EQ(textures_.store().size(), before);
@@ -214,7 +219,7 @@ TEST_F(ImguiPlayerTest, KeepsATextureThatEachFrameDraws) {
   Scene scene = blank(100, 100);
   scene.add(testing::image({0, 0, 50, 50}, testing::noise(8, 8)));
   const auto draw = [&] {
-    frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+    show(scene);
     std::set<std::uint64_t> handles;
     for (const auto& [handle, texture] : textures_.store()) handles.insert(handle);
     return handles;
@@ -230,7 +235,7 @@ TEST_F(ImguiPlayerTest, BoundsTheMemoryOfTextures) {
   for (unsigned i = 0; i < 16; ++i) {  // 16 x 32 MiB, each drawn in one frame
     Scene scene = blank(100, 100);
     scene.add(Image{{0, 0, 50, 50}, big, 1000 + i});
-    frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+    show(scene);
     EXPECT_LE(textures_.store().size(), before + 10);
   }
 }
@@ -265,10 +270,10 @@ TEST_F(ImguiPlayerTest, AddsTexturesForGlyphsWhenOneIsFullAndStartsAfresh) {
 TEST_F(ImguiPlayerTest, UploadsGlyphsOnlyWhenNewOnesAppear) {
   Scene scene = blank(100, 100);
   scene.add(make_text(*fonts(), "abc", {5, 30}, 14, {0, 0, 0, 255}));
-  frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  show(scene);
   const int updates = textures_.updates;
   EXPECT_GT(updates, 0);
-  for (int i = 0; i < 5; ++i) frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
+  for (int i = 0; i < 5; ++i) show(scene);
   EXPECT_EQ(textures_.updates, updates);
 }
 

@@ -16,7 +16,7 @@ namespace headscope::viz::testing {
 
 /// Before the font's texture is made. The font's size lies between pixels, so that its letters do too.
 inline void style_widgets() {
-  const FontFiles fonts = find_font_files(usual_font_folders());
+  const FontFiles fonts = find_font_files(default_font_folders());
   const std::string file = fonts.files.at(fonts.order[0].at(0)).string();
   ImGui::GetIO().Fonts->AddFontFromFileTTF(file.c_str(), 13.4F);
   ImGui::StyleColorsLight();

@@ -62,17 +62,9 @@ class PopplersPdf : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-/// Part of the pixels that differ by more than a little in some channel.
+/// Part of the pixels that differ by more than a little: edges are blended otherwise.
 double difference(const Bitmap& a, const Bitmap& b) {
-  constexpr int kLittle = 90;  // edges are blended otherwise
-  if (a.width != b.width || a.height != b.height) return 1;
-  std::size_t other = 0;
-  for (std::size_t i = 0; i < a.pixels.size(); ++i) {
-    const Color p = a.pixels[i], q = b.pixels[i];
-    if (std::abs(p.r - q.r) > kLittle || std::abs(p.g - q.g) > kLittle || std::abs(p.b - q.b) > kLittle)
-      ++other;
-  }
-  return static_cast<double>(other) / static_cast<double>(a.pixels.size());
+  return testing::differing(a, b, 90);
 }
 
 Scene with_text(std::string_view text, FontStyle style = FontStyle::regular, float angle = 0) {

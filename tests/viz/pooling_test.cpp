@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "tests/support/matchers.h"
-#include "tests/viz/pictures.h"
+#include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/heatmap.h"
 
@@ -15,17 +15,6 @@ namespace {
 using namespace testing;
 
 const Theme kTheme = light_theme();
-Style style(float device_scale = 1) {
-  return {kTheme, *fonts(), 14, device_scale};
-}
-
-Region whole_grid(Rect rect, int rows, int cols) {
-  Region grid;
-  grid.rect = rect;
-  grid.rows = grid.row_count = rows;
-  grid.cols = grid.col_count = cols;
-  return grid;
-}
 
 std::vector<float> random_values(int count, unsigned seed = 3) {
   std::vector<float> values;
@@ -59,9 +48,7 @@ TEST(MaskedCells, CountForNoPixel) {
     masked[i] = block || (seed >> 28) < 11 ? 1 : 0;
   }
   for (const Pooling pooling : {Pooling::strongest, Pooling::mean}) {
-    HeatmapCells cells;
-    cells.matrix = Matrix::row_major(values, kCells, kCells);
-    cells.scale = diverging_scale(1);
+    HeatmapCells cells = cells_of(values, kCells, kCells, diverging_scale(1));
     cells.masked = masked;
     cells.pooling = pooling;
     const Image image = heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), style());
@@ -73,7 +60,7 @@ TEST(MaskedCells, CountForNoPixel) {
         int count = 0;
         for (int r = y * kEach; r < (y + 1) * kEach; ++r) {
           for (int c = x * kEach; c < (x + 1) * kEach; ++c) {
-            const auto i = static_cast<std::size_t>(r * kCells + c);
+            const int i = r * kCells + c;
             if (masked[i] != 0) continue;
             if (std::abs(values[i]) > std::abs(strongest)) strongest = values[i];
             sum += values[i];
@@ -82,9 +69,7 @@ TEST(MaskedCells, CountForNoPixel) {
         }
         const Color pixel = image.bitmap->at(x, y);
         // A mean over hardly any cell is left out.
-        if (pooling == Pooling::mean && 4 * count <= kEach * kEach) {
-          EXPECT_EQ(pixel.a, 0) << x << " " << y;
-        } else if (count == 0) {
+        if (count == 0 || (pooling == Pooling::mean && 4 * count <= kEach * kEach)) {
           EXPECT_EQ(pixel.a, 0) << x << " " << y;
         } else {
           const float expected = pooling == Pooling::mean ? sum / static_cast<float>(count) : strongest;
@@ -99,10 +84,9 @@ TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
   constexpr int kRows = 70, kCols = 45, kHeight = 26, kWidth = 17;
   const std::vector<float> values = random_values(kRows * kCols);
   for (const bool transposed : {false, true}) {
-    HeatmapCells cells;
-    cells.matrix = Matrix::row_major(values, transposed ? kCols : kRows, transposed ? kRows : kCols);
+    HeatmapCells cells =
+        cells_of(values, transposed ? kCols : kRows, transposed ? kRows : kCols, diverging_scale(1));
     if (transposed) cells.matrix = cells.matrix.transposed();
-    cells.scale = diverging_scale(1);
     cells.pooling = Pooling::mean;
     Region grid = whole_grid({0, 0, kWidth, kHeight}, kRows, kCols);
     grid.first_row = 3.3, grid.rows = 60.5, grid.first_col = 0.25, grid.cols = 44;
@@ -127,9 +111,7 @@ TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
 TEST(PooledMeans, OfSignsThatAlternateAreNeitherSign) {
   std::vector<float> values;
   for (int row = 0; row < 768; ++row) values.insert(values.end(), 64, row % 2 == 0 ? 1.F : -1.F);
-  HeatmapCells cells;
-  cells.matrix = Matrix::row_major(values, 768, 64);
-  cells.scale = diverging_scale(1);
+  HeatmapCells cells = cells_of(values, 768, 64, diverging_scale(1));
   const Region grid = whole_grid({0, 0, 64, 384}, 768, 64);
   EXPECT_EQ(heatmap_image(cells, grid, style()).bitmap->at(5, 100), diverging(kTheme, 1));
   cells.pooling = Pooling::mean;
@@ -144,9 +126,7 @@ TEST(PooledMeans, LeaveOutWhatIsMaskedAndKeyZero) {
   for (int row = 0; row < kSide; ++row) {
     for (int col = 0; col <= row; ++col) values[row * kSide + col] = col == 0 ? -1 : 0.5F;
   }
-  HeatmapCells cells;
-  cells.matrix = Matrix::row_major(values, kSide, kSide);
-  cells.scale = diverging_scale(1);
+  HeatmapCells cells = cells_of(values, kSide, kSide, diverging_scale(1));
   cells.masked_above_diagonal = true;
   cells.outside_column = 0;
   cells.pooling = Pooling::mean;
@@ -213,9 +193,7 @@ TEST(Crosshair, HasTheRowsColourAlongTheRow) {
 TEST(Crosshair, LeavesTheColourOfTheCellThatIsRead) {
   for (const auto& [n, scale] : {std::pair{12, 1.F}, {40, 1.F}, {100, 1.F}, {200, 2.F}}) {
     const std::vector<float> values = random_values(n * n);
-    HeatmapCells cells;
-    cells.matrix = Matrix::row_major(values, n, n);
-    cells.scale = diverging_scale(1);
+    HeatmapCells cells = cells_of(values, n, n, diverging_scale(1));
     const Region grid = whole_grid({20, 20, 400, 400}, n, n);
     Scene plain = testing::blank(440, 440);
     paint_cells(plain, cells, grid, style(scale));

@@ -26,6 +26,13 @@ Bitmap drawn_alone(T item, float width = 40, float height = 40, float scale = 1)
   return drawn(scene, scale);
 }
 
+/// That each pixel has the colour that `wanted` says for its place.
+template <class Wanted>
+void expect_pixels(const Bitmap& bitmap, const Wanted& wanted) {
+  for (int y = 0; y < bitmap.height; ++y)
+    for (int x = 0; x < bitmap.width; ++x) ASSERT_EQ(bitmap.at(x, y), wanted(x, y)) << x << " " << y;
+}
+
 TEST(PixelGrid, CoversAnIntervalExactly) {
   for (const float low : {0.0F, 0.25F, -3.5F, 7.9F}) {
     for (const float length : {0.1F, 0.5F, 1.0F, 1.3F, 2.0F, 17.75F}) {
@@ -69,17 +76,12 @@ TEST(Rasterize, MakesAsManyPixelsAsHoldTheScene) {
 }
 
 TEST(Rasterize, LeavesTheBackgroundWhereNothingIs) {
-  const Bitmap b = drawn(blank(3, 2, {10, 20, 30, 40}));
-  for (const Color c : b.pixels) EXPECT_EQ(c, (Color{10, 20, 30, 40}));
+  expect_pixels(drawn(blank(3, 2, {10, 20, 30, 40})), [](int, int) { return Color{10, 20, 30, 40}; });
 }
 
 TEST(FillRectPixels, AreExact) {
-  const Bitmap b = drawn_alone(FillRect{{3, 4, 5, 6}, kRed});
-  for (int y = 0; y < b.height; ++y) {
-    for (int x = 0; x < b.width; ++x) {
-      EXPECT_EQ(b.at(x, y), x >= 3 && x < 8 && y >= 4 && y < 10 ? kRed : kWhite) << x << " " << y;
-    }
-  }
+  expect_pixels(drawn_alone(FillRect{{3, 4, 5, 6}, kRed}),
+                [](int x, int y) { return x >= 3 && x < 8 && y >= 4 && y < 10 ? kRed : kWhite; });
 }
 
 TEST(FillRectPixels, AreCoveredInPart) {
@@ -225,7 +227,7 @@ TEST(Rasterize, PassesOverShapesWithoutAPlace) {
     scene.add(StrokeRect{r, kBlack, 1, 2});
     scene.add(testing::image(r, testing::noise(3, 3)));
   }
-  for (const Color c : drawn(scene).pixels) EXPECT_EQ(c, kWhite);
+  expect_pixels(drawn(scene), [](int, int) { return kWhite; });
 }
 
 TEST(LinePixels, FarOutsideCostNothingAndBreakNothing) {
@@ -235,13 +237,10 @@ TEST(LinePixels, FarOutsideCostNothingAndBreakNothing) {
 
 TEST(ImagePixels, ShowEveryCellWithExactEdges) {
   const auto cells = testing::noise(7, 5);
-  const Bitmap b = drawn_alone(testing::image({4, 6, 21, 20}, cells));
-  for (int y = 0; y < 40; ++y) {
-    for (int x = 0; x < 40; ++x) {
-      const bool inside = x >= 4 && x < 25 && y >= 6 && y < 26;
-      EXPECT_EQ(b.at(x, y), inside ? cells->at((x - 4) / 3, (y - 6) / 4) : kWhite) << x << " " << y;
-    }
-  }
+  expect_pixels(drawn_alone(testing::image({4, 6, 21, 20}, cells)), [&](int x, int y) {
+    const bool inside = x >= 4 && x < 25 && y >= 6 && y < 26;
+    return inside ? Color(cells->at((x - 4) / 3, (y - 6) / 4)) : kWhite;
+  });
 }
 
 TEST(ImagePixels, AtOddSizesShowEveryCellAtItsMiddle) {
@@ -285,15 +284,11 @@ TEST(ClipPixels, AreThoseOfAllClipsInForce) {
   scene.add(PopClip{});
   scene.add(PopClip{});  // one too many does no harm
   scene.add(FillRect{{18, 18, 2, 2}, kBlack});
-  const Bitmap b = drawn(scene);
-  EXPECT_EQ(b.at(5, 8), kRed);
-  EXPECT_EQ(b.at(14, 14), kRed);
-  EXPECT_EQ(b.at(5, 7), kWhite);
-  EXPECT_EQ(b.at(4, 8), kWhite);
-  EXPECT_EQ(b.at(14, 15), kWhite);
-  EXPECT_EQ(b.at(5, 5), kBlack);
-  EXPECT_EQ(b.at(4, 4), kWhite);
-  EXPECT_EQ(b.at(19, 19), kBlack);
+  expect_pixels(drawn(scene), [](int x, int y) {
+    const bool red = x >= 5 && x < 15 && y >= 8 && y < 15;
+    const bool black = (x == 5 && y == 5) || (x >= 18 && y >= 18);
+    return red ? kRed : black ? kBlack : kWhite;
+  });
 }
 
 TEST(ClipPixels, HoldForEveryKindOfItem) {

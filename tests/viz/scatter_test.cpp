@@ -48,7 +48,7 @@ TEST(Scatter, HasOneUnitAlongBothAxes) {
     for (const Point& place : layout.places) EXPECT_TRUE(layout.frame.contains(place));
   }
   const ScatterLayout one = lay_out_scatter(chart_of(0), {0, 0, 300, 200}, style());
-  EXPECT_TRUE(std::isfinite(one.x_low) && one.x_low < one.x_high);
+  EXPECT_TRUE(std::isfinite(one.x.low) && one.x.low < one.x.high);
 }
 
 TEST(Scatter, PaintsEachMarkInItsColourAndTheChosenOneLast) {

@@ -28,11 +28,7 @@ class CountingTextures : public SoftwareTextures {
 
 class SoftwareRenderer {
  public:
-  SoftwareRenderer(int width, int height, Color clear) {
-    picture.width = width;
-    picture.height = height;
-    picture.pixels.assign(static_cast<std::size_t>(width) * static_cast<std::size_t>(height), clear);
-  }
+  SoftwareRenderer(int width, int height, Color clear) : picture(Bitmap::filled(width, height, clear)) {}
 
   /// `scale`: pixels for each unit of ImGui; `origin`: of the picture, in units.
   void draw(const ImDrawList& list, const TextureStore& textures, float scale, ImVec2 origin = {0, 0}) {
@@ -138,7 +134,7 @@ class SoftwareRenderer {
       const auto of = [&](const ImDrawVert& v) { return static_cast<double>(v.col >> shift & 0xFF); };
       return (w[0] * of(a) + w[1] * of(b) + w[2] * of(c)) / 255;
     };
-    Color& out = picture.pixels[static_cast<std::size_t>(py) * picture.width + px];
+    Color& out = picture.at(px, py);
     const double alpha = channel(IM_COL32_A_SHIFT) * t.a / 255;
     const auto mix = [&](std::uint8_t under, double over) {
       return static_cast<std::uint8_t>(std::lround(under * (1 - alpha) + over * alpha));

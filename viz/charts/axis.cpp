@@ -10,7 +10,7 @@ namespace {
 constexpr float kQuarterTurn = std::numbers::pi_v<float> / 2;
 constexpr float kEighthTurn = std::numbers::pi_v<float> / 4;
 constexpr float kDiagonal = std::numbers::sqrt2_v<float> / 2;
-constexpr std::size_t kMeasured = 256;  // labels that are measured to find the room they need
+constexpr int kMeasured = 256;  // labels that are measured to find the room they need
 
 float row_pitch(const Style& style) {
   return 1.25F * style.small();
@@ -25,14 +25,12 @@ std::string written(const AxisLabels& axis, int i, int step) {
 
 float widest_label(const AxisLabels& axis, int step, float most, const Style& style) {
   float widest = 0;
-  const std::size_t stride = std::max<std::size_t>(1, axis.labels.size() / kMeasured);
-  for (std::size_t i = 0; i < axis.labels.size() && widest < most; i += stride) {
-    widest = std::max(widest, style.width(written(axis, static_cast<int>(i), step), style.small()));
-  }
+  const int count = static_cast<int>(axis.labels.size()), stride = std::max(1, count / kMeasured);
+  for (int i = 0; i < count && widest < most; i += stride)
+    widest = std::max(widest, style.width(written(axis, i, step), style.small()));
   // What was not measured may be wider: the number at least counts in full.
   if (step > 1 && stride > 1) {
-    const std::string last = std::to_string(axis.labels.size() - 1);
-    widest = std::max(widest, style.width(last, style.small()) + 3 * style.small());
+    widest = std::max(widest, style.width(std::to_string(count - 1), style.small()) + 3 * style.small());
   }
   return std::ceil(std::min(widest, most));
 }
@@ -41,16 +39,61 @@ float title_room(const AxisLabels& axis, const Style& style) {
   return axis.title.empty() ? 0 : style.line(style.small()) + style.unit();
 }
 
-/// Names an axis, where there is room: a title cut short says nothing. Returns whether there was.
-bool add_title(Scene& scene, const Style& style, const std::string& title, Point middle, Color color,
-               FontStyle face, float room, float angle) {
-  if (style.width(title, style.small(), face) > room) return false;
-  add_label(scene, style, title, middle, style.small(), color, face, Align::center, room, angle);
-  return true;
-}
+/// A side of a grid that words stand at: its cells along it, and the way outwards from its edge.
+struct Side {
+  const Region& grid;
+  bool rows;    ///< else columns
+  bool before;  ///< left of rows, above columns
 
-Point cell_center(const Region& grid, int row, int col) {
-  return grid.cell_rect(row, col).center();
+  float outwards() const { return before ? -1.F : 1.F; }
+  float length() const { return rows ? grid.rect.h : grid.rect.w; }
+  float cell() const { return length() / static_cast<float>(rows ? grid.rows : grid.cols); }
+  float turn() const { return rows ? -kQuarterTurn : 0; }  ///< of words along it
+  std::vector<int> labelled(float needed, int emphasised) const {
+    return rows ? labelled_cells(grid.first_row, grid.rows, grid.row_count, cell(), needed, emphasised)
+                : labelled_cells(grid.first_col, grid.cols, grid.col_count, cell(), needed, emphasised);
+  }
+  /// At a cell's middle (-1: at the side's), `out` pixels from the edge.
+  Point at(int i, float out) const {
+    const Rect& r = grid.rect;
+    const Point middle = i < 0 ? r.center() : grid.cell_rect(rows ? i : 0, rows ? 0 : i).center();
+    if (rows) return {(before ? r.x : r.right()) + outwards() * out, middle.y};
+    return {middle.x, (before ? r.y : r.bottom()) + outwards() * out};
+  }
+};
+
+/// `limit`: where slanted labels of columns end.
+bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Side& side, float limit,
+                  const Style& style) {
+  bool whole = room.widest > 0 || axis.labels.empty();
+  const float u = style.unit(), size = style.small(), line = style.line(size);
+  if (!axis.title.empty())
+    whole &= add_whole_label(scene, style, axis.title, side.at(-1, room.size - line / 2), side.length(),
+                             axis.color, FontStyle::medium, Align::center, side.turn());
+  if (room.widest <= 0) return whole;
+  const int step = label_step(side.cell(), row_pitch(style));
+  // What is turned begins or ends at the grid, as what stands beside rows does.
+  const Align inner = side.before == side.rows ? Align::right : Align::left;
+  for (const int i : side.labelled(row_pitch(style), axis.emphasised)) {
+    const bool marked = i == axis.emphasised;
+    const auto add = [&](Point at, Align align, float most, float angle) {
+      add_label(scene, style, written(axis, i, step), at, size, marked ? axis.color : style.theme.text,
+                marked ? FontStyle::medium : FontStyle::regular, align, most, angle);
+    };
+    const Point beside = side.at(i, 1.5F * u);
+    const float most = room.widest + 0.4F * u;
+    if (side.rows) {
+      add(beside, inner, most, 0);
+    } else if (room.angle == LabelAngle::level) {
+      add(side.at(i, u + line / 2), Align::center, side.cell(), 0);
+    } else if (room.angle == LabelAngle::slanted) {
+      const float reach = std::abs(limit - beside.x) / kDiagonal - size;
+      add({beside.x + side.outwards() * 0.3F * size, beside.y}, inner, std::min(most, reach), -kEighthTurn);
+    } else {
+      add(beside, inner, most, -kQuarterTurn);
+    }
+  }
+  return whole;
 }
 
 }  // namespace
@@ -118,67 +161,12 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
 
 bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                       const Style& style, LabelSide side) {
-  bool whole = room.widest > 0 || axis.labels.empty();
-  const bool left = side == LabelSide::before;
-  const float edge = left ? grid.rect.x : grid.rect.right(), outwards = left ? -1.F : 1.F;
-  if (!axis.title.empty()) {
-    const float x = edge + outwards * (room.size - style.line(style.small()) / 2);
-    whole &= add_title(scene, style, axis.title, {x, grid.rect.center().y}, axis.color, FontStyle::medium,
-                       grid.rect.h, -kQuarterTurn);
-  }
-  if (room.widest <= 0) return whole;
-  const float cell = grid.rect.h / static_cast<float>(grid.rows);
-  const int step = label_step(cell, row_pitch(style));
-  for (const int i :
-       labelled_cells(grid.first_row, grid.rows, grid.row_count, cell, row_pitch(style), axis.emphasised)) {
-    const bool marked = i == axis.emphasised;
-    add_label(scene, style, written(axis, i, step),
-              {edge + outwards * 1.5F * style.unit(), cell_center(grid, i, 0).y}, style.small(),
-              marked ? axis.color : style.theme.text, marked ? FontStyle::medium : FontStyle::regular,
-              left ? Align::right : Align::left, room.widest + 0.4F * style.unit());
-  }
-  return whole;
+  return paint_labels(scene, axis, room, {grid, true, side == LabelSide::before}, 0, style);
 }
 
 bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                          float limit, const Style& style, LabelSide side) {
-  bool whole = room.widest > 0 || axis.labels.empty();
-  const bool above = side == LabelSide::before;
-  const float edge = above ? grid.rect.y : grid.rect.bottom(), outwards = above ? -1.F : 1.F;
-  if (!axis.title.empty()) {
-    const float y = edge + outwards * (room.size - style.line(style.small()) / 2);
-    whole &= add_title(scene, style, axis.title, {grid.rect.center().x, y}, axis.color, FontStyle::medium,
-                       grid.rect.w, 0);
-  }
-  if (room.widest <= 0) return whole;
-  const float cell = grid.rect.w / static_cast<float>(grid.cols), u = style.unit();
-  const int step = label_step(cell, row_pitch(style));
-  const Align turned = above ? Align::left : Align::right;  // what is turned begins or ends at the grid
-  for (const int i :
-       labelled_cells(grid.first_col, grid.cols, grid.col_count, cell, row_pitch(style), axis.emphasised)) {
-    const bool marked = i == axis.emphasised;
-    const Color color = marked ? axis.color : style.theme.text;
-    const FontStyle face = marked ? FontStyle::medium : FontStyle::regular;
-    const std::string text = written(axis, i, step);
-    const float x = cell_center(grid, 0, i).x, most = room.widest + 0.4F * u;
-    switch (room.angle) {
-      case LabelAngle::level:
-        add_label(scene, style, text, {x, edge + outwards * (u + style.line(style.small()) / 2)},
-                  style.small(), color, face, Align::center, cell);
-        break;
-      case LabelAngle::slanted: {
-        const float reach = std::abs(limit - x) / kDiagonal - style.small();
-        add_label(scene, style, text, {x + outwards * 0.3F * style.small(), edge + outwards * 1.5F * u},
-                  style.small(), color, face, turned, std::min(most, reach), -kEighthTurn);
-        break;
-      }
-      case LabelAngle::upright:
-        add_label(scene, style, text, {x, edge + outwards * 1.5F * u}, style.small(), color, face, turned,
-                  most, -kQuarterTurn);
-        break;
-    }
-  }
-  return whole;
+  return paint_labels(scene, axis, room, {grid, false, side == LabelSide::before}, limit, style);
 }
 
 float column_numbers_height(const Style& style) {
@@ -191,34 +179,30 @@ float row_numbers_width(int row_count, const Style& style) {
 }
 
 void paint_column_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style) {
-  const float cell = grid.rect.w / static_cast<float>(grid.cols), line = style.line(style.small()),
-              u = style.unit();
-  const float needed = style.width(std::to_string(grid.col_count), style.small()) + 4 * u;
-  for (const int i : labelled_cells(grid.first_col, grid.cols, grid.col_count, cell, needed, -1)) {
-    const float x = cell_center(grid, 0, i).x, y = grid.rect.bottom();
+  const Side side{grid, false, false};
+  const float line = style.line(style.small()), u = style.unit();
+  for (const int i : side.labelled(style.width(std::to_string(grid.col_count), style.small()) + 4 * u, -1)) {
+    const Point at = side.at(i, 0);
     const std::string text = std::to_string(i);
-    scene.add(Segments{{{x, y}, {x, y + u}}, style.theme.text_muted, 1});
-    const float half = style.width(text, style.small()) / 2;
-    if (x + half > grid.rect.right() + 2 * u) continue;
-    add_label(scene, style, text, {x, y + 1.5F * u + line / 2}, style.small(), style.theme.text_muted,
-              FontStyle::regular, Align::center);
+    scene.add_line(at, {at.x, at.y + u}, style.theme.text_muted);
+    if (at.x + style.width(text, style.small()) / 2 <= grid.rect.right() + 2 * u)
+      add_muted(scene, style, text, {at.x, at.y + 1.5F * u + line / 2}, Align::center);
   }
-  add_title(scene, style, title, {grid.rect.center().x, grid.rect.bottom() + 1.5F * u + 1.5F * line},
-            style.theme.text_muted, FontStyle::regular, grid.rect.w, 0);
+  add_whole_label(scene, style, title, {grid.rect.center().x, grid.rect.bottom() + 1.5F * u + 1.5F * line},
+                  side.length(), style.theme.text_muted, FontStyle::regular, Align::center);
 }
 
 void paint_row_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style) {
-  const float cell = grid.rect.h / static_cast<float>(grid.rows), line = style.line(style.small()),
-              u = style.unit();
-  for (const int i : labelled_cells(grid.first_row, grid.rows, grid.row_count, cell, 1.6F * line, -1)) {
-    const float x = grid.rect.x, y = cell_center(grid, i, 0).y;
-    scene.add(Segments{{{x - u, y}, {x, y}}, style.theme.text_muted, 1});
-    add_label(scene, style, std::to_string(i), {x - 1.5F * u, y}, style.small(), style.theme.text_muted,
-              FontStyle::regular, Align::right);
+  const Side side{grid, true, true};
+  const float line = style.line(style.small()), u = style.unit();
+  for (const int i : side.labelled(1.6F * line, -1)) {
+    const Point at = side.at(i, 0);
+    scene.add_line({at.x - u, at.y}, at, style.theme.text_muted);
+    add_muted(scene, style, std::to_string(i), {at.x - 1.5F * u, at.y}, Align::right);
   }
-  add_title(scene, style, title,
-            {grid.rect.x - row_numbers_width(grid.row_count, style) + line / 2, grid.rect.center().y},
-            style.theme.text_muted, FontStyle::regular, grid.rect.h, -kQuarterTurn);
+  add_whole_label(scene, style, title,
+                  {grid.rect.x - row_numbers_width(grid.row_count, style) + line / 2, grid.rect.center().y},
+                  side.length(), style.theme.text_muted, FontStyle::regular, Align::center, side.turn());
 }
 
 }  // namespace headscope::viz

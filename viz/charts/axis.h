@@ -24,7 +24,7 @@ std::vector<int> labelled_cells(double first, double count, int total, float cel
 /// The step that `labelled_cells` takes.
 int label_step(float cell, float needed);
 
-/// Labels of columns stand upright when they fit, then at 45 degrees, then at 90.
+/// Column labels are level where they fit, else slanted by 45 degrees, else upright.
 enum class LabelAngle { level, slanted, upright };
 
 /// Room for labels beside a grid: on the left for rows, above for columns. Titles included.
@@ -39,10 +39,10 @@ LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const S
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 
 /// Where labels stand: left of rows and above columns, or on the other side.
-enum class LabelSide { before, behind };
+enum class LabelSide { before, after };
 
-/// Labels to the left (right) of a grid, and its title, turned, beyond those. Both return whether all that
-/// was to be written had room.
+/// Labels to the left (right) of a grid, and its title, turned, beyond them. Both return whether everything
+/// had room.
 bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                       const Style& style, LabelSide side = LabelSide::before);
 /// Labels above (below) a grid, and its title beyond those. Slanted ones end before `limit`: above they lean
@@ -54,7 +54,7 @@ bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& 
 /// top.
 void paint_column_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style);
 void paint_row_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style);
-/// Room that they take.
+/// The room they take.
 float column_numbers_height(const Style& style);
 float row_numbers_width(int row_count, const Style& style);
 

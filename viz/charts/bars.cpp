@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viz/scene/scale.h"
-
 namespace headscope::viz {
 namespace {
 
@@ -18,10 +16,9 @@ struct Columns {
   bool below = false;  ///< bars lie under their labels and numbers, over the whole width
 };
 
-template <class Get>
-float widest(const BarChart& chart, Get get, const std::string& kept, const Style& style) {
+float widest(const BarChart& chart, std::string Bar::*text, const std::string& kept, const Style& style) {
   float w = kept.empty() ? 0 : style.width(kept, style.font_size) + style.unit() / 2;  // kerning differs
-  for (const Bar& bar : chart.bars) w = std::max(w, style.width(get(bar), style.font_size));
+  for (const Bar& bar : chart.bars) w = std::max(w, style.width(bar.*text, style.font_size));
   return std::ceil(w);
 }
 
@@ -30,10 +27,8 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   const float gap = 2 * style.unit();
   Columns c;
   c.mark = chart.marks ? 3 * style.unit() : 0;
-  c.number_w = widest(
-      chart, [](const Bar& b) { return b.number; }, chart.widest_number, style);
-  c.detail_w = std::max(widest(
-                            chart, [](const Bar& b) { return b.detail; }, chart.widest_detail, style),
+  c.number_w = widest(chart, &Bar::number, chart.widest_number, style);
+  c.detail_w = std::max(widest(chart, &Bar::detail, chart.widest_detail, style),
                         std::ceil(style.width(chart.detail_title, style.small())));
   c.label_x = area.x + c.mark;
   c.label_w = std::clamp(0.34F * area.w - c.mark, 4 * style.font_size, kMostLabel * style.font_size);
@@ -53,43 +48,74 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   return c;
 }
 
-/// Numbers on the axis: as many as do not touch, its two ends always among them; none where not even these
-/// have room. `behind`: room for the last one beyond the axis.
-std::vector<Tick> axis_ticks(const BarChart& chart, float width, float behind, const Style& style) {
+/// From 0 to the longest bar, with as many numbers as do not touch, the two ends always among them; none
+/// where not even these have room. `spare`: room for the last one beyond the axis.
+NumberAxis axis_of(const BarChart& chart, float width, float spare, const Style& style) {
+  NumberAxis axis{0, chart.longest};
   for (int most = 6; most >= 2; --most) {
-    std::vector<Tick> ticks;
-    const std::vector<double> values = nice_ticks(0, chart.longest, most);
-    const double step = values.size() > 1 ? values[1] - values[0] : chart.longest;
-    for (const double v : values) ticks.push_back({v, tick_label(v, step)});
-    if (most == 2) ticks = {{0, "0"}, {chart.longest, tick_label(chart.longest, chart.longest)}};
-    if (std::abs(ticks.back().value - chart.longest) > 1e-9 * chart.longest) continue;
-    ticks.back().text += chart.unit;
-    const float spacing = width / static_cast<float>(ticks.size() - 1);
-    const float last = style.width(ticks.back().text, style.small());
-    const float moved = std::max(0.F, last / 2 - behind);  // which does not fit past the axis
-    if (spacing >= last + moved + 2 * style.unit()) return ticks;
+    axis.ticks = labelled_ticks(0, chart.longest, most, chart.longest);
+    if (most == 2) axis.ticks = {{0, "0"}, {chart.longest, tick_label(chart.longest, chart.longest)}};
+    if (std::abs(axis.ticks.back().value - chart.longest) > 1e-9 * chart.longest) continue;
+    std::string& end = axis.ticks.back().text;
+    end += chart.unit;
+    const float spacing = width / static_cast<float>(axis.ticks.size() - 1);
+    const float last = style.width(end, style.small());
+    const float moved = std::max(0.F, last / 2 - spare);  // which does not fit past the axis
+    if (spacing >= last + moved + 2 * style.unit()) return axis;
     // Two numbers may stand closer: the first is a narrow one.
-    const float halves = style.width("0" + ticks.back().text, style.small()) / 2;
-    if (most == 2 && width >= halves + moved + style.unit()) return ticks;
+    const float halves = style.width("0" + end, style.small()) / 2;
+    if (most == 2 && width >= halves + moved + style.unit()) return axis;
   }
-  return {};
+  return {0, chart.longest};
 }
 
-/// Returns whether there was room for numbers.
-bool paint_axis(Scene& scene, const BarChart& chart, const Columns& at, float middle, float top, float bottom,
-                float right_limit, const Style& style) {
-  const std::vector<Tick> ticks = axis_ticks(chart, at.bar_w, right_limit - at.bar_x - at.bar_w, style);
-  for (const Tick& tick : ticks) {
-    const float x = at.bar_x + static_cast<float>(tick.value / chart.longest) * at.bar_w;
+/// The axis' numbers at the height `middle`, and its lines down the chart from `top` to `bottom`.
+void paint_axis(Scene& scene, const NumberAxis& axis, const Columns& at, float middle, float top,
+                float bottom, float right_limit, const Style& style) {
+  for (const Tick& tick : axis.ticks) {
+    const float x = axis.along(tick.value, at.bar_x, at.bar_w);
     const float half = style.width(tick.text, style.small()) / 2;
-    add_label(scene, style, tick.text, {std::min(x, right_limit - half), middle}, style.small(),
-              style.theme.text_muted, FontStyle::regular, Align::center);
+    add_muted(scene, style, tick.text, {std::min(x, right_limit - half), middle}, Align::center);
     if (bottom > top && !at.below) {
       const Color color = tick.value == 0 ? style.theme.text_muted.with_alpha(120) : style.theme.line;
-      scene.add(Segments{{{x, top}, {x, bottom}}, color, 1});
+      scene.add_line({x, top}, {x, bottom}, color);
     }
   }
-  return !ticks.empty();
+}
+
+/// A bar's line of the chart, its upper end at `y`.
+void paint_bar(Scene& scene, const Bar& bar, const NumberAxis& axis, const Columns& at, float left, float y,
+               const Style& style) {
+  const Theme& theme = style.theme;
+  const float h = bar_height(style), u = style.unit(), size = style.font_size;
+  const float middle = at.below ? y + h / 2 - u : y + h / 2;
+  const Color text = bar.muted ? theme.text_muted : bar.label_color;
+  if (bar.marked)
+    scene.add(FillPolygon{{{left, middle - u}, {left + 1.5F * u, middle}, {left, middle + u}}, text});
+  // A muted line has no bar worth drawing: its label may take that room.
+  const float label_room = bar.muted && bar.value <= 0
+                               ? at.number_right - style.width(bar.number, size) - 2 * u - at.label_x
+                               : at.label_w;
+  add_label(scene, style, bar.label, {at.label_x, middle}, size, text,
+            bar.marked ? FontStyle::medium : FontStyle::regular, Align::left, label_room + 0.5F);
+  const Rect track = at.below ? Rect{at.bar_x, y + h - 1.5F * u, at.bar_w, u}
+                              : Rect{at.bar_x, y + 1.25F * u, at.bar_w, h - 2.5F * u};
+  if (at.below && !bar.muted)  // all of the axis under each bar: it has no lines down the chart
+    scene.add_line({track.x, track.bottom()}, {track.right(), track.bottom()}, theme.line);
+  if (bar.value > 0 && at.bar_w > 0) {
+    const float length = axis.clamped(bar.value, 0, at.bar_w);
+    scene.add(
+        FillRect{{track.x, track.y, std::max(length, 1.F), track.h}, bar.color, std::min(2.F, length / 2)});
+  }
+  if (!std::isnan(bar.before) && at.bar_w > 0) {
+    const float x = axis.clamped(bar.before, track.x, at.bar_w);
+    scene.add_line({x, track.y - u / 2}, {x, track.bottom() + u / 2}, theme.text, std::max(1.5F, u / 2));
+  }
+  add_label(scene, style, bar.number, {at.number_right, middle}, size,
+            bar.muted ? theme.text_muted : theme.text, FontStyle::regular, Align::right);
+  if (at.detail_w > 0)
+    add_label(scene, style, bar.detail, {at.detail_right, middle}, size, theme.text_muted, FontStyle::regular,
+              Align::right);
 }
 
 }  // namespace
@@ -105,27 +131,24 @@ float bar_chart_height(std::size_t bars, bool titles, const Style& style) {
 
 void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const Style& style) {
   const Columns at = make_columns(chart, area, style);
-  const Theme& theme = style.theme;
+  const NumberAxis axis = axis_of(chart, at.bar_w, area.right() - at.bar_x - at.bar_w, style);
   Scene& scene = picture.scene;
   const float h = bar_height(style), u = style.unit();
   float y = area.y;
   if (!chart.number_title.empty()) {
-    const float line = style.line(style.small());
-    const float room = at.number_right - at.bar_x;
+    const float line = style.line(style.small()), room = at.number_right - at.bar_x;
     const bool whole =
         chart.short_number_title.empty() || style.width(chart.number_title, style.small()) <= room;
-    add_label(scene, style, whole ? chart.number_title : chart.short_number_title, {at.bar_x, y + line / 2},
-              style.small(), theme.text_muted, FontStyle::regular, Align::left, room);
-    if (at.detail_w > 0) {
-      add_label(scene, style, chart.detail_title, {at.detail_right, y + line / 2}, style.small(),
-                theme.text_muted, FontStyle::regular, Align::right, at.detail_w + u);
-    }
-    const auto bars =
-        std::count_if(chart.bars.begin(), chart.bars.end(), [](const Bar& b) { return !b.muted; });
+    add_muted(scene, style, whole ? chart.number_title : chart.short_number_title, {at.bar_x, y + line / 2},
+              Align::left, room);
+    if (at.detail_w > 0)
+      add_muted(scene, style, chart.detail_title, {at.detail_right, y + line / 2}, Align::right,
+                at.detail_w + u);
     const float top = y + 2 * line + u;
-    const float fit = std::min(static_cast<float>(bars), std::floor((area.bottom() + 0.5F - top) / h));
-    picture.whole &=
-        paint_axis(scene, chart, at, y + 1.5F * line, top - u / 2, top + fit * h, area.right(), style);
+    const auto bars = static_cast<float>(std::ranges::count(chart.bars, false, &Bar::muted));
+    const float fit = std::min(bars, std::floor((area.bottom() + 0.5F - top) / h));
+    paint_axis(scene, axis, at, y + 1.5F * line, top - u / 2, top + fit * h, area.right(), style);
+    picture.whole &= !axis.ticks.empty();
     y = top;
   }
   for (const Bar& bar : chart.bars) {
@@ -133,70 +156,19 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
       picture.whole = false;
       break;
     }
-    const float middle = at.below ? y + h / 2 - u : y + h / 2;
-    const Color text = bar.muted ? theme.text_muted : bar.label_color;
-    if (bar.marked) {
-      scene.add(FillPolygon{{{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, text});
-    }
-    // A muted line has no bar worth drawing: its label may take that room.
-    const float label_room =
-        bar.muted && bar.value <= 0
-            ? at.number_right - style.width(bar.number, style.font_size) - 2 * u - at.label_x
-            : at.label_w;
-    add_label(scene, style, bar.label, {at.label_x, middle}, style.font_size, text,
-              bar.marked ? FontStyle::medium : FontStyle::regular, Align::left, label_room + 0.5F);
-    const float length = static_cast<float>(std::clamp(bar.value / chart.longest, 0.0, 1.0)) * at.bar_w;
-    const Rect track = at.below ? Rect{at.bar_x, y + h - 1.5F * u, at.bar_w, u}
-                                : Rect{at.bar_x, y + 1.25F * u, at.bar_w, h - 2.5F * u};
-    if (at.below && !bar.muted) {  // all of the axis under each bar: it has no lines down the chart
-      scene.add(Segments{{{track.x, track.bottom()}, {track.right(), track.bottom()}}, theme.line, 1});
-    }
-    if (bar.value > 0 && at.bar_w > 0) {
-      scene.add(
-          FillRect{{track.x, track.y, std::max(length, 1.F), track.h}, bar.color, std::min(2.F, length / 2)});
-    }
-    if (!std::isnan(bar.before) && at.bar_w > 0) {
-      const float x =
-          track.x + static_cast<float>(std::clamp(bar.before / chart.longest, 0.0, 1.0)) * at.bar_w;
-      scene.add(
-          Segments{{{x, track.y - u / 2}, {x, track.bottom() + u / 2}}, theme.text, std::max(1.5F, u / 2)});
-    }
-    add_label(scene, style, bar.number, {at.number_right, middle}, style.font_size,
-              bar.muted ? theme.text_muted : theme.text, FontStyle::regular, Align::right);
-    if (at.detail_w > 0) {
-      add_label(scene, style, bar.detail, {at.detail_right, middle}, style.font_size, theme.text_muted,
-                FontStyle::regular, Align::right);
-    }
-    if (!bar.muted) {
-      Region region;
-      region.role = chart.role;
-      region.id = bar.id;
-      region.rect = {area.x, y, area.w, h};
-      picture.regions.push_back(region);
-    }
+    paint_bar(scene, bar, axis, at, area.x, y, style);
+    if (!bar.muted) picture.regions.push_back({chart.role, bar.id, {area.x, y, area.w, h}});
     y += h;
   }
 }
 
-double round_limit(double value) {
-  if (!(value > 0) || !std::isfinite(value)) return 1;
-  constexpr double kSlack = 1e-9;
-  const double decade = std::pow(10, std::floor(std::log10(value)));
-  for (const double mantissa : {1.0, 2.0, 5.0}) {
-    if (mantissa * decade >= value * (1 - kSlack)) return mantissa * decade;
-  }
-  return 10 * decade;
-}
-
 void paint_signed_bar(Scene& scene, Rect rect, double value, double low, double high, Color color,
                       const Style& style) {
-  const double range = high > low ? high - low : 1;
-  const float zero = rect.x + static_cast<float>((0 - low) / range) * rect.w;
-  const float end = rect.x + static_cast<float>((std::clamp(value, low, high) - low) / range) * rect.w;
+  const NumberAxis axis{low, high};
+  const float zero = axis.along(0, rect.x, rect.w), end = axis.clamped(value, rect.x, rect.w);
   const float left = std::min(zero, end), width = std::abs(end - zero);
   if (width > 0) scene.add(FillRect{{left, rect.y, std::max(width, 1.F), rect.h}, color});
-  scene.add(
-      Segments{{{zero, rect.y - 1}, {zero, rect.bottom() + 1}}, style.theme.text_muted.with_alpha(120), 1});
+  scene.add_line({zero, rect.y - 1}, {zero, rect.bottom() + 1}, style.theme.text_muted.with_alpha(120));
 }
 
 }  // namespace headscope::viz

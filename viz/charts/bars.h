@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene/picture.h"
+#include "viz/charts/number_axis.h"
 
 namespace headscope::viz {
 
@@ -42,10 +42,6 @@ float bar_chart_height(std::size_t bars, bool titles, const Style& style);
 /// a numbered axis from 0 to `longest`; those that have no room are left out, and the picture is not whole
 /// then.
 void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const Style& style);
-
-/// The least of 1, 2 and 5 x 10^k that is not below `value`: where an axis can end. 1 for what is not
-/// positive.
-double round_limit(double value);
 
 /// A bar from zero to `value` on an axis from `low` to `high` (low <= 0 <= high), with a hairline at zero.
 void paint_signed_bar(Scene& scene, Rect rect, double value, double low, double high, Color color,

@@ -46,7 +46,7 @@ std::vector<ChipPlace> place_chips(const ChipFlow& flow, float width, const Styl
 void paint_chips(Picture& picture, const ChipFlow& flow, std::span<const ChipPlace> places, int first_line,
                  Rect area, const Style& style) {
   const float pitch = chip_line_height(style), h = chip_height(style), pad = padding(style);
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  for (int i = 0; i < std::ssize(places); ++i) {
     const ChipPlace& place = places[i];
     const float y = area.y + static_cast<float>(place.line - first_line) * pitch;
     if (place.line < first_line) continue;
@@ -62,11 +62,7 @@ void paint_chips(Picture& picture, const ChipFlow& flow, std::span<const ChipPla
     add_label(picture.scene, style, chip.label, box.center(), style.font_size, chip.text, FontStyle::regular,
               Align::center, box.w - 2 * pad + 0.5F);
     if (style.width(chip.label, style.font_size) > box.w - 2 * pad + 0.5F) picture.whole = false;
-    Region region;
-    region.role = flow.role;
-    region.id = static_cast<int>(i);
-    region.rect = box;
-    picture.regions.push_back(region);
+    picture.regions.push_back({flow.role, i, box});
   }
 }
 

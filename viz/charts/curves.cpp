@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "viz/scene/colormap.h"
+#include "viz/charts/number_axis.h"
 
 namespace headscope::viz {
 
@@ -25,7 +25,7 @@ Color categorical(const Theme& theme, int index) {
                                                  {120, 200, 240, 255},
                                                  {190, 190, 190, 255}}};
   const auto& colors = theme.dark ? kOnDark : kOnLight;
-  return colors[static_cast<std::size_t>(index) % colors.size()];
+  return colors[index % std::ssize(colors)];
 }
 
 float curve_labels_width(const CurveChart& chart, const Style& style) {
@@ -36,12 +36,11 @@ float curve_labels_width(const CurveChart& chart, const Style& style) {
 }
 
 std::vector<float> spread_apart(std::vector<float> centers, float height, float top, float bottom) {
-  std::vector<std::size_t> order(centers.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return centers[a] < centers[b]; });
+  std::vector<int> order(centers.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int i) { return centers[i]; });
   float least = top + height / 2;
-  for (const std::size_t i : order) {
+  for (const int i : order) {
     centers[i] = std::max(centers[i], least);
     least = centers[i] + height;
   }
@@ -56,33 +55,20 @@ std::vector<float> spread_apart(std::vector<float> centers, float height, float 
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style) {
   const Theme& theme = style.theme;
   Scene& scene = picture.scene;
-  const float line = style.line(style.small()), u = style.unit();
-  Region region;
-  region.role = chart.role;
-  region.id = chart.id;
-  region.rect = plot;
-  region.col_count = std::max(1, chart.count);
-  region.cols = chart.shown > 0 ? chart.shown : region.col_count;
-  region.first_col = chart.shown > 0 ? chart.first : 0;
+  const float line = style.line(style.small());
+  Region region = Region::grid(chart.role, chart.id, plot, 1, std::max(1, chart.count));
+  if (chart.shown > 0) region.first_col = chart.first, region.cols = chart.shown;
 
-  const double range = chart.high > chart.low ? chart.high - chart.low : 1;
-  auto y_of = [&](double v) { return plot.bottom() - static_cast<float>((v - chart.low) / range) * plot.h; };
-  auto x_of = [&](double i) {
+  PlotFrame frame{plot, {}, {chart.low, chart.high}};
+  frame.y.ticks =
+      labelled_ticks(chart.low, chart.high, upright_tick_count(plot.h, 6, style), frame.y.range());
+  const auto y_of = [&](const Curve& curve, int i) {
+    return frame.y_of(static_cast<double>(curve.values.at(0, i)));
+  };
+  const auto x_of = [&](double i) {
     return plot.x + static_cast<float>((i + 0.5 - region.first_col) / region.cols) * plot.w;
   };
-
-  const int most_ticks = std::clamp(static_cast<int>(plot.h / (2 * line)), 2, 6);
-  const std::vector<double> ticks = nice_ticks(chart.low, chart.high, most_ticks);
-  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : range;
-  float above = plot.bottom() + 2 * line;
-  for (const double tick : ticks) {
-    const float y = y_of(tick);
-    scene.add(Segments{{{plot.x, y}, {plot.right(), y}}, theme.line, 1});
-    if (above - y < line) continue;
-    above = y;
-    add_label(scene, style, tick_label(tick, step), {plot.x - 1.5F * u, y}, style.small(), theme.text_muted,
-              FontStyle::regular, Align::right);
-  }
+  paint_y_numbers(scene, frame, style);
 
   const int begin = std::max(0, static_cast<int>(std::floor(region.first_col)) - 1);
   const int end = std::min(region.col_count, static_cast<int>(std::ceil(region.first_col + region.cols)) + 1);
@@ -91,14 +77,14 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
     Polyline path{{}, curve.color, 1.5F};
     path.points.reserve(curve.values.cols);
     for (int i = begin; i < std::min(end, curve.values.cols); ++i)
-      path.points.push_back({x_of(i), y_of(curve.values.at(0, i))});
+      path.points.push_back({x_of(i), y_of(curve, i)});
     if (path.points.size() > 1) scene.add(std::move(path));
   }
   scene.add(PopClip{});
   const double marked = (chart.marked_x - region.first_col) / region.cols;
   if (chart.marked_x >= 0 && marked >= 0 && marked <= 1) {
     const float x = plot.x + static_cast<float>(marked) * plot.w;
-    scene.add(Segments{{{x, plot.y}, {x, plot.bottom()}}, chart.mark_color, 1.5F});
+    scene.add_line({x, plot.y}, {x, plot.bottom()}, chart.mark_color, 1.5F);
     // Above the frame, on the side where there is room, or not at all.
     const float w = style.width(chart.mark_label, style.small(), FontStyle::medium);
     const bool right_of_it = x + w <= plot.right();
@@ -110,21 +96,20 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   scene.add(StrokeRect{plot, theme.line, 1});
 
   // Names at the ends of the curves; as many as there is room for.
-  const auto fit = static_cast<std::size_t>(std::max(0.F, plot.h / line));
+  const int fit = static_cast<int>(std::max(0.F, plot.h / line));
   std::vector<float> ends;
   for (const Curve& curve : chart.curves) {
-    if (ends.size() == fit || curve.values.cols == 0) break;
+    if (std::ssize(ends) == fit || curve.values.cols == 0) break;
     const int last =
         std::clamp(static_cast<int>(std::ceil(region.first_col + region.cols)) - 1, 0, curve.values.cols - 1);
-    ends.push_back(std::clamp(y_of(curve.values.at(0, last)), plot.y, plot.bottom()));
+    ends.push_back(std::clamp(y_of(curve, last), plot.y, plot.bottom()));
   }
   const std::vector<float> spread = spread_apart(ends, line, plot.y, plot.bottom());
   for (std::size_t i = 0; i < spread.size(); ++i) {
-    add_label(scene, style, chart.curves[i].label, {plot.right() + 1.5F * u, spread[i]}, style.small(),
-              chart.curves[i].color, FontStyle::medium);
+    add_label(scene, style, chart.curves[i].label, {plot.right() + 1.5F * style.unit(), spread[i]},
+              style.small(), chart.curves[i].color, FontStyle::medium);
   }
-  picture.regions.push_back(region);
-  return region;
+  return picture.regions.emplace_back(region);
 }
 
 }  // namespace headscope::viz

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene/picture.h"
+#include "viz/charts/number_axis.h"
 
 namespace headscope::viz {
 
@@ -20,10 +20,9 @@ struct FunctionPlot {
   Color point_color;
   std::vector<PlotPoint> dots;  ///< few, large; painted in their order
   Color dot_color;
-  double x_low = -1, x_high = 1;
-  double y_low = -1, y_high = 1;
-  std::string x_title, y_title;  ///< under the plot and above it
-  int role = 0;                  ///< of the region: a row of kPlotColumns over the frame
+  NumberAxis x{-1, 1}, y{-1, 1};  ///< their ticks are found where there is room for them
+  std::string x_title, y_title;   ///< under the plot and above it
+  int role = 0;                   ///< of the region: a row of kPlotColumns over the frame
 };
 
 constexpr int kPlotColumns = 200;

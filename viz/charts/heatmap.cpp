@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <numbers>
 #include <optional>
@@ -75,8 +74,7 @@ float diagonal_x(const Region& grid, float c) {
 
 bool is_masked(const HeatmapCells& cells, int row, int col) {
   if (cells.masked.empty()) return cells.masked_above_diagonal && col > row;
-  return cells.masked[static_cast<std::size_t>(row) * static_cast<std::size_t>(cells.matrix.cols) +
-                      static_cast<std::size_t>(col)] != 0;
+  return cells.masked[std::ptrdiff_t{row} * cells.matrix.cols + col] != 0;
 }
 
 /// Lines over the part right of the diagonal, or where any cell may be masked over all of the grid. They run
@@ -162,7 +160,7 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
   const Matrix& m = cells.matrix;
   const int first = cols.edges.front(), last = cols.edges.back();
   const bool any_masked = !cells.masked.empty();
-  std::vector<float> strongest(static_cast<std::size_t>(last - first));
+  std::vector<float> strongest(last - first);
   std::vector<std::uint8_t> has(any_masked ? strongest.size() : 0);
   for (int i = 0; i < rows.count(); ++i) {
     int filled = first;  // columns that some row of the bin has a value for
@@ -173,8 +171,8 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
       if (any_masked) {
         for (int c = first; c < last; ++c) {
           if (is_masked(cells, r, c)) continue;
-          const auto at = static_cast<std::size_t>(c - first);
-          const float v = in[(c - first) * m.col_stride] * factor;
+          const int at = c - first;
+          const float v = in[at * m.col_stride] * factor;
           strongest[at] = has[at] != 0 ? stronger(strongest[at], v) : v;
           has[at] = 1;
         }
@@ -216,7 +214,7 @@ template <class Visit>
 void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const Visit& visit) {
   const Matrix& m = cells.matrix;
   const int first = cols.edges.front(), last = cols.edges.back();
-  std::vector<float> sums(static_cast<std::size_t>(last - first)), parts(sums.size());
+  std::vector<float> sums(last - first), parts(sums.size());
   // A pixel that shows hardly more than masked cells is masked: the stairs keep their shape.
   const float least = static_cast<float>(0.25 * rows.step * cols.step);
   for (int i = 0; i < rows.count(); ++i) {
@@ -259,18 +257,7 @@ std::string pooled_count(double cells, Pooling pooling) {
   const double whole = std::round(cells);
   if (std::abs(cells - whole) < 0.005) return number(whole, 6);
   if (pooling == Pooling::strongest) return number(std::ceil(cells), 6);
-  char text[32];
-  std::snprintf(text, sizeof text, cells < 1.095 ? "%.2f" : "%.1f", cells);
-  return text;
-}
-
-std::string fixed(double value, int digits) {
-  if (!std::isfinite(value)) return number(value);
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, std::abs(value));
-  return (value < 0 && std::string_view(text).find_first_of("123456789") != std::string_view::npos ? "−"
-                                                                                                   : "") +
-         std::string(text);
+  return fixed_number(cells, cells < 1.095 ? 2 : 1);
 }
 
 /// A frame that can be seen about a cell of any size, on any colour.
@@ -298,19 +285,12 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
       make_bins(grid.first_row, grid.rows, m.rows, grid.rect.y, grid.rect.h, style.device_scale);
   const Bins cols =
       make_bins(grid.first_col, grid.cols, m.cols, grid.rect.x, grid.rect.w, style.device_scale);
-  auto bitmap = std::make_shared<Bitmap>();
-  bitmap->width = cols.count();
-  bitmap->height = rows.count();
-  bitmap->pixels.assign(static_cast<std::size_t>(cols.count()) * static_cast<std::size_t>(rows.count()),
-                        Color{0, 0, 0, 0});
-
+  const auto bitmap = std::make_shared<Bitmap>(Bitmap::filled(cols.count(), rows.count(), {0, 0, 0, 0}));
   const ColorTable color(cells.scale, style.theme);
   const Color outside = outside_color(style.theme);
-  auto paint = [&](int row, int col, Pooled p) {
-    if (p.kind == Pooled::kMasked) return;
-    Color& pixel = bitmap->pixels[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols.count()) +
-                                  static_cast<std::size_t>(col)];
-    pixel = p.kind == Pooled::kOutside ? outside : color(p.value);
+  const auto paint = [&](int row, int col, Pooled p) {
+    if (p.kind != Pooled::kMasked)
+      bitmap->at(col, row) = p.kind == Pooled::kOutside ? outside : color(p.value);
   };
   const auto pool_cells = [&](const HeatmapCells& seen, const Bins& down, const Bins& across,
                               const auto& visit) {
@@ -326,8 +306,7 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
   } else {
     pool_cells(cells, rows, cols, paint);
   }
-  const std::uint64_t id = content_hash(*bitmap);
-  return {{cols.start, rows.start, cols.size, rows.size}, std::move(bitmap), id};
+  return {{cols.start, rows.start, cols.size, rows.size}, bitmap, content_hash(*bitmap)};
 }
 
 PooledCells pooled_cells(const Region& grid, const Style& style) {
@@ -398,7 +377,7 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
       value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});
   const auto digits = decimals_for(range.magnitude());
   if (!digits) return false;
-  const float widest = style.width(fixed(-range.magnitude(), *digits), size);
+  const float widest = style.width(fixed_number(static_cast<double>(-range.magnitude()), *digits), size);
   if (widest + style.unit() > cw) return false;
   const ColorTable color(cells.scale, style.theme);
   const Color opposite = style.theme.dark ? Color{16, 18, 24, 255} : Color{255, 255, 255, 255};
@@ -412,9 +391,9 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
       const float v = cells.matrix.at(r, c);
       const Color under =
           c == cells.outside_column ? outside_color(style.theme) : color(v * factor_of(cells, r));
-      scene.add(make_text_middle(style.fonts, fixed(v, *digits), grid.cell_rect(r, c).center(), size,
-                                 readable_on(under, style.theme.text, opposite), FontStyle::regular,
-                                 Align::center));
+      scene.add(make_text_middle(
+          style.fonts, fixed_number(static_cast<double>(v), *digits), grid.cell_rect(r, c).center(), size,
+          readable_on(under, style.theme.text, opposite), FontStyle::regular, Align::center));
     }
   }
   return true;
@@ -518,9 +497,9 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   }
   if (words_room > 0) {
     const float width_of_words = area.right() - grid.rect.x;
-    add_label(scene, style,
+    add_muted(scene, style,
               pooling_words(map.cells.pooling, pooled_cells(grid, style), width_of_words, style),
-              {grid.rect.x, grid.rect.bottom() + u + line / 2}, style.small(), style.theme.text_muted);
+              {grid.rect.x, grid.rect.bottom() + u + line / 2});
   }
   if (scale_width > 0) {
     whole &= paint_color_scale(

@@ -13,55 +13,14 @@ namespace {
 
 constexpr int kStrokes = 16;  // kinds of lines that weights are rounded to: few items, whatever the links
 
-bool is_row(const LinkChart& chart) {
-  return chart.arrangement == LinkChart::Arrangement::arcs;
-}
-
-/// 0 .. kStrokes - 1.
-int stroke_of(const LinkChart& chart, float weight) {
-  const double part = chart.full > 0 ? static_cast<double>(weight) / chart.full : 0;
-  return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * (kStrokes - 1)));
+float part_of_stroke(int stroke) {
+  return static_cast<float>(stroke) / (kStrokes - 1);
 }
 float stroke_width(int stroke, const Style& style) {
-  const float part = static_cast<float>(stroke) / (kStrokes - 1);
-  return style.unit() / 4 * (0.7F + 2.6F * part);
+  return style.unit() / 4 * (0.7F + 2.6F * part_of_stroke(stroke));
 }
 Color stroke_color(Color color, int stroke) {
-  const float part = static_cast<float>(stroke) / (kStrokes - 1);
-  return color.with_alpha(static_cast<std::uint8_t>(std::lround(30 + 215 * part)));
-}
-
-enum class End { from, to };
-
-/// Of a row both ends are its one row of items.
-std::size_t item_count(const LinkChart& chart, End end = End::from) {
-  return (is_row(chart) || end == End::from ? chart.from : chart.to).labels.size();
-}
-
-/// Items of one axis as the grid that labels stand at.
-Region grid_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
-  Region grid;
-  grid.rect = layout.drawing;
-  const int count = static_cast<int>(item_count(chart, end));
-  (is_row(chart) ? grid.cols : grid.rows) = count;
-  (is_row(chart) ? grid.col_count : grid.row_count) = count;
-  return grid;
-}
-
-float pitch_of(const LinkChart& chart, const LinkLayout& layout, End end = End::from) {
-  const auto count = static_cast<float>(item_count(chart, end));
-  return (is_row(chart) ? layout.drawing.w : layout.drawing.h) / count;
-}
-
-/// Where an item lies along its axis; series stand a little apart, so that each of their lines shows.
-float place_of(const LinkChart& chart, const LinkLayout& layout, int item, int series, const Style& style,
-               End end = End::from) {
-  const float pitch = pitch_of(chart, layout, end),
-              start = is_row(chart) ? layout.drawing.x : layout.drawing.y;
-  const auto count = static_cast<float>(std::max<std::size_t>(1, chart.series.size()));
-  const float apart = std::min(0.6F * pitch / count, style.unit());
-  return start + (static_cast<float>(item) + 0.5F) * pitch +
-         (static_cast<float>(series) - (count - 1) / 2) * apart;
+  return color.with_alpha(static_cast<std::uint8_t>(std::lround(30 + 215 * part_of_stroke(stroke))));
 }
 
 float loop_radius(float pitch, const Style& style) {
@@ -71,86 +30,136 @@ float arrow_size(float pitch, float line, const Style& style) {
   return std::min(style.unit() + 1.8F * line, 0.45F * pitch);
 }
 
-/// So many times higher than half its width an arc is: a half circle, or flatter where it has no room.
-float arc_ratio(const LinkChart& chart, const LinkLayout& layout) {
-  const float widest = layout.drawing.w - pitch_of(chart, layout);
-  return widest > 0 ? std::min(1.F, (layout.drawing.h - 2) / (widest / 2)) : 1.F;
-}
+enum class End { from, to };
 
-Polyline arc(const LinkChart& chart, const Link& link, const LinkLayout& layout, const Style& style) {
-  constexpr float kPi = std::numbers::pi_v<float>;
-  const float base = layout.drawing.bottom();
-  Polyline line;
-  if (link.from == link.to) {
-    constexpr int kSteps = 16;
-    const float r = loop_radius(pitch_of(chart, layout), style),
-                x = place_of(chart, layout, link.from, link.series, style);
-    for (int i = 0; i <= kSteps; ++i) {
-      const float t = kPi / 2 + 2 * kPi * static_cast<float>(i) / kSteps;
-      line.points.push_back({x + r * std::cos(t), base - r + r * std::sin(t)});
+/// A chart in its place: where its items lie, and the lines between them.
+struct Links {
+  const LinkChart& chart;
+  const LinkLayout& layout;
+  const Style& style;
+
+  bool is_row() const { return chart.arrangement == LinkChart::Arrangement::arcs; }
+
+  /// Of a row both ends are its one row of items.
+  int count(End end = End::from) const {
+    return static_cast<int>((is_row() || end == End::from ? chart.from : chart.to).labels.size());
+  }
+
+  /// Items of one axis as the grid that labels stand at.
+  Region grid(End end = End::from) const {
+    return is_row() ? Region::grid(0, 0, layout.drawing, 1, count(end))
+                    : Region::grid(0, 0, layout.drawing, count(end), 1);
+  }
+
+  float pitch(End end = End::from) const {
+    return (is_row() ? layout.drawing.w : layout.drawing.h) / static_cast<float>(count(end));
+  }
+
+  /// Where an item lies along its axis; series stand a little apart, so that each of their lines shows.
+  float place(int item, int series, End end = End::from) const {
+    const float start = is_row() ? layout.drawing.x : layout.drawing.y;
+    const auto all = static_cast<float>(std::max<std::size_t>(1, chart.series.size()));
+    const float apart = std::min(0.6F * pitch(end) / all, style.unit());
+    return start + (static_cast<float>(item) + 0.5F) * pitch(end) +
+           (static_cast<float>(series) - (all - 1) / 2) * apart;
+  }
+
+  /// 0 .. kStrokes - 1.
+  int stroke(float weight) const {
+    const double part = chart.full > 0 ? static_cast<double>(weight) / chart.full : 0;
+    return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * (kStrokes - 1)));
+  }
+
+  /// How much higher than half its width an arc is: a half circle, or flatter where it has no room.
+  float arc_ratio() const {
+    const float widest = layout.drawing.w - pitch();
+    return widest > 0 ? std::min(1.F, (layout.drawing.h - 2) / (widest / 2)) : 1.F;
+  }
+
+  Polyline arc(const Link& link) const {
+    constexpr float kPi = std::numbers::pi_v<float>;
+    const float base = layout.drawing.bottom(), x0 = place(link.from, link.series);
+    Polyline line;
+    if (link.from == link.to) {
+      constexpr int kSteps = 16;
+      const float r = loop_radius(pitch(), style);
+      for (int i = 0; i <= kSteps; ++i) {
+        const float t = kPi / 2 + 2 * kPi * static_cast<float>(i) / kSteps;
+        line.points.push_back({x0 + r * std::cos(t), base - r + r * std::sin(t)});
+      }
+      return line;
+    }
+    const float x1 = place(link.to, link.series), half = (x0 - x1) / 2;
+    const float height = std::abs(half) * arc_ratio();
+    const int steps = std::clamp(static_cast<int>(std::abs(half) / 1.5F), 12, 40);
+    for (int i = 0; i <= steps; ++i) {
+      const float t = kPi * static_cast<float>(i) / static_cast<float>(steps);
+      line.points.push_back({x1 + half + half * std::cos(t), base - height * std::sin(t)});
     }
     return line;
   }
-  const float x0 = place_of(chart, layout, link.from, link.series, style),
-              x1 = place_of(chart, layout, link.to, link.series, style), half = (x0 - x1) / 2;
-  const float height = std::abs(half) * arc_ratio(chart, layout);
-  const int steps = std::clamp(static_cast<int>(std::abs(half) / 1.5F), 12, 40);
-  for (int i = 0; i <= steps; ++i) {
-    const float t = kPi * static_cast<float>(i) / static_cast<float>(steps);
-    line.points.push_back({x1 + half + half * std::cos(t), base - height * std::sin(t)});
-  }
-  return line;
-}
 
-void paint_arcs(Scene& scene, const LinkChart& chart, std::span<const Link> links, const LinkLayout& layout,
-                const Style& style) {
-  const float pitch = pitch_of(chart, layout), base = layout.drawing.bottom();
-  for (const Link& link : links) {
-    const int stroke = stroke_of(chart, link.weight);
-    const float arrow = arrow_size(pitch, stroke_width(stroke, style), style);
-    const bool headed = link.from != link.to && arrow >= 2;
-    const Color color = stroke_color(chart.series[link.series].color, stroke);
-    Polyline line = arc(chart, link, layout, style);
-    const Point end = line.points.back();
-    line.color = color;
-    line.width = stroke_width(stroke, style);
-    if (headed) {  // the line ends in the arrow's middle
+  void paint_arcs(Scene& scene, std::span<const Link> links) const {
+    const float base = layout.drawing.bottom();
+    for (const Link& link : links) {
+      Polyline line = arc(link);
+      line.width = stroke_width(stroke(link.weight), style);
+      line.color = stroke_color(chart.series[link.series].color, stroke(link.weight));
+      const float arrow = arrow_size(pitch(), line.width, style);
+      if (link.from == link.to || arrow < 2) {
+        scene.add(std::move(line));
+        continue;
+      }
+      // The line ends in the middle of an arrow down onto the item that is led to.
+      const Point end = line.points.back();
       for (std::size_t i = line.points.size() / 2; i < line.points.size(); ++i)
         line.points[i].y = std::min(line.points[i].y, base - arrow / 2);
-    }
-    scene.add(std::move(line));
-    if (headed) {  // down onto the item that is led to
+      const Color color = line.color;
+      scene.add(std::move(line));
       scene.add(FillPolygon{
           {{end.x - arrow / 2, end.y - arrow}, {end.x + arrow / 2, end.y - arrow}, {end.x, end.y}}, color});
     }
   }
-}
 
-/// Links are sorted by weight: those of one stroke and series follow each other, but for the series.
-void paint_straight(Scene& scene, const LinkChart& chart, std::span<const Link> links,
-                    const LinkLayout& layout, const Style& style) {
-  const float left = layout.drawing.x, right = layout.drawing.right();
-  std::vector<Segments> of_series(chart.series.size());
-  int stroke = 0;
-  const auto flush = [&] {
-    for (std::size_t s = 0; s < of_series.size(); ++s) {
-      if (of_series[s].points.empty()) continue;
-      of_series[s].color = stroke_color(chart.series[s].color, stroke);
-      of_series[s].width = stroke_width(stroke, style);
-      scene.add(std::exchange(of_series[s], {}));
+  /// Links are sorted by weight: those of one stroke and series follow each other, but for the series.
+  void paint_straight(Scene& scene, std::span<const Link> links) const {
+    std::vector<Segments> by_series(chart.series.size());
+    int current = 0;
+    const auto flush = [&] {
+      for (std::size_t s = 0; s < by_series.size(); ++s) {
+        if (by_series[s].points.empty()) continue;
+        by_series[s].color = stroke_color(chart.series[s].color, current);
+        by_series[s].width = stroke_width(current, style);
+        scene.add(std::exchange(by_series[s], {}));
+      }
+    };
+    for (const Link& link : links) {
+      if (const int next = stroke(link.weight); next != current) {
+        flush();
+        current = next;
+      }
+      auto& points = by_series[link.series].points;
+      points.push_back({layout.drawing.x, place(link.from, link.series)});
+      points.push_back({layout.drawing.right(), place(link.to, link.series, End::to)});
     }
-  };
-  for (const Link& link : links) {
-    if (const int next = stroke_of(chart, link.weight); next != stroke) {
-      flush();
-      stroke = next;
-    }
-    auto& points = of_series[link.series].points;
-    points.push_back({left, place_of(chart, layout, link.from, link.series, style)});
-    points.push_back({right, place_of(chart, layout, link.to, link.series, style, End::to)});
+    flush();
   }
-  flush();
-}
+
+  void paint_marks(Scene& scene) const {
+    const Rect& d = layout.drawing;
+    const auto mark = [&](int item, Color color, End end) {
+      const bool from = end == End::from;
+      if (item < 0 || item >= count(end)) return;
+      const Point middle = grid(end).cell_rect(is_row() ? 0 : item, is_row() ? item : 0).center();
+      const float shift =
+          is_row() && chart.marked_from == chart.marked_to ? style.unit() * (from ? -1.F : 1.F) : 0;
+      scene.add_disc(is_row() ? Point{middle.x + shift, d.bottom()} : Point{from ? d.x : d.right(), middle.y},
+                     0.75F * style.unit(), color);
+    };
+    mark(chart.marked_from, chart.from.color, End::from);
+    mark(chart.marked_to, chart.to.color, End::to);
+  }
+};
 
 // ---- what stands around the drawing ----
 
@@ -185,7 +194,7 @@ bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& 
     const Point at{area.x + places[i].x, area.y + places[i].y + line / 2};
     const LinkSeries& series = chart.series[i];
     whole &= entry_width(series, style) - 4 * u <= area.w;
-    scene.add(Segments{{{at.x, at.y}, {at.x + kSwatch * u, at.y}}, series.color, 0.75F * u});
+    scene.add_line({at.x, at.y}, {at.x + kSwatch * u, at.y}, series.color, 0.75F * u);
     add_label(scene, style, series.name, {at.x + (kSwatch + 1) * u, at.y}, style.small(), style.theme.text,
               FontStyle::regular, Align::left, area.w - (kSwatch + 1) * u);
   }
@@ -194,47 +203,49 @@ bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& 
 
 /// "weight — 0.25 — 0.5 — 1", right-aligned; returns its width, or paints nothing where it is wider than the
 /// room.
-float paint_widths(Scene& scene, const LinkChart& chart, Point right_middle, float room, const Style& style) {
+float paint_widths(Scene& scene, const Links& links, Point right_middle, float room) {
+  const Style& style = links.style;
   const float u = style.unit();
   const std::string title = "weight";
   float width = style.width(title, style.small());
   std::array<std::string, 3> texts;
   const std::array<double, 3> parts{0.25, 0.5, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    texts[i] = number(parts[i] * chart.full, 2);
+    texts[i] = number(parts[i] * links.chart.full, 2);
     width += 3 * u + 4 * u + u + style.width(texts[i], style.small());
   }
   if (width > room) return 0;
   float x = right_middle.x - width;
   const float y = right_middle.y;
-  add_label(scene, style, title, {x, y}, style.small(), style.theme.text_muted);
+  add_muted(scene, style, title, {x, y});
   x += style.width(title, style.small());
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const int stroke = stroke_of(chart, static_cast<float>(parts[i] * chart.full));
+    const int stroke = links.stroke(static_cast<float>(parts[i] * links.chart.full));
     x += 3 * u;
-    scene.add(Segments{
-        {{x, y}, {x + 4 * u, y}}, stroke_color(style.theme.text, stroke), stroke_width(stroke, style)});
+    scene.add_line({x, y}, {x + 4 * u, y}, stroke_color(style.theme.text, stroke),
+                   stroke_width(stroke, style));
     x += 5 * u;
-    add_label(scene, style, texts[i], {x, y}, style.small(), style.theme.text_muted);
+    add_muted(scene, style, texts[i], {x, y});
     x += style.width(texts[i], style.small());
   }
   return width;
 }
 
 void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
+  const Links links{chart, layout, style};
   constexpr float kTallestRow = 2.6F, kLeast = 6, kWidest = 34;  // ems
   const float em = style.font_size, most = std::min(0.3F * inner.w, 11 * em);
-  const auto count = static_cast<float>(std::max(item_count(chart), item_count(chart, End::to)));
+  const auto count = static_cast<float>(std::max(links.count(), links.count(End::to)));
   layout.drawing = inner;
   layout.drawing.h = std::min(inner.h, count * kTallestRow * em);
-  layout.from_room = row_label_room(chart.from, pitch_of(chart, layout), most, style);
-  layout.to_room = row_label_room(chart.to, pitch_of(chart, layout, End::to), most, style);
+  layout.from_room = row_label_room(chart.from, links.pitch(), most, style);
+  layout.to_room = row_label_room(chart.to, links.pitch(End::to), most, style);
   const float labels = layout.from_room.size + layout.to_room.size;
   layout.drawing.w = std::min({inner.w - labels, kWidest * em, std::max(2 * layout.drawing.h, 20 * em)});
   const float spare = inner.w - labels - layout.drawing.w;
   layout.drawing.x = inner.x + layout.from_room.size + (chart.centered ? std::floor(spare / 2) : 0);
   layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= 2 * em;
-  layout.from = grid_of(chart, layout), layout.to = grid_of(chart, layout, End::to);
+  layout.from = links.grid(), layout.to = links.grid(End::to);
   const Rect& d = layout.drawing;
   const float reach = std::min(4 * style.unit(), d.w / 8);
   layout.from.rect = {d.x - layout.from_room.size, d.y, layout.from_room.size + reach, d.h};
@@ -242,9 +253,10 @@ void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const
 }
 
 void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
+  const Links links{chart, layout, style};
   constexpr float kWidestItem = 7, kLeast = 6;  // ems
   const float em = style.font_size, side = 2 * style.unit();
-  const auto count = static_cast<float>(item_count(chart));
+  const auto count = static_cast<float>(links.count());
   layout.drawing = {inner.x + side, inner.y, std::min(inner.w - 2 * side, count * kWidestItem * em), inner.h};
   const float pitch = layout.drawing.w / count;
   layout.from_room = column_label_room(chart.from, pitch, std::min(0.35F * inner.h, 11 * em), style);
@@ -258,30 +270,9 @@ void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Sty
   layout.drawing.h = std::min(inner.h - layout.from_room.size, std::max(arcs, least));
   if (chart.centered) layout.drawing.x += std::floor((inner.right() - side - layout.drawing.right()) / 2);
   layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= std::max(2 * em, least);
-  layout.from = grid_of(chart, layout);
+  layout.from = links.grid();
   layout.from.rect.y = layout.drawing.bottom() - 2 * style.unit();
   layout.from.rect.h = layout.from_room.size + 2 * style.unit();
-}
-
-void paint_mark(Scene& scene, Point at, Color color, const Style& style) {
-  const float r = 0.75F * style.unit();
-  scene.add(FillRect{{at.x - r, at.y - r, 2 * r, 2 * r}, color, r});
-}
-
-void paint_marks(Scene& scene, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
-  const Rect& d = layout.drawing;
-  const bool row = is_row(chart);
-  const auto mark = [&](int item, Color color, bool from) {
-    const End end = from ? End::from : End::to;
-    if (item < 0 || item >= static_cast<int>(item_count(chart, end))) return;
-    const Region grid = grid_of(chart, layout, end);
-    const Point middle = grid.cell_rect(row ? 0 : item, row ? item : 0).center();
-    const float shift = row && chart.marked_from == chart.marked_to ? style.unit() * (from ? -1.F : 1.F) : 0;
-    paint_mark(scene, row ? Point{middle.x + shift, d.bottom()} : Point{from ? d.x : d.right(), middle.y},
-               color, style);
-  };
-  mark(chart.marked_from, chart.from.color, true);
-  mark(chart.marked_to, chart.to.color, false);
 }
 
 }  // namespace
@@ -289,10 +280,9 @@ void paint_marks(Scene& scene, const LinkChart& chart, const LinkLayout& layout,
 LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) {
   LinkLayout layout;
   layout.area = area;
-  if (item_count(chart) == 0 || item_count(chart, End::to) == 0) {
-    layout.fits = false;
-    return layout;
-  }
+  const Links links{chart, layout, style};
+  layout.fits = links.count() > 0 && links.count(End::to) > 0;
+  if (!layout.fits) return layout;
   const float legend = legend_height(chart, area.w, style),
               note = style.line(style.small()) + 2 * style.unit();
   layout.legend = area.h >= legend + note + 9 * style.font_size;
@@ -300,7 +290,7 @@ LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) 
   Rect inner = area;
   if (layout.legend) inner.y += legend, inner.h -= legend;
   if (layout.note) inner.h -= note;
-  (is_row(chart) ? place_row : place_columns)(layout, chart, inner, style);
+  (links.is_row() ? place_row : place_columns)(layout, chart, inner, style);
   layout.from.role = chart.from_role;
   layout.to.role = chart.to_role;
   return layout;
@@ -308,43 +298,44 @@ LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) 
 
 void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
   Scene& scene = picture.scene;
+  const Links links{chart, layout, style};
   const Rect& area = layout.area;
   picture.whole &= layout.legend && layout.note;
   if (layout.legend)
     picture.whole &= paint_legend(scene, chart, {area.x, area.y, area.w, layout.drawing.y - area.y}, style);
   paint_link_lines(scene, chart, chart.links, layout, style);
-  const Region grid = grid_of(chart, layout);
+  const Region grid = links.grid();
   float bottom = layout.drawing.bottom();
-  if (is_row(chart)) {
+  if (links.is_row()) {
     picture.whole &=
-        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::behind);
+        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::after);
     bottom += layout.from_room.size;
     const float y = layout.drawing.bottom();
-    scene.add(Segments{{{layout.drawing.x, y}, {layout.drawing.right(), y}}, style.theme.line, 1});
+    scene.add_line({layout.drawing.x, y}, {layout.drawing.right(), y}, style.theme.line);
     picture.regions.push_back(layout.from);
   } else {
     picture.whole &= paint_row_labels(scene, chart.from, layout.from_room, grid, style);
-    picture.whole &= paint_row_labels(scene, chart.to, layout.to_room, grid_of(chart, layout, End::to), style,
-                                      LabelSide::behind);
+    picture.whole &=
+        paint_row_labels(scene, chart.to, layout.to_room, links.grid(End::to), style, LabelSide::after);
     picture.regions.push_back(layout.from);
     picture.regions.push_back(layout.to);
   }
-  paint_marks(scene, chart, layout, style);
+  links.paint_marks(scene);
   if (!layout.note) return;
   const float y = bottom + 2 * style.unit() + style.line(style.small()) / 2, gap = 4 * style.unit();
   const float words = style.width(chart.note, style.small());
   // Under the drawing, where that leaves the note its room.
-  const float beside = layout.drawing.right() + (is_row(chart) ? 0 : layout.to_room.size) - area.x;
-  const float room = std::min(area.w, std::max(beside, words + gap + 22 * style.font_size));
-  const float widths = paint_widths(scene, chart, {area.x + room, y}, room - words - gap, style);
+  const float used = layout.drawing.right() + (links.is_row() ? 0 : layout.to_room.size) - area.x;
+  const float room = std::min(area.w, std::max(used, words + gap + 22 * style.font_size));
+  const float widths = paint_widths(scene, links, {area.x + room, y}, room - words - gap);
   picture.whole &= widths > 0 && words <= area.w;
-  add_label(scene, style, chart.note, {area.x, y}, style.small(), style.theme.text_muted, FontStyle::regular,
-            Align::left, area.w);
+  add_muted(scene, style, chart.note, {area.x, y}, Align::left, area.w);
 }
 
 void paint_link_lines(Scene& scene, const LinkChart& chart, std::span<const Link> links,
                       const LinkLayout& layout, const Style& style) {
-  (is_row(chart) ? paint_arcs : paint_straight)(scene, chart, links, layout, style);
+  const Links all{chart, layout, style};
+  all.is_row() ? all.paint_arcs(scene, links) : all.paint_straight(scene, links);
 }
 
 }  // namespace headscope::viz

@@ -60,9 +60,7 @@ void paint_one_hot_product(Picture& picture, const OneHotProduct& p, Rect area, 
   add_label(scene, style, "1", {one_x, above}, style.small(), p.color, FontStyle::medium, Align::center);
   // Zeros to both sides of it, where there is room.
   for (const auto& [from, to] : {std::pair{boxes[0].x, hot_x}, {hot_x + hot_w, boxes[0].right()}}) {
-    if (to - from > 2 * em)
-      add_label(scene, style, "0", {(from + to) / 2, middle}, style.small(), theme.text_muted,
-                FontStyle::regular, Align::center);
+    if (to - from > 2 * em) add_muted(scene, style, "0", {(from + to) / 2, middle}, Align::center);
   }
 
   scene.add(FillRect{boxes[1], theme.raised});
@@ -71,9 +69,7 @@ void paint_one_hot_product(Picture& picture, const OneHotProduct& p, Rect area, 
   scene.add(FillRect{{boxes[1].x, hot_y, box_w, hot_h}, p.color});
   scene.add(StrokeRect{boxes[1], theme.line, 1});
 
-  Region grid;
-  grid.rect = boxes[2];
-  grid.cols = grid.col_count = static_cast<int>(p.values.size());
+  const Region grid = Region::grid(0, 0, boxes[2], 1, static_cast<int>(p.values.size()));
   HeatmapCells cells;
   cells.matrix = Matrix::row(p.values);
   cells.scale = p.scale;
@@ -91,8 +87,7 @@ void paint_one_hot_product(Picture& picture, const OneHotProduct& p, Rect area, 
     const float x = boxes[i].center().x;
     add_label(scene, style, *names[i], {x, y}, style.small(), theme.text, FontStyle::medium, Align::center,
               box_w + em);
-    add_label(scene, style, *shapes[i], {x, y + line}, style.small(), theme.text_muted, FontStyle::regular,
-              Align::center, box_w + em);
+    add_muted(scene, style, *shapes[i], {x, y + line}, Align::center, box_w + em);
   }
 }
 

@@ -8,8 +8,8 @@
 namespace headscope::viz {
 
 /// Why the product of a one-hot row [1, rows] with a matrix [rows, cols] is one of its rows: the row with
-/// its one 1, the matrix with the line that it meets, and that line's values. Nothing of it answers the
-/// mouse.
+/// its one 1, the matrix with the line that it meets, and that line's values. It has no
+/// regions.
 struct OneHotProduct {
   int hot = 0;  ///< where the 1 stands
   int rows = 0;

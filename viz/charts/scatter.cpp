@@ -29,17 +29,13 @@ struct Range {
 
 FunctionPlot axes_of(const ScatterChart& chart, const ScatterLayout& layout) {
   FunctionPlot plot;
-  plot.x_low = layout.x_low, plot.x_high = layout.x_high;
-  plot.y_low = layout.y_low, plot.y_high = layout.y_high;
+  plot.x = layout.x, plot.y = layout.y;
   plot.x_title = chart.x_title, plot.y_title = chart.y_title;
   return plot;
 }
 
 void add_shape(Scene& scene, ScatterChart::Shape shape, Point at, float r, Color color) {
-  if (shape == ScatterChart::Shape::circle) {
-    scene.add(FillRect{{at.x - r, at.y - r, 2 * r, 2 * r}, color, r});
-    return;
-  }
+  if (shape == ScatterChart::Shape::circle) return scene.add_disc(at, r, color);
   const float side = 1.25F * r, half = side * std::numbers::sqrt3_v<float> / 2;
   scene.add(FillPolygon{{{at.x, at.y - side}, {at.x + half, at.y + side / 2}, {at.x - half, at.y + side / 2}},
                         color});
@@ -61,20 +57,12 @@ void add_mark(Scene& scene, const ScatterChart& chart, const ScatterChart::Mark&
   add_shape(scene, kind.shape, at, r, mark.fill);
 }
 
-bool meet(const Rect& a, const Rect& b) {
-  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
-}
-
-Rect around(Point at, float r) {
-  return {at.x - r, at.y - r, 2 * r, 2 * r};
-}
-
 /// The chosen marks' labels first, then the others' as long as they cover nothing.
 void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& layout, const Style& style) {
   if (chart.marks.size() > kMostLabelled) return;
   const float r = scatter_radius(chart, style), line = style.line(style.small());
   std::vector<Rect> taken;
-  for (const Point& place : layout.places) taken.push_back(around(place, r));
+  for (const Point& place : layout.places) taken.push_back(Rect::around(place, r));
   const auto put = [&](std::size_t i) {
     const ScatterChart::Mark& mark = chart.marks[i];
     const Point at = layout.places[i];
@@ -83,9 +71,8 @@ void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& 
     for (const Rect place :
          {Rect{at.x + gap, at.y - line / 2, w, line}, Rect{at.x - gap - w, at.y - line / 2, w, line},
           Rect{at.x - w / 2, at.y - gap - line, w, line}, Rect{at.x - w / 2, at.y + gap, w, line}}) {
-      const bool inside = place.x >= layout.frame.x && place.right() <= layout.frame.right() &&
-                          place.y >= layout.frame.y && place.bottom() <= layout.frame.bottom();
-      if (!inside || std::ranges::any_of(taken, [&](const Rect& other) { return meet(place, other); }))
+      if (!layout.frame.encloses(place) ||
+          std::ranges::any_of(taken, [&](const Rect& other) { return place.overlaps(other); }))
         continue;
       taken.push_back(place);
       add_label(scene, style, mark.label, {place.x, place.center().y}, style.small(),
@@ -130,8 +117,7 @@ ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style&
     double unit = (1 + 2 * kMargin) * std::max(x.span() / w, y.span() / h);  // for a pixel
     if (unit < 1e-9) unit = 2 / std::min(w, h);                              // all marks lie on each other
     const Range across = x.widened(unit * w), up = y.widened(unit * h);
-    layout.x_low = across.low, layout.x_high = across.high;
-    layout.y_low = up.low, layout.y_high = up.high;
+    layout.x = {across.low, across.high}, layout.y = {up.low, up.high};
   }
   const FunctionPlot axes = axes_of(chart, layout);
   for (const ScatterChart::Mark& mark : chart.marks)
@@ -141,9 +127,10 @@ ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style&
 
 void paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,
                    const Style& style) {
-  Picture axes;  // its region is another one
-  paint_function_plot(axes, axes_of(chart, layout), layout.frame, style);
-  append(picture.scene, axes.scene, {0, 0});
+  paint_function_plot(picture, axes_of(chart, layout), layout.frame, style);
+  picture.regions.back() =
+      Region::grid(chart.role, 0, layout.frame, std::max(1, static_cast<int>(layout.frame.h)),
+                   std::max(1, static_cast<int>(layout.frame.w)));
   paint_kinds(picture.scene, chart, layout.frame, style);
   const float r = scatter_radius(chart, style);
   for (const bool chosen : {false, true}) {
@@ -152,12 +139,6 @@ void paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLay
         add_mark(picture.scene, chart, chart.marks[i], layout.places[i], r, style);
   }
   paint_labels(picture.scene, chart, layout, style);
-  Region region;
-  region.role = chart.role;
-  region.rect = layout.frame;
-  region.rows = region.row_count = std::max(1, static_cast<int>(layout.frame.h));
-  region.cols = region.col_count = std::max(1, static_cast<int>(layout.frame.w));
-  picture.regions.push_back(region);
 }
 
 }  // namespace headscope::viz

@@ -2,11 +2,11 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene/picture.h"
+#include "viz/charts/number_axis.h"
 
 namespace headscope::viz {
 
-/// Points of a plane, of kinds that are told apart by shape. Both axes have the same unit.
+/// Points of a plane, of kinds that differ in shape. Both axes have the same unit.
 struct ScatterChart {
   enum class Shape { circle, triangle };
   struct Kind {
@@ -32,14 +32,13 @@ struct ScatterChart {
 struct ScatterLayout {
   Rect frame;                 ///< w or h is 0 where there is no room
   std::vector<Point> places;  ///< of the marks
-  double x_low = -1, x_high = 1, y_low = -1, y_high = 1;
+  NumberAxis x{-1, 1}, y{-1, 1};
 };
 ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style& style);
 
 float scatter_radius(const ScatterChart& chart, const Style& style);  ///< of a mark
 
-/// Axes with numbers and titles, the kinds' names above, and the marks. What is left over of a label's room
-/// is left out.
+/// Axes with numbers and titles, the kinds' names above, and the marks. Labels without room are left out.
 void paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,
                    const Style& style);
 

@@ -44,16 +44,10 @@ void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const S
     scene.add(FillRect{part, share.fill});
     if (share.hatched) continue;
     if (i > 0) scene.add(FillRect{{part.x, part.y, 1, part.h}, theme.surface});
-    if (style.width(share.label, style.small()) <= part.w - 2 * u)
-      add_label(scene, style, share.label, part.center(), style.small(),
-                readable_on(blended(theme.surface, share.fill), theme.text, theme.surface),
-                FontStyle::regular, Align::center);
-    if (part.w < kLeastRegion) continue;
-    Region region;
-    region.role = shares.role;
-    region.id = share.id;
-    region.rect = part;
-    picture.regions.push_back(region);
+    add_whole_label(scene, style, share.label, part.center(), part.w - 2 * u,
+                    readable_on(blended(theme.surface, share.fill), theme.text, theme.surface),
+                    FontStyle::regular, Align::center);
+    if (part.w >= kLeastRegion) picture.regions.push_back({shares.role, share.id, part});
   }
   const float end = share_x(shares, bar, kept);
   if (kept < passed) hatch(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);

@@ -19,7 +19,7 @@ struct Share {
 struct ShareBar {
   std::vector<Share> shares;
   double total = 1;  ///< of all sizes, those of parts that are not given too
-  Color rest;        ///< of these, and of parts that are too narrow to be told apart
+  Color rest;        ///< of these, and of parts that are too narrow to show
   double mark = -1;  ///< a triangle above this place, in units of the sizes; negative: none
   Color mark_color;
   int role = 0;  ///< of the regions, one a part that is not hatched and wide enough to be pointed at

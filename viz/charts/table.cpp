@@ -48,8 +48,7 @@ std::pair<double, double> range_with_zero(std::span<const float> numbers) {
 
 /// The axis that a column's bars stand on.
 std::pair<double, double> axis_of(const TableColumn& column) {
-  if (column.low < column.high) return {column.low, column.high};
-  return range_with_zero(column.numbers);
+  return column.low < column.high ? std::pair{column.low, column.high} : range_with_zero(column.numbers);
 }
 
 /// Of an axis' end: one digit where that is all of it.
@@ -156,11 +155,10 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   const float gap = 3 * style.unit();
   std::vector<std::pair<float, float>> widths;
   for (const TableColumn& column : table.columns) widths.push_back(widths_of(column, area, style));
-  std::vector<std::size_t> columns;
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
+  std::vector<int> columns;
+  for (int i = 0; i < std::ssize(table.columns); ++i)
     if (!table.columns[i].hidden) columns.push_back(i);
-  std::ranges::stable_sort(columns, std::greater{},
-                           [&](std::size_t i) { return table.columns[i].importance; });
+  std::ranges::stable_sort(columns, std::greater{}, [&](int i) { return table.columns[i].importance; });
   float used = -gap, wanted = 0;
   std::size_t count = 0;
   for (; count < columns.size(); ++count) {
@@ -174,10 +172,10 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   const float share = wanted > 0 ? std::min(1.F, std::max(0.F, area.w - used) / wanted) : 0;
   std::vector<Place> places;
   float x = area.x;
-  for (const std::size_t i : columns) {
+  for (const int i : columns) {
     const auto [least, most] = widths[i];
     const float w = std::floor(least + share * (most - least));
-    places.push_back({static_cast<int>(i), x, w});
+    places.push_back({i, x, w});
     x += w + gap;
   }
   return places;
@@ -200,24 +198,22 @@ float foot_height(const Table& table, bool legend, const Style& style) {
   return height;
 }
 
-bool passes(const Table& table, std::size_t row) {
+bool passes(const Table& table, int row) {
   return table.filter.empty() || std::ranges::any_of(table.columns, [&](const TableColumn& column) {
-           return column.kind == Kind::text && row < column.texts.size() &&
+           return column.kind == Kind::text && row < std::ssize(column.texts) &&
                   column.texts[row].find(table.filter) != std::string::npos;
          });
 }
 
-std::string note_of(const Table& table, std::size_t rows, int first, int count) {
+std::string note_of(const Table& table, int rows, int first, int count) {
+  const auto text = [](int n) { return std::to_string(n); };
+  const int start = first + table.first_number;
   std::string note;
-  if (count < static_cast<int>(rows)) {
-    const int start = first + table.first_number;
-    note = table.row_names + " " + std::to_string(start) + " to " + std::to_string(start + count - 1) +
-           " of " + std::to_string(rows);
-  }
+  if (count < rows)
+    note = table.row_names + " " + text(start) + " to " + text(start + count - 1) + " of " + text(rows);
   if (table.filter.empty()) return note;
-  return (note.empty() ? std::to_string(rows) + " of " + std::to_string(table.rows) + " " + table.row_names
-                       : note) +
-         " with “" + table.filter + "”";
+  if (note.empty()) note = text(rows) + " of " + text(table.rows) + " " + table.row_names;
+  return note + " with “" + table.filter + "”";
 }
 
 struct Painter {
@@ -284,7 +280,7 @@ struct Painter {
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {
-    float behind = layout.left();  // right end of the cell before
+    float previous_end = layout.left();  // of the previous cell
     for (std::size_t i = 0; i < row.size(); ++i) {
       const FixedCell& cell = row[i];
       const Place* place = layout.place_of(cell.column);
@@ -293,7 +289,8 @@ struct Painter {
       };
       const float end = end_of_words(row, i);
       if (!place) {
-        words(cell.instead, behind + 3 * u, FontStyle::regular, Align::left, end - behind - 3 * u);
+        words(cell.instead, previous_end + 3 * u, FontStyle::regular, Align::left,
+              end - previous_end - 3 * u);
         continue;
       }
       if (!cell.text.empty()) {
@@ -302,8 +299,9 @@ struct Painter {
       }
       if (!cell.vector.empty()) strip(*place, y, cell.vector, cell.vector_id, cell.vector_row);
       words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u);
-      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right, place->x - 2 * u - behind);
-      behind = place->right();
+      words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right,
+            place->x - 2 * u - previous_end);
+      previous_end = place->right();
     }
   }
 
@@ -316,30 +314,26 @@ struct Painter {
 
   void cell(const Place& place, int row, float y, const NumberFormat& format) {
     const TableColumn& column = column_of(place);
-    const auto i = static_cast<std::size_t>(row);
     const float middle = y + row_h / 2;
-    if (!column.blank.empty() && column.blank[i]) return;
+    if (!column.blank.empty() && column.blank[row]) return;
     switch (column.kind) {
       case Kind::text:
         words(place, row, y);
         break;
       case Kind::number:
-        text(column.texts.empty() ? format(static_cast<double>(column.numbers[i])) : column.texts[i], place,
-             middle, style.small(), column.color);
+        text(column.texts.empty() ? format(static_cast<double>(column.numbers[row])) : column.texts[row],
+             place, middle, style.small(), column.color);
         break;
       case Kind::bar:
-        bar(place, static_cast<double>(column.numbers[i]), y);
-        text(format(static_cast<double>(column.numbers[i])), {place.right(), middle}, style.small(),
+        bar(place, static_cast<double>(column.numbers[row]), y);
+        text(format(static_cast<double>(column.numbers[row])), {place.right(), middle}, style.small(),
              column.color, FontStyle::regular, Align::right, bar_number_width(style) + 1);
         break;
       case Kind::strip: {
-        if (column.factors.empty()) {
-          strip(place, y, column.vectors[i], row, column.vector_row);
-          break;
-        }
-        std::vector<float> product(column.vectors[i].begin(), column.vectors[i].end());
-        for (float& v : product) v *= column.factors[i];
-        strip(place, y, product, row, column.vector_row);
+        std::vector<float> values(column.vectors[row].begin(), column.vectors[row].end());
+        if (!column.factors.empty())
+          for (float& v : values) v *= column.factors[row];
+        strip(place, y, values, row, column.vector_row);
         break;
       }
     }
@@ -348,23 +342,22 @@ struct Painter {
   /// Words and their detail, on their ground.
   void words(const Place& place, int row, float y) {
     const TableColumn& column = column_of(place);
-    const auto i = static_cast<std::size_t>(row);
     const float middle = y + row_h / 2;
     const Rect box{place.x - u, y + u / 2, place.w + 2 * u, row_h - u};
     Color color = column.color;
-    if (!column.grounds.empty() && column.grounds[i].a > 0) {
-      picture.scene.add(FillRect{box, column.grounds[i], u});
-      color = readable_on(blended(style.theme.surface, column.grounds[i]), color, style.theme.surface);
+    if (!column.grounds.empty() && column.grounds[row].a > 0) {
+      picture.scene.add(FillRect{box, column.grounds[row], u});
+      color = readable_on(blended(style.theme.surface, column.grounds[row]), color, style.theme.surface);
     }
-    if (!column.framed.empty() && column.framed[i])
+    if (!column.framed.empty() && column.framed[row])
       picture.scene.add(StrokeRect{box.inset(0.75F), column.frame, 1.5F, u});
     float room = place.w + kSlack;
-    if (!column.details.empty() && !column.details[i].empty()) {
-      text(column.details[i], {place.right(), middle}, style.small(), color, FontStyle::regular, Align::right,
-           room);
-      room -= style.width(column.details[i], style.small()) + u;
+    if (!column.details.empty() && !column.details[row].empty()) {
+      text(column.details[row], {place.right(), middle}, style.small(), color, FontStyle::regular,
+           Align::right, room);
+      room -= style.width(column.details[row], style.small()) + u;
     }
-    text(column.texts[i], {place.x, middle}, style.font_size, color, FontStyle::regular, Align::left, room);
+    text(column.texts[row], {place.x, middle}, style.font_size, color, FontStyle::regular, Align::left, room);
   }
 
   void bar(const Place& place, double value, float y) {
@@ -372,8 +365,7 @@ struct Painter {
     const Rect rect = bar_rect(place, y);
     const auto [low, high] = axis_of(column);
     if (column.axis) {
-      picture.scene.add(
-          Segments{{{rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}}, style.theme.line, 1});
+      picture.scene.add_line({rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}, style.theme.line);
     }
     if (std::isinf(value)) return;
     const Color color = value < 0 ? column.bar_below.value_or(column.bar_color) : column.bar_color;
@@ -393,12 +385,9 @@ struct Painter {
     for (const Place& place : layout.places) formats.emplace_back(column_of(place));
     float y = layout.rows_top;
     for (const int row : layout.rows) {
-      Region region;
-      region.role = table.row_role;
-      region.id = row;
-      region.rect = {layout.left(), y, layout.right() - layout.left(), row_h};
-      picture.regions.push_back(region);
-      if (row == table.marked) mark(region.rect);
+      const Rect rect{layout.left(), y, layout.right() - layout.left(), row_h};
+      picture.regions.push_back({table.row_role, row, rect});
+      if (row == table.marked) mark(rect);
       for (std::size_t i = 0; i < layout.places.size(); ++i) cell(layout.places[i], row, y, formats[i]);
       y += row_h;
     }
@@ -435,7 +424,7 @@ struct Painter {
   }
 
   void hairline(float y, Color color) {
-    picture.scene.add(Segments{{{layout.left(), y}, {layout.right(), y}}, color, 1});
+    picture.scene.add_line({layout.left(), y}, {layout.right(), y}, color);
   }
 };
 
@@ -448,18 +437,15 @@ int decimals_for(double largest) {
 std::vector<int> table_rows(const Table& table) {
   std::vector<int> rows;
   for (int row = 0; row < table.rows; ++row)
-    if (passes(table, static_cast<std::size_t>(row))) rows.push_back(row);
+    if (passes(table, row)) rows.push_back(row);
   if (table.order.column < 0) return rows;
   const TableColumn& column = table.columns[table.order.column];
   assert(has_numbers(column));
   const auto value = [&](int row) { return column.numbers[row]; };
   const auto none = std::ranges::stable_partition(rows, [&](int row) { return !std::isnan(value(row)); });
   const std::span<int> numbered(rows.begin(), none.begin());
-  if (table.order.falling) {
-    std::ranges::stable_sort(numbered, std::greater{}, value);
-  } else {
-    std::ranges::stable_sort(numbered, std::less{}, value);
-  }
+  table.order.falling ? std::ranges::stable_sort(numbered, std::greater{}, value)
+                      : std::ranges::stable_sort(numbered, std::less{}, value);
   return rows;
 }
 
@@ -495,7 +481,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   const int count = std::min(all, fit), first = std::clamp(table.first, 0, all - count);
   layout.rows.assign(rows.begin() + first, rows.begin() + first + count);
   layout.window = {first, all};
-  layout.note = note_of(table, rows.size(), first, count);
+  layout.note = note_of(table, all, first, count);
   const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
   layout.whole = count == all && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();
   return layout;

@@ -123,7 +123,7 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style);
 /// words are left out.
 void paint_table(Picture& picture, const Table& table, const TableLayout& layout, const Style& style);
 
-/// Decimals that numbers of this magnitude can show beside each other.
+/// Decimals for numbers up to this magnitude in one column.
 int decimals_for(double largest);
 
 }  // namespace headscope::viz

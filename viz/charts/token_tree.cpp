@@ -29,10 +29,6 @@ Polyline way(Point from, Point to, const TreeNode& node) {
   return line;
 }
 
-bool meets(const Rect& a, const Rect& b) {
-  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
-}
-
 }  // namespace
 
 float tree_row_height(const Style& style) {
@@ -40,32 +36,31 @@ float tree_row_height(const Style& style) {
 }
 
 TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
-  const std::size_t count = tree.nodes.size();
+  const int count = static_cast<int>(tree.nodes.size());
   TreeLayout layout;
   layout.rows.resize(count);
   layout.boxes.resize(count);
   layout.numbers.resize(count);
   layout.starts.resize(count);
-  std::vector<std::vector<std::size_t>> children(count);
-  for (std::size_t i = 1; i < count; ++i) children[tree.nodes[i].parent].push_back(i);
+  std::vector<std::vector<int>> children(count);
+  for (int i = 1; i < count; ++i) children[tree.nodes[i].parent].push_back(i);
   const float pitch = tree_row_height(style), u = style.unit();
-  std::vector<std::size_t> next(count > 0 ? 1 : 0, 0);  // a stack, for a text may be long
-  std::vector<float> number_width(count);               // of a node's children
-  for (std::size_t i = 1; i < count; ++i) {
+  std::vector<int> next(count > 0 ? 1 : 0, 0);  // a stack, for a text may be long
+  std::vector<float> number_width(count);       // of a node's children
+  for (int i = 1; i < count; ++i) {
     float& widest = number_width[tree.nodes[i].parent];
     if (!tree.nodes[i].number.empty())
       widest = std::max(widest, style.width(tree.nodes[i].number, style.small()) + 1.5F * u);
   }
   while (!next.empty()) {
-    const std::size_t i = next.back();
+    const int i = next.back();
     next.pop_back();
     const TreeNode& node = tree.nodes[i];
     float x = 0;
     if (node.parent >= 0) {
-      const auto parent = static_cast<std::size_t>(node.parent);
-      const bool first = children[parent].front() == i;
-      layout.rows[i] = first ? layout.rows[parent] : layout.row_count++;
-      x = layout.boxes[parent].right() + gap(style) + number_width[parent];
+      const bool first = children[node.parent].front() == i;
+      layout.rows[i] = first ? layout.rows[node.parent] : layout.row_count++;
+      x = layout.boxes[node.parent].right() + gap(style) + number_width[node.parent];
     } else {
       layout.rows[i] = layout.row_count++;
     }
@@ -87,39 +82,37 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
   const float u = style.unit();
   const auto moved = [&](Rect box) { return Rect{box.x + origin.x, box.y + origin.y, box.w, box.h}; };
   scene.add(PushClip{area});
-  for (std::size_t i = tree.nodes.size(); i-- > 1;) {  // the first ones over the others
+  for (int i = static_cast<int>(tree.nodes.size()); i-- > 1;) {  // the first ones over the others
     const TreeNode& node = tree.nodes[i];
     const Rect parent = moved(layout.boxes[node.parent]), box = moved(layout.boxes[i]);
     const float start = layout.starts[i] + origin.x;
-    if (!meets({parent.right(), parent.y, box.x - parent.right(), box.bottom() - parent.y}, area)) continue;
+    const Rect between{parent.right(), parent.y, box.x - parent.right(), box.bottom() - parent.y};
+    if (!between.overlaps(area)) continue;
     scene.add(way({parent.right(), parent.center().y}, {std::min(start, box.x), box.center().y}, node));
   }
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+  for (int i = 0; i < std::ssize(tree.nodes); ++i) {
     const TreeNode& node = tree.nodes[i];
     const Rect box = moved(layout.boxes[i]);
     const float number = node.number.empty() ? 0 : style.width(node.number, style.small());
     const float number_x = layout.numbers[i] + origin.x;
-    if (!meets({number_x - number, box.y, box.right() - number_x + number, box.h}, area)) continue;
+    const Rect words{number_x - number, box.y, box.right() - number_x + number, box.h};
+    if (!words.overlaps(area)) continue;
     // What is cut would read as something else.
     const auto inside = [&](float from, float to) {
       return from >= area.x - 0.5F && to <= area.right() + 0.5F;
     };
     if (number > 0 && inside(number_x - number, number_x))
-      add_label(scene, style, node.number, {number_x, box.center().y}, style.small(), style.theme.text_muted,
-                FontStyle::regular, Align::right);
+      add_muted(scene, style, node.number, {number_x, box.center().y}, Align::right);
     if (node.fill.a > 0) scene.add(FillRect{box, node.fill, u});
     if (node.outline.a > 0) scene.add(StrokeRect{box.inset(0.5F), node.outline, 1, u});
     const float left = std::max(box.x, area.x), right = std::min(box.right(), area.right());
     if (right - left >= 2 * style.font_size || inside(box.x, box.right()))
       add_label(scene, style, node.label, {(left + right) / 2, box.center().y}, style.font_size, node.text,
                 FontStyle::regular, Align::center, right - left - 2 * u);
-    if (!meets(box, area)) continue;
-    Region region;
-    region.role = tree.role;
-    region.id = static_cast<int>(i);
+    if (!box.overlaps(area)) continue;
     const float top = std::max(box.y, area.y);
-    region.rect = {left, top, right - left, std::min(box.bottom(), area.bottom()) - top};
-    picture.regions.push_back(region);
+    picture.regions.push_back(
+        {tree.role, i, {left, top, right - left, std::min(box.bottom(), area.bottom()) - top}});
   }
   scene.add(PopClip{});
 }

@@ -5,11 +5,7 @@
 namespace headscope::viz {
 
 Region paint_vector_strip(Picture& picture, const VectorStrip& strip, Rect rect, const Style& style) {
-  Region grid;
-  grid.role = strip.role;
-  grid.id = strip.id;
-  grid.rect = rect;
-  grid.cols = grid.col_count = static_cast<int>(strip.values.size());
+  Region grid = Region::grid(strip.role, strip.id, rect, 1, static_cast<int>(strip.values.size()));
   HeatmapCells cells;
   cells.matrix = Matrix::row(strip.values);
   cells.scale = strip.scale;
@@ -22,8 +18,7 @@ Region paint_vector_strip(Picture& picture, const VectorStrip& strip, Rect rect,
   }
   grid.first_row = strip.row;
   grid.row_count = strip.row + 1;
-  picture.regions.push_back(grid);
-  return grid;
+  return picture.regions.emplace_back(grid);
 }
 
 }  // namespace headscope::viz

@@ -1,5 +1,7 @@
 #include "viz/players/coverage.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -58,8 +60,8 @@ Quarters to_quarters(float v) {
 
 Coverage::Coverage(PixelRect bounds)
     : bounds_(bounds.empty() ? PixelRect{bounds.x0, bounds.y0, bounds.x0, bounds.y0} : bounds),
-      stride_(static_cast<std::size_t>(bounds_.width()) + 2),
-      area_(stride_ * static_cast<std::size_t>(bounds_.height())) {}
+      stride_(std::size_t{2} + bounds_.width()),
+      area_(stride_ * bounds_.height()) {}
 
 void Coverage::move_to(Point p) {
   start_ = at_ = p;
@@ -136,7 +138,7 @@ void Coverage::edge_inside(Point a, Point b, float direction) {
   float x = a.x;
   const int last = std::min(bounds_.height(), static_cast<int>(std::ceil(b.y)));
   for (int y = static_cast<int>(a.y); y < last; ++y) {
-    float* row = &area_[static_cast<std::size_t>(y) * stride_];
+    float* row = &area_[y * stride_];
     const float dy = std::min(static_cast<float>(y + 1), b.y) - std::max(static_cast<float>(y), a.y);
     const float next = std::clamp(x + slope * dy, 0.0F, width);
     const float signed_height = dy * direction;
@@ -166,7 +168,7 @@ void Coverage::edge_inside(Point a, Point b, float direction) {
 }
 
 void Coverage::row(int y, std::vector<float>& coverage) const {
-  const float* area = &area_[static_cast<std::size_t>(y - bounds_.y0) * stride_];
+  const float* area = &area_[(y - bounds_.y0) * stride_];
   coverage.resize(bounds_.width());
   float sum = 0;
   for (std::size_t i = 0; i < coverage.size(); ++i) {
@@ -208,28 +210,16 @@ void add_round_rect(Coverage& path, const Rect& rect, float radius, bool clockwi
   const float r = std::clamp(radius, 0.0F, std::max(0.0F, std::min(rect.w, rect.h) / 2));
   const float k = r * (1 - kCircle);
   const float l = rect.x, t = rect.y, R = rect.right(), b = rect.bottom();
-  const Point tl0{l, t + r}, tl1{l, t + k}, tl2{l + k, t}, tl3{l + r, t};
-  const Point tr0{R - r, t}, tr1{R - k, t}, tr2{R, t + k}, tr3{R, t + r};
-  const Point br0{R, b - r}, br1{R, b - k}, br2{R - k, b}, br3{R - r, b};
-  const Point bl0{l + r, b}, bl1{l + k, b}, bl2{l, b - k}, bl3{l, b - r};
-  if (clockwise) {
-    path.move_to(tl0);
-    path.cubic_to(tl1, tl2, tl3);
-    path.line_to(tr0);
-    path.cubic_to(tr1, tr2, tr3);
-    path.line_to(br0);
-    path.cubic_to(br1, br2, br3);
-    path.line_to(bl0);
-    path.cubic_to(bl1, bl2, bl3);
-  } else {
-    path.move_to(tl3);
-    path.cubic_to(tl2, tl1, tl0);
-    path.line_to(bl3);
-    path.cubic_to(bl2, bl1, bl0);
-    path.line_to(br3);
-    path.cubic_to(br2, br1, br0);
-    path.line_to(tr3);
-    path.cubic_to(tr2, tr1, tr0);
+  // Clockwise from the upper left corner, each from where its arc begins to where it ends.
+  const std::array<std::array<Point, 4>, 4> corners{{{{{l, t + r}, {l, t + k}, {l + k, t}, {l + r, t}}},
+                                                     {{{R - r, t}, {R - k, t}, {R, t + k}, {R, t + r}}},
+                                                     {{{R, b - r}, {R, b - k}, {R - k, b}, {R - r, b}}},
+                                                     {{{l + r, b}, {l + k, b}, {l, b - k}, {l, b - r}}}}};
+  for (int i = 0; i < 4; ++i) {
+    std::array<Point, 4> corner = corners[clockwise ? i : (4 - i) % 4];
+    if (!clockwise) std::ranges::reverse(corner);
+    i == 0 ? path.move_to(corner[0]) : path.line_to(corner[0]);
+    path.cubic_to(corner[1], corner[2], corner[3]);
   }
   path.close();
 }
@@ -273,11 +263,11 @@ GlyphMask rasterize_glyph(const Outline& outline, const GlyphKey& key) {
     if (p.kind == OutlinePoint::Kind::quad || p.kind == OutlinePoint::Kind::cubic) include(p.c1);
     if (p.kind == OutlinePoint::Kind::cubic) include(p.c2);
   }
-  Coverage path({floor_to_pixel(left), floor_to_pixel(top), ceil_to_pixel(right), ceil_to_pixel(bottom)});
+  Coverage path(touched(left, top, right, bottom));
   add_outline(path, outline, placement);
 
   GlyphMask mask{path.bounds().x0, path.bounds().y0, path.bounds().width(), path.bounds().height(), {}};
-  mask.alpha.reserve(static_cast<std::size_t>(mask.width) * static_cast<std::size_t>(mask.height));
+  mask.alpha.reserve(mask.width * mask.height);
   std::vector<float> row;
   for (int y = path.bounds().y0; y < path.bounds().y1; ++y) {
     path.row(y, row);

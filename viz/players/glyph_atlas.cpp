@@ -33,8 +33,7 @@ void GlyphAtlas::begin_frame() {
 
 void GlyphAtlas::add_page() {
   Page page;
-  page.bitmap.width = page.bitmap.height = kSide;
-  page.bitmap.pixels.assign(std::size_t{kSide} * kSide, Color{255, 255, 255, 0});
+  page.bitmap = Bitmap::filled(kSide, kSide, {255, 255, 255, 0});
   if (pages_.empty()) {
     for (int y = 0; y < kWhiteSpot; ++y) {
       std::fill_n(page.bitmap.pixels.begin() + y * kSide, kWhiteSpot, Color{255, 255, 255, 255});
@@ -78,7 +77,7 @@ const GlyphAtlas::Entry& GlyphAtlas::find(const GlyphKey& key, const Fonts& font
   }
   Page& page = pages_.back();
   for (int row = 0; row < mask.height; ++row) {
-    Color* out = &page.bitmap.pixels[(y + row) * kSide + x];
+    Color* out = &page.bitmap.at(x, y + row);
     const std::uint8_t* alpha = &mask.alpha[row * mask.width];
     for (int i = 0; i < mask.width; ++i) out[i].a = alpha[i];
   }

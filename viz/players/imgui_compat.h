@@ -59,15 +59,12 @@ inline int texture_depth(const ImDrawList& list) {
 /// How textures are sampled from here on in a list. From 1.92.8 on the renderer brings a sampler, linear
 /// unless it is told otherwise, that rules over what a texture says of itself; before, each texture is
 /// sampled as it was made.
-inline void sample_nearest(ImDrawList& list, bool nearest) {
+inline void sample_nearest([[maybe_unused]] ImDrawList& list, [[maybe_unused]] bool nearest) {
 #if IMGUI_VERSION_NUM >= 19280
   const ImGuiPlatformIO& renderer = ImGui::GetPlatformIO();
   const ImDrawCallback set =
       nearest ? renderer.DrawCallback_SetSamplerNearest : renderer.DrawCallback_SetSamplerLinear;
   if (set != nullptr) list.AddCallback(set);  // null: a renderer with no samplers of its own
-#else
-  static_cast<void>(list);
-  static_cast<void>(nearest);
 #endif
 }
 
@@ -82,15 +79,12 @@ inline void claim_null_renderer(ImGuiIO& io) {
 
 /// Up to 1.91 the font atlas is a texture that somebody has to make: before the first frame, and after the
 /// fonts have changed. From 1.92 on serve_textures() does all of it.
-inline void make_font_texture(ImGuiIO& io, TextureBackend& textures) {
-#if IMGUI_VERSION_NUM >= 19200
-  static_cast<void>(io);
-  static_cast<void>(textures);
-#else
+inline void make_font_texture([[maybe_unused]] ImGuiIO& io, [[maybe_unused]] TextureBackend& textures) {
+#if IMGUI_VERSION_NUM < 19200
   unsigned char* pixels = nullptr;
-  Bitmap bitmap;
-  io.Fonts->GetTexDataAsRGBA32(&pixels, &bitmap.width, &bitmap.height);
-  bitmap.pixels.resize(static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height));
+  int width = 0, height = 0;
+  io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+  Bitmap bitmap = Bitmap::filled(width, height, {});
   std::memcpy(bitmap.pixels.data(), pixels, bitmap.pixels.size() * sizeof(Color));
   if (io.Fonts->TexID != nullptr) textures.destroy(reinterpret_cast<std::uintptr_t>(io.Fonts->TexID));
   io.Fonts->SetTexID(texture_id(textures.create(bitmap, false)));
@@ -99,7 +93,8 @@ inline void make_font_texture(ImGuiIO& io, TextureBackend& textures) {
 
 /// From 1.92 on Dear ImGui asks for its textures frame by frame: between Render() and drawing, they are made,
 /// brought up to date and destroyed.
-inline void serve_textures(const ImDrawData& data, TextureBackend& textures) {
+inline void serve_textures([[maybe_unused]] const ImDrawData& data,
+                           [[maybe_unused]] TextureBackend& textures) {
 #if IMGUI_VERSION_NUM >= 19200
   if (data.Textures == nullptr) return;
   for (ImTextureData* texture : *data.Textures) {
@@ -107,12 +102,9 @@ inline void serve_textures(const ImDrawData& data, TextureBackend& textures) {
     if (is_new || texture->Status == ImTextureStatus_WantUpdates) {
       const int first = is_new ? 0 : texture->UpdateRect.y,
                 rows = is_new ? texture->Height : texture->UpdateRect.h;
-      Bitmap bitmap{texture->Width, texture->Height, {}};
-      bitmap.pixels.resize(static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height));
-      const std::size_t begin = static_cast<std::size_t>(first) * static_cast<std::size_t>(bitmap.width);
-      const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(bitmap.width);
-      for (std::size_t i = begin; i < begin + count; ++i) {
-        const unsigned char* from = texture->Pixels + i * static_cast<std::size_t>(texture->BytesPerPixel);
+      Bitmap bitmap = Bitmap::filled(texture->Width, texture->Height, {});
+      for (int i = first * bitmap.width; i < (first + rows) * bitmap.width; ++i) {
+        const unsigned char* from = texture->Pixels + std::ptrdiff_t{i} * texture->BytesPerPixel;
         bitmap.pixels[i] = texture->Format == ImTextureFormat_Alpha8
                                ? Color{255, 255, 255, from[0]}
                                : Color{from[0], from[1], from[2], from[3]};
@@ -129,20 +121,15 @@ inline void serve_textures(const ImDrawData& data, TextureBackend& textures) {
       texture->SetStatus(ImTextureStatus_Destroyed);
     }
   }
-#else
-  static_cast<void>(data);
-  static_cast<void>(textures);
 #endif
 }
 
 // --- what the user does ---
 
 /// To be called once for a context: which of its keys it hears of.
-inline void map_keys(ImGuiIO& io) {
+inline void map_keys([[maybe_unused]] ImGuiIO& io) {
 #if IMGUI_VERSION_NUM < 18700
   for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
-#else
-  static_cast<void>(io);
 #endif
 }
 

@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "viz/players/coverage.h"
+#include "viz/players/device_player.h"
 #include "viz/players/glyph_atlas.h"
 #include "viz/players/imgui_compat.h"
 #include "viz/scene/mesh.h"
-#include "viz/scene/pixel_grid.h"
+#include "viz/scene/play.h"
 
 namespace headscope::viz {
 namespace {
@@ -24,17 +25,8 @@ constexpr float kThinnestMesh = 8;
 /// Vertices of one primitive must have indices of 16 bits.
 constexpr std::size_t kPointsPerStroke = 2000;
 
-bool is_finite(Point p) {
-  return std::isfinite(p.x) && std::isfinite(p.y);
-}
-
 ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
-}
-
-Color faded(Color c, float opacity) {
-  return c.with_alpha(
-      static_cast<std::uint8_t>(static_cast<float>(c.a) * std::clamp(opacity, 0.0F, 1.0F) + 0.5F));
 }
 
 /// Textures of images by content id.
@@ -93,18 +85,18 @@ class ImageCache {
 };
 
 /// One scene on its way into one draw list. Works in device pixels, as the raster player does, and divides by
-/// `pixel_scale` at the end.
-class Drawing {
+/// `pixel_scale` at the end. The scene begins on a whole one, so that it looks the same wherever it stands.
+class Drawing : public DevicePlayer {
  public:
   Drawing(ImDrawList& list, const Fonts& fonts, GlyphAtlas& atlas, ImageCache& images, float pixel_scale,
           Point origin, float scale)
-      : list_(list),
+      : DevicePlayer({std::round(origin.x * pixel_scale), std::round(origin.y * pixel_scale)},
+                     scale * pixel_scale),
+        list_(list),
         fonts_(fonts),
         atlas_(atlas),
         images_(images),
-        pixel_scale_(pixel_scale),
-        scale_(scale * pixel_scale),
-        origin_{std::round(origin.x * pixel_scale), std::round(origin.y * pixel_scale)} {}
+        pixel_scale_(pixel_scale) {}
 
   void draw(const Scene& scene) {
     const Rect whole = device(Rect{0, 0, scene.width, scene.height});
@@ -114,79 +106,45 @@ class Drawing {
     push_clip(pixels);
     compat::sample_nearest(list_, true);  // glyphs lie on whole pixels: they look the same either way
     use_texture(atlas_.texture(0));
-    if (scene.background.a > 0) fill(pixels, scene.background);
-    for (const Item& item : scene.items) std::visit([this](const auto& i) { (*this)(i); }, item);
-    while (clip_depth_ > 0) pop_clip();
+    if (scene.background.a > 0) fill_pixels(pixels, scene.background);
+    play(scene, *this);
+    pop_clip();
     if (texture_ != 0) compat::pop_texture(list_);
     compat::sample_nearest(list_, false);
   }
 
-  void operator()(const FillRect& item) {
-    const Rect rect = device(item.rect);
-    if (item.radius <= 0) return fill(rect, item.color);
-    if (!(rect.w > 0) || !(rect.h > 0)) return;
-    if (std::min(rect.w, rect.h) <= kThinnestMesh)
-      return fill_exactly(rect, item.radius * scale_, item.color);
-    fill(round_rect(rect, item.radius * scale_), item.color);
-  }
-
-  void operator()(const StrokeRect& item) {
-    const Rect middle = device(item.rect);
-    const float width = item.width * scale_, half = width / 2;
-    const Rect outer = middle.inset(-half), inner = middle.inset(half);
-    if (inner.w <= 0 || inner.h <= 0) return fill(outer, item.color);
-    if (item.radius > 0) return stroke_round(middle, item.radius * scale_, width, item.color);
-    fill(Rect{outer.x, outer.y, outer.w, width}, item.color);
-    fill(Rect{outer.x, inner.bottom(), outer.w, width}, item.color);
-    fill(Rect{outer.x, inner.y, width, inner.h}, item.color);
-    fill(Rect{inner.right(), inner.y, width, inner.h}, item.color);
-  }
-
-  void operator()(const Polyline& item) {
+  using DevicePlayer::fill;
+  void fill(std::span<const Point> convex, Color color) {
     std::vector<Point> points;
-    const auto flush = [&] {
-      stroke(points, item.width * scale_, item.color);
+    for (const Point p : convex) points.push_back(device(p));
+    fill_convex(points, color);
+  }
+
+  using DevicePlayer::stroke;
+  void stroke(const Lines& lines, float width, Color color) {
+    std::vector<Point> points;
+    for (const auto& stretch : lines.stretches) {
       points.clear();
-    };
-    for (const Point p : item.points) {
-      if (!is_finite(p)) {
-        flush();
-      } else if (const Point d = device(p); points.empty() || !(points.back() == d)) {
-        points.push_back(d);
+      for (const Point p : stretch) {
+        const Point d = device(p);
+        if (points.empty() || !(points.back() == d)) points.push_back(d);
       }
-    }
-    flush();
-  }
-
-  void operator()(const Segments& item) {
-    for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
-      const Point ends[] = {device(item.points[i]), device(item.points[i + 1])};
-      if (is_finite(ends[0]) && is_finite(ends[1]) && !(ends[0] == ends[1])) {
-        stroke(ends, item.width * scale_, item.color);
-      }
+      stroke_device(points, width * scale_, color);
     }
   }
 
-  void operator()(const FillPolygon& item) {
-    if (item.points.size() < 3 || !std::ranges::all_of(item.points, is_finite)) return;
-    std::vector<Point> points;
-    for (const Point p : item.points) points.push_back(device(p));
-    fill(points, item.color);
-  }
-
-  void operator()(const Image& item) {
-    if (item.bitmap == nullptr || item.bitmap->width < 1 || item.bitmap->height < 1) return;
-    const PixelRect dest = snapped(device(item.dest));
+  void draw(const Image& image) {
+    const PixelRect dest = snapped(device(image.dest));
     if (dest.empty()) return;
-    use_texture(images_.texture(item));
+    use_texture(images_.texture(image));
     add_quad(dest, ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
   }
 
-  void operator()(const GlyphRun& item) {
-    const Point origin = device(item.origin);
-    const ImU32 color = packed(item.color);
-    for (const Glyph& glyph : item.glyphs) {
-      const PlacedGlyph placed = place_glyph(item, glyph, origin, scale_);
+  void draw(const GlyphRun& run) {
+    const Point origin = device(run.origin);
+    const ImU32 color = packed(run.color);
+    for (const Glyph& glyph : run.glyphs) {
+      const PlacedGlyph placed = place_glyph(run, glyph, origin, scale_);
       if (far_from_clip(placed)) continue;
       const GlyphAtlas::Entry& entry = atlas_.find(placed.key, fonts_);
       if (entry.width == 0) continue;
@@ -200,17 +158,11 @@ class Drawing {
     }
   }
 
-  void operator()(const PushClip& item) { push_clip(snapped(device(item.rect))); }
-  void operator()(const PopClip&) {
-    if (clip_depth_ > 1) pop_clip();
-  }
+  void push_clip(const Rect& rect) { push_clip(snapped(device(rect))); }
+  void pop_clip() { list_.PopClipRect(); }
 
  private:
-  Point device(Point p) const { return {origin_.x + p.x * scale_, origin_.y + p.y * scale_}; }
-  Rect device(const Rect& r) const {
-    return {origin_.x + r.x * scale_, origin_.y + r.y * scale_, r.w * scale_, r.h * scale_};
-  }
-  ImVec2 units(Point device) const { return {device.x / pixel_scale_, device.y / pixel_scale_}; }
+  ImVec2 units(Point at) const { return {at.x / pixel_scale_, at.y / pixel_scale_}; }
   ImVec2 units(int x, int y) const { return units(Point{static_cast<float>(x), static_cast<float>(y)}); }
 
   /// Far enough from the clip that no part of the glyph can be seen: it need not be rasterised.
@@ -238,11 +190,6 @@ class Drawing {
 
   void push_clip(const PixelRect& r) {
     list_.PushClipRect(units(r.x0, r.y0), units(std::max(r.x0, r.x1), std::max(r.y0, r.y1)), true);
-    ++clip_depth_;
-  }
-  void pop_clip() {
-    list_.PopClipRect();
-    --clip_depth_;
   }
 
   void add_quad(const PixelRect& r, ImVec2 uv_low, ImVec2 uv_high, ImU32 color) {
@@ -251,70 +198,65 @@ class Drawing {
     list_.PrimRectUV(units(r.x0, r.y0), units(r.x1, r.y1), uv_low, uv_high, color);
   }
 
-  void fill(const PixelRect& r, Color color) {
+  void fill_pixels(const PixelRect& pixels, Color color) override {
     use_texture(atlas_.texture(0));
     const ImVec2 white(GlyphAtlas::kWhite, GlyphAtlas::kWhite);
-    add_quad(r, white, white, packed(color));
+    add_quad(pixels, white, white, packed(color));
   }
 
-  /// Partly covered pixels at the edges get a quad each way, so that a rectangle is the same as in a file.
-  void fill(const Rect& rect, Color color) {
-    for (const Span& rows : cover(rect.y, rect.bottom())) {
-      for (const Span& columns : cover(rect.x, rect.right())) {
-        fill(PixelRect{columns.begin, rows.begin, columns.end, rows.end},
-             faded(color, rows.coverage * columns.coverage));
-      }
-    }
+  void fill_round(const Rect& rect, float radius, Color color) override {
+    if (!(rect.w > 0) || !(rect.h > 0)) return;
+    if (std::min(rect.w, rect.h) <= kThinnestMesh) return fill_exactly(rect, radius, color);
+    fill_convex(round_rect(rect, radius), color);
   }
 
   /// A rounded rectangle as quads of pixels that are covered alike, as a file has it: what is thin consists
   /// of corners alone, which a mesh with soft edges makes too faint or too wide.
   void fill_exactly(const Rect& rect, float radius, Color color) {
-    const PixelRect bounds{floor_to_pixel(rect.x), floor_to_pixel(rect.y), ceil_to_pixel(rect.right()),
-                           ceil_to_pixel(rect.bottom())};
+    const PixelRect bounds = touched(rect);
     if (bounds.empty() || outside_clip(bounds)) return;
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
-    Coverage path(
-        intersect(bounds, {floor_to_pixel(low.x * pixel_scale_), floor_to_pixel(low.y * pixel_scale_),
-                           ceil_to_pixel(high.x * pixel_scale_), ceil_to_pixel(high.y * pixel_scale_)}));
+    Coverage path(intersect(bounds, touched(low.x * pixel_scale_, low.y * pixel_scale_, high.x * pixel_scale_,
+                                            high.y * pixel_scale_)));
     add_round_rect(path, rect, radius, true);
     const PixelRect& b = path.bounds();
-    std::vector<float> row, former;
-    int first = b.y0;  // of the rows that are like `former`
+    std::vector<float> row, previous;
+    int first = b.y0;  // of the rows that are like `previous`
     for (int y = b.y0; y < b.y1; ++y) {
       path.row(y, row);
-      if (row == former) continue;
-      fill_columns(former, b.x0, first, y, color);
-      std::swap(row, former);
+      if (row == previous) continue;
+      fill_columns(previous, b.x0, first, y, color);
+      std::swap(row, previous);
       first = y;
     }
-    fill_columns(former, b.x0, first, b.y1, color);
+    fill_columns(previous, b.x0, first, b.y1, color);
   }
 
   /// Rows [y0, y1), each pixel of them from x0 on covered as `coverage` says.
   void fill_columns(const std::vector<float>& coverage, int x0, int y0, int y1, Color color) {
-    for (std::size_t begin = 0, end = 0; begin < coverage.size(); begin = end) {
-      while (end < coverage.size() && coverage[end] == coverage[begin]) ++end;
+    const int count = static_cast<int>(coverage.size());
+    for (int begin = 0, end = 0; begin < count; begin = end) {
+      while (end < count && coverage[end] == coverage[begin]) ++end;
       const Color seen = faded(color, coverage[begin]);
-      if (seen.a > 0) fill(PixelRect{x0 + static_cast<int>(begin), y0, x0 + static_cast<int>(end), y1}, seen);
+      if (seen.a > 0) fill_pixels({x0 + begin, y0, x0 + end, y1}, seen);
     }
   }
 
-  void fill(const std::vector<Point>& convex, Color color) {
-    if (!std::ranges::all_of(convex, is_finite)) return;
+  void fill_convex(const std::vector<Point>& points, Color color) {
+    if (!std::ranges::all_of(points, is_finite)) return;
     Mesh mesh;
-    add_convex(mesh, convex);
+    add_convex(mesh, points);
     add_mesh(mesh, color);
   }
 
-  void stroke(std::span<const Point> points, float width, Color color) {
+  void stroke_device(std::span<const Point> points, float width, Color color) {
     if (points.size() < 2) return;
     const Point a = points[0], b = points[1];
     if (points.size() == 2 && (a.x == b.x || a.y == b.y)) {  // level or upright: a rectangle is sharper
       const float half = width / 2;
       const Rect rect = a.y == b.y ? Rect{std::min(a.x, b.x), a.y - half, std::abs(b.x - a.x), width}
                                    : Rect{a.x - half, std::min(a.y, b.y), width, std::abs(b.y - a.y)};
-      return fill(rect, color);
+      return fill_device(rect, color);
     }
     for (std::size_t start = 0; start + 1 < points.size(); start += kPointsPerStroke - 1) {
       Mesh mesh;
@@ -323,7 +265,8 @@ class Drawing {
     }
   }
 
-  void stroke_round(const Rect& middle, float radius, float width, Color color) {
+  void stroke_round(const Rect& middle, float radius, float width, Color color) override {
+    if (std::min(middle.w, middle.h) <= width) return fill_device(middle.inset(-width / 2), color);
     std::vector<Point> points = round_rect(middle, radius);
     if (!std::ranges::all_of(points, is_finite)) return;
     // Closed in the middle of the upper side, where no join shows.
@@ -332,7 +275,7 @@ class Drawing {
     points.push_back(seam);
     const auto repeated = std::ranges::unique(points);
     points.erase(repeated.begin(), repeated.end());
-    stroke(points, width, color);
+    stroke_device(points, width, color);
   }
 
   void add_mesh(const Mesh& mesh, Color color) {
@@ -352,10 +295,7 @@ class Drawing {
   GlyphAtlas& atlas_;
   ImageCache& images_;
   float pixel_scale_;  ///< device pixels for each unit of ImGui
-  float scale_;        ///< device pixels for each logical one
-  Point origin_;       ///< of the scene, on a whole device pixel: the picture is the same wherever it stands
   std::uint64_t texture_ = 0;
-  int clip_depth_ = 0;
 };
 
 }  // namespace

@@ -135,13 +135,13 @@ class Sampler {
   Tap row(double v) const { return tap(v, bitmap_.height); }
 
   const Color* texel(const Tap& x, const Tap& y) const {
-    return pixels_ + static_cast<std::ptrdiff_t>(y.first) * bitmap_.width + x.first;
+    return pixels_ + std::ptrdiff_t{y.first} * bitmap_.width + x.first;
   }
 
   Channels at(const Tap& x, const Tap& y) const {
     const Color* corner = texel(x, y);
     if (x.step == 0 && y.step == 0) return channels(*corner);
-    const Color* below = corner + static_cast<std::ptrdiff_t>(y.step) * bitmap_.width;
+    const Color* below = corner + std::ptrdiff_t{y.step} * bitmap_.width;
     const Channels c[] = {channels(*corner), channels(corner[x.step]), channels(*below),
                           channels(below[x.step])};
     Channels mixed;
@@ -235,8 +235,7 @@ class Painter {
   }
 
   std::span<Color> pixels(int row, int begin, int end) {
-    return {picture_.pixels.data() + static_cast<std::ptrdiff_t>(row) * picture_.width + begin,
-            picture_.pixels.data() + static_cast<std::ptrdiff_t>(row) * picture_.width + end};
+    return std::span(picture_.pixels).subspan(std::ptrdiff_t{row} * picture_.width + begin, end - begin);
   }
 
   void rectangle(const Corner& low, const Corner& high, const Sampler& sampler) {
@@ -343,16 +342,15 @@ class Painter {
       double start[4];
       for (int k = 0; k < 4; ++k) start[k] = color_[k].at(x, y);
       const double u = u_.at(x, y), v = v_.at(x, y);
-      for (std::size_t i = 0; i < pixels.size(); ++i) {
-        const auto n = static_cast<double>(i);
+      double n = 0;
+      for (Color& pixel : pixels) {
         Channels color;
         for (int k = 0; k < 4; ++k)
           color[k] = std::clamp(static_cast<float>(start[k] + n * color_[k].dx), 0.0F, 255.0F);
-        if (even_texture_) {
-          blend(pixels[i], color, texel_);
-        } else {
-          blend(pixels[i], color, sampler_.at(sampler_.column(u + n * u_.dx), sampler_.row(v + n * v_.dx)));
-        }
+        blend(pixel, color,
+              even_texture_ ? texel_
+                            : sampler_.at(sampler_.column(u + n * u_.dx), sampler_.row(v + n * v_.dx)));
+        ++n;
       }
     }
 
@@ -377,9 +375,7 @@ const Texture& texture_of(const ImDrawCmd& command, const TextureStore& textures
                                 ", which a draw command names, is not in the store of " +
                                 std::to_string(textures.size()) + " textures.");
   const Bitmap& bitmap = found->second.bitmap;
-  const auto wanted = static_cast<std::size_t>(std::max(bitmap.width, 0)) *
-                      static_cast<std::size_t>(std::max(bitmap.height, 0));
-  if (wanted == 0 || bitmap.pixels.size() < wanted)
+  if (bitmap.empty() || std::ssize(bitmap.pixels) < std::ptrdiff_t{bitmap.width} * bitmap.height)
     throw std::invalid_argument("Texture " + std::to_string(handle) + " of " + std::to_string(bitmap.width) +
                                 " x " + std::to_string(bitmap.height) + " pixels has " +
                                 std::to_string(bitmap.pixels.size()) + " of them.");
@@ -400,16 +396,15 @@ std::uint64_t SoftwareTextures::create(const Bitmap& bitmap, bool nearest) {
 
 void SoftwareTextures::update(std::uint64_t texture, const Bitmap& bitmap, int first_row, int rows) {
   Bitmap& to = store_.at(texture).bitmap;
-  const auto first = static_cast<std::ptrdiff_t>(first_row) * bitmap.width;
-  const auto count = static_cast<std::ptrdiff_t>(rows) * bitmap.width;
+  const std::ptrdiff_t first = std::ptrdiff_t{first_row} * bitmap.width,
+                       count = std::ptrdiff_t{rows} * bitmap.width;
   std::copy_n(bitmap.pixels.begin() + first, count, to.pixels.begin() + first);
 }
 
 Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color clear) {
   const ImVec2 origin = data.DisplayPos, scale = data.FramebufferScale;
-  Bitmap picture{pixels_of(data.DisplaySize.x * scale.x), pixels_of(data.DisplaySize.y * scale.y), {}};
-  picture.pixels.assign(static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height),
-                        clear.with_alpha(255));
+  Bitmap picture = Bitmap::filled(pixels_of(data.DisplaySize.x * scale.x),
+                                  pixels_of(data.DisplaySize.y * scale.y), clear.with_alpha(255));
   Painter painter(picture);
   for (int i = 0; i < data.CmdListsCount; ++i) {
     const ImDrawList& list = *data.CmdLists[i];

@@ -13,11 +13,11 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "viz/players/players.h"
 #include "viz/scene/enlarged.h"
+#include "viz/scene/play.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::viz {
@@ -90,52 +90,34 @@ class PdfWriter {
     cairo_scale(now(), kPointsPerPixel, kPointsPerPixel);
     cairo_set_font_options(now(), plain_.get());
     cairo_set_line_join(now(), CAIRO_LINE_JOIN_ROUND);
-    if (scene.background.a > 0) (*this)(FillRect{{0, 0, scene.width, scene.height}, scene.background, 0});
-    for (const Item& item : scene.items) std::visit(*this, item);
+    if (scene.background.a > 0) fill({0, 0, scene.width, scene.height}, 0, scene.background);
+    play(scene, *this);
     expect(cairo_status(now()));
     context_.reset();
     cairo_surface_finish(surface_.get());
     expect(cairo_surface_status(surface_.get()));
   }
 
-  void operator()(const FillRect& item) {
-    rectangle(item.rect, item.radius);
-    fill(item.color);
+  void fill(const Rect& rect, float radius, Color color) {
+    rectangle(rect, radius);
+    fill(color);
   }
-
-  void operator()(const StrokeRect& item) {
-    rectangle(item.rect, item.radius);
-    stroke(item.color, item.width);
-  }
-
-  void operator()(const Polyline& item) {
-    bool drawing = false;
-    for (const Point p : item.points) {
-      if (is_finite(p)) (drawing ? cairo_line_to : cairo_move_to)(now(), p.x, p.y);
-      drawing = is_finite(p);
-    }
-    stroke(item.color, item.width);
-  }
-
-  void operator()(const Segments& item) {
-    for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
-      const Point a = item.points[i], b = item.points[i + 1];
-      if (!is_finite(a) || !is_finite(b)) continue;
-      cairo_move_to(now(), a.x, a.y);
-      cairo_line_to(now(), b.x, b.y);
-    }
-    stroke(item.color, item.width);
-  }
-
-  void operator()(const FillPolygon& item) {
-    if (item.points.size() < 3 || !std::ranges::all_of(item.points, is_finite)) return;
-    for (const Point p : item.points) cairo_line_to(now(), p.x, p.y);
+  void fill(std::span<const Point> convex, Color color) {
+    add_line(convex);
     cairo_close_path(now());
-    fill(item.color);
+    fill(color);
   }
 
-  void operator()(const Image& item) {
-    if (item.bitmap == nullptr || item.bitmap->width < 1 || item.bitmap->height < 1) return;
+  void stroke(const Rect& rect, float radius, float width, Color color) {
+    rectangle(rect, radius);
+    stroke(width, color);
+  }
+  void stroke(const Lines& lines, float width, Color color) {
+    for (const auto& points : lines.stretches) add_line(points);
+    stroke(width, color);
+  }
+
+  void draw(const Image& item) {
     if (!(item.dest.w > 0) || !(item.dest.h > 0)) return;
     const Handle<cairo_surface_t> pixels = surface_of(enlarged(*item.bitmap, item.dest));
     cairo_save(now());
@@ -148,7 +130,7 @@ class PdfWriter {
     cairo_restore(now());
   }
 
-  void operator()(const GlyphRun& item) {
+  void draw(const GlyphRun& item) {
     const std::vector<Character> characters = characters_of(item.text);
     std::size_t glyphs = 0;
     for (const Character& c : characters) glyphs += c.glyphs;
@@ -164,20 +146,14 @@ class PdfWriter {
     cairo_restore(now());
   }
 
-  void operator()(const PushClip& item) {
+  void push_clip(const Rect& rect) {
     cairo_save(now());
-    cairo_rectangle(now(), item.rect.x, item.rect.y, std::max(0.F, item.rect.w), std::max(0.F, item.rect.h));
+    rectangle(rect, 0);
     cairo_clip(now());
-    ++open_clips_;
   }
-  void operator()(const PopClip&) {
-    if (open_clips_ == 0) return;
-    cairo_restore(now());
-    --open_clips_;
-  }
+  void pop_clip() { cairo_restore(now()); }
 
  private:
-  static bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
   cairo_t* now() const { return context_.get(); }
 
   void color(Color c) const {
@@ -187,10 +163,15 @@ class PdfWriter {
     color(c);
     cairo_fill(now());
   }
-  void stroke(Color c, float width) const {
+  void stroke(float width, Color c) const {
     color(c);
     cairo_set_line_width(now(), width);
     cairo_stroke(now());
+  }
+
+  void add_line(std::span<const Point> points) const {
+    cairo_move_to(now(), points[0].x, points[0].y);
+    for (const Point p : points.subspan(1)) cairo_line_to(now(), p.x, p.y);
   }
 
   void rectangle(const Rect& r, float radius) const {
@@ -213,9 +194,9 @@ class PdfWriter {
     expect(cairo_surface_status(surface.get()));
     cairo_surface_flush(surface.get());
     unsigned char* rows = cairo_image_surface_get_data(surface.get());
-    const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(surface.get()));
+    const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface.get());
     for (int y = 0; y < bitmap.height; ++y) {
-      auto* row = reinterpret_cast<std::uint32_t*>(rows + static_cast<std::size_t>(y) * stride);
+      auto* row = reinterpret_cast<std::uint32_t*>(rows + y * stride);
       for (int x = 0; x < bitmap.width; ++x) {
         const Color c = bitmap.at(x, y);
         const auto over = [&](std::uint8_t v) { return (std::uint32_t{v} * c.a + 127) / 255; };
@@ -312,7 +293,6 @@ class PdfWriter {
   Handle<cairo_font_options_t> plain_;
   Handle<cairo_t> context_;
   std::map<std::uint16_t, Handle<cairo_font_face_t>> faces_;
-  int open_clips_ = 0;
 };
 
 /// The same picture gives the same file whenever it is written.

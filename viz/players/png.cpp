@@ -68,7 +68,7 @@ Bytes international_text(const Note& note) {
 /// Red, green, blue, and alpha where a pixel is not opaque.
 Bytes components(const Bitmap& bitmap, int channels) {
   Bytes bytes;
-  bytes.reserve(bitmap.pixels.size() * static_cast<std::size_t>(channels));
+  bytes.reserve(bitmap.pixels.size() * channels);
   for (const Color c : bitmap.pixels) {
     bytes.push_back(c.r);
     bytes.push_back(c.g);

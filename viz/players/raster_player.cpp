@@ -1,13 +1,15 @@
 #include <cmath>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
 
 #include "viz/players/coverage.h"
+#include "viz/players/device_player.h"
 #include "viz/players/players.h"
 #include "viz/players/stroke.h"
-#include "viz/scene/pixel_grid.h"
+#include "viz/scene/play.h"
 
 namespace headscope::viz {
 namespace {
@@ -31,10 +33,11 @@ std::uint8_t mixed(int from, int to, int alpha) {  // alpha: 0..255
 }
 
 /// `source` over `target`, straight alpha, in sRGB as graphics cards blend.
-void blend(Color& target, Color source, int alpha) {
-  if (alpha <= 0) return;
-  if (alpha >= 255) {
-    target = source.with_alpha(255);
+void blend(Color& target, Color source) {
+  const int alpha = source.a;
+  if (alpha == 0) return;
+  if (alpha == 255) {
+    target = source;
   } else if (target.a == 255) {
     target = {mixed(target.r, source.r, alpha), mixed(target.g, source.g, alpha),
               mixed(target.b, source.b, alpha)};
@@ -49,58 +52,17 @@ void blend(Color& target, Color source, int alpha) {
   }
 }
 
-int alpha_of(Color color, float coverage) {
-  return static_cast<int>(static_cast<float>(color.a) * coverage + 0.5F);
-}
-
-class Painter {
+class RasterPlayer : public DevicePlayer {
  public:
-  Painter(Bitmap& target, const Fonts& fonts, float scale)
-      : target_(target), fonts_(fonts), scale_(scale), clips_{{0, 0, target.width, target.height}} {}
+  RasterPlayer(Bitmap& target, const Fonts& fonts, float scale)
+      : DevicePlayer({0, 0}, scale),
+        target_(target),
+        fonts_(fonts),
+        clips_{{0, 0, target.width, target.height}} {}
 
-  void operator()(const FillRect& item) {
-    const Rect rect = device(item.rect);
-    if (item.radius > 0) {
-      Coverage path(visible(rect));
-      add_round_rect(path, rect, item.radius * scale_, true);
-      fill(path, item.color);
-    } else {
-      fill(rect, item.color);
-    }
-  }
-
-  void operator()(const StrokeRect& item) {
-    const Rect middle = device(item.rect);
-    const float width = item.width * scale_, half = width / 2;
-    const Rect outer = middle.inset(-half), inner = middle.inset(half);
-    if (item.radius > 0) {
-      Coverage path(visible(outer));
-      add_round_rect(path, outer, item.radius * scale_ + half, true);
-      if (inner.w > 0 && inner.h > 0) add_round_rect(path, inner, item.radius * scale_ - half, false);
-      fill(path, item.color);
-    } else if (inner.w <= 0 || inner.h <= 0) {
-      fill(outer, item.color);
-    } else {
-      fill(Rect{outer.x, outer.y, outer.w, width}, item.color);
-      fill(Rect{outer.x, inner.bottom(), outer.w, width}, item.color);
-      fill(Rect{outer.x, inner.y, width, inner.h}, item.color);
-      fill(Rect{inner.right(), inner.y, width, inner.h}, item.color);
-    }
-  }
-
-  void operator()(const Polyline& item) {
-    strokes().add_polyline(device(item.points), item.width * scale_, clips_.back());
-    flush_strokes(item.color);
-  }
-
-  void operator()(const Segments& item) {
-    strokes().add_segments(device(item.points), item.width * scale_, clips_.back());
-    flush_strokes(item.color);
-  }
-
-  void operator()(const FillPolygon& item) {
-    if (item.points.size() < 3) return;
-    const std::vector<Point> points = device(item.points);
+  using DevicePlayer::fill;
+  void fill(std::span<const Point> convex, Color color) {
+    const std::vector<Point> points = device(convex);
     float left = kFarAway, top = kFarAway, right = -kFarAway, bottom = -kFarAway;
     for (const Point p : points) {
       left = std::min(left, p.x);
@@ -110,15 +72,22 @@ class Painter {
     }
     Coverage path(visible({left, top, right - left, bottom - top}));
     path.move_to(points.front());
-    for (std::size_t i = 1; i < points.size(); ++i) path.line_to(points[i]);
+    for (const Point p : points) path.line_to(p);
     path.close();
-    fill(path, item.color);
+    fill(path, color);
   }
 
-  void operator()(const Image& item) {
-    if (item.bitmap == nullptr || item.bitmap->width < 1 || item.bitmap->height < 1) return;
-    const Bitmap& bitmap = *item.bitmap;
-    const PixelRect dest = snapped(device(item.dest));
+  using DevicePlayer::stroke;
+  void stroke(const Lines& lines, float width, Color color) {
+    if (!strokes_) strokes_.emplace(target_.width, target_.height);
+    for (const auto& points : lines.stretches)
+      strokes_->add_polyline(device(points), width * scale_, clips_.back());
+    strokes_->flush([&](int x, int y, float coverage) { blend(x, y, faded(color, coverage)); });
+  }
+
+  void draw(const Image& image) {
+    const Bitmap& bitmap = *image.bitmap;
+    const PixelRect dest = snapped(device(image.dest));
     const PixelRect shown = intersect(dest, clips_.back());
     if (shown.empty()) return;
     // The middle of each device pixel decides, as it does on a graphics card.
@@ -130,40 +99,30 @@ class Painter {
       columns.push_back(source(x - dest.x0, dest.width(), bitmap.width));
     for (int y = shown.y0; y < shown.y1; ++y) {
       const int row = source(y - dest.y0, dest.height(), bitmap.height);
-      Color* out = &pixel(shown.x0, y);
-      for (const int column : columns) {
-        const Color c = bitmap.at(column, row);
-        blend(*out++, c, c.a);
-      }
+      for (int x = shown.x0; x < shown.x1; ++x) blend(x, y, bitmap.at(columns[x - shown.x0], row));
     }
   }
 
-  void operator()(const GlyphRun& item) {
-    const Point origin{item.origin.x * scale_, item.origin.y * scale_};
-    for (const Glyph& glyph : item.glyphs) {
-      const PlacedGlyph placed = place_glyph(item, glyph, origin, scale_);
+  void draw(const GlyphRun& run) {
+    for (const Glyph& glyph : run.glyphs) {
+      const PlacedGlyph placed = place_glyph(run, glyph, device(run.origin), scale_);
       const GlyphMask& mask = glyph_mask(placed.key);
       const int left = placed.x + mask.x, top = placed.y + mask.y;
       const PixelRect shown = intersect({left, top, left + mask.width, top + mask.height}, clips_.back());
       for (int y = shown.y0; y < shown.y1; ++y) {
         const std::uint8_t* alpha = &mask.alpha[(y - top) * mask.width + shown.x0 - left];
         for (int x = shown.x0; x < shown.x1; ++x)
-          blend(pixel(x, y), item.color, (item.color.a * *alpha++ + 127) / 255);
+          blend(x, y, run.color.with_alpha(static_cast<std::uint8_t>((run.color.a * *alpha++ + 127) / 255)));
       }
     }
   }
 
-  void operator()(const PushClip& item) {
-    clips_.push_back(intersect(clips_.back(), snapped(device(item.rect))));
-  }
-  void operator()(const PopClip&) {
-    if (clips_.size() > 1) clips_.pop_back();
-  }
+  void push_clip(const Rect& rect) { clips_.push_back(intersect(clips_.back(), snapped(device(rect)))); }
+  void pop_clip() { clips_.pop_back(); }
 
  private:
-  Point device(Point p) const { return {p.x * scale_, p.y * scale_}; }
-  Rect device(const Rect& r) const { return {r.x * scale_, r.y * scale_, r.w * scale_, r.h * scale_}; }
-  std::vector<Point> device(const std::vector<Point>& points) const {
+  using DevicePlayer::device;
+  std::vector<Point> device(std::span<const Point> points) const {
     std::vector<Point> result;
     result.reserve(points.size());
     for (const Point p : points) result.push_back(device(p));
@@ -171,27 +130,29 @@ class Painter {
   }
 
   /// The pixels that `rect` touches and that may be painted.
-  PixelRect visible(const Rect& rect) const {
-    return intersect(clips_.back(), {floor_to_pixel(rect.x), floor_to_pixel(rect.y),
-                                     ceil_to_pixel(rect.right()), ceil_to_pixel(rect.bottom())});
+  PixelRect visible(const Rect& rect) const { return intersect(clips_.back(), touched(rect)); }
+
+  void blend(int x, int y, Color color) { viz::blend(target_.at(x, y), color); }
+
+  void fill_pixels(const PixelRect& pixels, Color color) override {
+    const PixelRect shown = intersect(clips_.back(), pixels);
+    for (int y = shown.y0; y < shown.y1; ++y)
+      for (int x = shown.x0; x < shown.x1; ++x) blend(x, y, color);
   }
 
-  Color& pixel(int x, int y) {
-    return target_.pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(target_.width) +
-                          static_cast<std::size_t>(x)];
+  void fill_round(const Rect& rect, float radius, Color color) override {
+    Coverage path(visible(rect));
+    add_round_rect(path, rect, radius, true);
+    fill(path, color);
   }
 
-  void fill(const Rect& rect, Color color) {
-    const PixelRect& clip = clips_.back();
-    for (const Span& rows : cover(rect.y, rect.bottom())) {
-      for (const Span& columns : cover(rect.x, rect.right())) {
-        const int alpha = alpha_of(color, rows.coverage * columns.coverage);
-        const PixelRect shown = intersect(clip, {columns.begin, rows.begin, columns.end, rows.end});
-        for (int y = shown.y0; y < shown.y1; ++y) {
-          for (int x = shown.x0; x < shown.x1; ++x) blend(pixel(x, y), color, alpha);
-        }
-      }
-    }
+  void stroke_round(const Rect& middle, float radius, float width, Color color) override {
+    const float half = width / 2;
+    const Rect outer = middle.inset(-half), inner = middle.inset(half);
+    Coverage path(visible(outer));
+    add_round_rect(path, outer, radius + half, true);
+    if (inner.w > 0 && inner.h > 0) add_round_rect(path, inner, radius - half, false);
+    fill(path, color);
   }
 
   void fill(const Coverage& path, Color color) {
@@ -199,17 +160,8 @@ class Painter {
     const PixelRect& b = path.bounds();
     for (int y = b.y0; y < b.y1; ++y) {
       path.row(y, row);
-      for (int x = b.x0; x < b.x1; ++x) blend(pixel(x, y), color, alpha_of(color, row[x - b.x0]));
+      for (int x = b.x0; x < b.x1; ++x) blend(x, y, faded(color, row[x - b.x0]));
     }
-  }
-
-  StrokeMask& strokes() {
-    if (!strokes_) strokes_.emplace(target_.width, target_.height);
-    return *strokes_;
-  }
-  void flush_strokes(Color color) {
-    strokes_->flush(
-        [&](int x, int y, float coverage) { blend(pixel(x, y), color, alpha_of(color, coverage)); });
   }
 
   const GlyphMask& glyph_mask(const GlyphKey& key) {
@@ -220,21 +172,18 @@ class Painter {
 
   Bitmap& target_;
   const Fonts& fonts_;
-  float scale_;
   std::vector<PixelRect> clips_;
-  std::optional<StrokeMask> strokes_;
+  std::optional<StrokeMask> strokes_;  ///< made for the first line
   std::unordered_map<GlyphKey, GlyphMask, GlyphKeyHash> masks_;
 };
 
 }  // namespace
 
 Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale) {
-  Bitmap bitmap{pixels(scene.width, scale), pixels(scene.height, scale), {}};
-  bitmap.pixels.resize(static_cast<std::size_t>(bitmap.width) * static_cast<std::size_t>(bitmap.height),
-                       scene.background);
-  if (bitmap.pixels.empty()) return bitmap;
-  Painter painter(bitmap, fonts, scale);
-  for (const Item& item : scene.items) std::visit(painter, item);
+  Bitmap bitmap = Bitmap::filled(pixels(scene.width, scale), pixels(scene.height, scale), scene.background);
+  if (bitmap.empty()) return bitmap;
+  RasterPlayer player(bitmap, fonts, scale);
+  play(scene, player);
   return bitmap;
 }
 

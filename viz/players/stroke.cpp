@@ -5,10 +5,6 @@
 namespace headscope::viz {
 namespace {
 
-bool is_finite(Point p) {
-  return std::isfinite(p.x) && std::isfinite(p.y);
-}
-
 /// Whether a point `from_join` away from a join lies beside the neighbouring line, which then covers it. What
 /// lies beside neither of both lines belongs to the join's round side.
 bool behind(Point neighbour_end, Point join, Point from_join) {
@@ -50,22 +46,17 @@ class HalfPlane {
 StrokeMask::StrokeMask(int width, int height)
     : width_(width), height_(height), tiles_across_((width + kTile - 1) / kTile) {
   const int tiles = tiles_across_ * ((height + kTile - 1) / kTile);
-  coverage_.resize(static_cast<std::size_t>(tiles) * kTile * kTile);
+  coverage_.resize(std::ptrdiff_t{tiles} * kTile * kTile);
   is_touched_.resize(tiles);
 }
 
 void StrokeMask::add_polyline(std::span<const Point> points, float width, const PixelRect& clip) {
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
     Line line{points[i], points[i + 1], width, {}, {}};
-    if (i > 0 && is_finite(points[i - 1])) line.before = points[i - 1];
-    if (i + 2 < points.size() && is_finite(points[i + 2])) line.after = points[i + 2];
+    if (i > 0) line.before = points[i - 1];
+    if (i + 2 < points.size()) line.after = points[i + 2];
     add_line(line, clip);
   }
-}
-
-void StrokeMask::add_segments(std::span<const Point> points, float width, const PixelRect& clip) {
-  for (std::size_t i = 0; i + 1 < points.size(); i += 2)
-    add_line({points[i], points[i + 1], width, {}, {}}, clip);
 }
 
 void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
@@ -78,11 +69,10 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
   const float half = line.width / 2;
   const float reach = half + 0.75F;  // half a pixel's diagonal, rounded up
 
-  const PixelRect near = intersect(intersect(clip, {0, 0, width_, height_}),
-                                   {floor_to_pixel(std::min(line.a.x, line.b.x) - reach),
-                                    floor_to_pixel(std::min(line.a.y, line.b.y) - reach),
-                                    ceil_to_pixel(std::max(line.a.x, line.b.x) + reach),
-                                    ceil_to_pixel(std::max(line.a.y, line.b.y) + reach)});
+  const PixelRect near =
+      intersect(intersect(clip, {0, 0, width_, height_}),
+                touched(std::min(line.a.x, line.b.x) - reach, std::min(line.a.y, line.b.y) - reach,
+                        std::max(line.a.x, line.b.x) + reach, std::max(line.a.y, line.b.y) + reach));
   for (int y = near.y0; y < near.y1; ++y) {
     const float cy = static_cast<float>(y) + 0.5F - line.a.y;
     int x0 = near.x0, x1 = near.x1;
@@ -113,12 +103,11 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
 
 void StrokeMask::cover_pixel(int x, int y, float coverage) {
   const int tile = y / kTile * tiles_across_ + x / kTile;
-  const auto index = static_cast<std::size_t>(tile);
-  if (!is_touched_[index]) {
-    is_touched_[index] = true;
+  if (!is_touched_[tile]) {
+    is_touched_[tile] = true;
     touched_.push_back(tile);
   }
-  float& cell = coverage_[index * kTile * kTile + static_cast<std::size_t>(y % kTile * kTile + x % kTile)];
+  float& cell = coverage_[std::ptrdiff_t{tile} * kTile * kTile + y % kTile * kTile + x % kTile];
   cell = std::max(cell, coverage);
 }
 

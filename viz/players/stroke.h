@@ -14,10 +14,8 @@ class StrokeMask {
  public:
   StrokeMask(int width, int height);
 
-  /// Lines between each two successive points, joined. Skips points that are not finite.
+  /// Lines between each two successive points, joined.
   void add_polyline(std::span<const Point> points, float width, const PixelRect& clip);
-  /// Separate lines between points 2i and 2i+1.
-  void add_segments(std::span<const Point> points, float width, const PixelRect& clip);
 
   /// Calls `paint(x, y, coverage in 0..1)` for each covered pixel and clears the mask.
   template <class Paint>

@@ -10,6 +10,7 @@
 
 #include "viz/players/players.h"
 #include "viz/scene/enlarged.h"
+#include "viz/scene/play.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::viz {
@@ -28,7 +29,7 @@ std::string num(double value, int decimals = 3) {
     while (end[-1] == '0') --end;
     if (end[-1] == '.') --end;
   }
-  const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+  const std::string_view text(buffer, end);
   return text == "-0" ? "0" : std::string(text);
 }
 
@@ -183,77 +184,44 @@ class SvgWriter {
  public:
   SvgWriter(const Fonts& fonts, const SvgOptions& options) : fonts_(fonts), options_(options) {}
 
-  void operator()(const FillRect& item) {
-    body_ += join("<rect", box(item.rect), corner(item.rect, item.radius), paint("fill", item.color), "/>\n");
+  void fill(const Rect& rect, float radius, Color color) {
+    body_ += join("<rect", box(rect), corner(rect, radius), paint("fill", color), "/>\n");
+  }
+  void fill(std::span<const Point> convex, Color color) {
+    body_ += join("<polygon points=\"", point_list(convex), "\"", paint("fill", color), "/>\n");
   }
 
-  void operator()(const StrokeRect& item) {
-    body_ += join("<rect", box(item.rect), corner(item.rect, item.radius), " fill=\"none\"",
-                  stroke(item.color, item.width), "/>\n");
+  void stroke(const Rect& rect, float radius, float width, Color color) {
+    body_ += join("<rect", box(rect), corner(rect, radius), " fill=\"none\"", stroke(color, width), "/>\n");
   }
-
-  void operator()(const Polyline& item) {
-    for (std::size_t i = 0; i < item.points.size();) {  // each stretch of finite points
-      std::size_t end = i;
-      while (end < item.points.size() && is_finite(item.points[end])) ++end;
-      if (end - i > 1) {
-        body_ += join("<polyline points=\"", point_list(std::span(item.points).subspan(i, end - i)),
-                      "\" fill=\"none\" stroke-linejoin=\"round\"", stroke(item.color, item.width), "/>\n");
+  void stroke(const Lines& lines, float width, Color color) {
+    std::string d;  // of separate lines
+    for (const auto& points : lines.stretches) {
+      if (!lines.joined) {
+        d += join("M", num(points[0].x), " ", num(points[0].y), "L", num(points[1].x), " ", num(points[1].y));
+      } else if (points.size() > 1) {
+        body_ += join("<polyline points=\"", point_list(points), "\" fill=\"none\" stroke-linejoin=\"round\"",
+                      stroke(color, width), "/>\n");
       }
-      i = std::max(end, i + 1);
     }
+    if (!d.empty()) body_ += join("<path d=\"", d, "\" fill=\"none\"", stroke(color, width), "/>\n");
   }
 
-  void operator()(const Segments& item) {
-    std::string d;
-    for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
-      const Point a = item.points[i], b = item.points[i + 1];
-      if (!is_finite(a) || !is_finite(b)) continue;
-      d += join("M", num(a.x), " ", num(a.y), "L", num(b.x), " ", num(b.y));
-    }
-    if (d.empty()) return;
-    body_ += join("<path d=\"", d, "\" fill=\"none\"", stroke(item.color, item.width), "/>\n");
+  void draw(const Image& image) {
+    if (!(image.dest.w > 0) || !(image.dest.h > 0)) return;
+    const bool small = std::max(image.bitmap->width, image.bitmap->height) <= kLargestRectImage;
+    small ? write_blocks(image) : write_embedded(image);
   }
+  void draw(const GlyphRun& run) { options_.text ? write_text(run) : write_outlines(run); }
 
-  void operator()(const FillPolygon& item) {
-    if (item.points.size() < 3 || !std::ranges::all_of(item.points, is_finite)) return;
-    body_ += join("<polygon points=\"", point_list(item.points), "\"", paint("fill", item.color), "/>\n");
-  }
-
-  void operator()(const Image& item) {
-    if (item.bitmap == nullptr || item.bitmap->width < 1 || item.bitmap->height < 1) return;
-    if (!(item.dest.w > 0) || !(item.dest.h > 0)) return;
-    const bool small = item.bitmap->width <= kLargestRectImage && item.bitmap->height <= kLargestRectImage;
-    if (small) {
-      write_blocks(item);
-    } else {
-      write_embedded(item);
-    }
-  }
-
-  void operator()(const GlyphRun& item) {
-    if (item.glyphs.empty()) return;
-    if (options_.text) {
-      write_text(item);
-    } else {
-      write_outlines(item);
-    }
-  }
-
-  void operator()(const PushClip& item) {
+  void push_clip(const Rect& rect) {
     const std::string id = join("c", std::to_string(clip_count_++));
-    definitions_ += join("<clipPath id=\"", id, "\"><rect", box(item.rect), "/></clipPath>\n");
+    definitions_ += join("<clipPath id=\"", id, "\"><rect", box(rect), "/></clipPath>\n");
     body_ += join("<g clip-path=\"url(#", id, ")\">\n");
-    ++open_clips_;
   }
-  void operator()(const PopClip&) {
-    if (open_clips_ == 0) return;
-    body_ += "</g>\n";
-    --open_clips_;
-  }
+  void pop_clip() { body_ += "</g>\n"; }
 
   std::string document(const Scene& scene) && {
-    while (open_clips_ > 0) (*this)(PopClip{});
     std::string text = join(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
@@ -270,8 +238,6 @@ class SvgWriter {
   }
 
  private:
-  static bool is_finite(Point p) { return std::isfinite(p.x) && std::isfinite(p.y); }
-
   static std::string corner(const Rect& rect, float radius) {
     const float r = std::min({radius, rect.w / 2, rect.h / 2});
     return r > 0 ? attribute("rx", r) : std::string();
@@ -363,14 +329,13 @@ class SvgWriter {
   std::map<std::pair<std::uint16_t, std::uint32_t>, std::string> glyph_ids_;
   int glyph_count_ = 0;
   int clip_count_ = 0;
-  int open_clips_ = 0;
 };
 
 }  // namespace
 
 std::string to_svg(const Scene& scene, const Fonts& fonts, const SvgOptions& options) {
   SvgWriter writer(fonts, options);
-  for (const Item& item : scene.items) std::visit(writer, item);
+  play(scene, writer);
   return std::move(writer).document(scene);
 }
 

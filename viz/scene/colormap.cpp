@@ -170,7 +170,7 @@ std::string typeset(std::string_view ascii) {
 std::string formatted(double value, std::chars_format format, int precision) {
   char buffer[400];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, format, precision).ptr;
-  return typeset({buffer, static_cast<std::size_t>(end - buffer)});
+  return typeset({buffer, end});
 }
 
 /// "∞", "−∞", "NaN"; empty for a finite value.
@@ -186,8 +186,7 @@ int exponent_of(double value, int digits) {
   const auto end =
       std::to_chars(buffer, buffer + sizeof buffer - 1, value, std::chars_format::scientific, digits - 1).ptr;
   *end = 0;
-  const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
-  return std::atoi(buffer + text.find('e') + 1);
+  return std::atoi(std::find(buffer, end, 'e') + 1);
 }
 
 /// m x 10^k, exact where a double is.
@@ -259,10 +258,9 @@ std::vector<double> log_ticks(double low, double high, int count) {
     }
     return ticks;
   };
-  const auto wanted = static_cast<std::size_t>(count);
-  if (auto ticks = collect({1, 2, 5}, 1); ticks.size() <= wanted) return ticks;
+  if (auto ticks = collect({1, 2, 5}, 1); std::ssize(ticks) <= count) return ticks;
   for (int stride = 1;; ++stride) {
-    if (auto ticks = collect({1}, stride); ticks.size() <= std::max<std::size_t>(wanted, 2)) return ticks;
+    if (auto ticks = collect({1}, stride); std::ssize(ticks) <= std::max(count, 2)) return ticks;
   }
 }
 
@@ -276,7 +274,7 @@ std::string tick_label(double value, double step) {
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value,
                                    plain ? std::chars_format::fixed : std::chars_format::scientific)
                          .ptr;
-    return typeset({buffer, static_cast<std::size_t>(end - buffer)});
+    return typeset({buffer, end});
   }
   // Digits after the point that the step needs.
   int decimals = 0;
@@ -293,8 +291,15 @@ std::string tick_label(double value, double step) {
   while (decimals == 0 && step_zeros < 300 && std::fmod(step, std::pow(10.0, step_zeros + 1)) == 0)
     ++step_zeros;
   const int digits = std::clamp(exponent + decimals - step_zeros, 0, 16);
-  std::string text = formatted(value, std::chars_format::scientific, digits);
-  return text;
+  return formatted(value, std::chars_format::scientific, digits);
+}
+
+std::vector<Tick> labelled_ticks(double low, double high, int count, double lone_step) {
+  const std::vector<double> values = nice_ticks(low, high, count);
+  const double step = values.size() > 1 ? values[1] - values[0] : lone_step;
+  std::vector<Tick> ticks;
+  for (const double value : values) ticks.push_back({value, tick_label(value, step)});
+  return ticks;
 }
 
 std::string number(double value, int digits) {

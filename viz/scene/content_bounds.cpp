@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include "viz/scene/play.h"
+
 namespace headscope::viz {
 namespace {
 
@@ -17,7 +19,7 @@ struct Box {
 
   bool empty() const { return right < left || bottom < top; }
   void take(Point p, float reach = 0) {
-    if (!std::isfinite(p.x) || !std::isfinite(p.y)) return;
+    if (!is_finite(p)) return;
     left = std::min(left, p.x - reach);
     top = std::min(top, p.y - reach);
     right = std::max(right, p.x + reach);
@@ -37,13 +39,14 @@ class Measurer {
  public:
   explicit Measurer(const Fonts& fonts) : fonts_(fonts) {}
 
-  void operator()(const FillRect& item) { add(item.rect, 0); }
-  void operator()(const StrokeRect& item) { add(item.rect, item.width / 2); }
-  void operator()(const Polyline& item) { add(std::span(item.points), item.width / 2); }
-  void operator()(const Segments& item) { add(std::span(item.points), item.width / 2); }
-  void operator()(const FillPolygon& item) { add(std::span(item.points), 0); }
-  void operator()(const Image& item) { add(item.dest, 0); }
-  void operator()(const GlyphRun& item) {
+  void fill(const Rect& rect, float /*radius*/, Color /*color*/) { add(rect, 0); }
+  void fill(std::span<const Point> points, Color /*color*/) { add(points, 0); }
+  void stroke(const Rect& rect, float /*radius*/, float width, Color /*color*/) { add(rect, width / 2); }
+  void stroke(const Lines& lines, float width, Color /*color*/) {
+    for (const auto& points : lines.stretches) add(points, width / 2);
+  }
+  void draw(const Image& item) { add(item.dest, 0); }
+  void draw(const GlyphRun& item) {
     const float c = std::cos(item.angle), s = std::sin(item.angle);
     Box box;
     const auto take = [&](const Glyph& glyph, Point em) {
@@ -60,14 +63,12 @@ class Measurer {
     }
     add(box);
   }
-  void operator()(const PushClip& item) {
+  void push_clip(const Rect& rect) {
     Box clip;
-    clip.take(item.rect);
+    clip.take(rect);
     clips_.push_back(clips_.empty() ? clip : clip.within(clips_.back()));
   }
-  void operator()(const PopClip& /*item*/) {
-    if (!clips_.empty()) clips_.pop_back();
-  }
+  void pop_clip() { clips_.pop_back(); }
 
   Rect bounds() const {
     if (all_.empty()) return {};
@@ -101,7 +102,7 @@ class Measurer {
 
 Rect content_bounds(const Scene& scene, const Fonts& fonts) {
   Measurer measurer(fonts);
-  for (const Item& item : scene.items) std::visit(measurer, item);
+  play(scene, measurer);
   return measurer.bounds();
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 namespace headscope::viz {
@@ -10,6 +11,10 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
+inline bool is_finite(Point p) {
+  return std::isfinite(p.x) && std::isfinite(p.y);
+}
+
 struct Rect {
   float x = 0;
   float y = 0;
@@ -19,7 +24,16 @@ struct Rect {
   float bottom() const { return y + h; }
   Point center() const { return {x + w / 2, y + h / 2}; }
   bool contains(Point p) const { return p.x >= x && p.x < right() && p.y >= y && p.y < bottom(); }
+  bool encloses(const Rect& r) const {
+    return r.x >= x && r.right() <= right() && r.y >= y && r.bottom() <= bottom();
+  }
+  bool overlaps(const Rect& r) const {
+    return x < r.right() && r.x < right() && y < r.bottom() && r.y < bottom();
+  }
   Rect inset(float d) const { return {x + d, y + d, w - 2 * d, h - 2 * d}; }
+  static Rect around(Point center, float reach) {
+    return {center.x - reach, center.y - reach, 2 * reach, 2 * reach};
+  }
   bool operator==(const Rect&) const = default;
 };
 

@@ -59,7 +59,7 @@ void paint_box(Scene& scene, const Stage& stage, Color color) {
   for (const int i : corners) {
     for (const int axis : {1, 2, 4}) {
       if (i & axis || i == nearest || (i | axis) == nearest) continue;
-      scene.add(Segments{{stage.on_page(stage.corner(i)), stage.on_page(stage.corner(i | axis))}, color, 1});
+      scene.add_line(stage.on_page(stage.corner(i)), stage.on_page(stage.corner(i | axis)), color);
     }
   }
 }
@@ -91,9 +91,7 @@ class Labels {
            {Point{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
         const float away = gap * style_.font_size;
         const Rect box{point.x + dx * (away + w / 2) - w / 2, point.y + dy * (away + h / 2) - h / 2, w, h};
-        const bool inside = box.x >= area_.x && box.right() <= area_.right() && box.y >= area_.y &&
-                            box.bottom() <= area_.bottom();
-        if (!inside || !is_free(box)) continue;
+        if (!area_.encloses(box) || !is_free(box)) continue;
         const Rect wide = box.inset(-2);
         const auto covered = std::ranges::count_if(path, [&](Point p) { return wide.contains(p); });
         if (covered < fewest) fewest = covered, best = box;
@@ -107,9 +105,7 @@ class Labels {
 
  private:
   bool is_free(const Rect& box) const {
-    return std::ranges::none_of(taken_, [&](const Rect& r) {
-      return box.x < r.right() && r.x < box.right() && box.y < r.bottom() && r.y < box.bottom();
-    });
+    return std::ranges::none_of(taken_, [&](const Rect& r) { return box.overlaps(r); });
   }
   void write(std::string_view words, const Rect& box, Color color, FontStyle face) {
     taken_.push_back(box);
@@ -188,12 +184,6 @@ int nearest_point(std::span<const Point> points, Point place, float reach) {
 }
 
 Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& style) {
-  Region region;
-  region.role = path.role;
-  region.id = path.id;
-  region.rect = area;
-  region.rows = region.row_count = std::max(1, static_cast<int>(area.h));
-  region.cols = region.col_count = std::max(1, static_cast<int>(area.w));
   const Stage stage(path, area);
   Scene& scene = picture.scene;
   scene.add(PushClip{area});
@@ -202,13 +192,13 @@ Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& s
   std::vector<double> depth;
   for (const Point3& p : path.points) depth.push_back(stage.seen_from_front(stage.inside(p))[2]);
   // Pieces of the path, what is further away first; nearer ones are wider.
-  std::vector<std::size_t> order(at.empty() ? 0 : at.size() - 1);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return depth[i] + depth[i + 1]; });
-  for (const std::size_t i : order) {
+  std::vector<int> order(at.empty() ? 0 : at.size() - 1);
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](int i) { return depth[i] + depth[i + 1]; });
+  for (const int i : order) {
     if (std::hypot(at[i + 1].x - at[i].x, at[i + 1].y - at[i].y) < 0.01F) continue;
     const auto width = static_cast<float>(std::clamp(1.7 + depth[i] + depth[i + 1], 1.0, 2.6));
-    scene.add(Segments{{at[i], at[i + 1]}, path.colors[i], width});
+    scene.add_line(at[i], at[i + 1], path.colors[i], width);
   }
   scene.add(PopClip{});
   Labels labels(scene, area, style);
@@ -218,10 +208,11 @@ Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& s
   for (const int i : path.labelled) {
     const Point p = at[i];
     if (labels.add_around(std::to_string(i), p, at, style.theme.text))
-      scene.add(FillRect{{p.x - dot, p.y - dot, 2 * dot, 2 * dot}, style.theme.text, dot});
+      scene.add_disc(p, dot, style.theme.text);
   }
-  picture.regions.push_back(region);
-  return region;
+  return picture.regions.emplace_back(Region::grid(path.role, path.id, area,
+                                                   std::max(1, static_cast<int>(area.h)),
+                                                   std::max(1, static_cast<int>(area.w))));
 }
 
 }  // namespace headscope::viz

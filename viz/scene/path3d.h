@@ -26,7 +26,7 @@ struct Path3 {
   std::vector<Point3> points;
   std::vector<Color> colors;  ///< [points], of the way on from each
   std::vector<int>
-      labelled;  ///< points with their number beside them, where it has room; the first ones first
+      labelled;  ///< points with their number next to them, where it has room; the first ones first
   std::array<double, 3> low{};  ///< the box
   std::array<double, 3> high{};
   std::array<std::string, 3> titles;  ///< of the box's axes
@@ -42,7 +42,7 @@ std::vector<Point> projected(const Path3& path, Rect area);
 int nearest_point(std::span<const Point> points, Point place, float reach);
 
 /// Paints the box with the names of its axes and the ends of their numbers, and the path, what is further
-/// away first; numbers of points stand beside the path, not on it. A name that would cover another is left
+/// away first; numbers of points stand next to the path, not on it. A name that would cover another is left
 /// out, and the picture is not whole then. Returns the region, also added.
 Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& style);
 

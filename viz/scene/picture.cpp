@@ -42,6 +42,19 @@ void add_label(Scene& scene, const Style& style, std::string_view text, Point an
   scene.add(make_text_middle(style.fonts, shortened, anchor, size, color, face, align, angle));
 }
 
+void add_muted(Scene& scene, const Style& style, std::string_view text, Point anchor, Align align,
+               float max_width) {
+  add_label(scene, style, text, anchor, style.small(), style.theme.text_muted, FontStyle::regular, align,
+            max_width);
+}
+
+bool add_whole_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float room,
+                     Color color, FontStyle face, Align align, float angle) {
+  if (style.width(text, style.small(), face) > room) return false;
+  add_label(scene, style, text, anchor, style.small(), color, face, align, room, angle);
+  return true;
+}
+
 std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
                               float width) {
   std::vector<std::string> lines;

@@ -49,6 +49,16 @@ void add_label(Scene& scene, const Style& style, std::string_view text, Point an
                FontStyle face = FontStyle::regular, Align align = Align::left, float max_width = 1e9F,
                float angle = 0);
 
+/// A small muted label: numbers of axes, titles, notes.
+void add_muted(Scene& scene, const Style& style, std::string_view text, Point anchor,
+               Align align = Align::left, float max_width = 1e9F);
+
+/// A small label where all of it fits into `room`, else nothing: a title cut short says nothing. Returns
+/// whether it did.
+bool add_whole_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float room,
+                     Color color, FontStyle face = FontStyle::regular, Align align = Align::left,
+                     float angle = 0);
+
 /// Lines no wider than `width`, broken at spaces; a word that is wider alone is shortened.
 std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
                               float width);

@@ -42,6 +42,14 @@ inline int ceil_to_pixel(float v) {
   return static_cast<int>(std::ceil(bounded(v)));
 }
 
+/// The pixels that lie between these edges, in part or as a whole.
+inline PixelRect touched(float left, float top, float right, float bottom) {
+  return {floor_to_pixel(left), floor_to_pixel(top), ceil_to_pixel(right), ceil_to_pixel(bottom)};
+}
+inline PixelRect touched(const Rect& r) {
+  return touched(r.x, r.y, r.right(), r.bottom());
+}
+
 /// Images and clips take whole pixels, each edge rounded separately: neighbours that share an edge leave no
 /// seam.
 inline PixelRect snapped(const Rect& device) {

@@ -22,6 +22,10 @@ struct Region {
   int row_count = 1;     ///< there are in all
   int col_count = 1;
 
+  /// All of `rows` x `cols` cells over `rect`.
+  static Region grid(int role, int id, Rect rect, int rows, int cols) {
+    return {role, id, rect, 0, 0, static_cast<double>(rows), static_cast<double>(cols), rows, cols};
+  }
   /// Where a cell is drawn; the inverse of `cell_at`.
   Rect cell_rect(int row, int col) const {
     const double ch = rect.h / rows, cw = rect.w / cols;

@@ -15,18 +15,14 @@ constexpr int kTableSize = 512;
 
 /// The bar's colours as a bitmap of `steps` pixels, low values last (upright) or first (lying).
 Image bar_image(const ColorScale& scale, Rect dest, bool upright, int steps, const Theme& theme) {
-  auto bitmap = std::make_shared<Bitmap>();
-  bitmap->width = upright ? 1 : steps;
-  bitmap->height = upright ? steps : 1;
-  bitmap->pixels.reserve(steps);
+  const auto bitmap = std::make_shared<Bitmap>(Bitmap{upright ? 1 : steps, upright ? steps : 1, {}});
   for (int i = 0; i < steps; ++i) {
     const double part = (i + 0.5) / steps;
     const double t = upright ? 1 - part : part;
     bitmap->pixels.push_back(scale.map == ColorScale::Map::sequential ? sequential(theme, t)
                                                                       : diverging(theme, 2 * t - 1));
   }
-  const std::uint64_t id = content_hash(*bitmap);
-  return {dest, std::move(bitmap), id};
+  return {dest, bitmap, content_hash(*bitmap)};
 }
 
 /// Place of a value along the bar, 0 at the low end and 1 at the high end.
@@ -116,7 +112,7 @@ Color ColorTable::operator()(float value) const {
     value = std::log2(value);
   }
   const float index = std::clamp((value - offset_) * factor_ + 0.5F, 0.F, static_cast<float>(kTableSize - 1));
-  return colors_[static_cast<std::size_t>(index)];
+  return colors_[static_cast<int>(index)];
 }
 
 float ValueRange::magnitude() const {
@@ -212,9 +208,8 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
     }
     return ticks;
   }
-  const std::vector<double> values = nice_ticks(scale.low, scale.high, count);
-  const double step = values.size() > 1 ? values[1] - values[0] : scale.high - scale.low;
-  for (const double v : values) ticks.push_back({v, tick_label(v, step)});
+  ticks = labelled_ticks(scale.low, scale.high, count, scale.high - scale.low);
+  const double step = ticks.size() > 1 ? ticks[1].value - ticks[0].value : scale.high - scale.low;
   if (ticks.size() < 2) ticks = {{scale.low, number(scale.low, 2)}, {scale.high, number(scale.high, 2)}};
   // A robust scale's ends are no nice numbers, yet they are what its ends mean.
   if (scale.values_above) {
@@ -254,8 +249,7 @@ bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   float y = area.y;
   bool whole = area.h >= 5 * line || title.empty();
   if (area.h >= 5 * line) {
-    add_label(scene, style, title, {area.x, y + line / 2}, style.small(), style.theme.text_muted,
-              FontStyle::regular, Align::left, area.w);
+    add_muted(scene, style, title, {area.x, y + line / 2}, Align::left, area.w);
     y += line + u;
   }
   if (outside && area.bottom() - y < 4 * line) {
@@ -263,8 +257,7 @@ bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   } else if (outside) {
     const Rect swatch{area.x, y + (line - bar_width) / 2, bar_width, bar_width};
     scene.add(FillRect{swatch, outside->color});
-    add_label(scene, style, outside->text, {text_x, y + line / 2}, style.small(), style.theme.text_muted,
-              FontStyle::regular, Align::left, area.right() - text_x);
+    add_muted(scene, style, outside->text, {text_x, y + line / 2}, Align::left, area.right() - text_x);
     y += line + u;
   }
   const Rect bar{area.x, style.snapped(y + line / 2), bar_width,
@@ -282,10 +275,8 @@ bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
     if (above - tick_y < line) continue;  // going up: would touch the one below
     above = tick_y;
     ++written;
-    scene.add(
-        Segments{{{bar.right(), tick_y}, {bar.right() + u * 0.75F, tick_y}}, style.theme.text_muted, 1});
-    add_label(scene, style, limit_text(scale, tick), {text_x, tick_y}, style.small(), style.theme.text_muted,
-              FontStyle::regular, Align::left, area.right() - text_x);
+    scene.add_line({bar.right(), tick_y}, {bar.right() + u * 0.75F, tick_y}, style.theme.text_muted);
+    add_muted(scene, style, limit_text(scale, tick), {text_x, tick_y}, Align::left, area.right() - text_x);
   }
   return whole && written >= kFewestTicks;  // one number makes no scale
 }

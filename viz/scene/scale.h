@@ -71,11 +71,7 @@ float robust_magnitude(const Matrix& matrix, double fraction);
 ColorScale robust_scale(const Matrix& matrix, double fraction, const ValueRange& range);
 ColorScale robust_scale(const Matrix& matrix, double fraction);  ///< of the matrix's own range
 
-/// Numbers along a scale: value and text, in ascending order, at most about `count`.
-struct Tick {
-  double value = 0;
-  std::string text;
-};
+/// Numbers along a scale, in ascending order, at most about `count`.
 std::vector<Tick> scale_ticks(const ColorScale& scale, int count);
 
 /// A colour outside of the scale, with a word for it.

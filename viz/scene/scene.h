@@ -51,7 +51,14 @@ struct Bitmap {
   int width = 0;
   int height = 0;
   std::vector<Color> pixels;
+
+  /// All of one colour.
+  static Bitmap filled(int width, int height, Color color) {
+    return {width, height, std::vector<Color>(static_cast<std::size_t>(width) * height, color)};
+  }
   Color at(int x, int y) const { return pixels[static_cast<std::size_t>(y) * width + x]; }
+  Color& at(int x, int y) { return pixels[static_cast<std::size_t>(y) * width + x]; }
+  bool empty() const { return width < 1 || height < 1; }
 };
 
 /// A bitmap stretched over `dest` without smoothing. Players may cache by `content_id`: equal ids mean equal
@@ -107,6 +114,12 @@ struct Scene {
   template <class T>
   void add(T item) {
     items.emplace_back(std::move(item));
+  }
+  void add_line(Point from, Point to, Color color, float thickness = 1) {
+    add(Segments{{from, to}, color, thickness});
+  }
+  void add_disc(Point center, float radius, Color color) {
+    add(FillRect{Rect::around(center, radius), color, radius});
   }
 };
 

@@ -64,9 +64,7 @@ struct FontFace::Impl {
   MappedFile file;
   stbtt_fontinfo info{};
   float em = 0;  ///< ems for each font unit
-  int ascent = 0;
-  int descent = 0;
-  int line_gap = 0;
+  float ascent = 0, descent = 0, line_gap = 0;
 };
 
 FontFace::FontFace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -81,7 +79,11 @@ std::unique_ptr<const FontFace> FontFace::open(const std::filesystem::path& file
   if (offset < 0 || static_cast<std::size_t>(offset) + kSmallestFont > bytes.size()) return nullptr;
   if (!stbtt_InitFont(&impl->info, bytes.data(), offset)) return nullptr;
   impl->em = stbtt_ScaleForMappingEmToPixels(&impl->info, 1);
-  stbtt_GetFontVMetrics(&impl->info, &impl->ascent, &impl->descent, &impl->line_gap);
+  int ascent = 0, descent = 0, line_gap = 0;
+  stbtt_GetFontVMetrics(&impl->info, &ascent, &descent, &line_gap);
+  impl->ascent = static_cast<float>(ascent) * impl->em;
+  impl->descent = static_cast<float>(-descent) * impl->em;
+  impl->line_gap = static_cast<float>(line_gap) * impl->em;
   return std::unique_ptr<const FontFace>(new FontFace(std::move(impl)));
 }
 
@@ -133,20 +135,20 @@ Outline FontFace::outline(std::uint32_t glyph) const {
 }
 
 float FontFace::ascent() const {
-  return static_cast<float>(impl_->ascent) * impl_->em;
+  return impl_->ascent;
 }
 float FontFace::descent() const {
-  return static_cast<float>(-impl_->descent) * impl_->em;
+  return impl_->descent;
 }
 float FontFace::line_gap() const {
-  return static_cast<float>(impl_->line_gap) * impl_->em;
+  return impl_->line_gap;
 }
 
 float FontFace::cap_height() const {
   int left = 0, bottom = 0, right = 0, top = 0;
   const bool found = stbtt_GetCodepointBox(&impl_->info, 'H', &left, &bottom, &right, &top) != 0;
-  constexpr float kUsual = 0.72F;
-  return found && top > 0 ? static_cast<float>(top) * impl_->em : kUsual;
+  constexpr float kDefault = 0.72F;
+  return found && top > 0 ? static_cast<float>(top) * impl_->em : kDefault;
 }
 
 std::string FontFace::family() const {

@@ -94,7 +94,7 @@ class Chooser {
     for (auto& order : result_.order) {
       add_all(order, kFallbacks);
       for (const auto& [name, path] : found_) {
-        if (is_noto_script(name)) add(order, path);
+        if (is_noto_script(name)) result_.add(order, path);
       }
     }
     return std::move(result_);
@@ -103,21 +103,14 @@ class Chooser {
  private:
   using Order = std::vector<std::uint16_t>;
 
-  void add(Order& order, const fs::path& path) {
-    auto& files = result_.files;
-    const auto at = std::ranges::find(files, path);
-    const auto index = static_cast<std::uint16_t>(at - files.begin());
-    if (at == files.end()) files.push_back(path);
-    if (std::ranges::find(order, index) == order.end()) order.push_back(index);
-  }
   void add_first(Order& order, std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
-      if (const auto at = found_.find(name); at != found_.end()) return add(order, at->second);
+      if (const auto at = found_.find(name); at != found_.end()) return result_.add(order, at->second);
     }
   }
   void add_all(Order& order, std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
-      if (const auto at = found_.find(name); at != found_.end()) add(order, at->second);
+      if (const auto at = found_.find(name); at != found_.end()) result_.add(order, at->second);
     }
   }
 
@@ -132,7 +125,14 @@ std::string environment(const char* name) {
 
 }  // namespace
 
-std::vector<fs::path> usual_font_folders() {
+void FontFiles::add(std::vector<std::uint16_t>& style, const fs::path& file) {
+  const auto at = std::ranges::find(files, file);
+  const auto index = static_cast<std::uint16_t>(at - files.begin());
+  if (at == files.end()) files.push_back(file);
+  if (std::ranges::find(style, index) == style.end()) style.push_back(index);
+}
+
+std::vector<fs::path> default_font_folders() {
   std::vector<fs::path> folders;
   const std::string home = environment("HOME");
   if (const std::string data = environment("XDG_DATA_HOME"); !data.empty()) {

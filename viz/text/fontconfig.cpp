@@ -89,12 +89,7 @@ class Finder {
     if (!set) return;
     for (int i = 0; i < set->nfont && order.size() < kMostFallbacks; ++i) {
       FcPattern* font = set->fonts[i];
-      if (!is_readable(font)) continue;
-      const fs::path file = text_of(font, FC_FILE);
-      const auto at = std::ranges::find(found_.files, file);
-      const auto index = static_cast<std::uint16_t>(at - found_.files.begin());
-      if (at == found_.files.end()) found_.files.push_back(file);
-      if (std::ranges::find(order, index) == order.end()) order.push_back(index);
+      if (is_readable(font)) found_.add(order, text_of(font, FC_FILE));
     }
   }
 };

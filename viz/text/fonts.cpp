@@ -264,7 +264,7 @@ Fonts::Fonts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Fonts::~Fonts() = default;
 
 std::shared_ptr<const Fonts> Fonts::load() {
-  std::unique_ptr<Impl> found = Impl::open(find_font_files(usual_font_folders()));
+  std::unique_ptr<Impl> found = Impl::open(find_font_files(default_font_folders()));
   if (!found) found = Impl::open(find_font_files_by_fontconfig());
   if (!found) throw_no_fonts();
   return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));

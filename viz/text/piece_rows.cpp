@@ -19,10 +19,9 @@ float head_height(const Style& style) {
 }
 
 /// The widest of some texts of the rows.
-template <class Text>
-float widest(const PieceRows& pieces, const Style& style, const Text& text) {
+float widest(const PieceRows& pieces, std::string PieceRow::*text, const Style& style) {
   float width = 0;
-  for (const PieceRow& row : pieces.rows) width = std::max(width, style.width(text(row), style.small()));
+  for (const PieceRow& row : pieces.rows) width = std::max(width, style.width(row.*text, style.small()));
   return std::ceil(width);
 }
 
@@ -35,9 +34,9 @@ float piece_rows_height(std::size_t rows, const Style& style) {
 void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Style& style) {
   const Theme& theme = style.theme;
   const float u = style.unit(), h = row_height(style), line = style.line(style.small());
-  const float numbers = std::max(widest(p, style, [](const PieceRow& row) { return row.number; }),
-                                 std::ceil(style.width(p.number_title, style.small())));
-  const float notes = widest(p, style, [](const PieceRow& row) { return row.note; });
+  const float numbers =
+      std::max(widest(p, &PieceRow::number, style), std::ceil(style.width(p.number_title, style.small())));
+  const float notes = widest(p, &PieceRow::note, style);
   const auto units = static_cast<float>(std::max(1, p.units));
   // Numbers come before notes, and both before wide pieces.
   const float least = std::min(1.2F * style.font_size, area.w / 2 / units);
@@ -47,10 +46,8 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
   const float unit_w =
       std::clamp((room - (with_notes ? 4 * u + notes : 0)) / units, 0.F, kMostUnit * style.font_size);
   const float numbers_at = area.x + units * unit_w + 4 * u + numbers;
-  if (with_numbers) {
-    add_label(picture.scene, style, p.number_title, {numbers_at, area.y + line / 2}, style.small(),
-              theme.text_muted, FontStyle::regular, Align::right);
-  }
+  if (with_numbers)
+    add_muted(picture.scene, style, p.number_title, {numbers_at, area.y + line / 2}, Align::right);
   // One size for all labels, the smaller one where some have no room else.
   const auto box_width = [&](const Piece& piece) {
     return std::max(0.F, static_cast<float>(piece.length) * unit_w - 2);
@@ -62,13 +59,14 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
   });
   const float size = fits ? style.font_size : style.small();
   float y = area.y + head_height(style);
-  const auto room_for =
-      static_cast<std::size_t>(std::max(0.F, (area.bottom() + 0.5F - y + pitch(style) - h) / pitch(style)));
-  const bool all = room_for >= p.rows.size();
+  const int count = static_cast<int>(p.rows.size());
+  const int room_for =
+      static_cast<int>(std::max(0.F, (area.bottom() + 0.5F - y + pitch(style) - h) / pitch(style)));
+  const bool all = room_for >= count;
   // The last place is for the words about those that have none.
-  const std::size_t shown = all ? p.rows.size() : std::max<std::size_t>(room_for, 2) - 1;
+  const int shown = all ? count : std::max(room_for, 2) - 1;
   if (!all) picture.whole = false;
-  for (std::size_t i = 0; i < std::min(shown, room_for); ++i, y += pitch(style)) {
+  for (int i = 0; i < std::min(shown, room_for); ++i, y += pitch(style)) {
     const PieceRow& row = p.rows[i];
     for (const Piece& piece : row.pieces) {
       const Rect box{area.x + static_cast<float>(piece.start) * unit_w + 1, y, box_width(piece), h};
@@ -82,19 +80,13 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
     if (with_numbers)
       add_label(picture.scene, style, row.number, {numbers_at, y + h / 2}, style.small(), theme.text,
                 FontStyle::regular, Align::right);
-    if (with_notes)
-      add_label(picture.scene, style, row.note, {numbers_at + 4 * u, y + h / 2}, style.small(),
-                theme.text_muted);
-    Region region;
-    region.role = p.role;
-    region.id = static_cast<int>(i);
-    region.rect = {area.x, y, units * unit_w, h};
-    region.cols = region.col_count = std::max(1, p.units);
-    picture.regions.push_back(region);
+    if (with_notes) add_muted(picture.scene, style, row.note, {numbers_at + 4 * u, y + h / 2});
+    picture.regions.push_back(
+        Region::grid(p.role, i, {area.x, y, units * unit_w, h}, 1, std::max(1, p.units)));
   }
   if (all || room_for < 2) return;
-  add_label(picture.scene, style, "… and " + std::to_string(p.rows.size() - shown) + " more",
-            {area.x, y + h / 2}, style.small(), theme.text_muted, FontStyle::regular, Align::left, area.w);
+  add_muted(picture.scene, style, "… and " + std::to_string(count - shown) + " more", {area.x, y + h / 2},
+            Align::left, area.w);
 }
 
 }  // namespace headscope::viz

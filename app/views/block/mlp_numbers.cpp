@@ -58,20 +58,20 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
   const viz::ValueRange x = viz::value_range(viz::Matrix::row(n.vectors[kBefore])),
                         y = viz::value_range(viz::Matrix::row(n.vectors[kAfter]));
   const double margin_x = 0.04 * std::max(1e-6, static_cast<double>(x.high) - static_cast<double>(x.low));
-  plot.x_low = std::min(-1.0, static_cast<double>(x.low) - margin_x);
-  plot.x_high = std::max(1.0, static_cast<double>(x.high) + margin_x);
+  plot.x.low = std::min(-1.0, static_cast<double>(x.low) - margin_x);
+  plot.x.high = std::max(1.0, static_cast<double>(x.high) + margin_x);
   constexpr int kCurvePoints = 200;
   std::vector<float> at(kCurvePoints + 1);
   for (int i = 0; i <= kCurvePoints; ++i)
-    at[i] = static_cast<float>(plot.x_low + (plot.x_high - plot.x_low) * i / kCurvePoints);
+    at[i] = static_cast<float>(plot.x.low + (plot.x.high - plot.x.low) * i / kCurvePoints);
   std::vector<float> of = at;
   model::activate(model::fastest_kernels().rows, config.activation, of);
   for (std::size_t i = 0; i < at.size(); ++i)
     plot.curve.push_back({static_cast<double>(at[i]), static_cast<double>(of[i])});
   const viz::ValueRange drawn = viz::united(y, viz::value_range(viz::Matrix::row(of)));
   const double margin_y = 0.05 * (static_cast<double>(drawn.high) - static_cast<double>(drawn.low));
-  plot.y_low = static_cast<double>(drawn.low) - margin_y;
-  plot.y_high = static_cast<double>(drawn.high) + margin_y;
+  plot.y.low = static_cast<double>(drawn.low) - margin_y;
+  plot.y.high = static_cast<double>(drawn.high) + margin_y;
   plot.curve_color = theme.text_muted;
   plot.dot_color = theme.accent;
   plot.point_color = theme.text_muted.with_alpha(150);

@@ -349,7 +349,7 @@ void paint_axes(Picture& picture, const ViewContext& c, const Layout& l) {
   labels.first_row = count - 0.5 - (l.grid.rows - 0.5) / l.step;
   const bool rows = viz::paint_row_labels(picture.scene, row_axis(c, l), l.rows, labels, style);
   const bool columns = viz::paint_column_labels(picture.scene, column_axis(c, l), l.columns, l.grid, l.area.x,
-                                                style, viz::LabelSide::behind);
+                                                style, viz::LabelSide::after);
   if (!rows || !columns) picture.whole = false;
 }
 

@@ -1,0 +1,70 @@
+#include "viz/charts/number_axis.h"
+
+#include <cmath>
+
+#include "tests/support/matchers.h"
+#include "tests/viz/grids.h"
+#include "tests/viz/text_boxes.h"
+
+namespace headscope::viz {
+namespace {
+
+using namespace testing;
+
+TEST(NumberAxis, LimitsAreRoundNumbersAboveTheValue) {
+  for (const auto& [value, limit] : {std::pair{1.0, 1.0},
+                                     {0.11, 0.2},
+                                     {0.2, 0.2},
+                                     {0.21, 0.5},
+                                     {0.51, 1.0},
+                                     {0.05, 0.05},
+                                     {3e-7, 5e-7},
+                                     {0.001, 0.001},
+                                     {7e20, 1e21}}) {
+    EXPECT_NEAR(round_limit(value), limit, 1e-9 * limit) << value;
+  }
+  EXPECT_EQ(round_limit(0), 1);
+  EXPECT_EQ(round_limit(std::nan("")), 1);
+}
+
+TEST(NumberAxis, PlacesNumbersAlongALengthThatMayLeadUp) {
+  const NumberAxis axis{-1, 3};
+  EXPECT_EQ(axis.along(0, 10, 80), 30);
+  EXPECT_EQ(axis.along(0, 100, -80), 80);
+  EXPECT_EQ(axis.along(4, 10, 80), 110) << "beyond its end";
+  EXPECT_EQ(axis.clamped(4, 10, 80), 90);
+  EXPECT_EQ((NumberAxis{2, 2}).along(2, 10, 80), 10) << "a range of nothing divides by nothing";
+}
+
+PlotFrame plot_of(float width, float height, int ticks) {
+  return {{60, 20, width, height}, {0, 1, labelled_ticks(0, 1, ticks)}, {0, 1, labelled_ticks(0, 1, ticks)}};
+}
+
+TEST(PlotFrame, EachTickHasALineAndNumbersGiveWayToEachOther) {
+  for (const int ticks : {2, 11, 101}) {
+    for (const float size : {30.F, 200.F}) {
+      const PlotFrame plot = plot_of(size, size, ticks);
+      Scene scene = blank(size + 120, size + 60);
+      paint_y_numbers(scene, plot, style());
+      paint_x_numbers(scene, plot, {20, 20 + size, style().theme.line, 35 + size}, style());
+      EXPECT_EQ(items_of<Segments>(scene).size(), 2 * plot.y.ticks.size());
+      EXPECT_EQ(text_faults(scene, *fonts()), "") << ticks << " in " << size;
+      EXPECT_EQ(std::ranges::count(texts(scene), "0"), 2);
+    }
+  }
+}
+
+TEST(PlotFrame, NumbersUnderItStayWithinTheirLimits) {
+  const PlotFrame plot = plot_of(200, 50, 11);
+  Scene scene = blank(400, 100);
+  paint_x_numbers(scene, plot, {70, 74, style().theme.line, 85, 90, 200}, style());
+  const auto boxes = text_boxes(scene, *fonts());
+  EXPECT_GE(boxes.size(), 3U);
+  for (const auto& box : boxes) {
+    EXPECT_GE(box.bounds.x, 90) << box.text;
+    EXPECT_LE(box.bounds.right(), 200) << box.text;
+  }
+}
+
+}  // namespace
+}  // namespace headscope::viz
