@@ -1,10 +1,10 @@
 #include "model/maths/low_rank.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <limits>
 
 #include "model/kernels/eigen_maps.h"
+#include "model/maths/decompositions.h"
 
 namespace headscope::model {
 
@@ -30,7 +30,7 @@ std::vector<std::complex<double>> LowRankProduct::eigenvalues() const {
   const auto k = static_cast<std::size_t>(impl_->product.rows());
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (!impl_->product.allFinite()) return std::vector<std::complex<double>>(k, kNone);
-  const Eigen::VectorXcd values = impl_->product.eigenvalues();
+  const Eigen::VectorXcd values = model::eigenvalues(impl_->product);
   std::vector<std::complex<double>> sorted(values.begin(), values.end());
   std::ranges::stable_sort(sorted, std::ranges::greater(),
                            [](std::complex<double> v) { return std::abs(v); });

@@ -10,9 +10,9 @@
 #include "model/kernels/panel_matrix.h"
 #include "model/kernels/product.h"
 #include "model/kernels/workspace.h"
+#include "model/maths/decompositions.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
 namespace headscope::model {
 namespace {
@@ -92,13 +92,13 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
   const Doubles across = wide ? rows : Doubles(rows.transpose());
   const Doubles gram = products(across, across, stop);
   look_up(stop);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
+  const SymmetricEigen eigen = symmetric_eigen(gram);
   look_up(stop);
   const double all = rows.squaredNorm();
   const Eigen::Index size = gram.rows();
   Doubles directions(result.count, rows.cols());
   for (int i = 0; i < result.count; ++i) {
-    const Eigen::VectorXd vector = solver.eigenvectors().col(size - 1 - i);
+    const Eigen::VectorXd vector = eigen.vectors.col(size - 1 - i);
     Eigen::VectorXd direction = wide ? Eigen::VectorXd(rows.transpose() * vector) : vector;
     const double norm = direction.norm();
     if (norm > 0) direction /= norm;
@@ -106,7 +106,7 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
     direction.cwiseAbs().maxCoeff(&strongest);
     if (direction[strongest] < 0) direction = -direction;
     directions.row(i) = direction;
-    const double variance = std::max(0.0, solver.eigenvalues()[size - 1 - i]);
+    const double variance = std::max(0.0, eigen.values[size - 1 - i]);
     result.shares.push_back(all > 0 ? variance / all : 0);
   }
   const RowMajor<float> coordinates = (rows * directions.transpose()).cast<float>();

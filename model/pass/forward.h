@@ -14,25 +14,4 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
                                         std::span<const int> tokens, Workspace::Impl& workspace,
                                         const ForwardOptions& options);
 
-/// What edits do behind the blocks, to rows of which row i is of position first + i / depth.
-struct EndOfPass {
-  const Run* run = nullptr;  ///< null: nothing is changed
-  int first = 0;
-  int depth = 1;
-
-  EndOfPass from_row(int row) const {
-    return {run, first + row / depth, depth};
-  }  ///< the first of a position
-
-  /// A site behind the blocks; rows [n, columns], rows.row(0) is row `row`, the columns from first_col on.
-  void apply(Site site, FloatRows rows, int row = 0, int first_col = 0) const;
-};
-
-/// The final layer norm with gain and bias, of rows of the residual stream: rows, out [n, d_model].
-void final_layer_norm(const Weights& weights, ConstFloatRows rows, const EndOfPass& end, Workers& workers,
-                      FloatRows out);
-
-/// The same of positions [first, first + out.rows) of a run.
-void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out);
-
 }  // namespace headscope::model

@@ -18,6 +18,8 @@ struct Beginning {
   int layer = 0;
   /// So are q, k and v of that layer: the pass begins with its scores.
   bool at_scores = false;
+
+  int order() const { return 2 * layer + (at_scores ? 1 : 0); }  ///< in the pass
 };
 
 /// Where the layers begin that a plan makes different from the clean run's: layer and at_scores.

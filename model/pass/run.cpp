@@ -59,14 +59,18 @@ void Page::ClaimedRows::copy_from(const Page& other, int rows) const {
   for (int layer = page_->first_layer_; layer < page_->n_layer_; ++layer) {
     for (int head = 0; head < page_->n_head_; ++head) {
       copy(other.q(layer, head), q(layer, head), d_head);
-      for (std::ptrdiff_t i = 0; i < d_head; ++i) {
-        copy(other.k(layer, head) + i * kPositions, k(layer, head) + i * kPositions, 1);
-      }
-      copy(other.v(layer, head), v(layer, head), d_head);
+      copy_keys_and_values(other, layer, head, rows);
     }
     copy(other.resid(layer), resid(layer), d_model);
   }
   copy(other.resid(page_->n_layer_), resid(page_->n_layer_), d_model);
+}
+
+void Page::ClaimedRows::copy_keys_and_values(const Page& other, int layer, int head, int rows) const {
+  const std::ptrdiff_t d_head = page_->d_head_;
+  for (std::ptrdiff_t i = 0; i < d_head; ++i)
+    std::copy_n(other.k(layer, head) + i * kPositions, rows, k(layer, head) + i * kPositions);
+  std::copy_n(other.v(layer, head), rows * d_head, v(layer, head));
 }
 
 namespace {

@@ -92,6 +92,8 @@ class Page::ClaimedRows {
   /// Copies the first `rows` rows of every layer that the page holds from another of the same model; they
   /// must be claimed.
   void copy_from(const Page& other, int rows) const;
+  /// Of one head.
+  void copy_keys_and_values(const Page& other, int layer, int head, int rows) const;
 
  private:
   friend class Page;

@@ -10,7 +10,6 @@
 #include "model/files/error.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
-#include "model/pass/forward.h"
 
 namespace headscope::model {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "model/files/weights.h"
 #include "model/kernels/workspace.h"
-#include "model/pass/forward.h"
+#include "model/pass/end_of_pass.h"
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
 

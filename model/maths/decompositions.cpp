@@ -1,0 +1,16 @@
+#include "model/maths/decompositions.h"
+
+#include <Eigen/Eigenvalues>
+
+namespace headscope::model {
+
+SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric);
+  return {solver.eigenvalues(), solver.eigenvectors()};
+}
+
+Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square) {
+  return square.eigenvalues();
+}
+
+}  // namespace headscope::model

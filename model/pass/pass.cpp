@@ -1,0 +1,537 @@
+#include "model/pass/pass.h"
+
+#include <algorithm>
+
+#include "model/files/error.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
+#include "model/pass/attention.h"
+
+namespace headscope::model {
+namespace {
+
+constexpr int kColumnsPerLogitsBlock = 4096;  // of logits handed to hooks at a time
+
+/// Whether the last block's rows behind its keys and values, or those behind it, are wanted of all positions.
+bool needs_all_rows_at_end(const Plan& plan, const Config& config) {
+  for (int site = static_cast<int>(Site::q); site <= static_cast<int>(Site::resid_post); ++site) {
+    const HookPoint point{static_cast<Site>(site), config.n_layer - 1};
+    if (point.site != Site::k && point.site != Site::v && plan.takes_means(point)) return true;
+  }
+  return false;
+}
+
+/// See run_pass. Activations without a comment are [rows of all lanes, d_model].
+class Pass {
+ public:
+  Pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
+       const AskedPositions* asked, Workspace::Impl& workspace)
+      : weights_(weights),
+        config_(weights.config),
+        options_(options),
+        asked_(asked),
+        workspace_(workspace),
+        workers_(workspace.workers),
+        lanes_(lanes) {
+    int rows = 0;
+    for (Lane& lane : lanes_) {
+      lane.row = rows;
+      rows += lane.rows;
+    }
+    workers_.reserve_scratch(attention_scratch(config_));
+    lay_out(std::max(rows, 1));
+  }
+
+  FloatRows run() {
+    for (int layer = lanes_.front().beginning.layer; layer < config_.n_layer; ++layer) {
+      report_progress(layer);
+      attention(layer);
+      mlp(layer);
+    }
+    keep_resid(config_.n_layer);
+    begin_lanes({0, config_.n_layer, false});
+    head();
+    return resid_;
+  }
+
+ private:
+  /// Takes memory for the activations, all of it side by side, so that they share huge pages.
+  void lay_out(int rows) {
+    const int d = config_.n_embd;
+    const auto floats =
+        static_cast<std::size_t>(rows) * static_cast<std::size_t>(7 * d + config_.n_inner + 1);
+    float* next = workspace_.activations.reserve(floats);
+    const auto take = [&](int cols) {
+      const FloatRows taken{next, rows, cols, cols};
+      next += static_cast<std::ptrdiff_t>(rows) * cols;
+      return taken;
+    };
+    mlp_ = take(config_.n_inner);
+    qkv_ = take(3 * d);
+    q_ = qkv_.middle_cols(0, d);
+    k_ = qkv_.middle_cols(d, d);
+    v_ = qkv_.middle_cols(2 * d, d);
+    resid_ = take(d);
+    normalized_ = take(d);
+    z_ = take(d);
+    branch_ = take(d);
+    scale_ = take(1);
+  }
+
+  // --- where lanes begin ---
+
+  /// The lanes that begin there join the others, with what the clean run left.
+  void begin_lanes(const Beginning& here) {
+    for (; active_ < lanes_.size() && lanes_[active_].beginning.order() == here.order(); ++active_) {
+      Lane& lane = lanes_[active_];
+      if (here.order() == 0) {
+        embed(lane);
+      } else {
+        take_resid(lane, here.layer);
+      }
+      if (here.at_scores) take_queries(lane, here.layer);
+    }
+  }
+
+  /// The two parts of the residual stream's beginning: tokens' rows of wte, and rows of wpe, or zeros.
+  void embed(Lane& lane) {
+    const FloatRows tokens = rows_of(lane, z_), positions = rows_of(lane, branch_);  // free until then
+    for_rows(lane.rows, [&](int i) {
+      const int position = lane.first + i;
+      weights_.wte.column(workers_.kernels(), lane.run->tokens[position], tokens.row(i));
+      const int row = lane.plan() != nullptr ? lane.plan()->row_of_wpe(position) : position;
+      if (row < 0) {
+        std::ranges::fill(positions.row(i), 0.0F);
+      } else {
+        const std::size_t width = positions.row(i).size();
+        std::ranges::copy(weights_.wpe.subspan(row * width, width), positions.row_data(i));
+      }
+    });
+    edit_lane(lane, {Site::embed}, tokens);
+    edit_lane(lane, {Site::pos_embed}, positions);
+    const FloatRows resid = rows_of(lane, resid_);
+    for_rows(lane.rows, [&](int i) {
+      std::ranges::copy(tokens.row(i), resid.row_data(i));
+      add(positions.row(i), resid.row(i));
+    });
+  }
+
+  void take_resid(const Lane& lane, int layer) {
+    const FloatRows resid = rows_of(lane, resid_);
+    for_rows(lane.rows, [&](int i) {
+      std::ranges::copy(options_.clean->resid(layer, lane.first + i), resid.row_data(i));
+    });
+  }
+  void take_queries(const Lane& lane, int layer) {
+    const FloatRows q = rows_of(lane, q_);
+    for_rows(lane.rows, [&](int i) {
+      for (int head = 0; head < config_.n_head; ++head)
+        std::ranges::copy(options_.clean->q(layer, head, lane.first + i), columns_of(q, head).row_data(i));
+    });
+  }
+
+  // --- attention ---
+
+  void attention(int layer) {
+    throw_if_stopped();
+    const BlockWeights& block = weights_.h[layer];
+    begin_lanes({0, layer, false});
+    edit({Site::resid_pre, layer}, resid_);
+    keep_resid(layer);
+    layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer});
+    const bool hooked = hooks_want({Site::attn_scores, layer}) || hooks_want({Site::pattern, layer});
+    const bool one_query = !hooked && is_one_query(layer);
+    project(layer, one_query);
+    begin_lanes({0, layer, true});
+    throw_if_stopped();
+    if (one_query) {
+      keep_and_attend_one_query(layer);
+    } else if (hooked) {
+      attend_with_hooks(layer);
+    } else {
+      attend(layer);
+    }
+    edit({Site::z, layer}, z_);
+    add_up_heads(layer, block.attn_c_proj);
+    edit({Site::attn_out, layer}, branch_);
+    add_branch();
+    edit({Site::resid_mid, layer}, resid_);
+  }
+
+  /// Whether all that has begun is one position, of which all is kept and no cell changed.
+  bool is_one_query(int layer) const {
+    if (asked_ != nullptr || active_rows() != 1) return false;
+    const Plan* plan = lanes_.front().plan();
+    return plan == nullptr || !plan->edits_cells(layer);
+  }
+
+  /// q_, k_ and v_ of normalized_, the latter two in the lanes' pages, unless `keep_later`.
+  void project(int layer, bool keep_later) {
+    const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
+    const HookPoint q{Site::q, layer}, k{Site::k, layer}, v{Site::v, layer};
+    if (asked_ != nullptr) give_pages(layer);
+    if (asked_ == nullptr || layer + 1 < config_.n_layer) {
+      linear(active(normalized_), c_attn, workers_, active(qkv_));
+      edit(q, q_);
+      edit(k, k_);
+      edit(v, v_);
+      if (!keep_later) keep_heads(layer);
+      return;
+    }
+    const int d = config_.n_embd, first_kv = d / kPanelCols * kPanelCols;
+    linear_columns(active(normalized_), c_attn, first_kv, workers_,
+                   active(qkv_.middle_cols(first_kv, 3 * d - first_kv)));
+    edit(k, k_);
+    edit(v, v_);
+    keep_heads(layer);
+    leave_out_what_is_not_asked();
+    linear_columns(active(normalized_), c_attn, 0, workers_, active(q_));
+    edit(q, q_);
+  }
+
+  /// In the last layer nobody looks at other positions than those whose logits are asked for.
+  void leave_out_what_is_not_asked() {
+    int row = 0;
+    for (Lane& lane : lanes_) {
+      const int former_row = lane.row, former_first = lane.first;
+      if (lane.rows > 0 && !lane.takes_final_means() && !needs_all_rows_at_end(*lane.plan(), config_)) {
+        const int end = std::min(lane.first + lane.rows, asked_->first + asked_->count);
+        lane.first = std::max(lane.first, asked_->first);
+        lane.rows = end - lane.first;
+      }
+      lane.row = row;
+      row += lane.rows;
+      const int from = former_row + lane.first - former_first;
+      if (from == lane.row) continue;
+      for (const FloatRows& rows : {resid_, normalized_})
+        for (int i = 0; i < lane.rows; ++i)
+          std::copy_n(rows.row_data(from + i), rows.cols, rows.row_data(lane.row + i));
+    }
+  }
+
+  /// z of all heads, one block of queries and one head at a time, those with the most keys first; only the
+  /// keys that some query of the block may see.
+  void attend(int layer) {
+    struct Block {
+      const Lane* lane;
+      int row, rows;  // of the lane's
+    };
+    std::vector<Block> blocks;
+    for (const Lane& lane : active_lanes())
+      for (int row = 0; row < lane.rows; row += kQueriesPerBlock)
+        blocks.push_back({&lane, row, std::min(kQueriesPerBlock, lane.rows - row)});
+    std::ranges::stable_sort(blocks, std::ranges::greater(),
+                             [](const Block& block) { return block.lane->first + block.row; });
+    workers_.parallel_for(config_.n_head * static_cast<int>(blocks.size()), [&](int task, float* scratch) {
+      const auto& [lane, row, rows] = blocks[task / config_.n_head];
+      const int head = task % config_.n_head;
+      model::attend(workers_.kernels(), *lane->run, head_of(config_, lane->run->pages, layer, head),
+                    lane->first + row, columns_of(q_, head).middle_rows(lane->row + row, rows), scratch,
+                    columns_of(z_, head).middle_rows(lane->row + row, rows));
+    });
+  }
+
+  /// keep_heads and attend for one query: neighbouring heads, whose keys and values lie side by side. What is
+  /// kept goes to as many lines of cold memory as a key has elements, which two threads wait for half as
+  /// long.
+  void keep_and_attend_one_query(int layer) {
+    const Lane& lane = lanes_.front();
+    const int groups = std::max(std::min(workers_.threads(), config_.n_head),
+                                (config_.n_head + kHeadsPerQuery - 1) / kHeadsPerQuery);
+    workers_.parallel_for(groups, [&](int group, float* scratch) {
+      const HeadRange heads = group_of_heads(group, groups);
+      for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, lane, 0, 1);
+      const auto heads_of = [&](FloatRows rows) {
+        return FloatRows{columns_of(rows, heads.first).data, heads.end - heads.first, config_.d_head(),
+                         config_.d_head()};
+      };
+      attend_one_query(workers_.kernels(), head_of(config_, lane.run->pages, layer, heads.first),
+                       lane.first + 1, config_.attention_scale(layer), heads_of(q_), scratch, heads_of(z_));
+    });
+  }
+
+  /// The same steps with every key of the one lane, head after head, the hooks in between.
+  void attend_with_hooks(int layer) {
+    const Lane& lane = lanes_.front();
+    const Run& run = *lane.run;
+    const float scale = config_.attention_scale(layer);
+    const auto for_queries = [&](const auto& body) {
+      workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, body);
+    };
+    for (int head = 0; head < config_.n_head; ++head) {
+      const KeptHead kept = head_of(config_, run.pages, layer, head);
+      const FloatRows scores =
+          workspace_.scores.rows(lane.rows, keys_for(run, kept, lane.first + lane.rows - 1));
+      for_queries([&](int row, int rows) {
+        const FloatRows part = scores.middle_rows(row, rows);
+        score(workers_.kernels(), kept, columns_of(q_, head).middle_rows(row, rows), part);
+        scale_scores(scale, part);
+        mask_scores(run, kept, lane.first + row, part);
+      });
+      show(lane, {Site::attn_scores, layer}, scores, head);
+      for_queries([&](int row, int rows) {
+        pattern_of_masked(workers_.kernels(), run, kept, lane.first + row, scores.middle_rows(row, rows));
+      });
+      show(lane, {Site::pattern, layer}, scores, head);
+      for_queries([&](int row, int rows) {
+        weigh_values(workers_.kernels(), kept, scores.middle_rows(row, rows),
+                     columns_of(z_, head).middle_rows(row, rows));
+      });
+    }
+  }
+
+  /// branch_ = z_ times the projection, plus bias. Where heads' results are edited it is the sum of these and
+  /// the bias instead.
+  void add_up_heads(int layer, const LinearWeights& projection) {
+    const HookPoint point{Site::result, layer};
+    if (!std::ranges::all_of(active_lanes(), [&](const Lane& lane) { return edits(lane, point); }))
+      linear(active(z_), projection, workers_, active(branch_));
+    for (Lane& lane : active_lanes()) {
+      if (!wants(lane, point)) continue;
+      const FloatRows result = workspace_.result.rows(lane.rows, config_.n_embd),
+                      sum = rows_of(lane, edits(lane, point) ? branch_ : normalized_);  // which is free here
+      for (int i = 0; i < lane.rows; ++i) std::ranges::copy(projection.bias, sum.row_data(i));
+      for (int head = 0; head < config_.n_head; ++head) {
+        product_with_slice(columns_of(rows_of(lane, z_), head), projection.weight, head * config_.d_head(),
+                           workers_, result);
+        edit_lane(lane, point, result, head);
+        for (int i = 0; i < lane.rows; ++i) add(result.row(i), sum.row(i));
+      }
+    }
+  }
+
+  // --- MLP ---
+
+  void mlp(int layer) {
+    throw_if_stopped();
+    const BlockWeights& block = weights_.h[layer];
+    layer_norm(block.ln_2, {Site::ln2_scale, layer}, {Site::ln2_normalized, layer});
+    linear(active(normalized_), block.mlp_c_fc, workers_, active(mlp_));
+    edit({Site::mlp_pre, layer}, mlp_);
+    for_rows(active_rows(),
+             [&](int i) { activate(workers_.kernels().rows, config_.activation, mlp_.row(i)); });
+    edit({Site::mlp_post, layer}, mlp_);
+    throw_if_stopped();
+    linear(active(mlp_), block.mlp_c_proj, workers_, active(branch_));
+    edit({Site::mlp_out, layer}, branch_);
+    add_branch();
+    edit({Site::resid_post, layer}, resid_);
+  }
+
+  // --- behind the blocks, for means and hooks only ---
+
+  void head() {
+    const HookPoint scale{Site::ln_final_scale}, normalized{Site::ln_final_normalized}, logits{Site::logits};
+    if (!hooks_want(scale) && !hooks_want(normalized) && !hooks_want(logits) &&
+        std::ranges::none_of(lanes_, &Lane::takes_final_means))
+      return;
+    layer_norm(weights_.ln_f, scale, normalized);
+    if (!hooks_want(logits)) return;
+    for (int col = 0; col < config_.vocab_size; col += kColumnsPerLogitsBlock) {
+      throw_if_stopped();
+      const FloatRows block =
+          workspace_.logits.rows(active_rows(), std::min(kColumnsPerLogitsBlock, config_.vocab_size - col));
+      product_with_columns(active(normalized_), weights_.lm_head, col, workers_, block);
+      edit_lane(lanes_.front(), logits, block, 0, col);
+    }
+  }
+
+  // --- what is kept ---
+
+  void keep_resid(int layer) {
+    if (asked_ != nullptr) return;
+    for (const Lane& lane : active_lanes()) {
+      const FloatRows resid = rows_of(lane, resid_);
+      for_rows(lane.rows, [&](int i) {
+        const int position = lane.first + i;
+        std::ranges::copy(resid.row(i), lane.claimed[position / Page::kPositions]->resid(layer) +
+                                            position % Page::kPositions * resid.stride);
+      });
+    }
+  }
+
+  /// Gives the variants that have begun pages of their own for this layer, but for whole pages before their
+  /// first position; the rows before it are the clean run's.
+  void give_pages(int layer) {
+    Config up_to_here = config_;  // pages of it hold this layer alone
+    up_to_here.n_layer = layer + 1;
+    for (Lane& lane : active_lanes()) {
+      const int end = lane.first + lane.rows, count = Page::count_for(end);
+      lane.run->pages.resize(count);
+      lane.claimed.resize(count);
+      for (int i = lane.first / Page::kPositions; i < count; ++i) {
+        const int first = i * Page::kPositions;
+        const auto page =
+            std::make_shared<const Page>(up_to_here, first, asked_->memory, options_.clean->pages[i], layer);
+        lane.claimed[i] = page->claim(0, std::min(Page::kPositions, end - first));
+        lane.run->pages[i] = page;
+      }
+    }
+    const int groups = std::min(workers_.threads(), config_.n_head);
+    workers_.parallel_for(static_cast<int>(active_) * groups, [&](int task, float*) {
+      const Lane& lane = lanes_[task / groups];
+      const int page = lane.first / Page::kPositions;
+      const HeadRange heads = group_of_heads(task % groups, groups);
+      for (int head = heads.first; head < heads.end; ++head)
+        lane.claimed[page]->copy_keys_and_values(*options_.clean->pages[page], layer, head,
+                                                 lane.first % Page::kPositions);
+    });
+  }
+
+  void keep_heads(int layer) {
+    constexpr int kRows = 16;  // at a time: a line of each of a key's transposed rows
+    struct Part {
+      const Lane* lane;
+      int row, rows;  // of the lane's
+    };
+    std::vector<Part> parts;
+    for (const Lane& lane : active_lanes())
+      for (int row = 0, rows = 0; row < lane.rows; row += rows) {
+        rows = std::min(kRows - (lane.first + row) % kRows, lane.rows - row);
+        parts.push_back({&lane, row, rows});
+      }
+    const int groups = std::min(workers_.threads(), config_.n_head);
+    workers_.parallel_for(static_cast<int>(parts.size()) * groups, [&](int task, float*) {
+      const auto& [lane, row, rows] = parts[task / groups];
+      const HeadRange heads = group_of_heads(task % groups, groups);
+      for (int head = heads.first; head < heads.end; ++head) keep_head(layer, head, *lane, row, rows);
+    });
+  }
+
+  /// Rows [begin, begin + count) of a lane, all of one page; variants need no queries.
+  void keep_head(int layer, int head, const Lane& lane, int begin, int count) {
+    const Page::ClaimedRows& page = *lane.claimed[(lane.first + begin) / Page::kPositions];
+    const std::ptrdiff_t row = (lane.first + begin) % Page::kPositions;
+    const auto part_of = [&](FloatRows all) {
+      return columns_of(all, head).middle_rows(lane.row + begin, count);
+    };
+    const FloatRows q = part_of(q_);
+    for (int i = 0; asked_ == nullptr && i < count; ++i)
+      std::ranges::copy(q.row(i), page.q(layer, head) + (row + i) * q.cols);
+    keep_keys_and_values(workers_.kernels(), page, layer, head, row, part_of(k_), part_of(v_));
+  }
+
+  // --- steps that several of the above share ---
+
+  std::span<Lane> active_lanes() const { return lanes_.first(active_); }
+  int active_rows() const { return active_ == 0 ? 0 : lanes_[active_ - 1].row + lanes_[active_ - 1].rows; }
+  FloatRows active(FloatRows rows) const { return rows.middle_rows(0, active_rows()); }
+  static FloatRows rows_of(const Lane& lane, FloatRows rows) { return rows.middle_rows(lane.row, lane.rows); }
+  FloatRows columns_of(FloatRows rows, int head) const {
+    return rows.middle_cols(head * config_.d_head(), config_.d_head());
+  }
+
+  struct HeadRange {
+    int first, end;
+  };
+  HeadRange group_of_heads(int group, int groups) const {
+    return {group * config_.n_head / groups, (group + 1) * config_.n_head / groups};
+  }
+
+  /// Calls body(i) for rows [0, rows), several rows a task.
+  template <class Body>
+  void for_rows(int rows, const Body& body) {
+    constexpr int kGroupsPerThread = 4, kMostRows = 16;
+    const int group = std::clamp(rows / (workers_.threads() * kGroupsPerThread), 1, kMostRows);
+    workers_.parallel_for_rows(rows, group, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) body(i);
+    });
+  }
+
+  /// normalized_ = layer norm of resid_.
+  void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point) {
+    const auto center_row = [&](int i) {
+      *scale_.row_data(i) = center(resid_.row(i), config_.layer_norm_epsilon, normalized_.row(i));
+    };
+    const auto divide_row = [&](int i) { divide(normalized_.row(i), *scale_.row_data(i)); };
+    const auto finish_row = [&](int i) { apply_gain_and_bias(w.gain, w.bias, normalized_.row(i)); };
+    const int rows = active_rows();
+    if (std::ranges::none_of(active_lanes(), [&](const Lane& lane) {
+          return wants(lane, scale_point) || wants(lane, normalized_point);
+        }))
+      return for_rows(rows, [&](int i) {
+        center_row(i);
+        divide_row(i);
+        finish_row(i);
+      });
+    for_rows(rows, center_row);
+    edit(scale_point, scale_);
+    for_rows(rows, divide_row);
+    edit(normalized_point, normalized_);
+    for_rows(rows, finish_row);
+  }
+
+  void add_branch() {
+    for_rows(active_rows(), [&](int i) { add(branch_.row(i), resid_.row(i)); });
+  }
+
+  bool hooks_want(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
+  bool edits(const Lane& lane, HookPoint point) const {
+    return (options_.hooks != nullptr && options_.hooks->edits(point)) ||
+           (lane.plan() != nullptr && lane.plan()->edits(point));
+  }
+  bool wants(const Lane& lane, HookPoint point) const { return hooks_want(point) || edits(lane, point); }
+
+  /// What the plans of all lanes that have begun do to their rows, then the hooks.
+  void edit(HookPoint point, FloatRows rows) {
+    for (Lane& lane : active_lanes()) edit_lane(lane, point, rows_of(lane, rows));
+  }
+  void edit_lane(Lane& lane, HookPoint point, FloatRows rows, int head = 0, int first_col = 0) {
+    if (lane.plan() != nullptr && lane.plan()->edits(point)) {
+      const Activation2d piece = piece_of(lane, point, rows, head, first_col);
+      if (lane.rows == lane.run->length()) {
+        lane.plan()->apply_to_all(piece, lane.run->means);
+      } else {
+        lane.plan()->apply(piece, lane.run->means);
+      }
+    }
+    show(lane, point, rows, head, first_col);
+  }
+  void show(const Lane& lane, HookPoint point, FloatRows rows, int head = 0, int first_col = 0) const {
+    if (options_.hooks != nullptr) options_.hooks->call(piece_of(lane, point, rows, head, first_col));
+  }
+  static Activation2d piece_of(const Lane& lane, HookPoint point, FloatRows rows, int head, int first_col) {
+    return {point, head, lane.first, first_col, rows.rows, rows.cols, rows.stride, rows.data};
+  }
+
+  void throw_if_stopped() const {
+    if (options_.stop.stop_requested()) throw Stopped();
+  }
+
+  void report_progress(int layer) const {
+    if (!options_.progress) return;
+    const Lane& lane = lanes_.front();
+    const int computed = lane.run->computed_positions;
+    const double done = lane.first - (lane.run->length() - computed) +
+                        static_cast<double>(lane.rows) * layer / config_.n_layer;
+    options_.progress(done / computed, "running the model");
+  }
+
+  const Weights& weights_;
+  const Config& config_;
+  const ForwardOptions& options_;
+  const AskedPositions* asked_;
+  Workspace::Impl& workspace_;
+  Workers& workers_;
+  std::span<Lane> lanes_;
+  std::size_t active_ = 0;  // lanes that have begun
+
+  FloatRows resid_, normalized_, z_, branch_, q_, k_, v_;
+  FloatRows scale_;  // [rows, 1]
+  FloatRows qkv_;    // [rows, 3 d_model]
+  FloatRows mlp_;    // [rows, n_inner]
+};
+
+}  // namespace
+
+bool Lane::takes_final_means() const {
+  return plan() != nullptr &&
+         (plan()->takes_means({Site::ln_final_scale}) || plan()->takes_means({Site::ln_final_normalized}));
+}
+
+FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
+                   const AskedPositions* asked, Workspace::Impl& workspace) {
+  return Pass(weights, lanes, options, asked, workspace).run();
+}
+
+}  // namespace headscope::model
