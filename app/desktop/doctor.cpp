@@ -31,43 +31,45 @@ class Examiner {
   explicit Examiner(const Surroundings& facts) : facts_(facts) {}
 
   std::vector<Finding> examine() && {
-    program();
-    computing();
-    window();
-    fonts();
-    models();
-    rest();
+    part_ = "program", program();
+    part_ = "computing", computing();
+    part_ = "window", window();
+    part_ = "fonts", fonts();
+    part_ = "models", models();
+    part_ = "desktop", desktop();
     return std::move(findings_);
   }
 
  private:
   const Surroundings& facts_;
   std::vector<Finding> findings_;
+  const char* part_ = "";
 
-  void fine(const char* part, std::string name, std::string text) {
-    findings_.push_back({part, std::move(name), State::fine, std::move(text), {}});
+  void fine(std::string name, std::string text) { check(true, std::move(name), std::move(text), "", ""); }
+  void lacks(std::string name, std::string text, std::string remedy) {
+    check(false, std::move(name), "", std::move(text), std::move(remedy));
   }
-  void lacks(State state, const char* part, std::string name, std::string text, std::string remedy) {
-    findings_.push_back({part, std::move(name), state, std::move(text), std::move(remedy)});
+  /// `text` where it is fine, else what there is in its place and what to do about it.
+  void check(bool is_fine, std::string name, std::string text, std::string otherwise, std::string remedy,
+             State state = State::lacking) {
+    if (is_fine) state = State::fine, remedy.clear();
+    findings_.push_back(
+        {part_, std::move(name), state, is_fine ? std::move(text) : std::move(otherwise), std::move(remedy)});
   }
 
   void program() {
-    fine("program", "version", facts_.version);
-    fine("program", "build", facts_.build);
+    fine("version", facts_.version);
+    fine("build", facts_.build);
   }
 
   void computing() {
-    fine("computing", "loops",
-         facts_.loops.front() +
-             (facts_.loops.size() > 1 ? "; this processor has " + joined(facts_.loops) : ""));
-    fine("computing", "processors",
-         std::to_string(facts_.processors) +
-             (facts_.processor.empty() ? std::string() : ", " + facts_.processor));
-    if (facts_.memory == 0)
-      return lacks(State::lacking, "computing", "memory", "cannot be told", "mount /proc to have it told");
+    fine("loops", facts_.loops.front() +
+                      (facts_.loops.size() > 1 ? "; this processor has " + joined(facts_.loops) : ""));
+    fine("processors", std::to_string(facts_.processors) +
+                           (facts_.processor.empty() ? std::string() : ", " + facts_.processor));
+    if (facts_.memory == 0) return lacks("memory", "cannot be told", "mount /proc to have it told");
     const std::string text = gigabytes(facts_.memory) + ", " + gigabytes(facts_.memory_free) + " free";
-    if (facts_.memory_free >= facts_.window_memory) return fine("computing", "memory", text);
-    lacks(State::lacking, "computing", "memory",
+    check(facts_.memory_free >= facts_.window_memory, "memory", text,
           text + "; the window may take " + gigabytes(facts_.window_memory) + " with the bundled model",
           "end other programs, or run shorter prompts");
   }
@@ -75,60 +77,41 @@ class Examiner {
   void window() {
     const OpenGlFacts& gl = facts_.open_gl;
     const bool display = !gl.display.empty();
-    if (display) {
-      fine("window", "display", gl.display);
-    } else {
-      lacks(
-          State::lacking, "window", "display", "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
+    check(display, "display", gl.display, "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
           "start headscope in a desktop session, or with ssh -X; every command but the window works without");
-    }
-    if (!gl.renderer.empty()) return fine("window", "OpenGL", gl.renderer);
-    lacks(display ? State::broken : State::lacking, "window", "OpenGL",
-          gl.problem.empty() ? "no OpenGL 3.3" : gl.problem,
+    check(!gl.renderer.empty(), "OpenGL", gl.renderer, gl.problem.empty() ? "no OpenGL 3.3" : gl.problem,
           gl.surfaceless.empty() ? install("libgl1 libegl1 libgl1-mesa-dri")
                                  : "drivers are here (" + gl.surfaceless +
-                                       "): see that DISPLAY names a display that this user may open");
+                                       "): see that DISPLAY names a display that this user may open",
+          display ? State::broken : State::lacking);
   }
 
   void fonts() {
     const FontFacts& fonts = facts_.fonts;
-    if (!fonts.problem.empty())
-      return lacks(State::broken, "fonts", "regular", "none", install("fonts-inter fonts-dejavu-core"));
-    fine("fonts", "regular", fonts.regular.string());
+    const bool any = fonts.problem.empty();
+    check(any, "regular", fonts.regular.string(), "none", install("fonts-inter fonts-dejavu-core"),
+          State::broken);
+    if (!any) return;
+    const auto style = [&](const char* name, const std::filesystem::path& file, const char* package) {
+      check(file != fonts.regular, name, file.string(), "none; the regular one stands in", install(package));
+    };
     style("medium", fonts.medium, "fonts-inter");
     style("bold", fonts.bold, "fonts-inter");
     style("mono", fonts.mono, "fonts-dejavu-core");
-    for (const ScriptFact& script : fonts.scripts) {
-      if (script.shown) {
-        fine("fonts", script.name, "shown");
-      } else {
-        lacks(State::lacking, "fonts", script.name, "shown as boxes with the characters' numbers",
-              install(script.package));
-      }
-    }
-  }
-
-  void style(const char* name, const std::filesystem::path& file, const char* package) {
-    if (file != facts_.fonts.regular) return fine("fonts", name, file.string());
-    lacks(State::lacking, "fonts", name, "none; the regular one stands in", install(package));
+    for (const ScriptFact& script : fonts.scripts)
+      check(script.shown, script.name, "shown", "shown as boxes with the characters' numbers",
+            install(script.package));
   }
 
   void models() {
     const ModelFact& bundled = facts_.bundled;
-    if (bundled.problem.empty()) {
-      fine("models", "bundled", bundled.folder.string());
-    } else {
-      lacks(State::broken, "models", "bundled", bundled.problem,
-            "install headscope again, or name a model with --model");
-    }
+    check(bundled.problem.empty(), "bundled", bundled.folder.string(), bundled.problem,
+          "install headscope again, or name a model with --model", State::broken);
     if (!facts_.cache) {
-      lacks(State::lacking, "models", "cache", "none: HOME is not set",
-            "set HOME or HF_HOME, or name models by their folders");
-    } else if (facts_.cached.empty()) {
-      lacks(State::lacking, "models", "cache", "no GPT-2 in " + facts_.cache->string(),
-            "headscope get gpt2, or name a model's folder with --model");
+      lacks("cache", "none: HOME is not set", "set HOME or HF_HOME, or name models by their folders");
     } else {
-      fine("models", "cache", facts_.cache->string());
+      check(!facts_.cached.empty(), "cache", facts_.cache->string(), "no GPT-2 in " + facts_.cache->string(),
+            "headscope get gpt2, or name a model's folder with --model");
     }
     for (const ModelFact& model : facts_.cached) folder(model, "headscope get " + model.name);
     for (const ModelFact& model : facts_.recent)
@@ -136,23 +119,19 @@ class Examiner {
   }
 
   void folder(const ModelFact& model, const std::string& remedy) {
-    if (model.problem.empty()) return fine("models", model.name, model.folder.string());
-    lacks(State::lacking, "models", model.name, model.problem, remedy);
+    check(model.problem.empty(), model.name, model.folder.string(), model.problem, remedy);
   }
 
-  void rest() {
+  void desktop() {
     if (!facts_.settings) {
-      lacks(State::lacking, "desktop", "settings", "not kept: neither XDG_CONFIG_HOME nor HOME is set",
-            "set one of them");
-    } else if (!facts_.settings_problem.empty()) {
-      lacks(State::lacking, "desktop", "settings", facts_.settings_problem,
-            "mend or remove the file; headscope writes it anew");
+      lacks("settings", "not kept: neither XDG_CONFIG_HOME nor HOME is set", "set one of them");
     } else {
-      fine("desktop", "settings", facts_.settings->string());
+      check(facts_.settings_problem.empty(), "settings", facts_.settings->string(), facts_.settings_problem,
+            "mend or remove the file; headscope writes it anew");
     }
     if (facts_.open_gl.display.empty()) return;
-    if (!facts_.clipboard.empty()) return fine("desktop", "clipboard", facts_.clipboard.string());
-    lacks(State::lacking, "desktop", "clipboard", "pictures cannot be copied, only written to files",
+    check(!facts_.clipboard.empty(), "clipboard", facts_.clipboard.string(),
+          "pictures cannot be copied, only written to files",
           install(facts_.open_gl.display.starts_with("Wayland") ? "wl-clipboard" : "xclip"));
   }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -62,47 +63,43 @@ std::string why_not(const fs::path& folder, const std::error_code& error) {
   return "The folder " + name + " cannot be read: " + error.message() + ".";
 }
 
+/// What the browser shows it as; nothing: not at all.
+std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
+  using Kind = FolderEntry::Kind;
+  const std::string name = path.filename().string();
+  std::error_code unreadable;
+  if (name.starts_with('.')) return std::nullopt;
+  if (fs::is_directory(path, unreadable)) return is_gpt2(path) ? Kind::model : Kind::folder;
+  if (!fs::is_regular_file(path, unreadable)) return std::nullopt;
+  if (name.ends_with(".headscope")) return Kind::session;
+  if (name.ends_with(".safetensors"))
+    return PatternFile::is_one(path) ? std::optional(Kind::patterns) : std::nullopt;
+  return name != "merges.txt" && may_hold_prompts(path) ? std::optional(Kind::prompts) : std::nullopt;
+}
+
+/// Why a folder cannot be listed, without looking at it; empty: it may be.
+std::string problem_of(const fs::path& folder) {
+  if (folder.empty()) return "Type the path of a folder.";
+  if (folder.is_relative()) return folder.string() + " is not a whole path: it has to begin with / or ~/.";
+  return "";
+}
+
 void fill(FolderListing& listing) {
   const fs::path& folder = listing.folder;
-  if (folder.empty()) {
-    listing.problem = "Type the path of a folder.";
-    return;
-  }
-  if (folder.is_relative()) {
-    listing.problem = folder.string() + " is not a whole path: it has to begin with / or ~/.";
-    return;
-  }
+  listing.problem = problem_of(folder);
+  if (!listing.problem.empty()) return;
   std::error_code error;
   fs::directory_iterator at(folder, error);
   if (error) {
     listing.problem = why_not(folder, error);
     return;
   }
-  std::vector<FolderEntry> entries;
-  for (; at != fs::directory_iterator(); at.increment(error)) {
-    const fs::path& path = at->path();
-    std::string name = path.filename().string();
-    std::error_code unreadable;
-    if (name.starts_with('.')) continue;
-    if (name.ends_with(".headscope") && fs::is_regular_file(path, unreadable)) {
-      entries.push_back({std::move(name), false, true});
-      continue;
-    }
-    if (name.ends_with(".safetensors") && fs::is_regular_file(path, unreadable)) {
-      if (PatternFile::is_one(path)) entries.push_back({std::move(name), false, false, true});
-      continue;
-    }
-    if (name != "merges.txt" && may_hold_prompts(path) && fs::is_regular_file(path, unreadable)) {
-      entries.push_back({std::move(name), false, false, false, true});
-      continue;
-    }
-    if (!fs::is_directory(path, unreadable)) continue;
-    entries.push_back({std::move(name), is_gpt2(path)});
-  }
+  for (; at != fs::directory_iterator(); at.increment(error))
+    if (const auto kind = kind_of(at->path()))
+      listing.entries.push_back({at->path().filename().string(), *kind});
   if (error) listing.problem = why_not(folder, error);  // it was unplugged, say: what came before stays
-  std::ranges::sort(entries, natural_less, &FolderEntry::name);
+  std::ranges::sort(listing.entries, natural_less, &FolderEntry::name);
   listing.is_model = is_gpt2(folder);
-  listing.entries = std::move(entries);
   fs::path real = fs::canonical(folder, error);
   if (!error) listing.folder = std::move(real);
 }
@@ -115,6 +112,7 @@ FolderListing list_folder(const fs::path& folder) noexcept {
     listing.folder = folder;
     fill(listing);
   } catch (const std::exception&) {  // no memory for so many names
+    listing.entries.clear();
     listing.problem = "The folder has too much in it to be shown.";
   }
   return listing;

@@ -8,21 +8,20 @@ namespace headscope::app {
 
 /// One line of the folder browser.
 struct FolderEntry {
-  std::string name;          ///< any bytes
-  bool is_model = false;     ///< it has a GPT-2's config.json
-  bool is_session = false;   ///< it is no folder, but a file that headscope keeps a session in
-  bool is_patterns = false;  ///< it is no folder, but a file of attention patterns (see PatternFile)
-  bool is_prompts = false;   ///< it is no folder, but a list of prompts (see PromptList)
+  /// A folder, one with a GPT-2's config.json, or a file: a session, attention patterns (see PatternFile), a
+  /// list of prompts (see PromptList).
+  enum class Kind { folder, model, session, patterns, prompts };
+  std::string name;  ///< any bytes
+  Kind kind = Kind::folder;
   bool operator==(const FolderEntry&) const = default;
 };
 
 /// What the folder browser shows of one folder.
 struct FolderListing {
   std::filesystem::path folder;  ///< symbolic links resolved; as it was asked where it cannot be listed
-  std::vector<FolderEntry>
-      entries;  ///< folders, sessions, files of patterns and lists, but hidden ones, in natural order
-  bool is_model = false;  ///< the folder itself is one
-  std::string problem;    ///< one sentence; empty: all of it could be read
+  std::vector<FolderEntry> entries = {};  ///< all but hidden ones, in natural order
+  bool is_model = false;                  ///< the folder itself is one
+  std::string problem = {};               ///< one sentence; empty: all of it could be read
   bool operator==(const FolderListing&) const = default;
 };
 

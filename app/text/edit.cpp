@@ -10,10 +10,6 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-bool may_grow(Edit::Kind kind) {
-  return kind != Edit::Kind::other;
-}
-
 /// Lets the newest step take in the one that follows it, where both are one deed: a word typed, a key held
 /// down.
 bool joined(Edit& newest, Edit& next) {
@@ -42,15 +38,11 @@ bool joined(Edit& newest, Edit& next) {
   return true;
 }
 
-void forget_undone(TextHistory& history) {
-  for (const Edit& edit : history.undone) history.bytes -= edit.bytes();
-  history.undone.clear();
-}
-
 void remember(TextHistory& history, Edit edit) {
-  forget_undone(history);
+  for (const Edit& undone : history.undone) history.bytes -= undone.bytes();
+  history.undone.clear();
   const bool may_join = history.open && !history.done.empty();
-  history.open = may_grow(edit.kind);
+  history.open = edit.kind != Edit::Kind::other;
   if (may_join) {
     Edit& newest = history.done.back();
     const std::size_t before = newest.bytes();
@@ -77,8 +69,8 @@ void place(TextState& state, std::size_t byte, bool extend = false) {
   state.preferred_x.reset();
 }
 
-/// Every change of the text comes through here: `range` becomes `bytes`, the cursor stands after them.
-void difference(TextState& state, ByteRange range, std::string bytes, Edit::Kind kind) {
+/// All that a text becomes comes through here: `range` becomes `bytes`, the cursor stands after them.
+void replace(TextState& state, ByteRange range, std::string bytes, Edit::Kind kind) {
   if (range.empty() && bytes.empty()) return;
   const std::size_t end = range.begin + bytes.size();
   Edit edit{range.begin, state.text.substr(range.begin, range.size()), std::move(bytes), kind, state.cursor,
@@ -125,16 +117,16 @@ struct Applier {
 
   void operator()(const Insert& insert) const {
     const bool typed = insert.typed && !insert.bytes.empty();
-    difference(state, state.selection(), insert.bytes, typed ? Edit::Kind::typed : Edit::Kind::other);
+    replace(state, state.selection(), insert.bytes, typed ? Edit::Kind::typed : Edit::Kind::other);
   }
 
   void operator()(const Erase& erase) const {
-    if (!state.selection().empty()) return difference(state, state.selection(), "", Edit::Kind::other);
+    if (!state.selection().empty()) return replace(state, state.selection(), "", Edit::Kind::other);
     const std::size_t to = moved(state, erase.motion);
     const Edit::Kind kind = erase.motion == Motion::left    ? Edit::Kind::erased_back
                             : erase.motion == Motion::right ? Edit::Kind::erased_forward
                                                             : Edit::Kind::other;
-    difference(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
+    replace(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
   }
 
   void operator()(const Move& move) const {
@@ -171,36 +163,31 @@ struct Applier {
   }
 
   void operator()(const Append& append) const {
-    difference(state, {state.text.size(), state.text.size()}, append.bytes,
-               append.join ? Edit::Kind::appended : Edit::Kind::other);
+    replace(state, {state.text.size(), state.text.size()}, append.bytes,
+            append.join ? Edit::Kind::appended : Edit::Kind::other);
   }
 
-  void operator()(const Replace& replace) const {
-    if (replace.text == state.text) return place(state, state.text.size());
-    difference(state, {0, state.text.size()}, replace.text, Edit::Kind::other);
+  void operator()(const Replace& a) const {
+    if (a.text == state.text) return place(state, state.text.size());
+    replace(state, {0, state.text.size()}, a.text, Edit::Kind::other);
   }
 
-  void operator()(const Undo&) const {
+  void operator()(const Undo&) const { step(true); }
+  void operator()(const Redo&) const { step(false); }
+
+  /// Takes back the newest step of the history, or does the last one again that was taken back.
+  void step(bool back) const {
     TextHistory& history = state.history;
     history.open = false;
-    if (history.done.empty()) return;
-    Edit edit = std::move(history.done.back());
-    history.done.pop_back();
-    state.text.replace(edit.at, edit.inserted.size(), edit.removed);
-    place(state, edit.cursor_before);
-    state.anchor = edit.anchor_before;
-    history.undone.push_back(std::move(edit));
-  }
-
-  void operator()(const Redo&) const {
-    TextHistory& history = state.history;
-    history.open = false;
-    if (history.undone.empty()) return;
-    Edit edit = std::move(history.undone.back());
-    history.undone.pop_back();
-    state.text.replace(edit.at, edit.removed.size(), edit.inserted);
-    place(state, edit.at + edit.inserted.size());
-    history.done.push_back(std::move(edit));
+    auto& from = back ? history.done : history.undone;
+    if (from.empty()) return;
+    Edit edit = std::move(from.back());
+    from.pop_back();
+    const std::string &old = back ? edit.inserted : edit.removed, &now = back ? edit.removed : edit.inserted;
+    state.text.replace(edit.at, old.size(), now);
+    place(state, back ? edit.cursor_before : edit.at + now.size());
+    if (back) state.anchor = edit.anchor_before;
+    (back ? history.undone : history.done).push_back(std::move(edit));
   }
 };
 

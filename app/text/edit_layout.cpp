@@ -22,10 +22,6 @@ constexpr std::size_t kLookahead = 4;
 /// Sums of advances differ from the width of the row they fill by roundings.
 constexpr float kSlack = 0.01f;
 
-bool is_ascii(char c) {
-  return static_cast<unsigned char>(c) < 0x80;
-}
-
 /// What a grapheme means for wrapping.
 enum class Kind { letter, space, hyphen, dash, wide, wide_opening, wide_closing };
 
@@ -251,22 +247,29 @@ std::vector<CaretStop> EditMetrics::stops(std::string_view text, const EditRow& 
   return stops;
 }
 
-CaretStop stop_under(const std::vector<CaretStop>& stops, float x) {
-  const auto after = std::ranges::upper_bound(stops, x, {}, &CaretStop::x);
+namespace {
+
+/// The last stop whose place is not beyond `at`, or else the first.
+template <class At>
+CaretStop last_stop(const std::vector<CaretStop>& stops, At at, At CaretStop::*place) {
+  const auto after = std::ranges::upper_bound(stops, at, {}, place);
   return after == stops.begin() ? stops.front() : *std::prev(after);
+}
+
+}  // namespace
+
+CaretStop stop_under(const std::vector<CaretStop>& stops, float x) {
+  return last_stop(stops, x, &CaretStop::x);
+}
+
+CaretStop stop_of(const std::vector<CaretStop>& stops, std::size_t byte) {
+  return last_stop(stops, byte, &CaretStop::byte);
 }
 
 CaretStop nearest_stop(const std::vector<CaretStop>& stops, float x) {
   const auto after = std::ranges::upper_bound(stops, x, {}, &CaretStop::x);
-  if (after == stops.begin()) return stops.front();
-  if (after == stops.end()) return stops.back();
-  const CaretStop& left = *std::prev(after);
-  return x - left.x < after->x - x ? left : *after;
-}
-
-CaretStop stop_of(const std::vector<CaretStop>& stops, std::size_t byte) {
-  const auto after = std::ranges::upper_bound(stops, byte, {}, &CaretStop::byte);
-  return after == stops.begin() ? stops.front() : *std::prev(after);
+  const CaretStop left = last_stop(stops, x, &CaretStop::x);
+  return after == stops.end() || x - left.x < after->x - x ? left : *after;
 }
 
 }  // namespace headscope::app

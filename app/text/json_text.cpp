@@ -14,11 +14,8 @@ int front_character(std::string_view bytes) {
   };
   const unsigned lead = byte(0);
   if (lead < 0x80) return 1;
-  const int length = lead >= 0xC2 && lead <= 0xDF   ? 2
-                     : lead >= 0xE0 && lead <= 0xEF ? 3
-                     : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                    : 0;
-  if (length == 0) return -1;
+  if (lead < 0xC2 || lead > 0xF4) return -1;
+  const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   // The second byte's range keeps out overlong forms, surrogates and what lies beyond U+10FFFF.
   const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
@@ -48,11 +45,8 @@ std::string without_controls(std::string json) {
 }  // namespace
 
 bool is_utf8(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const int length = front_character(bytes);
-    if (length < 0) return false;
-    bytes.remove_prefix(length);
-  }
+  for (int length = 0; !bytes.empty(); bytes.remove_prefix(length))
+    if (length = front_character(bytes); length < 0) return false;
   return true;
 }
 

@@ -75,7 +75,6 @@ Frame frame_of(const TextState& state, EditMetrics& metrics, const EditorLook& l
 }
 
 struct Hit {
-  std::size_t row = 0;
   std::size_t byte = 0;
   bool upstream = false;
 };
@@ -91,7 +90,7 @@ Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, vi
   const std::vector<CaretStop> stops = metrics.stops(state.text, row);
   const float x = at.x - frame.area.x + frame.shift;
   const CaretStop stop = unit == Unit::character ? nearest_stop(stops, x) : stop_under(stops, x);
-  return {index, stop.byte, stop.byte == row.end && !row.hard};
+  return {stop.byte, stop.byte == row.end && !row.hard};
 }
 
 /// A character under the mouse beyond the end of a wrapped row is the row's last, not the next row's first.
@@ -99,13 +98,9 @@ std::size_t unit_byte(const TextState& state, const Hit& at, Unit unit) {
   return unit != Unit::character && at.upstream ? previous_grapheme(state.text, at.byte) : at.byte;
 }
 
-KeyMeaning row_key(const TextState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
-  return TextCommand(row_motion(state, metrics, motion, extend));
-}
-
+/// With Ctrl.
 KeyMeaning control_key(const TextState& state, const KeyDown& key) {
-  const bool selected = !state.selection().empty();
-  const bool shift = key.modifiers.shift;
+  const bool selected = !state.selection().empty(), shift = key.modifiers.shift;
   switch (key.key) {
     case Key::a:
       return TextCommand(SelectAll{});
@@ -119,22 +114,26 @@ KeyMeaning control_key(const TextState& state, const KeyDown& key) {
       return shift ? TextCommand(Redo{}) : TextCommand(Undo{});
     case Key::y:
       return TextCommand(Redo{});
-    case Key::left:
-      return TextCommand(Move{Motion::word_left, shift});
-    case Key::right:
-      return TextCommand(Move{Motion::word_right, shift});
     case Key::home:
       return TextCommand(Move{Motion::text_start, shift});
     case Key::end:
       return TextCommand(Move{Motion::text_end, shift});
-    case Key::backspace:
-      return TextCommand(Erase{Motion::word_left});
-    case Key::del:
-      return TextCommand(Erase{Motion::word_right});
     default:
       return {};
   }
 }
+
+struct RowKey {
+  Key key;
+  RowMotion motion;
+  bool single_line = false;  ///< also where there is but one
+};
+constexpr RowKey kRowKeys[] = {{Key::home, RowMotion::row_start, true},
+                               {Key::end, RowMotion::row_end, true},
+                               {Key::up, RowMotion::up},
+                               {Key::down, RowMotion::down},
+                               {Key::page_up, RowMotion::page_up},
+                               {Key::page_down, RowMotion::page_down}};
 
 /// What the drawing of one row needs.
 struct RowPainter {
@@ -184,36 +183,20 @@ struct RowPainter {
 
 KeyMeaning key_meaning(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                        const KeyDown& key) {
-  if (key.modifiers.alt) return {};
-  if (key.modifiers.ctrl) return control_key(state, key);
-  const bool shift = key.modifiers.shift;
+  const auto& [ctrl, shift, alt] = key.modifiers;
+  if (alt) return {};
+  const bool left = key.key == Key::left || key.key == Key::backspace;
+  const Motion motion =
+      left ? (ctrl ? Motion::word_left : Motion::left) : (ctrl ? Motion::word_right : Motion::right);
+  if (key.key == Key::left || key.key == Key::right) return TextCommand(Move{motion, shift});
+  if (key.key == Key::backspace || key.key == Key::del) return TextCommand(Erase{motion});
+  if (ctrl) return control_key(state, key);
+  if (key.key == Key::enter && !look.single_line) return TextCommand(Insert{"\n", true});
   frame_of(state, metrics, look);  // so that the rows are those on the screen
-  switch (key.key) {
-    case Key::enter:
-      return look.single_line ? KeyMeaning() : KeyMeaning(TextCommand(Insert{"\n", true}));
-    case Key::backspace:
-      return TextCommand(Erase{Motion::left});
-    case Key::del:
-      return TextCommand(Erase{Motion::right});
-    case Key::left:
-      return TextCommand(Move{Motion::left, shift});
-    case Key::right:
-      return TextCommand(Move{Motion::right, shift});
-    case Key::home:
-      return row_key(state, metrics, RowMotion::row_start, shift);
-    case Key::end:
-      return row_key(state, metrics, RowMotion::row_end, shift);
-    case Key::up:
-      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::up, shift);
-    case Key::down:
-      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::down, shift);
-    case Key::page_up:
-      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::page_up, shift);
-    case Key::page_down:
-      return look.single_line ? KeyMeaning() : row_key(state, metrics, RowMotion::page_down, shift);
-    default:
-      return {};
-  }
+  for (const RowKey& row : kRowKeys)
+    if (row.key == key.key && (row.single_line || !look.single_line))
+      return TextCommand(row_motion(state, metrics, row.motion, shift));
+  return {};
 }
 
 TextCommand typing(const TextTyped& typed) {

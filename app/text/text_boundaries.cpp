@@ -13,9 +13,6 @@ namespace {
 constexpr char32_t kJoiner = 0x200D;
 constexpr char32_t kApostrophe = 0x2019;
 
-bool is_ascii(char c) {
-  return static_cast<unsigned char>(c) < 0x80;
-}
 utf8proc_int32_t code(char32_t c) {
   return static_cast<utf8proc_int32_t>(c);
 }
@@ -76,24 +73,9 @@ class GraphemesBefore {
 
 enum class CharClass { word, space, sign, line_break };
 
+/// Letters, marks, numbers and connectors, which utf8proc has in a row.
 bool is_word_category(utf8proc_category_t category) {
-  switch (category) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-    case UTF8PROC_CATEGORY_PC:
-      return true;
-    default:
-      return false;
-  }
+  return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PC;
 }
 
 /// The class of a single character. Bytes that are no UTF-8 count as letters, so that a run of them is

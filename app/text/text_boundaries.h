@@ -8,6 +8,10 @@ namespace headscope::app {
 // well-formed character counts as a character of its own. All offsets are bytes; those beyond the end count
 // as the end.
 
+inline bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
+
 /// Bytes [begin, end).
 struct ByteRange {
   std::size_t begin = 0;

@@ -23,10 +23,6 @@ std::string label_at(const ViewContext& c, int position) {
   return "“" + c.run->tokens.labels[position] + "”";
 }
 
-std::string whole(std::int64_t n) {
-  return grouped(n);
-}
-
 /// The chosen key, else the one with the largest weight; -1: not known yet.
 int key_of(const ViewContext& c) {
   if (c.selection.key >= 0) return c.selection.key;
@@ -53,6 +49,10 @@ std::string probability_of(const NextToken& next, int id) {
   return percent(std::exp(logit - model::log_sum_exp(next.logits)));
 }
 
+int best_guess(const NextToken& next) {
+  return model::largest_logits(next.logits, 1).front().id;
+}
+
 /// Empty: not known yet.
 struct Number {
   std::string_view name;
@@ -63,22 +63,22 @@ constexpr std::array kNumbers{
     Number{"model", [](const ViewContext& c) { return c.run->model->name; }},
     Number{"parameters",
            [](const ViewContext& c) {
-             return whole(static_cast<std::int64_t>(c.run->model->transformer->parameter_count()));
+             return grouped(static_cast<std::int64_t>(c.run->model->transformer->parameter_count()));
            }},
-    Number{"layers", [](const ViewContext& c) { return whole(config(c).n_layer); }},
-    Number{"heads", [](const ViewContext& c) { return whole(config(c).n_head); }},
-    Number{"all_heads", [](const ViewContext& c) { return whole(config(c).n_layer * config(c).n_head); }},
-    Number{"d_model", [](const ViewContext& c) { return whole(config(c).n_embd); }},
-    Number{"d_head", [](const ViewContext& c) { return whole(config(c).n_embd / config(c).n_head); }},
-    Number{"d_mlp", [](const ViewContext& c) { return whole(config(c).n_inner); }},
-    Number{"vocabulary", [](const ViewContext& c) { return whole(config(c).vocab_size); }},
-    Number{"n_ctx", [](const ViewContext& c) { return whole(config(c).n_ctx); }},
-    Number{"tokens", [](const ViewContext& c) { return whole(c.run->tokens.length()); }},
-    Number{"bytes", [](const ViewContext& c) { return whole(std::ssize(c.run->prompt.text)); }},
+    Number{"layers", [](const ViewContext& c) { return grouped(config(c).n_layer); }},
+    Number{"heads", [](const ViewContext& c) { return grouped(config(c).n_head); }},
+    Number{"all_heads", [](const ViewContext& c) { return grouped(config(c).n_layer * config(c).n_head); }},
+    Number{"d_model", [](const ViewContext& c) { return grouped(config(c).n_embd); }},
+    Number{"d_head", [](const ViewContext& c) { return grouped(config(c).n_embd / config(c).n_head); }},
+    Number{"d_mlp", [](const ViewContext& c) { return grouped(config(c).n_inner); }},
+    Number{"vocabulary", [](const ViewContext& c) { return grouped(config(c).vocab_size); }},
+    Number{"n_ctx", [](const ViewContext& c) { return grouped(config(c).n_ctx); }},
+    Number{"tokens", [](const ViewContext& c) { return grouped(c.run->tokens.length()); }},
+    Number{"bytes", [](const ViewContext& c) { return grouped(std::ssize(c.run->prompt.text)); }},
     Number{"token", [](const ViewContext& c) { return label_at(c, c.selection.query); }},
-    Number{"position", [](const ViewContext& c) { return whole(c.selection.query); }},
-    Number{"id", [](const ViewContext& c) { return whole(c.run->run->tokens[c.selection.query]); }},
-    Number{"seen", [](const ViewContext& c) { return whole(c.selection.query + 1); }},
+    Number{"position", [](const ViewContext& c) { return grouped(c.selection.query); }},
+    Number{"id", [](const ViewContext& c) { return grouped(c.run->run->tokens[c.selection.query]); }},
+    Number{"seen", [](const ViewContext& c) { return grouped(c.selection.query + 1); }},
     Number{"layer", [](const ViewContext& c) { return std::to_string(c.selection.layer); }},
     Number{"head", [](const ViewContext& c) { return std::to_string(c.selection.head); }},
     Number{"key",
@@ -104,26 +104,23 @@ constexpr std::array kNumbers{
     Number{"probability",
            [](const ViewContext& c) -> std::string {
              const auto next = current_next(c);
-             return next ? probability_of(*next, model::largest_logits(next->logits, 1).front().id) : "";
+             return next ? probability_of(*next, best_guess(*next)) : "";
            }},
-    // Of what is changed: the first guess without it, its probability then, and now.
+    // Of what is edited: the first guess without it, its probability then, and now.
     Number{"guess_before",
-           [](const ViewContext& c) -> std::string {
+           [](const ViewContext& c) {
              const auto before = next_before(c);
-             if (!before) return "";
-             return "“" + label_of(c, model::largest_logits(before->logits, 1).front().id) + "”";
+             return before ? "“" + label_of(c, best_guess(*before)) + "”" : "";
            }},
     Number{"probability_before",
            [](const ViewContext& c) -> std::string {
              const auto before = next_before(c);
-             return before ? probability_of(*before, model::largest_logits(before->logits, 1).front().id)
-                           : "";
+             return before ? probability_of(*before, best_guess(*before)) : "";
            }},
     Number{"probability_of_it",
            [](const ViewContext& c) -> std::string {
              const auto before = next_before(c), now = current_next(c);
-             if (!before || !now) return "";
-             return probability_of(*now, model::largest_logits(before->logits, 1).front().id);
+             return before && now ? probability_of(*now, best_guess(*before)) : "";
            }},
 };
 

@@ -41,7 +41,7 @@ class Parser {
   Tour parse() {
     next();
     tour_.id = std::filesystem::path(file_).stem().string();
-    while (at_end_ == false && line_.empty()) next();
+    while (!at_end_ && line_.empty()) next();
     if (at_end_ || !line_.starts_with("# ")) fail("\"# title of the tour\"");
     tour_.title = title(2);
     next();
@@ -49,7 +49,7 @@ class Parser {
     for (const std::string& words : paragraphs(false))
       tour_.about += (tour_.about.empty() ? "" : " ") + words;
     if (tour_.about.empty()) fail("a paragraph about the tour");
-    hold_paragraph(tour_.about, about);
+    require_length(tour_.about, kMostBytesInParagraph, "a paragraph", about);
     while (!at_end_) tour_.stops.push_back(stop());
     if (tour_.stops.empty()) fail("\"## title of a stop\"");
     if (!tour_.stops.front().prompt) fail_at(first_stop_, "\"- prompt: words\" at the first stop", "none");
@@ -79,16 +79,14 @@ class Parser {
   /// What follows the `marks` of a heading.
   std::string title(std::size_t marks) const {
     std::string words(trimmed(line_.substr(marks)));
-    if (words.size() > kMostBytesInTitle)
-      fail_at(number_, "at most " + std::to_string(kMostBytesInTitle) + " bytes in a title",
-              std::to_string(words.size()));
+    require_length(words, kMostBytesInTitle, "a title", number_);
     return words;
   }
 
-  void hold_paragraph(const std::string& words, int number) const {
-    if (words.size() > kMostBytesInParagraph)
-      fail_at(number, "at most " + std::to_string(kMostBytesInParagraph) + " bytes in a paragraph",
-              std::to_string(words.size()));
+  void require_length(const std::string& words, std::size_t most, const std::string& where,
+                      int number) const {
+    if (words.size() > most)
+      fail_at(number, "at most " + std::to_string(most) + " bytes in " + where, std::to_string(words.size()));
   }
 
   /// Up to the next heading. With `numbers` each name in braces has to be one, all of it in one line.
@@ -106,7 +104,7 @@ class Parser {
       if (!all.back().empty()) all.back() += ' ';
       all.back() += line_;
       open = true;
-      hold_paragraph(all.back(), number_);
+      require_length(all.back(), kMostBytesInParagraph, "a paragraph", number_);
       for (const std::string_view name : numbers ? numbers_in(all.back()) : std::vector<std::string_view>())
         if (!is_number_name(name)) fail("one of the numbers " + number_names() + " in braces");
     }

@@ -21,7 +21,7 @@ struct TourStop {
       token;  ///< words of the prompt whose last token is the query, or "last"; as before
   std::optional<std::string> key;  ///< likewise, of the key; nothing: none is chosen
   std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< at this stop alone
-  std::string edits;  ///< what is changed at this stop alone, as parse_edits reads it; empty: nothing
+  std::string edits;  ///< the edits at this stop alone, as parse_edits reads them; empty: none
   const Wait* wait = nullptr;        ///< null: nothing
   std::vector<std::string> caption;  ///< paragraphs; {words} in them are numbers of the run: see numbers.h
 };

@@ -7,21 +7,16 @@ namespace headscope::app {
 std::span<const Wait> waits() {
   static constexpr Wait kWaits[] = {
       {"head", "Now choose another head.",
-       [](const ViewState& entered, const ViewState& now) {
-         return now.selection.layer != entered.selection.layer ||
-                now.selection.head != entered.selection.head;
+       [](const ViewState& a, const ViewState& b) {
+         return a.selection.layer != b.selection.layer || a.selection.head != b.selection.head;
        },
        true},
       {"query", "Now click another token.",
-       [](const ViewState& entered, const ViewState& now) {
-         return now.selection.query != entered.selection.query;
-       }},
+       [](const ViewState& a, const ViewState& b) { return a.selection.query != b.selection.query; }},
       {"key", "Now click a key.",
-       [](const ViewState& entered, const ViewState& now) {
-         return now.selection.key != entered.selection.key;
-       }},
+       [](const ViewState& a, const ViewState& b) { return a.selection.key != b.selection.key; }},
       {"view", "Now open another view.",
-       [](const ViewState& entered, const ViewState& now) { return now.view != entered.view; }},
+       [](const ViewState& a, const ViewState& b) { return a.view != b.view; }},
   };
   return kWaits;
 }

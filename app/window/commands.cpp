@@ -19,14 +19,16 @@ Maybe toggle_help(const UiState& s) {
   return ShowDialog{s.dialog == Dialog::help ? Dialog::none : Dialog::help};
 }
 
-Maybe revisit(const UiState& s, bool forward) {
-  if ((forward ? s.visits.after : s.visits.before).empty()) return {};
-  return Revisit{forward};
+template <bool kForward>
+Maybe revisit(const UiState& s) {
+  if ((kForward ? s.visits.after : s.visits.before).empty()) return {};
+  return Revisit{kForward};
 }
 
-Maybe undo_edits(const UiState& s, bool forward) {
-  if ((forward ? s.edits.after : s.edits.before).empty()) return {};
-  return UndoEdits{forward};
+template <bool kForward>
+Maybe undo_edits(const UiState& s) {
+  if ((kForward ? s.edits.after : s.edits.before).empty()) return {};
+  return UndoEdits{kForward};
 }
 
 Maybe toggle_tours(const UiState& s) {
@@ -34,141 +36,118 @@ Maybe toggle_tours(const UiState& s) {
   return s.tour.open ? Action(CloseTour{}) : Action(OpenTour{});
 }
 
-Maybe step_stop(const UiState& s, int by) {
+template <int kBy>
+Maybe step_stop(const UiState& s) {
   if (!s.tour.open || s.tour.tour < 0) return {};
-  const int stop = s.tour.stop + by;
+  const int stop = s.tour.stop + kBy;
   const auto& stops = s.tours[s.tour.tour].stops;
   if (stop < 0 || stop >= std::ssize(stops)) return {};
   return GoToStop{stop};
 }
 
 using Id = CommandId;
-constexpr std::size_t kCommands = static_cast<std::size_t>(Id::quit) + 1;
 constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
-const auto& table() {
-  static constexpr std::array<Command, kCommands> kTable{{
-      {Id::export_view, Key::e, kCtrl, "Export…", "export a picture or its numbers",
-       [](const UiState&) -> Maybe { return ShowDialog{Dialog::export_}; }},
-      {Id::copy_numbers, Key::c, kCtrlShift, "Copy the numbers",
-       "copy the numbers of the view, for a spreadsheet",
-       [](const UiState&) -> Maybe { return CopyNumbers{}; }},
-      {Id::examples, Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples},
-      {Id::models, Key::m, kCtrl, "Models", "the models of this machine", nullptr, Menu::models},
-      {Id::save_session, Key::s, kCtrl, "Save the session", "save the session: all that is on the screen",
-       [](const UiState& s) -> Maybe {
-         if (!s.session.empty()) return SaveSession{s.session, true};
-         return ShowDialog{Dialog::save};
-       }},
-      {Id::save_session_as, Key::s, kCtrlShift, "Save the session as…", "save it under another name",
-       [](const UiState&) -> Maybe { return ShowDialog{Dialog::save}; }},
-      {Id::sessions, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
-      {Id::open, Key::o, kCtrl, "Open a model…", "open a model from a folder, a session or a figure's recipe",
-       [](const UiState&) -> Maybe { return ShowDialog{Dialog::open}; }},
-      {Id::generate, Key::g, kCtrl, "Generate", "generate token by token, stop",
-       [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
-      {Id::start_token, Key::b, kCtrl, "Start token first", "start token first, on and off",
-       [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
-      {Id::edits, Key::i, kCtrl, "Change the computation",
-       "change the computation: the strip of changes, and away with it",
-       [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }},
-      {Id::all_edits_off, Key::i, kCtrlShift, "All changes off", "all changes off, and on again",
-       [](const UiState& s) -> Maybe {
-         if (s.edits.list.edits.empty()) return {};
-         return SwitchEdits{!s.edits.list.all_off};
-       }},
-      {Id::undo_edit, Key::u, kCtrl, "Undo the last change", "undo the last change of the computation",
-       [](const UiState& s) -> Maybe { return undo_edits(s, false); }},
-      {Id::redo_edit, Key::u, kCtrlShift, "Redo it", "and again",
-       [](const UiState& s) -> Maybe { return undo_edits(s, true); }},
-      {Id::second_prompt, Key::p, kCtrl, "A second prompt",
-       "a second prompt to compare with, and away with it",
-       [](const UiState& s) -> Maybe {
-         return CompareWith{!s.second.on, s.second.alignment};
-       }},
-      {Id::second_model, Key::m, kCtrlShift, "A second model…", "a second model to compare with", nullptr,
-       Menu::second_model},
-      {Id::next_side, Key::p, kCtrlShift, "Changed, original, difference",
-       "changed, original (first, second prompt or model), difference",
-       [](const UiState& s) -> Maybe {
-         if (!compares(s)) return {};
-         return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
-       }},
-      {Id::layer_above, Key::up, kAlt, "", "layer above",
-       [](const UiState&) -> Maybe {
-         return MoveHead{-1, 0};
-       },
-       kNoMenu, kRepeats},
-      {Id::layer_below, Key::down, kAlt, "", "layer below",
-       [](const UiState&) -> Maybe {
-         return MoveHead{1, 0};
-       },
-       kNoMenu, kRepeats},
-      {Id::head_before, Key::left, kAltShift, "", "head before",
-       [](const UiState&) -> Maybe {
-         return MoveHead{0, -1};
-       },
-       kNoMenu, kRepeats},
-      {Id::head_after, Key::right, kAltShift, "", "head after",
-       [](const UiState&) -> Maybe {
-         return MoveHead{0, 1};
-       },
-       kNoMenu, kRepeats},
-      {Id::query_before, Key::up, kCtrl, "", "query before",
-       [](const UiState&) -> Maybe { return MoveQuery{-1}; }, kNoMenu, kRepeats},
-      {Id::query_after, Key::down, kCtrl, "", "query after",
-       [](const UiState&) -> Maybe { return MoveQuery{1}; }, kNoMenu, kRepeats},
-      {Id::former_view, Key::page_up, kCtrl, "", "former view",
-       [](const UiState&) -> Maybe { return StepView{-1}; }},
-      {Id::next_view, Key::page_down, kCtrl, "", "next view",
-       [](const UiState&) -> Maybe { return StepView{1}; }},
-      {Id::back, Key::left, kAlt, "Back", "what was looked at before",
-       [](const UiState& s) -> Maybe { return revisit(s, false); }, kNoMenu, kRepeats},
-      {Id::forward, Key::right, kAlt, "Forward", "and again what came after it",
-       [](const UiState& s) -> Maybe { return revisit(s, true); }, kNoMenu, kRepeats},
-      {Id::tours, Key::none, kNone, "Tours", "guided walks, and away with them", toggle_tours},
-      {Id::stop_before, Key::page_up, kAlt, "", "the stop before, of a tour",
-       [](const UiState& s) -> Maybe { return step_stop(s, -1); }},
-      {Id::next_stop, Key::page_down, kAlt, "", "the next stop",
-       [](const UiState& s) -> Maybe { return step_stop(s, 1); }},
-      {Id::two_views, Key::d, kCtrl, "Two views side by side",
-       "a second view beside the first, and away again",
-       [](const UiState& s) -> Maybe { return toggle_beside(s); }},
-      {Id::usual_panes, Key::none, kNone, "Panes as wide as at first", "",
-       [](const UiState&) -> Maybe { return SetPanes{}; }},
-      {Id::light_or_dark, Key::t, kCtrl, "Light or dark", "light or dark",
-       [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
-      {Id::larger_text, Key::equal, kCtrl, "Larger text", "larger text",
-       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats, kInDialogs},
-      {Id::smaller_text, Key::minus, kCtrl, "Smaller text", "smaller text",
-       [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
-      {Id::usual_text, Key::zero, kCtrl, "Usual text", "text of the usual size",
-       [](const UiState&) -> Maybe { return SetFontSize{kDefaultFontSize}; }, kNoMenu, kOnce, kInDialogs},
-      {Id::menu, Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
-      {Id::picture_menu, Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard",
-       nullptr, Menu::picture},
-      {Id::help, Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
-      {Id::undo, Key::z, kCtrl, "", "take back what was typed, generated or appended",
-       [](const UiState&) -> Maybe {
-         return TypeInField{Field::prompt, Undo{}};
-       },
-       kNoMenu, kRepeats},
-      {Id::redo, Key::y, kCtrl, "", "and again",
-       [](const UiState&) -> Maybe {
-         return TypeInField{Field::prompt, Redo{}};
-       },
-       kNoMenu, kRepeats},
-      {Id::quit, Key::q, kCtrl, "Quit", "quit", [](const UiState&) -> Maybe { return Quit{}; }, kNoMenu,
-       kOnce, kInDialogs},
-  }};
-  static_assert([] {
-    for (std::size_t i = 0; i < kTable.size(); ++i)
-      if (kTable[i].id != static_cast<Id>(i)) return false;
-    return true;
-  }());
-  return kTable;
+/// What is done whatever the state.
+template <auto kAction>
+Maybe always(const UiState&) {
+  return kAction;
 }
+
+template <Dialog kDialog>
+Maybe open(const UiState&) {
+  return ShowDialog{kDialog};
+}
+
+Maybe save_session(const UiState& s) {
+  return s.session.empty() ? open<Dialog::save>(s) : Maybe(SaveSession{s.session, true});
+}
+
+Maybe switch_edits(const UiState& s) {
+  if (s.edits.list.edits.empty()) return {};
+  return SwitchEdits{!s.edits.list.all_off};
+}
+
+Maybe next_side(const UiState& s) {
+  if (!compares(s)) return {};
+  return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
+}
+
+constexpr Command kTable[] = {
+    {Id::export_view, Key::e, kCtrl, "Export…", "export a picture or its numbers", open<Dialog::export_>},
+    {Id::other, Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
+     [](const UiState&) -> Maybe { return CopyNumbers{}; }},
+    {Id::examples, Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples},
+    {Id::models, Key::m, kCtrl, "Models", "the models of this machine", nullptr, Menu::models},
+    {Id::other, Key::s, kCtrl, "Save the session", "save the session: all that is on the screen",
+     save_session},
+    {Id::save_session_as, Key::s, kCtrlShift, "Save the session as…", "save it under another name",
+     open<Dialog::save>},
+    {Id::other, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
+    {Id::open, Key::o, kCtrl, "Open a model…", "open a model from a folder, a session or a figure's recipe",
+     open<Dialog::open>},
+    {Id::generate, Key::g, kCtrl, "Generate", "generate token by token, stop",
+     [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
+    {Id::start_token, Key::b, kCtrl, "Start token first", "start token first, on and off",
+     [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
+    {Id::other, Key::i, kCtrl, "Change the computation",
+     "change the computation: the strip of changes, and away with it",
+     [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }},
+    {Id::all_edits_off, Key::i, kCtrlShift, "All changes off", "all changes off, and on again", switch_edits},
+    {Id::undo_edit, Key::u, kCtrl, "Undo the last change", "undo the last change of the computation",
+     undo_edits<false>},
+    {Id::other, Key::u, kCtrlShift, "Redo it", "and again", undo_edits<true>},
+    {Id::second_prompt, Key::p, kCtrl, "A second prompt", "a second prompt to compare with, and away with it",
+     [](const UiState& s) -> Maybe {
+       return CompareWith{!s.second.on, s.second.alignment};
+     }},
+    {Id::second_model, Key::m, kCtrlShift, "A second model…", "a second model to compare with", nullptr,
+     Menu::second_model},
+    {Id::other, Key::p, kCtrlShift, "Changed, original, difference",
+     "changed, original (first, second prompt or model), difference", next_side},
+    {Id::other, Key::up, kAlt, "", "layer above", always<MoveHead{-1, 0}>, kNoMenu, kRepeats},
+    {Id::other, Key::down, kAlt, "", "layer below", always<MoveHead{1, 0}>, kNoMenu, kRepeats},
+    {Id::other, Key::left, kAltShift, "", "head before", always<MoveHead{0, -1}>, kNoMenu, kRepeats},
+    {Id::other, Key::right, kAltShift, "", "head after", always<MoveHead{0, 1}>, kNoMenu, kRepeats},
+    {Id::other, Key::up, kCtrl, "", "query before", always<MoveQuery{-1}>, kNoMenu, kRepeats},
+    {Id::other, Key::down, kCtrl, "", "query after", always<MoveQuery{1}>, kNoMenu, kRepeats},
+    {Id::other, Key::page_up, kCtrl, "", "former view", always<StepView{-1}>},
+    {Id::other, Key::page_down, kCtrl, "", "next view", always<StepView{1}>},
+    {Id::back, Key::left, kAlt, "Back", "what was looked at before", revisit<false>, kNoMenu, kRepeats},
+    {Id::forward, Key::right, kAlt, "Forward", "and again what came after it", revisit<true>, kNoMenu,
+     kRepeats},
+    {Id::other, Key::none, kNone, "Tours", "guided walks, and away with them", toggle_tours},
+    {Id::other, Key::page_up, kAlt, "", "the stop before, of a tour", step_stop<-1>},
+    {Id::other, Key::page_down, kAlt, "", "the next stop", step_stop<1>},
+    {Id::two_views, Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
+     [](const UiState& s) -> Maybe { return toggle_beside(s); }},
+    {Id::other, Key::none, kNone, "Panes as wide as at first", "",
+     [](const UiState&) -> Maybe { return SetPanes{}; }},
+    {Id::other, Key::t, kCtrl, "Light or dark", "light or dark",
+     [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
+    {Id::other, Key::equal, kCtrl, "Larger text", "larger text",
+     [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats, kInDialogs},
+    {Id::other, Key::minus, kCtrl, "Smaller text", "smaller text",
+     [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
+    {Id::other, Key::zero, kCtrl, "Usual text", "text of the usual size",
+     [](const UiState&) -> Maybe { return SetFontSize{}; }, kNoMenu, kOnce, kInDialogs},
+    {Id::other, Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
+    {Id::other, Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
+     Menu::picture},
+    {Id::other, Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
+    {Id::other, Key::z, kCtrl, "", "take back what was typed, generated or appended",
+     [](const UiState&) -> Maybe {
+       return TypeInField{Field::prompt, Undo{}};
+     },
+     kNoMenu, kRepeats},
+    {Id::other, Key::y, kCtrl, "", "and again",
+     [](const UiState&) -> Maybe {
+       return TypeInField{Field::prompt, Redo{}};
+     },
+     kNoMenu, kRepeats},
+    {Id::other, Key::q, kCtrl, "Quit", "quit", always<Quit{}>, kNoMenu, kOnce, kInDialogs},
+};
 
 std::string name_of(Key key) {
   if (key >= Key::a && key <= Key::z)
@@ -195,11 +174,11 @@ std::string written(std::string_view keys) {
 }  // namespace
 
 std::span<const Command> commands() {
-  return table();
+  return kTable;
 }
 
 const Command& command(CommandId id) {
-  return table()[static_cast<std::size_t>(id)];
+  return *std::ranges::find(kTable, id, &Command::id);
 }
 
 std::string tip_words(std::string_view words, const Command& command) {
@@ -230,12 +209,13 @@ std::vector<KeyHelp> list_of_keys() {
   std::vector<KeyHelp> lines;
   for (const Command& command : commands())
     if (command.key != Key::none) lines.push_back({keys_of(command), std::string(command.help)});
-  lines.push_back(
-      {"Tab  Shift+Tab", "the next, the former control; Space presses it, ← → move sliders and gaps"});
-  lines.push_back({"F6  Shift+F6", "the next, the former picture; the prompt is one of them"});
-  lines.push_back({"↑ ↓ ← →  Page  Home  End", "in a picture: head, query, or what is scrolled"});
-  lines.push_back({"Enter", "back into the prompt"});
-  lines.push_back({"Esc", "stop generating or loading; close what is open; back into the prompt"});
+  lines.insert(
+      lines.end(),
+      {{"Tab  Shift+Tab", "the next, the former control; Space presses it, ← → move sliders and gaps"},
+       {"F6  Shift+F6", "the next, the former picture; the prompt is one of them"},
+       {"↑ ↓ ← →  Page  Home  End", "in a picture: head, query, or what is scrolled"},
+       {"Enter", "back into the prompt"},
+       {"Esc", "stop generating or loading; close what is open; back into the prompt"}});
   const auto add = [&](std::string_view keys, std::string what) {
     if (keys.empty()) return;
     const std::string words = written(keys);

@@ -9,50 +9,23 @@
 
 namespace headscope::app {
 
-/// The commands, in the order of their table.
+/// The commands that buttons and menus speak of, too.
 enum class CommandId {
+  other,
   export_view,
-  copy_numbers,
   examples,
   models,
-  save_session,
   save_session_as,
-  sessions,
   open,
   generate,
   start_token,
-  edits,
   all_edits_off,
   undo_edit,
-  redo_edit,
   second_prompt,
   second_model,
-  next_side,
-  layer_above,
-  layer_below,
-  head_before,
-  head_after,
-  query_before,
-  query_after,
-  former_view,
-  next_view,
   back,
   forward,
-  tours,
-  stop_before,
-  next_stop,
-  two_views,
-  usual_panes,
-  light_or_dark,
-  larger_text,
-  smaller_text,
-  usual_text,
-  menu,
-  picture_menu,
-  help,
-  undo,
-  redo,
-  quit
+  two_views
 };
 
 /// What a key does wherever the caret is, as data: the keyboard, the menu of the window and the list of keys

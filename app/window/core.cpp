@@ -1,27 +1,23 @@
 #include "app/window/core.h"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
-#include "app/run/analyses/next_token.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
 #include "app/views/exported_table.h"
-#include "app/views/output/sampling_options.h"
-#include "app/window/edit_reducer.h"
 #include "app/window/exporting.h"
+#include "app/window/generation.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
-#include "model/pass/statistics.h"
 
 namespace headscope::app {
 namespace {
@@ -116,14 +112,17 @@ void require_file_name(const fs::path& path, const std::string& example) {
                              (path / example).string() + ".");
 }
 
+Action read_prompts(const fs::path& file) {
+  try {
+    return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file)), ""};
+  } catch (const std::exception& e) {
+    return PromptsRead{nullptr, e.what()};
+  }
+}
+
 CoreOptions with_environment(CoreOptions options) {
   if (!options.environment) options.environment = process_environment();
   return options;
-}
-
-/// An error stays until its cause is gone.
-bool leaves_by_itself(const Message& message) {
-  return !message.text.empty() && !message.is_error;
 }
 
 }  // namespace
@@ -205,23 +204,9 @@ void Core::run_frame(const Event* event) {
   for (const Action& action : actions) apply(action);
 }
 
-namespace {
-
-/// Tokens are drawn from what is shown, where that follows the prompt.
-bool draws_from_other(const UiState& state, const Snapshot& snapshot) {
-  return state.side == Side::baseline && !state.second.on && snapshot.run && snapshot.run->baseline;
-}
-
-Question next_shown(const UiState& state, const Snapshot& snapshot) {
-  const Question next = NextAfter{-1};
-  return draws_from_other(state, snapshot) ? next.on_baseline() : next;
-}
-
-}  // namespace
-
 void Core::ask_for(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
-  if (state_.generation.running) asked.push_back(next_shown(state_, *snapshot_));
+  if (state_.generation.running) asked.push_back(next_to_generate(state_, *snapshot_));
   const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
   if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
   if (will_say && snapshot_->second_model) asked.push_back(Question(HashOfWeights{}).on_baseline());
@@ -259,7 +244,7 @@ void Core::apply(const Action& action) {
   for (const Effect& effect : effects) carry_out(effect);
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
     message_until_.reset();
-    if (leaves_by_itself(state_.message))
+    if (!state_.message.text.empty() && !state_.message.is_error)  // an error stays until its cause is gone
       message_until_ = std::chrono::steady_clock::now() + options_.message_time;
   }
   if (const auto* edit = action.get_if<TypeInField>()) follow_caret(edit->field);
@@ -355,41 +340,8 @@ void Core::settle() {
   } while (take_results());
 }
 
-/// While generating: draws the next token as soon as the model has answered for the whole prompt.
 void Core::generate_step() {
-  if (!state_.generation.running || !snapshot_->run) return;
-  const auto known = snapshot_->answers->find(next_shown(state_, *snapshot_));
-  if (snapshot_->run->prompt != prompt_of(state_) || !known) return;
-  const auto shown = draws_from_other(state_, *snapshot_) ? snapshot_->run->baseline : snapshot_->run;
-  const PromptRun& run = *shown;
-  if (!known->value) {
-    apply(Generate{false});
-    apply(ShowMessage{known->failure, true});
-    return;
-  }
-  const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
-  if (run.tokens.length() >= run.run->config.n_ctx) {
-    apply(Generate{false});
-    apply(ShowMessage{"Generating stopped: the prompt has reached the " +
-                      std::to_string(run.run->config.n_ctx) + " tokens that this model reads."});
-    return;
-  }
-  int id = 0;
-  try {
-    id = model::draw_token(next.logits, sampling_of(state_.options), seed_of(state_.options),
-                           run.run->length());
-  } catch (const model::RunError& e) {
-    apply(Generate{false});
-    apply(ShowMessage{e.what(), true});
-    return;
-  }
-  if (id == run.model->tokenizer->end_of_text()) {
-    apply(Generate{false});
-    apply(ShowMessage{"Generating stopped: the model ended the text (<|endoftext|>)."});
-    return;
-  }
-  const auto logit = static_cast<double>(next.logits[id]);
-  apply(AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown});
+  for (const Action& action : generated(state_, *snapshot_)) apply(action);
 }
 
 void Core::carry_out(const Effect& effect) {
@@ -400,40 +352,34 @@ void Core::carry_out(const Effect& effect) {
   }
 }
 
-void Core::perform(const CopyTextEffect& effect) {
+void Core::perform(const CopyText& effect) {
   if (options_.set_clipboard) options_.set_clipboard(effect.text);
 }
 
-void Core::perform(const PasteEffect& effect) {
+void Core::perform(const Paste& effect) {
   if (options_.get_clipboard) apply(TypeInField{effect.field, Insert{options_.get_clipboard(), false}});
 }
 
 void Core::perform(const SaveEffect&) {
-  if (pulling_) {
-    unsaved_ = true;
-  } else {
-    save();
-  }
+  unsaved_ = true;
+  if (!pulling_) save();
 }
 
-void Core::perform(const ListFolderEffect& effect) {
+void Core::perform(const BrowseFolder& effect) {
   const fs::path folder = expanded(effect.folder.string(), options_.environment);
   try {
     beside_.run("folder", [folder]() -> Action { return FolderListed{list_folder(folder)}; });
   } catch (const NoThread& e) {
-    FolderListing listing;
-    listing.folder = folder;
-    listing.problem = e.what();
-    apply(FolderListed{std::move(listing)});
+    apply(FolderListed{{.folder = folder, .problem = e.what()}});
   }
 }
 
-void Core::perform(const FindModelsEffect&) {
+void Core::perform(const FindModels&) {
   if (options_.find_models)
     beside_.run("models", [find = options_.find_models]() -> Action { return ModelsFound{find()}; });
 }
 
-void Core::perform(const FetchEffect& effect) {
+void Core::perform(const FetchModel& effect) {
   fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   const auto work = [fetch = options_.fetch, model = effect.model,
                      cancelled = fetch_cancelled_](const Background<Action>::Tell& tell) -> Action {
@@ -455,11 +401,11 @@ void Core::perform(const FetchEffect& effect) {
   }
 }
 
-void Core::perform(const CancelFetchEffect&) {
+void Core::perform(const CancelFetch&) {
   *fetch_cancelled_ = true;
 }
 
-void Core::perform(const SaveSessionEffect& effect) {
+void Core::perform(const SaveSession& effect) {
   try {
     fs::path file = expanded(effect.file.string(), options_.environment);
     require_file_name(file, "tales" + std::string(kSessionExtension));
@@ -482,8 +428,9 @@ void Core::perform(const SaveSessionEffect& effect) {
   }
 }
 
-void Core::perform(const ReadSessionEffect& effect) {
+void Core::perform(const OpenFile& effect) {
   const fs::path file = expanded(effect.file.string(), options_.environment);
+  if (may_hold_prompts(file)) return beside_.run("prompts", [file] { return read_prompts(file); });
   Shelves shelves;  // of what is found by no search
   shelves.has_model = !snapshot_->model || !snapshot_->model->patterns;
   const auto add = [&](const fs::path& path, const std::string& name) {
@@ -503,17 +450,6 @@ void Core::perform(const ReadSessionEffect& effect) {
   });
 }
 
-void Core::perform(const ReadPromptsEffect& effect) {
-  const fs::path file = expanded(effect.file.string(), options_.environment);
-  beside_.run("prompts", [file]() -> Action {
-    try {
-      return PromptsRead{std::make_shared<const PromptList>(read_prompt_list(file)), ""};
-    } catch (const std::exception& e) {
-      return PromptsRead{nullptr, e.what()};
-    }
-  });
-}
-
 bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
   for (const Question& question : asked) {
     const auto known = snapshot_->answers->find(question);
@@ -527,7 +463,7 @@ bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
   return true;
 }
 
-void Core::perform(const CopyNumbersEffect& effect) {
+void Core::perform(const CopyNumbers& effect) {
   const View* view = find_view(effect.view);
   if (!view || !snapshot_->run || !options_.set_clipboard) return;
   SnapshotAnswers answers(snapshot_);
@@ -545,17 +481,18 @@ void Core::perform(const ExportEffect& effect) {
   try {
     if (!snapshot_->run) throw std::runtime_error("There is no picture yet: no prompt has been run.");
     fs::path path = expanded(form.path.edit.text, options_.environment);
-    if (!effect.copy) require_file_name(path, "figure" + std::string(extension_of(form.kind)));
+    if (!effect.action.copy) require_file_name(path, "figure" + std::string(extension_of(form.kind)));
     if (!format_of(path)) path += extension_of(form.kind);
     std::error_code error;
-    if (!effect.copy && !effect.replace && fs::exists(path, error)) return apply(ExportEnded{How::exists});
+    if (!effect.action.copy && !effect.action.replace && fs::exists(path, error))
+      return apply(ExportEnded{How::exists});
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const Shown shown{state_, snapshot_, options_.fonts, frame_, window_.pictures, options_.window.precision};
-    const FileFormat format = effect.copy ? FileFormat::png : format_of(path).value();
+    const FileFormat format = effect.action.copy ? FileFormat::png : format_of(path).value();
     const auto bytes =
         exported_bytes(form, format, shown, answers, [&] { return all_there(effect, answers->asked()); });
     if (!bytes) return apply(ExportEnded{How::waits});
-    if (effect.copy) {
+    if (effect.action.copy) {
       beside_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {
         std::string problem = copy_picture(clipboard, png);
         if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
@@ -623,11 +560,6 @@ void Core::close() {
   const std::string problem = keep();
   if (!problem.empty())
     throw std::runtime_error(problem + "; what the window showed is not kept for the next start");
-}
-
-void Core::set_window_size(int width, int height) {
-  window_width_ = width;
-  window_height_ = height;
 }
 
 }  // namespace headscope::app

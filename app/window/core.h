@@ -80,7 +80,8 @@ class Core {
   const Moment& moment() const { return memory_.moment; }
   Settings settings() const;
 
-  void set_window_size(int width, int height);  ///< to be remembered
+  /// To be remembered.
+  void set_window_size(int width, int height) { window_width_ = width, window_height_ = height; }
 
   /// The window closes: keeps for the next start what it shows, and how. Throws std::runtime_error (one
   /// sentence) where that cannot be written. The destructor does the same without a word, where this was not
@@ -90,18 +91,17 @@ class Core {
  private:
   void run_frame(const Event* event);
   void carry_out(const Effect& effect);
-  void perform(const ExportEffect& effect);
-  void perform(const CopyNumbersEffect& effect);
-  void perform(const CopyTextEffect& effect);
-  void perform(const PasteEffect& effect);
-  void perform(const ListFolderEffect& effect);
-  void perform(const FindModelsEffect& effect);
-  void perform(const FetchEffect& effect);
-  void perform(const CancelFetchEffect&);
   void perform(const SaveEffect&);
-  void perform(const SaveSessionEffect& effect);
-  void perform(const ReadSessionEffect& effect);
-  void perform(const ReadPromptsEffect& effect);
+  void perform(const ExportEffect& effect);
+  void perform(const CopyNumbers& effect);
+  void perform(const CopyText& effect);
+  void perform(const Paste& effect);
+  void perform(const BrowseFolder& effect);
+  void perform(const FindModels&);
+  void perform(const FetchModel& effect);
+  void perform(const CancelFetch&);
+  void perform(const SaveSession& effect);
+  void perform(const OpenFile& effect);
   /// Whether all that an export asked is known, whole. If not, the effect waits for it and is carried out
   /// then. Throws std::runtime_error with the sentence of what failed.
   bool all_there(const Effect& effect, const std::vector<Question>& asked);

@@ -49,7 +49,7 @@ class Keys {
     if (const PlacedField* field = placed(moment_.field)) add(TypeInField{field->field, typing(e)});
   }
 
-  /// Of each kind the first: a model, one to compare with, what a session or a list is. Says what is left.
+  /// Takes the first of each kind: a model, one to compare with, a session, a list. Says which are left.
   void operator()(const FilesDropped& e) {
     std::string left;
     Dropped taken;
@@ -79,7 +79,7 @@ class Keys {
     if (!folder && is_for_open_file(path)) {
       bool& same = may_hold_prompts(path) ? taken.list : taken.session;
       if (std::exchange(same, true) || (!may_hold_prompts(path) && taken.model)) return false;
-      if (!may_hold_prompts(path)) taken.model = taken.second = true;  // which are of the session
+      if (!may_hold_prompts(path)) taken.model = taken.second = true;  // the session's
       add(OpenFile{path});
       return true;
     }
@@ -278,10 +278,7 @@ class Keys {
           placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
       if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat});
     }
-    const bool moves = e.key == Key::left || e.key == Key::right || e.key == Key::up || e.key == Key::down ||
-                       e.key == Key::home || e.key == Key::end || e.key == Key::page_up ||
-                       e.key == Key::page_down;
-    if (moves) return;
+    if (e.key >= Key::left && e.key <= Key::page_down) return;  // those that move
     if (const PlacedField* prompt = this->placed(Field::prompt); prompt && field_key(*prompt, e))
       focus(Field::prompt);
   }

@@ -31,58 +31,59 @@ ViewContext make_context(const View* view, const UiState& state, const Snapshot&
 
 namespace {
 
-using Said = std::pair<Question, std::shared_ptr<const Answer>>;
+using Reply = std::pair<Question, std::shared_ptr<const Answer>>;
 
-/// Asks another and remembers what it said.
+/// Asks another and remembers its replies.
 class RecordedAnswers final : public Answers {
  public:
   explicit RecordedAnswers(SnapshotAnswers& asked) : asked_(asked) {}
 
   std::shared_ptr<const Answer> ask(const Question& question) override {
-    for (const auto& [known, answer] : said_)
+    for (const auto& [known, answer] : replies_)
       if (known == question) return answer;
-    said_.emplace_back(question, asked_.ask(question));
-    return said_.back().second;
+    replies_.emplace_back(question, asked_.ask(question));
+    return replies_.back().second;
   }
-  std::vector<Said> said() && { return std::move(said_); }
+  std::vector<Reply> replies() && { return std::move(replies_); }
 
  private:
   SnapshotAnswers& asked_;
-  std::vector<Said> said_;
+  std::vector<Reply> replies_;
 };
 
-/// What a former picture was told; of its run, and no other, more can be asked.
-class FormerAnswers final : public Answers {
+/// The replies that a previous picture had; of its run, and no other, more can be asked.
+class PreviousAnswers final : public Answers {
  public:
-  FormerAnswers(std::vector<Said> said, std::shared_ptr<SnapshotAnswers> more)
-      : said_(std::move(said)), more_(std::move(more)) {}
+  PreviousAnswers(std::vector<Reply> replies, std::shared_ptr<SnapshotAnswers> more)
+      : replies_(std::move(replies)), more_(std::move(more)) {}
 
   std::shared_ptr<const Answer> ask(const Question& question) override {
-    for (const auto& [known, answer] : said_)
+    for (const auto& [known, answer] : replies_)
       if (known == question) return answer;
     return more_ ? more_->ask(question) : nullptr;
   }
 
  private:
-  std::vector<Said> said_;
+  std::vector<Reply> replies_;
   std::shared_ptr<SnapshotAnswers> more_;  // null: of another run
 };
 
-/// Whether another says the same of all that was asked. Each is asked again: what is shown is wanted.
-bool says_the_same(const std::vector<Said>& said, SnapshotAnswers& now) {
+/// Whether the same is replied now. Each question is asked again: what is shown is wanted.
+bool same_replies(const std::vector<Reply>& replies, SnapshotAnswers& now) {
   bool all = true;
-  for (const auto& [question, answer] : said) all = now.ask(question) == answer && all;
+  for (const auto& [question, answer] : replies) all = now.ask(question) == answer && all;
   return all;
 }
-/// Whether a picture of what was said is better than a former one.
-bool is_enough(const View& view, const std::vector<Said>& said) {
-  const auto known = [](const Said& s) { return s.second != nullptr; };
-  if (view.shows_parts && std::any_of(said.begin(), said.end(), known)) return true;
-  return std::all_of(said.begin(), said.end(), known);
+
+/// Whether a picture of these replies is better than a previous one.
+bool is_enough(const View& view, const std::vector<Reply>& replies) {
+  const auto known = [](const Reply& s) { return s.second != nullptr; };
+  if (view.shows_parts && std::any_of(replies.begin(), replies.end(), known)) return true;
+  return std::all_of(replies.begin(), replies.end(), known);
 }
-bool waits_for_a_quick_one(const std::vector<Said>& said) {
-  return std::any_of(said.begin(), said.end(),
-                     [](const Said& s) { return s.second == nullptr && s.first.quick(); });
+bool waits_for_a_quick_one(const std::vector<Reply>& replies) {
+  return std::any_of(replies.begin(), replies.end(),
+                     [](const Reply& s) { return s.second == nullptr && s.first.quick(); });
 }
 
 /// Whether two contexts make the same picture of a view, as far as answers do not matter.
@@ -101,7 +102,7 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
 
 struct PictureCache::Slot {
   ViewContext context;
-  std::vector<Said> said;
+  std::vector<Reply> replies;
   std::shared_ptr<const Picture> picture;
   std::shared_ptr<const std::vector<Scroll>> scrolls;
 };
@@ -110,8 +111,8 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                const std::shared_ptr<SnapshotAnswers>& answers) {
   shown_.insert(view.id);
   std::shared_ptr<const Slot>& slot = slots_[view.id];
-  if (slot && looks_same(view, slot->context, wanted) && says_the_same(slot->said, *answers))
-    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->said)};
+  if (slot && looks_same(view, slot->context, wanted) && same_replies(slot->replies, *answers))
+    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->replies)};
   RecordedAnswers recorded(*answers);
   ViewContext context = wanted;
   context.answers = &recorded;
@@ -119,17 +120,17 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
   auto scrolls = std::make_shared<const std::vector<Scroll>>(
       view.scrolls && wanted.run ? view.scrolls(context, *picture) : std::vector<Scroll>());
   ++built_;
-  std::vector<Said> said = std::move(recorded).said();
+  std::vector<Reply> replies = std::move(recorded).replies();
   context.answers = nullptr;  // whoever shows the slot brings them
-  const bool waits = waits_for_a_quick_one(said);
-  if (!is_enough(view, said) && slot && is_enough(view, slot->said) && slot->context.run) {
-    auto former =
-        std::make_shared<FormerAnswers>(slot->said, slot->context.asked == wanted.asked ? answers : nullptr);
-    ShownPicture shown{slot->picture, slot->scrolls, slot->context, former, waits};
-    shown.context.answers = former.get();
+  const bool waits = waits_for_a_quick_one(replies);
+  if (!is_enough(view, replies) && slot && is_enough(view, slot->replies) && slot->context.run) {
+    auto previous = std::make_shared<PreviousAnswers>(
+        slot->replies, slot->context.asked == wanted.asked ? answers : nullptr);
+    ShownPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits};
+    shown.context.answers = previous.get();
     return shown;
   }
-  slot = std::make_shared<const Slot>(Slot{std::move(context), std::move(said), picture, scrolls});
+  slot = std::make_shared<const Slot>(Slot{std::move(context), std::move(replies), picture, scrolls});
   return {picture, scrolls, wanted, answers, waits};
 }
 

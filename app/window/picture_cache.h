@@ -17,7 +17,7 @@ struct ShownPicture {
   std::shared_ptr<const std::vector<Scroll>> scrolls;
   ViewContext context;
   std::shared_ptr<Answers> answers;  ///< whom the context asks
-  bool stale = false;                ///< a former one: the new one waits for a quick answer
+  bool stale = false;                ///< a previous one: the new one waits for a quick answer
 };
 
 /// Pictures that were drawn last, so that moving the mouse rebuilds none of them, and so that one stays until

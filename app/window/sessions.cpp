@@ -7,7 +7,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/window/edit_reducer.h"
+#include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
 

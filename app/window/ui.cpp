@@ -17,7 +17,7 @@ using viz::Rect;
 
 namespace {
 
-/// Dear ImGui takes no item of no size, which the smallest windows have.
+/// Dear ImGui takes no item without a size, which the smallest windows have.
 ImVec2 at_least_a_pixel(const Rect& rect) {
   return {std::max(1.0F, rect.w), std::max(1.0F, rect.h)};
 }
@@ -35,18 +35,20 @@ class Named {
   Named& operator=(const Named&) = delete;
 };
 
-/// The colours of a button's face.
-class Faces {
- public:
-  Faces(Color usual, Color hovered) {
-    ImGui::PushStyleColor(ImGuiCol_Button, packed(usual));
-    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(hovered));
-    ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(hovered));
-  }
-  ~Faces() { ImGui::PopStyleColor(3); }
-  Faces(const Faces&) = delete;
-  Faces& operator=(const Faces&) = delete;
-};
+/// A button of Dear ImGui's that shows nothing but its face. `kind`: of widgets, within which names differ.
+bool face_button(const char* kind, std::string_view name, const Rect& rect, Color face, Color hovered,
+                 bool enabled = true) {
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::BeginDisabled(!enabled);
+  const Named named(name);
+  ImGui::PushStyleColor(ImGuiCol_Button, packed(face));
+  ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(hovered));
+  ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(hovered));
+  const bool pressed = ImGui::Button(kind, {rect.w, rect.h});
+  ImGui::PopStyleColor(3);
+  ImGui::EndDisabled();
+  return pressed;
+}
 
 /// What lies at once under everything that is written in the window.
 void under(const Rect& rect, Color color, float radius) {
@@ -176,7 +178,7 @@ void Ui::end_window() {
 void Ui::begin_pane(const char* id, const Rect& rect, bool card) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   if (card) ImGui::PushStyleColor(ImGuiCol_ChildBg, packed(theme().surface));
-  compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, card,
+  compat::begin_child(id, at_least_a_pixel(rect), card,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   if (card) ImGui::PopStyleColor();
   begin_scene();
@@ -190,7 +192,7 @@ void Ui::end_pane() {
 Rect Ui::begin_list(const char* id, const Rect& rect, float height) {
   row_ = 0;
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  compat::begin_child(id, {std::max(1.0F, rect.w), std::max(1.0F, rect.h)}, false, 0);
+  compat::begin_child(id, at_least_a_pixel(rect), false, 0);
   begin_scene();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy({1, height});
@@ -215,6 +217,10 @@ void Ui::scroll_by_keys() {
   if (e->key == Key::home) to = 0;
   if (e->key == Key::end) to = last;
   ImGui::SetScrollY(std::clamp(to, 0.0F, last));
+}
+
+bool Ui::is_open(Menu menu) const {
+  return moment.open == menu || ImGui::IsPopupOpen(name_of(menu).c_str());
 }
 
 std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float height) {
@@ -278,8 +284,7 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
   begin_sheet(rect, u(20));
   const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
   text(title, head, theme().text, FontStyle::bold, 1.15F);
-  if (button({head.right() - u(24), head.y + u(4), u(28), u(28)}, "×",
-             {.look = Look::plain, .tip = "Close  Esc", .name = "Close"}))
+  if (icon({head.right() - u(24), head.y + u(4), u(28), u(28)}, "×", "Close", "Close  Esc"))
     actions.emplace_back(ShowDialog{Dialog::none});
   return Rect{head.x, head.bottom() + u(8), head.w, rect.bottom() - u(16) - head.bottom() - u(8)};
 }
@@ -324,15 +329,7 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
   if (!style.enabled) ink = mix(theme().surface, theme().text, 0.4F);
   const std::string name = style.name.empty() ? std::string(label) : style.name;
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::BeginDisabled(!style.enabled);
-  bool pressed = false;
-  {
-    const Named named(name);
-    const Faces faces(face, lit);
-    pressed = ImGui::Button("##button", {rect.w, rect.h});
-  }
-  ImGui::EndDisabled();
+  const bool pressed = face_button("##button", name, rect, face, lit, style.enabled);
   note(name, rect, style.enabled, true);
   if (style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
   const float arrow = style.menu ? u(14) : 0, pad = std::min(u(8), rect.w / 8);
@@ -345,6 +342,11 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   }
   tip(style.tip, style.enabled);
   return pressed;
+}
+
+bool Ui::icon(const Rect& rect, std::string_view sign, std::string name, std::string tip, bool enabled) {
+  return button(rect, sign,
+                {.look = Look::plain, .enabled = enabled, .tip = std::move(tip), .name = std::move(name)});
 }
 
 void Ui::menu_button(const Rect& rect, std::string_view label, Menu menu, Button style) {
@@ -365,13 +367,8 @@ float Ui::button_width(std::string_view label, bool menu) const {
 }
 
 bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const std::string& words) {
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  bool pressed = false;
-  {
-    const Named named(label);
-    const Faces faces(theme().surface.with_alpha(0), mix(theme().surface, theme().text, 0.07F));
-    pressed = ImGui::Button("##tab", {rect.w, rect.h});
-  }
+  const bool pressed = face_button("##tab", label, rect, theme().surface.with_alpha(0),
+                                   mix(theme().surface, theme().text, 0.07F));
   note(std::string(label), rect, true, true);
   text(label, rect, chosen ? theme().text : theme().text_muted, FontStyle::medium, 1, viz::Align::center);
   if (chosen) fill({rect.x + u(8), rect.bottom() - u(3), rect.w - u(16), u(2.5F)}, theme().accent, u(1));
@@ -398,14 +395,9 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
     const bool on = static_cast<int>(i) == chosen;
     const Rect part{x, rect.y, std::ceil(width(s.label, FontStyle::medium)) + u(20) + spare, rect.h};
     const Color face = on ? mix(theme().surface, theme().accent, 0.18F) : theme().raised;
-    ImGui::SetCursorScreenPos({part.x, part.y});
-    ImGui::BeginDisabled(!s.enabled);
-    {
-      const Named of_segment(s.label);
-      const Faces faces(on ? face : face.with_alpha(0), mix(face, theme().text, 0.08F));
-      if (ImGui::Button("##segment", {part.w, part.h})) pressed = static_cast<int>(i);
-    }
-    ImGui::EndDisabled();
+    if (face_button("##segment", s.label, part, on ? face : face.with_alpha(0),
+                    mix(face, theme().text, 0.08F), s.enabled))
+      pressed = static_cast<int>(i);
     note(std::string(name) + " " + s.label, part, s.enabled, true);
     if (on) stroke(part, theme().accent, 1, radius);
     const Color face_of_text = on          ? theme().text

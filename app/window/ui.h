@@ -75,6 +75,12 @@ class Ui {
   void text(std::string_view words, const viz::Rect& rect, viz::Color color,
             viz::FontStyle style = viz::FontStyle::regular, float factor = 1,
             viz::Align align = viz::Align::left);
+  /// The same in small letters.
+  void small(std::string_view words, const viz::Rect& rect, viz::Color color,
+             viz::Align align = viz::Align::left) {
+    text(words, rect, color, viz::FontStyle::regular, kSmall, align);
+  }
+  static constexpr float kSmall = 0.93F;  ///< times the font's size
   /// Words wrapped to the width from the top down; returns the height used.
   float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
   float paragraph_height(std::string_view words, float width, float factor = 1) const;
@@ -95,6 +101,7 @@ class Ui {
   /// it scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
   void end_menu() { end_sheet(); }
+  bool is_open(Menu menu) const;  ///< or opens in this frame
   /// A dialog in the middle of the window with its title; returns what lies under that. Nothing: not this
   /// one.
   std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
@@ -113,6 +120,9 @@ class Ui {
   /// Whether it was pressed.
   bool button(const viz::Rect& rect, std::string_view label, const Button& style);
   float button_width(std::string_view label, bool menu = false) const;
+  /// A plain button with a sign on it.
+  bool icon(const viz::Rect& rect, std::string_view sign, std::string name, std::string tip,
+            bool enabled = true);
   /// A button that opens this menu, and is lit while it is open.
   void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
   /// Where a menu opens, below the left or the right end of its button; `otherwise`: it has none in this

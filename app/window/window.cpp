@@ -49,15 +49,12 @@ class GlfwLibrary {
   GlfwLibrary& operator=(const GlfwLibrary&) = delete;
 };
 
-struct DestroyWindow {
+struct Destroy {
   void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
-};
-using WindowHandle = std::unique_ptr<GLFWwindow, DestroyWindow>;
-
-struct DestroyCursor {
   void operator()(GLFWcursor* cursor) const { glfwDestroyCursor(cursor); }
 };
-using CursorHandle = std::unique_ptr<GLFWcursor, DestroyCursor>;
+using WindowHandle = std::unique_ptr<GLFWwindow, Destroy>;
+using CursorHandle = std::unique_ptr<GLFWcursor, Destroy>;
 
 /// As much of a size as the screen has room for.
 WindowSize on_screen(WindowSize size) {
@@ -93,12 +90,6 @@ WindowHandle create_window(int width, int height) {
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);
   return window;
-}
-
-std::string utf8(unsigned code_point) {
-  std::string text;
-  viz::append_utf8(text, code_point);
-  return text;
 }
 
 Key letter(int from_a) {
@@ -150,30 +141,17 @@ class Shell {
  public:
   Shell(GLFWwindow* window, Core& core, GlScreen& screen) : window_(window), core_(core), screen_(screen) {
     glfwSetWindowUserPointer(window, this);
-    glfwSetCursorPosCallback(
-        window, [](GLFWwindow* w, double x, double y) { on(w, [&](Shell& s) { s.moved(x, y); }); });
-    glfwSetCursorEnterCallback(
-        window, [](GLFWwindow* w, int entered) { on(w, [&](Shell& s) { s.entered(entered != 0); }); });
-    glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int button, int action, int mods) {
-      on(w, [&](Shell& s) { s.pressed(button, action == GLFW_PRESS, mods); });
-    });
-    glfwSetScrollCallback(
-        window, [](GLFWwindow* w, double dx, double dy) { on(w, [&](Shell& s) { s.scrolled(dx, dy); }); });
-    glfwSetKeyCallback(window, [](GLFWwindow* w, int key, int scancode, int action, int mods) {
-      if (action == GLFW_RELEASE) return;
-      on(w, [&](Shell& s) { s.key(key, scancode, mods, action == GLFW_REPEAT); });
-    });
-    glfwSetCharCallback(window, [](GLFWwindow* w, unsigned code_point) {
-      on(w, [&](Shell& s) { s.feed(TextTyped{utf8(code_point)}); });
-    });
-    glfwSetDropCallback(window, [](GLFWwindow* w, int count, const char** paths) {
-      on(w,
-         [&](Shell& s) { s.feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)}); });
-    });
-    glfwSetWindowRefreshCallback(window, [](GLFWwindow* w) { on(w, [](Shell& s) { s.draw(); }); });
-    glfwSetWindowFocusCallback(window, [](GLFWwindow* w, int) { shell(w).dirty_ = true; });
-    glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { shell(w).dirty_ = true; });
-    glfwSetWindowContentScaleCallback(window, [](GLFWwindow* w, float, float) { shell(w).dirty_ = true; });
+    glfwSetCursorPosCallback(window, call<&Shell::moved>);
+    glfwSetCursorEnterCallback(window, call<&Shell::entered>);
+    glfwSetMouseButtonCallback(window, call<&Shell::pressed>);
+    glfwSetScrollCallback(window, call<&Shell::scrolled>);
+    glfwSetKeyCallback(window, call<&Shell::key>);
+    glfwSetCharCallback(window, call<&Shell::typed>);
+    glfwSetDropCallback(window, call<&Shell::dropped>);
+    glfwSetWindowRefreshCallback(window, call<&Shell::redraw>);
+    glfwSetWindowFocusCallback(window, mark_dirty);
+    glfwSetFramebufferSizeCallback(window, mark_dirty);
+    glfwSetWindowContentScaleCallback(window, mark_dirty);
     for (const int shape :
          {GLFW_ARROW_CURSOR, GLFW_HAND_CURSOR, GLFW_IBEAM_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_CROSSHAIR_CURSOR})
       cursors_.emplace_back(glfwCreateStandardCursor(shape));
@@ -195,11 +173,15 @@ class Shell {
 
  private:
   static Shell& shell(GLFWwindow* window) { return *static_cast<Shell*>(glfwGetWindowUserPointer(window)); }
-  /// What a callback does, inside GLFW's frames of C: what it throws comes out of `run`.
-  template <class Callback>
-  static void on(GLFWwindow* window, const Callback& callback) noexcept {
+  /// A callback, inside GLFW's frames of C: what it throws comes out of `run`.
+  template <auto kMethod, class... Args>
+  static void call(GLFWwindow* window, Args... args) noexcept {
     Shell& self = shell(window);
-    self.thrown_.run([&] { callback(self); });
+    self.thrown_.run([&] { (self.*kMethod)(args...); });
+  }
+  template <class... Args>
+  static void mark_dirty(GLFWwindow* window, Args...) noexcept {
+    shell(window).dirty_ = true;
   }
 
   /// Window units for a logical pixel, and device pixels for a window unit.
@@ -212,8 +194,7 @@ class Shell {
 
   Scales scales() const {
     Scales s;
-    int framebuffer_width = 1;
-    int framebuffer_height = 1;
+    int framebuffer_width = 1, framebuffer_height = 1;
     glfwGetWindowSize(window_, &s.width, &s.height);
     glfwGetFramebufferSize(window_, &framebuffer_width, &framebuffer_height);
     float content = 1;
@@ -226,6 +207,12 @@ class Shell {
   viz::Point logical(double x, double y) const {
     const float ui = scales().ui;
     return {static_cast<float>(x) / ui, static_cast<float>(y) / ui};
+  }
+
+  viz::Point pointer_place() const {
+    double x = 0, y = 0;
+    glfwGetCursorPos(window_, &x, &y);
+    return logical(x, y);
   }
 
   void feed(const Event& event) {
@@ -244,16 +231,26 @@ class Shell {
     }
   }
 
-  void entered(bool inside) {
+  void typed(unsigned code_point) {
+    TextTyped event;
+    viz::append_utf8(event.text, code_point);
+    feed(event);
+  }
+
+  void dropped(int count, const char** paths) {
+    feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)});
+  }
+
+  void redraw() { draw(); }
+
+  void entered(int inside) {
     if (!inside && pressed_ == 0) pointer_.reset();  // what is held goes on beyond the edge
     dirty_ = true;
   }
 
-  void pressed(int button, bool down, int mods) {
-    double x = 0;
-    double y = 0;
-    glfwGetCursorPos(window_, &x, &y);
-    const viz::Point at = logical(x, y);
+  void pressed(int button, int action, int mods) {
+    const bool down = action == GLFW_PRESS;
+    const viz::Point at = pointer_place();
     pointer_ = at;
     pressed_ = std::max(0, pressed_ + (down ? 1 : -1));
     if (button == 3 || button == 4) {  // at the side of a mouse: back and forward, as in a browser
@@ -273,21 +270,19 @@ class Shell {
   }
 
   void scrolled(double dx, double dy) {
-    double x = 0;
-    double y = 0;
-    glfwGetCursorPos(window_, &x, &y);
-    int mods = 0;
-    if (glfwGetKey(window_, GLFW_KEY_LEFT_CONTROL) || glfwGetKey(window_, GLFW_KEY_RIGHT_CONTROL))
-      mods |= GLFW_MOD_CONTROL;
-    if (glfwGetKey(window_, GLFW_KEY_LEFT_SHIFT) || glfwGetKey(window_, GLFW_KEY_RIGHT_SHIFT))
-      mods |= GLFW_MOD_SHIFT;
-    feed(MouseWheel{logical(x, y), static_cast<float>(dx), static_cast<float>(dy), modifiers_of(mods)});
+    const auto held = [&](int left, int right) {
+      return glfwGetKey(window_, left) != 0 || glfwGetKey(window_, right) != 0;
+    };
+    const Modifiers modifiers{held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL),
+                              held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT)};
+    feed(MouseWheel{pointer_place(), static_cast<float>(dx), static_cast<float>(dy), modifiers});
   }
 
-  void key(int key, int scancode, int mods, bool repeat) {
+  void key(int key, int scancode, int action, int mods) {
+    if (action == GLFW_RELEASE) return;
     const char* name = glfwGetKeyName(key, scancode);
     const char symbol = key_symbol(name ? name : "", key);
-    const KeyDown pressed{key_of(key, symbol), modifiers_of(mods), symbol, repeat};
+    const KeyDown pressed{key_of(key, symbol), modifiers_of(mods), symbol, action == GLFW_REPEAT};
     if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
   }
 
@@ -363,11 +358,11 @@ class Shell {
 };
 
 /// A window in place of one whose OpenGL is gone, where that was. The core's pictures go to the new one.
-WindowHandle made_anew(const WindowHandle& former, Core& core) {
+WindowHandle recreate_window(const WindowHandle& old, Core& core) {
   int width = 0, height = 0, x = 0, y = 0;
-  glfwGetWindowSize(former.get(), &width, &height);
-  glfwGetWindowPos(former.get(), &x, &y);
-  const bool maximized = glfwGetWindowAttrib(former.get(), GLFW_MAXIMIZED) != 0;
+  glfwGetWindowSize(old.get(), &width, &height);
+  glfwGetWindowPos(old.get(), &x, &y);
+  const bool maximized = glfwGetWindowAttrib(old.get(), GLFW_MAXIMIZED) != 0;
   WindowHandle window = create_window(std::max(1, width), std::max(1, height));
   glfwSetWindowSize(window.get(), width, height);  // whatever the display's scale makes of it
   glfwSetWindowPos(window.get(), x, y);
@@ -376,7 +371,7 @@ WindowHandle made_anew(const WindowHandle& former, Core& core) {
   return window;
 }
 
-/// Losses of a context that come one upon the other: what is made anew does not stay.
+/// Losses of a context that come one upon the other: a new one does not stay.
 class Losses {
  public:
   /// One more. Throws std::runtime_error for the third within ten seconds.
@@ -500,7 +495,7 @@ int run_window(const WindowOptions& options) {
       lost = shell.lost() && !glfwWindowShouldClose(window.get()) && !core.state().quit;
       if (!lost) continue;
       losses.add();
-      window = made_anew(window, core);
+      window = recreate_window(window, core);
       clipboard_window = window.get();
       core.apply(ShowMessage{"OpenGL was reset: the window was made anew."});
     }

@@ -16,7 +16,7 @@ struct WindowOptions {
   std::filesystem::path model;   ///< the folder to open first
   bool model_given = false;      ///< whether the user named it (it then wins over the last session's)
   std::optional<Prompt> prompt;  ///< likewise; else the last session's or the example
-  /// What is changed while it runs, once the model is there; null: nothing. May throw model::LoadError or
+  /// The edits while it runs, once the model is there; null: none. May throw model::LoadError or
   /// RunError, which the window shows.
   std::function<model::Edits(const LoadedModel&)> edits = {};
   std::optional<std::string> second = {};   ///< a prompt to compare with

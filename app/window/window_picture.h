@@ -76,7 +76,7 @@ struct WindowPicture {
   Cursor cursor = Cursor::arrow;
   std::optional<viz::Rect>
       caret;  ///< one that blinks, and all that a blink changes: to be drawn again within half a second
-  bool stale = false;           ///< some picture is a former one, until its quick answers come
+  bool stale = false;           ///< some picture is a previous one, until its quick answers come
   bool settling = false;        ///< something found its size in this frame: to be drawn once more
   std::vector<Question> asked;  ///< by its pictures, in their order
 };
@@ -117,14 +117,14 @@ struct Moment {
   Menu menu_now = Menu::none;            ///< that is open in this one, as far as it is drawn
   const View* menu_view = nullptr;       ///< whose picture's menu it is
   std::vector<MenuLine> menu_lines;
-  std::size_t menu_edit = 0;         ///< which change's menu it is, of the list
+  std::size_t menu_edit = 0;         ///< which edit's menu it is, of the list
   Field menu_field = Field::prompt;  ///< whose text's menu it is
   viz::Point menu_at;
   float strips = 0;  ///< height of the strips under the prompt, which stays while a picture is held
   bool close_menu = false;
   bool leave_keyboard = false;       ///< once no menu is open: typing goes on in the prompt
   std::optional<float> pane_before;  ///< width of the pane whose edge is held, as it was
-  bool changes = false;              ///< whether their strip was open then
+  bool edits = false;                ///< whether their strip was open then
   bool second = false;               ///< and a second prompt
   Dialog dialog = Dialog::none;      ///< that was drawn last
 };

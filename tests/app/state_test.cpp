@@ -416,9 +416,9 @@ TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
 TEST(State, WhatTouchesTheWorldIsAnEffect) {
   const Snapshot snapshot = snapshot_of(5);
   EXPECT_TRUE(has_effect<ExportEffect>(apply(UiState{}, DoExport{}, snapshot)));
-  EXPECT_TRUE(has_effect<CopyNumbersEffect>(apply(UiState{}, CopyNumbers{}, snapshot)));
-  EXPECT_TRUE(has_effect<PasteEffect>(apply(UiState{}, Paste{Field::prompt}, snapshot)));
-  EXPECT_TRUE(has_effect<ListFolderEffect>(apply(UiState{}, BrowseFolder{"/"}, snapshot)));
+  EXPECT_TRUE(has_effect<CopyNumbers>(apply(UiState{}, CopyNumbers{}, snapshot)));
+  EXPECT_TRUE(has_effect<Paste>(apply(UiState{}, Paste{Field::prompt}, snapshot)));
+  EXPECT_TRUE(has_effect<BrowseFolder>(apply(UiState{}, BrowseFolder{"/"}, snapshot)));
   EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetDark{true}, snapshot)));
   EXPECT_TRUE(apply(UiState{}, SelectHead{1, 1}, snapshot).effects.empty());
 }

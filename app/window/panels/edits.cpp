@@ -1,5 +1,4 @@
-// The strip under the prompt: what is changed of the computation, what it is compared with, and which side of
-// that is shown.
+// The bars under the prompt: the edits, what the run is compared with, and which side of that is shown.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,29 +21,9 @@ namespace {
 
 constexpr float kRow = 28, kGap = 6, kProblem = 20;
 
-/// Places in a row, from both of its ends.
-class Row {
- public:
-  Row(const Rect& rect, float gap) : left_(rect), gap_(gap) {}
-  Rect at_left(float w) {
-    const Rect place{left_.x, left_.y, std::max(0.F, std::min(w, left_.w)), left_.h};
-    left_.x += w + gap_, left_.w -= w + gap_;
-    return place;
-  }
-  Rect at_right(float w) {
-    left_.w -= w + gap_;
-    return {left_.right() + gap_, left_.y, w, left_.h};
-  }
-  Rect rest() const { return left_; }
-
- private:
-  Rect left_;
-  float gap_;
-};
-
-void draw_label(Ui& ui, Row& row, std::string_view words) {
-  ui.text(words, row.at_left(std::ceil(ui.width(words, viz::FontStyle::medium, 0.93F))),
-          ui.theme().text_muted, viz::FontStyle::medium, 0.93F);
+void draw_label(Ui& ui, Places& row, std::string_view words) {
+  ui.text(words, row.left(std::ceil(ui.width(words, viz::FontStyle::medium, 0.93F))), ui.theme().text_muted,
+          viz::FontStyle::medium, 0.93F);
 }
 
 /// Whether there is a second prompt or model that did not turn out to be none.
@@ -73,10 +52,10 @@ std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot)
 }
 
 /// At the right end of the row.
-void draw_sides(Ui& ui, Row& row) {
+void draw_sides(Ui& ui, Places& row) {
   const auto segments = sides(ui.state, ui.snapshot);
   const int chosen = can_compare(ui.state, ui.snapshot) ? static_cast<int>(ui.state.side) : -1;
-  const int pressed = ui.segmented(row.at_right(ui.segmented_width(segments)), "Show", segments, chosen);
+  const int pressed = ui.segmented(row.right(ui.segmented_width(segments)), "Show", segments, chosen);
   if (pressed >= 0) ui.actions.emplace_back(SetSide{static_cast<Side>(pressed)});
 }
 
@@ -98,7 +77,7 @@ float chip_width(const Ui& ui, const std::string& words) {
   return std::ceil(ui.width(words, viz::FontStyle::medium)) + ui.u(66);
 }
 
-/// A change: switch, words, which open its menu, and away with it.
+/// An edit: a switch, its words, which open its menu, and a button that removes it.
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const EditList& list = ui.state.edits.list;
   const ListedEdit& listed = list.edits[index];
@@ -111,10 +90,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const viz::Color color = on && !lacks ? theme.accent : theme.line;
   ui.stroke(rect, color, 1, ui.u(6));
   const Rect dot{rect.x, rect.y, ui.u(24), rect.h};
-  if (ui.button(dot, "",
-                {.look = Ui::Look::plain,
-                 .tip = on ? "Switch it off for a while" : "Switch it on again",
-                 .name = "Switch " + words}))
+  if (ui.icon(dot, "", "Switch " + words, on ? "Switch it off for a while" : "Switch it on again"))
     list_becomes(ui, switched(list, index));
   const Rect mark{dot.center().x - ui.u(4), dot.center().y - ui.u(4), ui.u(8), ui.u(8)};
   if (on) {
@@ -123,25 +99,23 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
     ui.stroke(mark, theme.text_muted, ui.u(1.4F), ui.u(4));
   }
   const Rect name{dot.right(), rect.y, rect.w - ui.u(48), rect.h};
-  if (ui.button(name, "",
-                {.look = Ui::Look::plain,
-                 .tip = edit_brief(listed.edit) + (beyond  ? ": this prompt has no such position"
-                                                   : lacks ? ": there is no second model to patch from"
-                                                           : ""),
-                 .name = words})) {
+  const char* const problem = beyond  ? ": this prompt has no such position"
+                              : lacks ? ": there is no second model to patch from"
+                                      : "";
+  if (ui.icon(name, "", words, edit_brief(listed.edit) + problem)) {
     ui.moment.open = Menu::edit;
     ui.moment.menu_edit = index;
     ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
   }
   ui.text(words, name.inset(ui.u(2)), on && !beyond && !lacks ? theme.text : theme.text_muted,
           viz::FontStyle::medium, 1, viz::Align::center);
-  if (ui.button({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, "×",
-                {.look = Ui::Look::plain, .tip = "Take this change out", .name = "Remove " + words}))
+  if (ui.icon({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, "×", "Remove " + words,
+              "Take this change out"))
     list_becomes(ui, removed(list, index));
 }
 
 /// As many as have room, the last ones first: those were made just now. The others in a list.
-void draw_chips(Ui& ui, Row& row) {
+void draw_chips(Ui& ui, Places& row) {
   const auto& edits = ui.state.edits.list.edits;
   const float more = ui.u(44), gap = ui.u(kGap);
   float room = row.rest().w, whole = 0;
@@ -158,55 +132,49 @@ void draw_chips(Ui& ui, Row& row) {
     room -= wide;
     --first;
   }
-  if (first > 0 && ui.button(row.at_left(more), "+" + std::to_string(first),
+  if (first > 0 && ui.button(row.left(more), "+" + std::to_string(first),
                              {.tip = "The other changes", .name = "More changes"})) {
     ui.moment.open = Menu::edits;
     ui.moment.menu_at = {row.rest().x - more, row.rest().bottom() + ui.u(4)};
   }
-  for (std::size_t i = first; i < edits.size(); ++i) draw_chip(ui, row.at_left(width_of(edits[i])), i);
+  for (std::size_t i = first; i < edits.size(); ++i) draw_chip(ui, row.left(width_of(edits[i])), i);
 }
 
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
-  const EditsState& changes = ui.state.edits;
-  Row row(rect, ui.u(kGap));
+  const EditsState& edits = ui.state.edits;
+  Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Changes");
   if (with_sides) draw_sides(ui, row);
-  const bool any = !changes.list.edits.empty(), off = changes.list.all_off;
+  const bool any = !edits.list.edits.empty(), off = edits.list.all_off;
   const Command& all = command(CommandId::all_edits_off);
-  if (ui.button(row.at_right(ui.button_width("All off")), "All off",
+  if (ui.button(row.right(ui.button_width("All off")), "All off",
                 {.on = off,
                  .enabled = any,
                  .tip = tip_words(off ? "Switch them on again" : "Switch all changes off for a while", all)}))
     ui.actions.emplace_back(SwitchEdits{!off});
-  const Command& undo = command(CommandId::undo_edit);
-  if (ui.button(row.at_right(ui.u(kRow)), "↶",
-                {.look = Ui::Look::plain,
-                 .enabled = !changes.before.empty(),
-                 .tip = tip_words("Undo the last change", undo),
-                 .name = "Undo change"}))
+  if (ui.icon(row.right(ui.u(kRow)), "↶", "Undo change",
+              tip_words("Undo the last change", command(CommandId::undo_edit)), !edits.before.empty()))
     ui.actions.emplace_back(UndoEdits{});
   const float least = ui.u(any ? 150 : 260);
-  const Rect field = row.at_right(std::max(least, std::min(ui.u(300), row.rest().w * 0.4F)));
+  const Rect field = row.right(std::max(least, std::min(ui.u(300), row.rest().w * 0.4F)));
   draw_chips(ui, row);
   ui.field(Field::edits, field, "add a change: L1H6.z=0");
 }
 
 void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
-  Row row(rect, ui.u(kGap));
+  Places row(rect, ui.u(kGap));
   draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
-  if (ui.button(row.at_right(ui.u(kRow)), "×",
-                {.look = Ui::Look::plain,
-                 .tip = tip_words("Without a second prompt", command(CommandId::second_prompt)),
-                 .name = "Close the second prompt"}))
+  if (ui.icon(row.right(ui.u(kRow)), "×", "Close the second prompt",
+              tip_words("Without a second prompt", command(CommandId::second_prompt))))
     ui.actions.emplace_back(CompareWith{false, second.alignment});
   if (with_sides) draw_sides(ui, row);
   const std::array<Ui::Segment, 2> ways{
       Ui::Segment{"By position", "Compare the tokens at the same positions"},
       {"By token",
        "Compare the tokens of the longest common subsequence: where words were put in or left out"}};
-  const int pressed = ui.segmented(row.at_right(ui.segmented_width(ways)), "Compare", ways,
-                                   static_cast<int>(second.alignment));
+  const int pressed =
+      ui.segmented(row.right(ui.segmented_width(ways)), "Compare", ways, static_cast<int>(second.alignment));
   if (pressed >= 0) ui.actions.emplace_back(CompareWith{true, static_cast<Alignment>(pressed)});
   ui.field(Field::second, row.rest(),
            second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with");
@@ -215,27 +183,25 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
 /// A button with its name, which opens the list of those that it may be.
 void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
   const std::filesystem::path& folder = ui.state.second.model;
-  Row row(rect, ui.u(kGap));
+  Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Second model");
-  if (ui.button(row.at_right(ui.u(kRow)), "×",
-                {.look = Ui::Look::plain, .tip = "Without a second model", .name = "Close the second model"}))
+  if (ui.icon(row.right(ui.u(kRow)), "×", "Close the second model", "Without a second model"))
     ui.actions.emplace_back(CompareModel{});
   if (with_sides && has_second(ui.state, ui.snapshot)) draw_sides(ui, row);
   const std::string name = model_name(folder);
-  ui.menu_button(row.at_left(std::min(ui.button_width(name, true), row.rest().w)), name, Menu::second_model,
+  ui.menu_button(row.left(std::min(ui.button_width(name, true), row.rest().w)), name, Menu::second_model,
                  {.menu = true,
                   .tip = tip_words("Compare with another one", command(CommandId::second_model)),
                   .name = "Choose the second model"});
   const Snapshot& seen = ui.snapshot;
   const bool there = seen.second_model && seen.second_model->folder == folder;
   const bool loads = !there && (seen.busy == Busy::loading || seen.busy == Busy::loading_second);
-  ui.text(there && ui.state.second.on    ? "the second prompt runs in it"
-          : there                        ? "the same prompt runs in it"
-          : !seen.second_problem.empty() ? seen.second_problem
-          : loads                        ? "loading, " + percent(seen.fraction)
-                                         : "loading",
-          row.rest(), seen.second_problem.empty() ? ui.theme().text_muted : ui.theme().error,
-          viz::FontStyle::regular, 0.93F);
+  ui.small(there && ui.state.second.on    ? "the second prompt runs in it"
+           : there                        ? "the same prompt runs in it"
+           : !seen.second_problem.empty() ? seen.second_problem
+           : loads                        ? "loading, " + percent(seen.fraction)
+                                          : "loading",
+           row.rest(), seen.second_problem.empty() ? ui.theme().text_muted : ui.theme().error);
 }
 
 std::string all_as_text(const EditList& list) {
@@ -251,8 +217,8 @@ void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& st
   const auto moved =
       ui.slider({rect.x + label, rect.y, rect.w - label - number, rect.h}, "Strength", strength.value,
                 {strength.low, strength.high, strength.step, strength.default_value}, "How much of it");
-  ui.text(exact(static_cast<float>(strength.value)), {rect.right() - number, rect.y, number, rect.h},
-          ui.theme().text, viz::FontStyle::regular, 0.93F, viz::Align::right);
+  ui.small(exact(static_cast<float>(strength.value)), {rect.right() - number, rect.y, number, rect.h},
+           ui.theme().text, viz::Align::right);
   if (!moved) return;
   const double rounded = std::round(*moved / strength.step) * strength.step;
   EditList next = list;
@@ -262,79 +228,68 @@ void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& st
 
 }  // namespace
 
-float changes_height(const Ui& ui) {
+float edit_bars_height(const Ui& ui) {
   float height = 0;
-  if (shows_changes(ui.state)) height += ui.u(kRow + kGap);
-  if (!ui.state.edits.problem.empty() && shows_changes(ui.state)) height += ui.u(kProblem);
+  if (shows_edits(ui.state)) height += ui.u(kRow + kGap);
+  if (!ui.state.edits.problem.empty() && shows_edits(ui.state)) height += ui.u(kProblem);
   if (ui.state.second.on) height += ui.u(kRow + kGap);
   if (!ui.state.second.model.empty()) height += ui.u(kRow + kGap);
   return height;
 }
 
-void draw_changes(Ui& ui, const Rect& rect) {
-  const EditsState& changes = ui.state.edits;
+void draw_edit_bars(Ui& ui, const Rect& rect) {
+  const EditsState& edits = ui.state.edits;
   Rect row{rect.x, rect.y, rect.w, ui.u(kRow)};
-  if (rect.h >= row.h && shows_changes(ui.state)) {
+  if (rect.h >= row.h && shows_edits(ui.state)) {
     draw_edits(ui, row, true);
     row.y = row.bottom() + ui.u(kGap);
-    if (!changes.problem.empty()) {
-      ui.text(changes.problem, {rect.x, row.y - ui.u(kGap / 2), rect.w, ui.u(kProblem)}, ui.theme().error,
-              viz::FontStyle::regular, 0.93F);
+    if (!edits.problem.empty()) {
+      ui.small(edits.problem, {rect.x, row.y - ui.u(kGap / 2), rect.w, ui.u(kProblem)}, ui.theme().error);
       row.y += ui.u(kProblem);
     }
   }
   const SecondPrompt& second = ui.state.second;
   if (second.on && row.bottom() <= rect.bottom()) {
-    draw_second(ui, row, !shows_changes(ui.state));
+    draw_second(ui, row, !shows_edits(ui.state));
     row.y = row.bottom() + ui.u(kGap);
   }
   if (!second.model.empty() && row.bottom() <= rect.bottom())
-    draw_second_model(ui, row, !shows_changes(ui.state) && !second.on);
-  if (changes.pulling && !ImGui::IsMouseDown(0)) list_becomes(ui, changes.list);
+    draw_second_model(ui, row, !shows_edits(ui.state) && !second.on);
+  if (edits.pulling && !ImGui::IsMouseDown(0)) list_becomes(ui, edits.list);
 }
 
-void draw_change_menus(Ui& ui) {
+void draw_edit_menus(Ui& ui) {
   const EditList& list = ui.state.edits.list;
-  const float line = ui.u(30);
-  if (ui.moment.menu_edit < list.edits.size()) {
-    const ListedEdit& listed = list.edits[ui.moment.menu_edit];
-    const auto strength = strength_of(listed.edit);
+  const float row = ui.u(30), pad = ui.u(10);
+  const std::size_t index = ui.moment.menu_edit;
+  if (index < list.edits.size()) {
+    const ListedEdit& listed = list.edits[index];
     const std::string text = edit_brief(listed.edit);
-    const float head = ui.u(28), slider = strength ? ui.u(34) : 0;
     const float width = std::clamp(ui.width(text) + ui.u(40), ui.u(280), ui.u(520));
-    if (const auto rect = ui.begin_menu(Menu::edit, ui.moment.menu_at, width, head + slider + 4 * line)) {
-      const float pad = ui.u(10);
-      ui.text(text, {rect->x + pad, rect->y, rect->w - 2 * pad, head}, ui.theme().text_muted);
-      Rect at{rect->x, rect->y + head, rect->w, line};
-      if (strength) {
-        draw_slider(ui, {at.x + pad, at.y, at.w - 2 * pad, line}, ui.moment.menu_edit, *strength);
-        at.y += slider;
-      }
-      if (ui.row(at, {.label = listed.on ? "Switch off" : "Switch on"}))
-        list_becomes(ui, switched(list, ui.moment.menu_edit));
-      at.y += line;
-      if (ui.row(at, {.label = "Copy as text"})) ui.actions.emplace_back(CopyText{edit_text(listed.edit)});
-      at.y += line;
-      if (ui.row(at, {.label = "Copy all changes as text"}))
-        ui.actions.emplace_back(CopyText{all_as_text(list)});
-      at.y += line;
-      if (ui.row(at, {.label = "Remove"})) list_becomes(ui, removed(list, ui.moment.menu_edit));
-      ui.end_menu();
-    }
+    draw_menu(ui, Menu::edit, ui.moment.menu_at, width, [&](Lines& lines) {
+      if (const auto line = lines.take(ui.u(28)))
+        ui.text(text, {line->x + pad, line->y, line->w - 2 * pad, line->h}, ui.theme().text_muted);
+      if (const auto strength = strength_of(listed.edit))
+        if (const auto line = lines.take(ui.u(34)))
+          draw_slider(ui, {line->x + pad, line->y, line->w - 2 * pad, row}, index, *strength);
+      if (lines.row({.label = listed.on ? "Switch off" : "Switch on"}, row))
+        list_becomes(ui, switched(list, index));
+      lines.row({.label = "Copy as text"}, row, CopyText{edit_text(listed.edit)});
+      lines.row({.label = "Copy all changes as text"}, row, CopyText{all_as_text(list)});
+      if (lines.row({.label = "Remove"}, row)) list_becomes(ui, removed(list, index));
+    });
   }
-  const auto count = static_cast<float>(list.edits.size());
-  if (const auto rect = ui.begin_menu(Menu::edits, ui.moment.menu_at, ui.u(420), line * count)) {
-    Rect at{rect->x, rect->y, rect->w, line};
-    for (std::size_t i = 0; i < list.edits.size(); ++i, at.y += line) {
+  draw_menu(ui, Menu::edits, ui.moment.menu_at, ui.u(420), [&](Lines& lines) {
+    for (std::size_t i = 0; i < list.edits.size(); ++i) {
       const ListedEdit& listed = list.edits[i];
-      if (ui.row(at, {.label = edit_words(listed.edit),
-                      .tip = edit_brief(listed.edit),
-                      .marked = listed.on && !list.all_off,
-                      .closes = false}))
+      if (lines.row({.label = edit_words(listed.edit),
+                     .tip = edit_brief(listed.edit),
+                     .marked = listed.on && !list.all_off,
+                     .closes = false},
+                    row))
         list_becomes(ui, switched(list, i));
     }
-    ui.end_menu();
-  }
+  });
 }
 
 }  // namespace headscope::app

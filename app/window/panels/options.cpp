@@ -31,7 +31,7 @@ std::string stepper_words(const Ui& ui, const OptionSpec& option) {
   return std::string(option.label) + " " + to_text(option, ui.state.options.value(option));
 }
 
-/// So wide that nothing moves while the value is stepped through what it usually is.
+/// So wide that nothing moves while the value is stepped through its common ones.
 float stepper_width(const Ui& ui, const OptionSpec& option) {
   const bool whole = std::holds_alternative<int>(option.default_value);
   return std::max(ui.width(std::string(option.label) + (whole ? " 00" : " 0.001")),
@@ -75,15 +75,15 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
 
 void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const double value = std::get<double>(ui.state.options.value(option));
-  const double usual = std::get<double>(option.default_value);
+  const double default_value = std::get<double>(option.default_value);
   const std::string label(option.label);
   const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w - ui.u(56));
   ui.text(label + " " + viz::fixed_number(value, 2), {rect.x, rect.y, room - ui.u(10), rect.h},
           ui.theme().text_muted);
   const Rect track{rect.x + room, rect.y, rect.w - room - ui.u(8), rect.h};
   const auto moved =
-      ui.slider(track, label, value, {option.low, option.high, option.step, usual},
-                tip_words(option.help, option.keys, 0) + "; double click: " + viz::number(usual, 3));
+      ui.slider(track, label, value, {option.low, option.high, option.step, default_value},
+                tip_words(option.help, option.keys, 0) + "; double click: " + viz::number(default_value, 3));
   // To whole steps, whatever the slider's length.
   if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
 }
@@ -148,16 +148,6 @@ std::string tip_words(std::string_view help, std::string_view keys, std::size_t 
   std::string text(help);
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return which < keys.size() ? text + "  " + key_name(keys[which]) : text;
-}
-
-Rect Rows::take(float width) {
-  if (x_ > first_.x && x_ + width > first_.right()) {
-    x_ = first_.x;
-    y_ += first_.h + gap_ / 2;
-  }
-  const Rect rect{x_, y_, std::min(width, first_.w), first_.h};
-  x_ += width + gap_;
-  return rect;
 }
 
 float controls_width(const Ui& ui, const View& view) {

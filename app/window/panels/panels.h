@@ -1,6 +1,8 @@
 #pragma once
-#include <span>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/window/ui.h"
@@ -15,12 +17,12 @@ void draw_top_bar(Ui& ui, const viz::Rect& rect);
 /// The editor, a line about the prompt, and the tokens. Its height does not depend on what is typed.
 void draw_prompt(Ui& ui, const viz::Rect& rect);
 float prompt_height(const Ui& ui);
-/// What is changed, and what it is compared with; nothing while there is nothing of that.
-void draw_changes(Ui& ui, const viz::Rect& rect);
-float changes_height(const Ui& ui);
-void draw_change_menus(Ui& ui);
-void draw_side_view(Ui& ui, const viz::Rect& rect,
-                    Place place);                            ///< heads at the left, next token at the right
+/// The edits, and what the run is compared with; nothing while there is nothing of that.
+void draw_edit_bars(Ui& ui, const viz::Rect& rect);
+float edit_bars_height(const Ui& ui);
+void draw_edit_menus(Ui& ui);
+/// Heads at the left, next token at the right.
+void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);
 void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);  ///< the middle, or the second view beside it
 void draw_tour(Ui& ui, const viz::Rect& rect);               ///< the open tour, or the list of them
 void draw_status(Ui& ui, const viz::Rect& rect);
@@ -37,9 +39,44 @@ void draw_export(Ui& ui);
 void draw_open(Ui& ui);
 void draw_help(Ui& ui);
 void draw_save(Ui& ui);
-void draw_sessions(Ui& ui);
 
 // Pieces that panels share.
+
+/// A line whose places are taken from both of its ends.
+class Places {
+ public:
+  Places(const viz::Rect& line, float gap) : rest_(line), gap_(gap) {}
+  viz::Rect left(float width);
+  viz::Rect right(float width);
+  void skip(float width) { rest_.x += width, rest_.w -= width; }
+  const viz::Rect& rest() const { return rest_; }
+
+ private:
+  viz::Rect rest_;
+  float gap_;
+};
+
+/// Lines of a menu from the top down. Without a place they are measured alone, and none is pressed.
+class Lines {
+ public:
+  Lines(Ui& ui, std::optional<viz::Rect> place) : ui_(ui), place_(place) {}
+  /// Takes a line, for what is drawn in it otherwise; nothing while they are measured.
+  std::optional<viz::Rect> take(float height);
+  /// Whether it was pressed.
+  bool row(const Ui::Row& row, float height);
+  void row(const Ui::Row& row, float height, Action action);
+  void gap();
+  void heading(std::string_view words, float height);
+  float height() const { return height_; }
+
+ private:
+  Ui& ui_;
+  std::optional<viz::Rect> place_;
+  float height_ = 0;  // of those so far
+};
+
+/// A menu, of the lines that `add` adds, while it is open. Whether it was drawn.
+bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::function<void(Lines&)>& add);
 
 /// Places for controls from left to right, in as many rows as they take.
 class Rows {
@@ -62,5 +99,12 @@ float controls_width(const Ui& ui, const View& view);
 
 /// The words of a tip: with a capital letter, and the key.
 std::string tip_words(std::string_view help, std::string_view keys, std::size_t which);
+
+/// What a dialog says under a path: that it cannot be written, or that a file of that name is there already.
+/// Whether it said something.
+bool draw_path_note(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);
+/// The button that writes a file, in the lower right corner of a dialog; `asked`: over one that is there.
+bool draw_write_button(Ui& ui, const viz::Rect& body, const std::string& label, const std::string& name,
+                       const TextField& path, bool asked);
 
 }  // namespace headscope::app

@@ -65,9 +65,9 @@ void draw_prompt(Ui& ui, const Rect& rect) {
   ui.editor(Field::prompt, std::move(look));
   const Rect line{rect.x + ui.u(2), rect.y + h.editor + h.gap, rect.w - ui.u(4), h.notice};
   if (const std::string words = notice(ui.state, ui.snapshot); !words.empty()) {
-    ui.text(words, line, ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
+    ui.small(words, line, ui.theme().text_muted);
     // What has no room is read in a tip.
-    const bool cut = ui.width(words, viz::FontStyle::regular, 0.93F) > line.w;
+    const bool cut = ui.width(words, viz::FontStyle::regular, Ui::kSmall) > line.w;
     if (cut && ui.seen.frame.pointer && line.contains(*ui.seen.frame.pointer)) ui.tooltip({words});
   }
   const Rect strip{rect.x, line.bottom() + h.gap, rect.w, h.tokens};

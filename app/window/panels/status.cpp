@@ -15,8 +15,6 @@ using viz::Rect;
 
 namespace {
 
-constexpr float kSize = 0.93F;
-
 /// "124.4 M", "941 k".
 std::string short_count(std::int64_t count) {
   char text[32];
@@ -40,7 +38,7 @@ std::string megabytes(std::size_t bytes) {
   return std::to_string((bytes + 500'000) / 1'000'000);
 }
 
-/// The model, how long its prompt is and took, and what is kept of former prompts.
+/// The model, how long its prompt is and took, and what is kept of previous prompts.
 std::string about_run(const Ui& ui) {
   const Snapshot& snapshot = ui.snapshot;
   std::string words;
@@ -63,31 +61,21 @@ std::string about_run(const Ui& ui) {
   return words;
 }
 
-/// Words from left to right.
-class Line {
- public:
-  Line(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}
-  void words(std::string_view text, viz::Color color) {
-    ui_.text(text, rest_, color, viz::FontStyle::regular, kSize);
-    skip(ui_.width(text, viz::FontStyle::regular, kSize) + ui_.u(14));
-  }
-  void skip(float width) { rest_ = {rest_.x + width, rest_.y, std::max(0.0F, rest_.w - width), rest_.h}; }
-  const Rect& rest() const { return rest_; }
+void say(Ui& ui, Places& line, std::string_view words, viz::Color color) {
+  ui.small(words, line.rest(), color);
+  line.skip(ui.width(words, viz::FontStyle::regular, Ui::kSmall) + ui.u(14));
+}
 
- private:
-  Ui& ui_;
-  Rect rest_;
-};
-
-void say_selection(Ui& ui, Line& line) {
+void say_selection(Ui& ui, Places& line) {
   const Selection selection = clamped(ui.state.selection, *ui.snapshot.run);
   const PromptRun& run = *ui.snapshot.run;
-  line.words(head_name(selection.layer, selection.head), ui.theme().text);
+  say(ui, line, head_name(selection.layer, selection.head), ui.theme().text);
   const auto position = [&](const char* what, const PromptTokens& tokens, int at, viz::Color color) {
     const std::string& label = tokens.labels[at];
-    line.words(what + std::to_string(at) + " “" +
-                   ui.fonts().fit(label, viz::FontStyle::regular, ui.state.font_size, ui.u(120)) + "”",
-               color);
+    say(ui, line,
+        what + std::to_string(at) + " “" +
+            ui.fonts().fit(label, viz::FontStyle::regular, ui.state.font_size, ui.u(120)) + "”",
+        color);
   };
   position("query ", run.tokens, selection.query, ui.theme().query);
   if (selection.key >= 0) position("key ", key_tokens(run), selection.key, ui.theme().key);
@@ -97,39 +85,38 @@ int percent(const Snapshot& snapshot) {
   return static_cast<int>(std::lround(snapshot.fraction * 100));
 }
 
-void say_loading(Ui& ui, Line& line) {
+void say_loading(Ui& ui, Places& line) {
   if (ui.snapshot.busy != Busy::loading) return;
-  line.words("loading " + ui.snapshot.loading + " " + std::to_string(percent(ui.snapshot)) + " %",
-             ui.theme().accent);
-  const Rect& rest = line.rest();
-  if (ui.button({rest.x, rest.y + ui.u(3), ui.button_width("Cancel"), rest.h - ui.u(6)}, "Cancel",
+  say(ui, line, "loading " + ui.snapshot.loading + " " + std::to_string(percent(ui.snapshot)) + " %",
+      ui.theme().accent);
+  const Rect place = line.left(ui.button_width("Cancel"));
+  if (ui.button({place.x, place.y + ui.u(3), place.w, place.h - ui.u(6)}, "Cancel",
                 {.tip = "Keep the model that is open  Esc"}))
     ui.actions.emplace_back(CancelLoad{});
-  line.skip(ui.button_width("Cancel") + ui.u(14));
 }
 
-void say_running(Ui& ui, Line& line) {
+void say_running(Ui& ui, Places& line) {
   const Snapshot& snapshot = ui.snapshot;
   if (snapshot.busy != Busy::running || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
   const int done = percent(snapshot);
-  line.words(done > 0 ? "computing… " + std::to_string(done) + " %" : "computing…", ui.theme().accent);
+  say(ui, line, done > 0 ? "computing… " + std::to_string(done) + " %" : "computing…", ui.theme().accent);
 }
 
 }  // namespace
 
 void draw_status(Ui& ui, const Rect& rect) {
   const std::string right = ui.status().empty() ? about_run(ui) : "";
-  ui.text(right, rect, ui.theme().text_muted, viz::FontStyle::regular, kSize, viz::Align::right);
-  Line line(ui,
-            {rect.x, rect.y, rect.w - ui.width(right, viz::FontStyle::regular, kSize) - ui.u(14), rect.h});
+  ui.small(right, rect, ui.theme().text_muted, viz::Align::right);
+  Places line(rect, ui.u(14));
+  line.right(ui.width(right, viz::FontStyle::regular, Ui::kSmall));
   say_loading(ui, line);
-  if (!ui.status().empty()) return line.words(ui.status(), ui.theme().text);
+  if (!ui.status().empty()) return say(ui, line, ui.status(), ui.theme().text);
   const Message& message = ui.state.message;
-  if (!message.text.empty() && !message.is_error) return line.words(message.text, ui.theme().text);
+  if (!message.text.empty() && !message.is_error) return say(ui, line, message.text, ui.theme().text);
   if (ui.snapshot.run) say_selection(ui, line);
   if (const auto next = ask(*ui.seen.answers, NextAfter{ui.state.selection.query});
       next && !next->not_finite.empty())
-    line.words(next->not_finite, ui.theme().error);
+    say(ui, line, next->not_finite, ui.theme().error);
   say_running(ui, line);
 }
 
@@ -147,8 +134,8 @@ void draw_error(Ui& ui, const Rect& rect) {
   ui.stroke(card, theme.error, 1, ui.u(8));
   ui.paragraph(ui.state.message.text, {card.x + ui.u(14), card.y + ui.u(8), card.w - ui.u(60), 0},
                theme.text);
-  if (ui.button({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, "×",
-                {.look = Ui::Look::plain, .tip = "Close  Esc", .name = "Close the message"}))
+  if (ui.icon({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, "×", "Close the message",
+              "Close  Esc"))
     ui.actions.emplace_back(DismissMessage{});
   ui.end_pane();
 }

@@ -33,20 +33,11 @@ float draw_mark(Ui& ui, const Rect& rect) {
 
 void draw_top_bar(Ui& ui, const Rect& rect) {
   const UiState& s = ui.state;
-  const float gap = ui.u(8);
-  float left = draw_mark(ui, rect) + ui.u(18), right = rect.right();
-  const auto at_left = [&](float w) {
-    const Rect place{left, rect.y, w, rect.h};
-    left += w + gap;
-    return place;
-  };
-  const auto at_right = [&](float w) {
-    right -= w + gap;
-    return Rect{right + gap, rect.y, w, rect.h};
-  };
-  ui.menu_button(at_left(ui.button_width("Examples", true)), "Examples", Menu::examples,
+  const float gap = ui.u(8), mark = draw_mark(ui, rect) + ui.u(18);
+  Places line({mark, rect.y, rect.right() - mark, rect.h}, gap);
+  ui.menu_button(line.left(ui.button_width("Examples", true)), "Examples", Menu::examples,
                  {.menu = true, .tip = tip_words("Prompts worth looking at", command(CommandId::examples))});
-  if (ui.button(at_left(ui.button_width("Start token")), "Start token",
+  if (ui.button(line.left(ui.button_width("Start token")), "Start token",
                 {.on = s.start_token,
                  .tip = tip_words("Put <|endoftext|> before the prompt, as every training text began",
                                   command(CommandId::start_token))}))
@@ -56,19 +47,21 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
                                         {"→", CommandId::forward, "What came after it"}}) {
     const Command& step = command(id);
     const auto action = step.act(s);
-    if (ui.button(at_left(rect.h), sign,
-                  {.look = Ui::Look::plain,
-                   .enabled = action.has_value(),
-                   .tip = tip_words(words, step),
-                   .name = std::string(step.label)}))
+    if (ui.icon(line.left(rect.h), sign, std::string(step.label), tip_words(words, step), action.has_value()))
       ui.actions.push_back(*action);
-    left -= gap / 2;
+    line.skip(-gap / 2);
   }
 
   // From the right: submitted in the order in which Tab goes through them.
+  float right = rect.right();
+  const auto at_right = [&](float w) {
+    right -= w + gap;
+    return Rect{right + gap, rect.y, w, rect.h};
+  };
   const Rect more = at_right(ui.u(36)), save = at_right(ui.button_width("Export"));
   const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
-  const Rect model = at_right(std::min(ui.button_width(name, true), std::max(ui.u(60), right - left - gap)));
+  const float room = std::max(ui.u(60), right - line.rest().x - gap);
+  const Rect model = at_right(std::min(ui.button_width(name, true), room));
   ui.menu_button(
       model, name, Menu::models,
       {.menu = true, .tip = tip_words("Open another GPT-2", command(CommandId::models)), .name = "Model"});

@@ -13,29 +13,16 @@ namespace {
 
 constexpr float kTitle = 1.12F;
 
-/// A line with buttons at its right end, from the right: the words have the rest of it.
-class Head {
- public:
-  Head(Ui& ui, const Rect& inner) : ui_(ui), rest_{inner.x, inner.y, inner.w, ui.u(28)} {}
-  bool button(const char* sign, const char* name, const char* tip) {
-    rest_.w -= rest_.h;
-    return ui_.button({rest_.right(), rest_.y, rest_.h, rest_.h}, sign,
-                      {.look = Ui::Look::plain, .tip = tip, .name = name});
-  }
-  void close() {
-    if (button("×", "Close the tour", "Close the tour; it is in the menu at the upper right"))
-      ui_.actions.emplace_back(CloseTour{});
-  }
-  const Rect& rest() const { return rest_; }
-
- private:
-  Ui& ui_;
-  Rect rest_;
-};
+Places begin_head(Ui& ui, const Rect& inner) {
+  Places head({inner.x, inner.y, inner.w, ui.u(28)}, 0);
+  if (ui.icon(head.right(head.rest().h), "×", "Close the tour",
+              "Close the tour; it is in the menu at the upper right"))
+    ui.actions.emplace_back(CloseTour{});
+  return head;
+}
 
 void draw_list(Ui& ui, const Rect& inner) {
-  Head head(ui, inner);
-  head.close();
+  Places head = begin_head(ui, inner);
   ui.text("Guided tours", head.rest(), ui.theme().text, viz::FontStyle::medium);
   const float top = head.rest().bottom() + ui.u(6);
   const Rect place{inner.x, top, inner.w, inner.bottom() - top};
@@ -57,62 +44,46 @@ void draw_list(Ui& ui, const Rect& inner) {
   ui.end_list();
 }
 
-void draw_stops_menu(Ui& ui, const Tour& tour, viz::Point at) {
-  const float row = ui.u(30), width = ui.u(320);
-  const auto rect = ui.begin_menu(Menu::stops, at, width, row * static_cast<float>(tour.stops.size() + 1));
-  if (!rect) return;
-  Rect line{rect->x, rect->y, rect->w, row};
-  for (std::size_t i = 0; i < tour.stops.size(); ++i) {
-    const std::string label = std::to_string(i + 1) + "  " + tour.stops[i].title;
-    if (ui.row(line, {.label = label, .marked = static_cast<int>(i) == ui.state.tour.stop}))
-      ui.actions.emplace_back(GoToStop{static_cast<int>(i)});
-    line.y += row;
-  }
-  if (ui.row(line, {.label = "All tours"})) ui.actions.emplace_back(OpenTour{});
-  ui.end_menu();
+void draw_stops_menu(Ui& ui, const Tour& tour, const Rect& button) {
+  const float row = ui.u(30), height = ui.u(20) + row * static_cast<float>(tour.stops.size() + 1);
+  draw_menu(ui, Menu::stops, {button.x, button.y - height}, ui.u(320), [&](Lines& lines) {
+    for (int i = 0; i < std::ssize(tour.stops); ++i)
+      lines.row(
+          {.label = std::to_string(i + 1) + "  " + tour.stops[i].title, .marked = i == ui.state.tour.stop},
+          row, GoToStop{i});
+    lines.row({.label = "All tours"}, row, OpenTour{});
+  });
 }
 
-void draw_way(Ui& ui, const Tour& tour, const Rect& foot) {
-  const TourPlace& place = ui.state.tour;
-  const int last = static_cast<int>(tour.stops.size()) - 1;
-  float x = foot.x;
-  const auto take = [&](float width) {
-    const Rect rect{x, foot.y, width, foot.h};
-    x += width + ui.u(6);
-    return rect;
-  };
-  if (ui.button(take(ui.button_width("Back")), "Back",
-                {.enabled = place.stop > 0, .tip = "The stop before  Alt+Page up", .name = "Stop before"}))
-    ui.actions.emplace_back(GoToStop{place.stop - 1});
-  const bool ends = place.stop == last;
-  const bool done = stop_is_done(ui.state);
-  if (ui.button(take(ui.button_width("Done")), ends ? "Done" : "Next",
-                {.look = done ? Ui::Look::primary : Ui::Look::raised,
+/// The way on.
+void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
+  const int stop = ui.state.tour.stop;
+  Places line(foot, ui.u(6));
+  if (ui.button(line.left(ui.button_width("Back")), "Back",
+                {.enabled = stop > 0, .tip = "The stop before  Alt+Page up", .name = "Stop before"}))
+    ui.actions.emplace_back(GoToStop{stop - 1});
+  const bool ends = stop + 1 == std::ssize(tour.stops);
+  if (ui.button(line.left(ui.button_width("Done")), ends ? "Done" : "Next",
+                {.look = stop_is_done(ui.state) ? Ui::Look::primary : Ui::Look::raised,
                  .tip = ends ? "Close the tour" : "The next stop  Alt+Page down",
-                 .name = "Next stop"})) {
-    if (ends) {
-      ui.actions.emplace_back(CloseTour{});
-    } else {
-      ui.actions.emplace_back(GoToStop{place.stop + 1});
-    }
-  }
-  const Rect stops = take(ui.button_width("Stops", true));
+                 .name = "Next stop"}))
+    ui.actions.push_back(ends ? Action(CloseTour{}) : Action(GoToStop{stop + 1}));
+  const Rect stops = line.left(ui.button_width("Stops", true));
   ui.menu_button(stops, "Stops", Menu::stops, {.menu = true, .tip = "All stops of this tour"});
-  draw_stops_menu(ui, tour,
-                  {stops.x, stops.y - ui.u(20) - ui.u(30) * static_cast<float>(tour.stops.size() + 1)});
+  draw_stops_menu(ui, tour, stops);
 }
 
 void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const TourPlace& place = ui.state.tour;
   const TourStop& stop = tour.stops[place.stop];
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
-  Head head(ui, inner);
-  head.close();
-  if (left_the_stop(ui.state) && head.button("↺", "Return to the stop", "Show what this stop showed"))
+  Places head = begin_head(ui, inner);
+  if (left_the_stop(ui.state) &&
+      ui.icon(head.right(head.rest().h), "↺", "Return to the stop", "Show what this stop showed"))
     ui.actions.emplace_back(GoToStop{place.stop});
-  ui.text(count + "  " + tour.title, head.rest(), ui.theme().text_muted, viz::FontStyle::regular, 0.93F);
+  ui.small(count + "  " + tour.title, head.rest(), ui.theme().text_muted);
   const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};
-  draw_way(ui, tour, foot);
+  draw_buttons(ui, tour, foot);
 
   const ViewContext context =
       make_context(nullptr, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);

@@ -48,8 +48,7 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   const float header = ui.u(40), pad = ui.u(12), control = ui.u(28);
   const Rect title{rect.x + pad, rect.y, rect.w - 2 * pad, header};
   ui.text(view.title, title, ui.theme().text, viz::FontStyle::medium);
-  ui.text(beside_title(ui, place), title, ui.theme().text_muted, viz::FontStyle::regular, 0.93F,
-          viz::Align::right);
+  ui.small(beside_title(ui, place), title, ui.theme().text_muted, viz::Align::right);
   draw_header_line(ui, rect, header);
   const float top =
       draw_controls(ui, view, {rect.x + pad, rect.y + header + ui.u(8), rect.w - 2 * pad, control},
@@ -108,13 +107,10 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
   }
   const Command& two = command(CommandId::two_views);
   if (beside) {
-    if (ui.button(last, "×",
-                  {.look = Ui::Look::plain, .tip = tip_words("Only one view", two), .name = "One view"}))
+    if (ui.icon(last, "×", "One view", tip_words("Only one view", two)))
       ui.actions.emplace_back(CloseBeside{});
-  } else if (ui.state.beside.empty() && ui.button(last, "◫",
-                                                  {.look = Ui::Look::plain,
-                                                   .tip = tip_words("A second view beside this one", two),
-                                                   .name = "Two views"})) {
+  } else if (ui.state.beside.empty() &&
+             ui.icon(last, "◫", "Two views", tip_words("A second view beside this one", two))) {
     ui.actions.push_back(toggle_beside(ui.state));
   }
   float top = rows.bottom() + (header - control) / 2;

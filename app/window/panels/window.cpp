@@ -102,10 +102,10 @@ void follow_dialog(Ui& ui) {
 /// Into the field of a strip that was opened just now.
 void follow_strips(Ui& ui) {
   Moment& moment = ui.moment;
-  const bool changes = ui.state.edits.open, second = ui.state.second.on;
-  if (changes && !moment.changes) moment.field = Field::edits, moment.keyboard_item = 0;
+  const bool edits = ui.state.edits.open, second = ui.state.second.on;
+  if (edits && !moment.edits) moment.field = Field::edits, moment.keyboard_item = 0;
   if (second && !moment.second) moment.field = Field::second, moment.keyboard_item = 0;
-  moment.changes = changes, moment.second = second;
+  moment.edits = edits, moment.second = second;
 }
 
 }  // namespace
@@ -135,8 +135,8 @@ void draw_window(Ui& ui) {
   draw_prompt(ui, {margin, y, inner, prompt});
   y += prompt + ui.u(8);
   const bool holds_picture = ui.moment.held && ui.moment.held->view;
-  if (!holds_picture) ui.moment.strips = changes_height(ui);  // a picture that is painted on stands still
-  draw_changes(ui, {margin, y, inner, ui.moment.strips});
+  if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // a picture that is painted on stands still
+  draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});
   y += ui.moment.strips;
   const float status = ui.u(30), error = error_height(ui, inner), fetching = fetching_height(ui);
   draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - fetching - y)});
@@ -144,7 +144,7 @@ void draw_window(Ui& ui) {
   if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});
   draw_status(ui, {margin, window.h - status, inner, status});
   draw_menus(ui);
-  draw_change_menus(ui);
+  draw_edit_menus(ui);
   draw_export(ui);
   draw_open(ui);
   draw_help(ui);

@@ -58,8 +58,9 @@ TEST(FolderListing, ShowsTheFoldersAndMarksModels) {
   EXPECT_EQ(listing.folder, fs::canonical(folder.path()));
   EXPECT_FALSE(listing.is_model);
   EXPECT_EQ(listing.problem, "");
-  EXPECT_THAT(listing.entries, ElementsAre(FolderEntry{"A folder", false}, FolderEntry{"b model", true},
-                                           FolderEntry{"other model", false}));
+  EXPECT_THAT(listing.entries,
+              ElementsAre(FolderEntry{"A folder"}, FolderEntry{"b model", FolderEntry::Kind::model},
+                          FolderEntry{"other model"}));
   EXPECT_TRUE(list_folder(folder.path() / "b model").is_model);
 }
 
@@ -70,7 +71,7 @@ TEST(FolderListing, ResolvesLinksAndPassesOverBrokenOnes) {
   fs::create_symlink("nowhere", folder.path() / "broken");
   fs::create_symlink("circle", folder.path() / "circle");
   EXPECT_THAT(list_folder(folder.path()).entries,
-              ElementsAre(FolderEntry{"link", true}, FolderEntry{"real", false}));
+              ElementsAre(FolderEntry{"link", FolderEntry::Kind::model}, FolderEntry{"real"}));
   EXPECT_EQ(list_folder(folder.path() / "link/..").folder, fs::canonical(folder.path() / "real"));
   expect_problem(folder.path() / "circle", "in a circle");
   expect_problem(folder.path() / "broken", "There is no folder");
@@ -80,7 +81,7 @@ TEST(FolderListing, NamesMayHaveAnyBytes) {
   const TemporaryFolder folder;
   const std::string name = "\xff\xfe \n\x01 \xf0\x9f\x98\x80";
   folder.write(fs::path(name) / "config.json", kModel);
-  EXPECT_THAT(list_folder(folder.path()).entries, ElementsAre(FolderEntry{name, true}));
+  EXPECT_THAT(list_folder(folder.path()).entries, ElementsAre(FolderEntry{name, FolderEntry::Kind::model}));
   EXPECT_TRUE(list_folder(folder.path() / name).is_model);
 }
 
@@ -108,7 +109,7 @@ TEST(FolderListing, WhatMayNotBeReadIsSaidOfTheFolderAndPassedOverInside) {
     expect_problem(folder.path() / "shut", "You may not read the folder");
     expect_problem(folder.path() / "shut/below", "You may not read the folder");
     EXPECT_THAT(list_folder(folder.path()).entries,
-                ElementsAre(FolderEntry{"open", true}, FolderEntry{"shut", false}));
+                ElementsAre(FolderEntry{"open", FolderEntry::Kind::model}, FolderEntry{"shut"}));
   }
   fs::permissions(folder.path() / "shut", fs::perms::owner_all);
 }

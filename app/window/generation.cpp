@@ -1,0 +1,54 @@
+#include "app/window/generation.h"
+
+#include <cmath>
+#include <utility>
+
+#include "app/run/analyses/next_token.h"
+#include "app/views/output/sampling_options.h"
+#include "model/files/error.h"
+#include "model/pass/statistics.h"
+
+namespace headscope::app {
+namespace {
+
+bool draws_from_other(const UiState& state, const Snapshot& snapshot) {
+  return state.side == Side::baseline && !state.second.on && snapshot.run && snapshot.run->baseline;
+}
+
+std::vector<Action> stop(std::string why, bool is_error) {
+  return {Generate{false}, ShowMessage{std::move(why), is_error}};
+}
+
+}  // namespace
+
+Question next_to_generate(const UiState& state, const Snapshot& snapshot) {
+  const Question next = NextAfter{-1};
+  return draws_from_other(state, snapshot) ? next.on_baseline() : next;
+}
+
+std::vector<Action> generated(const UiState& state, const Snapshot& snapshot) {
+  if (!state.generation.running || !snapshot.run) return {};
+  const auto known = snapshot.answers->find(next_to_generate(state, snapshot));
+  if (snapshot.run->prompt != prompt_of(state) || !known) return {};
+  if (!known->value) return stop(known->failure, true);
+  const auto shown = draws_from_other(state, snapshot) ? snapshot.run->baseline : snapshot.run;
+  const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
+  const int n_ctx = shown->run->config.n_ctx;
+  if (shown->tokens.length() >= n_ctx)
+    return stop("Generating stopped: the prompt has reached the " + std::to_string(n_ctx) +
+                    " tokens that this model reads.",
+                false);
+  int id = 0;
+  try {
+    id = model::draw_token(next.logits, sampling_of(state.options), seed_of(state.options),
+                           shown->run->length());
+  } catch (const model::RunError& e) {
+    return stop(e.what(), true);
+  }
+  if (id == shown->model->tokenizer->end_of_text())
+    return stop("Generating stopped: the model ended the text (<|endoftext|>).", false);
+  const auto logit = static_cast<double>(next.logits[id]);
+  return {AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown}};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,78 @@
+#include "app/window/state/comparison.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/window/state.h"
+
+namespace headscope::app {
+namespace {
+
+/// The place in the run of what stands at `position` of the other one; -1: nothing stands for it.
+int own_position(const PromptRun& run, int position) {
+  const auto found = std::ranges::find(run.aligned, position);
+  return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());
+}
+
+}  // namespace
+
+void reduce(UiState& s, const CompareWith& a, World& w) {
+  s.tour.compared_before.reset();
+  const auto& model = w.snapshot.model;
+  const bool files = model && model->patterns;
+  if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
+    s.second.text.edit = apply(make_edit_state(files ? model->folder.string() : s.prompt.edit.text),
+                               SelectAll{});  // typing takes its place
+  if (a.on) s.second.is_file = files;
+  s.second.on = a.on;
+  s.second.alignment = a.alignment;
+}
+
+void reduce(UiState& s, const CompareModel& a, World& w) {
+  const auto& model = w.snapshot.model;
+  if (!a.folder.empty() && model && model->patterns) {
+    s.message = {missing(*model, Capability::weights), true};
+    return;
+  }
+  s.tour.compared_before.reset();
+  s.second.model = a.folder;
+  ++s.second.request;
+}
+
+void reduce(UiState& s, const SecondOpened& a, World&) {
+  remember(s.recent_models, a.folder);
+}
+
+bool compares(const UiState& state) {
+  return state.second.compares() || !state.edits.list.active().empty();
+}
+
+void compare_with_its_kind(UiState& state, const Snapshot& snapshot) {
+  const bool patterns = snapshot.model && snapshot.model->patterns;
+  if (patterns) state.second.model.clear(), state.tour.compared_before.reset();
+  if (state.second.is_file == patterns) return;
+  if (std::exchange(state.second.on, false)) state.side = Side::run;
+}
+
+ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
+  ViewActions own;
+  const auto is_gone = [&](int& position) {
+    if (position < 0) return false;
+    position = own_position(run, position);
+    return position < 0;
+  };
+  for (ViewAction& action : actions) {
+    if (auto* query = std::get_if<SelectQuery>(&action); query && is_gone(query->position)) continue;
+    if (auto* key = std::get_if<SelectKey>(&action); key && is_gone(key->position)) continue;
+    const auto* guess = std::get_if<AppendToken>(&action);  // that says whose it is goes on with that one
+    const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
+    const bool of_the_other =
+        (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
+        std::holds_alternative<SetPositionId>(action) || std::holds_alternative<PaintMask>(action) ||
+        std::holds_alternative<PaintEdit>(action);
+    if (!of_the_other) own.push_back(std::move(action));
+  }
+  return own;
+}
+
+}  // namespace headscope::app

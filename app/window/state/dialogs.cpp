@@ -1,0 +1,121 @@
+#include "app/window/state/dialogs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/window/sessions.h"
+#include "app/window/state.h"
+
+namespace headscope::app {
+namespace {
+
+bool is_shown(const ViewSlice& s, const std::string& id) {
+  const View* view = find_view(id);
+  return view && (view->place != Place::tab || id == s.view || id == s.beside);
+}
+
+}  // namespace
+
+void forget_answer(ExportForm& form) {
+  form.asked = form.waiting = false;
+  form.problem.clear();
+}
+
+void reduce(UiState& s, const ShowDialog& a, World& w) {
+  if (a.dialog != Dialog::none && a.dialog == s.dialog && a.subject.empty()) return;  // it is open
+  s.dialog = a.dialog;
+  ExportForm& form = s.export_form;
+  form.waiting = false;
+  if (a.dialog == Dialog::export_) {
+    const bool gone = !form.subject.empty() && !is_shown(s, form.subject);
+    if (!a.subject.empty()) {
+      form.subject = a.subject;
+    } else if (gone || form.path.edit.text.empty()) {
+      form.subject = s.view;
+    }
+    form.dark = s.dark;
+    form.path.edit = make_edit_state(suggested_figure(s, w.snapshot));
+    forget_answer(form);
+  } else if (a.dialog == Dialog::save) {
+    s.save_form = {};
+    s.save_form.path.edit = make_edit_state(suggested_session(s, w.snapshot));
+  } else if (a.dialog == Dialog::open) {
+    s.open_form.second = a.second;
+    reduce(s, BrowseFolder{s.open_form.listing.folder}, w);
+  }
+}
+
+void reduce(UiState& s, const SetExport& a, World& w) {
+  ExportForm& form = s.export_form;
+  const bool renamed = form.path.edit.text != suggested_figure(s, w.snapshot);
+  TextField path = std::move(form.path), size = std::move(form.size);
+  form = a.form;
+  form.path = std::move(path), form.size = std::move(size);
+  if (form.subject.empty() && form.kind != FileFormat::pdf) form.kind = FileFormat::png;
+  form.scale = std::clamp(form.scale, 1, kMostExportScale);
+  std::filesystem::path name = renamed ? form.path.edit.text : suggested_figure(s, w.snapshot);
+  if (renamed) name.replace_extension(extension_of(form.kind));
+  form.path.edit = make_edit_state(name.string());
+  forget_answer(form);
+}
+
+void reduce(DialogSlice& s, const DoExport& a, World& w) {
+  forget_answer(s.export_form);
+  w.effects.emplace_back(ExportEffect{s.export_form, a});
+}
+
+void reduce(UiState& s, const ExportEnded& a, World& w) {
+  using How = ExportEnded::How;
+  ExportForm& form = s.export_form;
+  form.waiting = a.how == How::waits;
+  form.asked = a.how == How::exists;
+  if (a.how == How::failed) {
+    form.problem = a.message;
+    if (s.dialog != Dialog::export_) reduce(s, ShowMessage{a.message, true}, w);
+  }
+  if (a.how == How::saved) {
+    form.folder = a.folder;
+    remember(s.recent_folders, a.folder);
+    if (s.dialog == Dialog::export_) s.dialog = Dialog::none;
+    w.save();
+  }
+  if (a.how == How::saved || a.how == How::copied) reduce(s, ShowMessage{a.message}, w);
+}
+
+void reduce(UiState& s, const SessionSaved& a, World& w) {
+  s.save_form.asked = a.exists;
+  s.save_form.problem = a.problem;
+  if (a.file.empty()) {
+    if (s.dialog != Dialog::save && !a.problem.empty()) reduce(s, ShowMessage{a.problem, true}, w);
+    return;
+  }
+  s.session = a.file;
+  remember(s.recent_sessions, a.file);
+  remember(s.recent_folders, a.file.parent_path());
+  if (s.dialog == Dialog::save) s.dialog = Dialog::none;
+  reduce(s, ShowMessage{"Saved " + a.file.string() + "."}, w);
+  w.save();
+}
+
+void reduce(DialogSlice& s, const BrowseFolder& a, World& w) {
+  s.open_form.loading = true;
+  s.open_form.asked = s.open_form.path.edit.text;
+  w.effects.emplace_back(a);
+}
+
+void reduce(DialogSlice& s, const FolderListed& a, World&) {
+  OpenForm& form = s.open_form;
+  form.loading = false;
+  form.listing = a.listing;
+  if (form.path.edit.text == form.asked)
+    form.path.edit = apply(make_edit_state(a.listing.folder.string()), SelectAll{});
+}
+
+std::optional<HubModel> typed_model(const UiState& state) {
+  const std::string& text = state.open_form.path.edit.text;
+  const bool is_file = is_for_open_file(text) || may_hold_patterns(text);
+  return state.can_fetch && !state.fetching.model && !state.open_form.second && !is_file ? meant_model(text)
+                                                                                         : std::nullopt;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,101 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/desktop/folder_listing.h"
+#include "app/hub/hub_name.h"
+#include "app/views/export.h"
+#include "app/window/state/slice.h"
+
+namespace headscope::app {
+
+/// What lies over the window until it is closed. (Dear ImGui keeps which menu is open.)
+enum class Dialog { none, open, export_, help, save };
+
+struct ExportForm {
+  std::string subject;  ///< the id of a view; empty: the whole window
+  FileFormat kind = FileFormat::png;
+  int scale = 2;                 ///< PNG: device pixels for a logical one
+  bool svg_text = false;         ///< SVG: text as text
+  bool caption = true;           ///< the line under a view's picture
+  bool recipe = true;            ///< the file carries its recipe
+  bool dark = false;             ///< the picture's theme, at first the window's
+  std::filesystem::path folder;  ///< of the suggested path
+  TextField path;
+  TextField size;        ///< "1200x800", logical pixels; empty: automatic
+  bool asked = false;    ///< the file exists: asks whether to replace it
+  bool waiting = false;  ///< it will be written once everything is computed
+  std::string problem;   ///< why it could not be written: one sentence, until something changes
+};
+
+struct OpenForm {
+  std::string asked;  ///< the path when a folder was asked for: what is typed since stays
+  FolderListing listing;
+  bool loading = false;  ///< a folder is being read
+  bool second = false;   ///< chooses a model to compare with
+  TextField path;        ///< the folder, editable
+};
+
+struct SaveForm {
+  TextField path;
+  bool asked = false;   ///< the file exists: asks whether to replace it
+  std::string problem;  ///< why it could not be written: one sentence, until something changes
+};
+
+struct DialogSlice {
+  Dialog dialog = Dialog::none;
+  ExportForm export_form;
+  OpenForm open_form;
+  SaveForm save_form;
+  bool can_copy_pictures = false;
+};
+
+struct ShowDialog {
+  Dialog dialog = Dialog::none;
+  std::string subject = {};  ///< what to export: the id of a view; empty: as before
+  bool second = false;       ///< to open: a model to compare with
+};
+struct SetExport {  ///< the form without its texts
+  ExportForm form;
+};
+struct DoExport {
+  bool replace = false;  ///< an existing file
+  bool copy = false;     ///< to the clipboard, not to a file
+};
+struct ExportEnded {
+  enum class How { saved, copied, failed, exists, waits } how = How::saved;
+  std::string message = {};           ///< what was done, or why it failed
+  std::filesystem::path folder = {};  ///< where it was saved
+};
+struct SaveSession {
+  std::filesystem::path file;
+  bool replace = false;  ///< an existing file
+};
+struct SessionSaved {
+  std::filesystem::path file = {};  ///< empty: it was not saved
+  bool exists = false;              ///< a file of that name exists
+  std::string problem = {};         ///< why it failed otherwise
+};
+struct BrowseFolder {
+  std::filesystem::path folder;
+};
+struct FolderListed {
+  FolderListing listing;
+};
+
+void reduce(UiState& s, const ShowDialog& a, World& w);
+void reduce(UiState& s, const SetExport& a, World& w);
+void reduce(DialogSlice& s, const DoExport& a, World& w);
+void reduce(UiState& s, const ExportEnded& a, World& w);
+void reduce(UiState& s, const SessionSaved& a, World& w);
+void reduce(DialogSlice& s, const BrowseFolder& a, World& w);
+void reduce(DialogSlice& s, const FolderListed& a, World& w);
+
+/// Drops what was said about an export before the form changed.
+void forget_answer(ExportForm& form);
+
+/// The hub model whose name was typed in place of a path; nothing: none, or none can be fetched.
+std::optional<HubModel> typed_model(const UiState& state);
+
+}  // namespace headscope::app

@@ -1,0 +1,167 @@
+#include "app/window/state/edits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/run/edits/edit_text.h"
+#include "app/run/edits/moved_edits.h"
+#include "app/window/state.h"
+#include "model/files/error.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr std::size_t kMostUndone = 100;
+
+/// Makes it the list unless some of it cannot be: then that is said, and nothing changes.
+void become_if_possible(EditsState& edits, EditList list, const Snapshot& snapshot, bool goes_on = false) {
+  try {
+    if (snapshot.model) require(*snapshot.model, Capability::weights);
+    if (snapshot.model)
+      for (const ListedEdit& listed : list.edits) check(snapshot.model->config(), listed.edit);
+  } catch (const model::RunError& e) {
+    edits.open = true;
+    edits.problem = e.what();
+    return;
+  }
+  edits.problem.clear();
+  become(edits, std::move(list), goes_on);
+}
+
+}  // namespace
+
+void become(EditsState& edits, EditList list, bool goes_on) {
+  edits.painting = false;
+  if (list.edits.empty()) list.all_off = false;
+  if (list == edits.list) return;
+  EditList was = std::exchange(edits.list, std::move(list));
+  edits.after.clear();
+  if (goes_on && !edits.before.empty()) return;
+  edits.before.push_back(std::move(was));
+  if (edits.before.size() > kMostUndone) edits.before.erase(edits.before.begin());
+}
+
+void reduce(EditsSlice& s, const AddEdits& a, World& w) {
+  EditList list = s.edits.list;
+  for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
+  list.all_off = false;
+  become_if_possible(s.edits, std::move(list), w.snapshot);
+}
+
+void reduce(EditsSlice& s, const ToggleEdit& a, World& w) {
+  const EditList& list = s.edits.list;
+  become_if_possible(s.edits, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
+                     w.snapshot);
+}
+
+void reduce(EditsSlice& s, const SetPositionId& a, World& w) {
+  become_if_possible(s.edits, with_position_id(s.edits.list, a.position, a.id), w.snapshot);
+}
+
+void reduce(EditsSlice& s, const PaintMask& a, World& w) {
+  const int length = w.snapshot.run ? w.snapshot.run->run->length() : 0;
+  if (a.query >= length || a.key >= length) return;
+  become_if_possible(s.edits,
+                     with_visibility(s.edits.list, {a.layer, a.head}, length, a.query, a.key, a.sees),
+                     w.snapshot, s.edits.painting);
+  s.edits.painting = true;
+}
+
+void reduce(EditsSlice& s, const PaintEdit& a, World& w) {
+  EditList list = with_painted(s.edits.list, a.edit);
+  if (list == s.edits.list) return;
+  become_if_possible(s.edits, std::move(list), w.snapshot, s.edits.painting);
+  s.edits.painting = true;
+}
+
+void reduce(EditsSlice& s, const ListEdits& a, World&) {
+  s.edits.problem.clear();
+  become(s.edits, a.list, s.edits.pulling && a.pulling);
+  s.edits.pulling = a.pulling;
+}
+
+void reduce(EditsSlice& s, const SwitchEdits& a, World&) {
+  s.edits.problem.clear();
+  if (s.edits.list.edits.empty()) return;
+  EditList list = s.edits.list;
+  list.all_off = a.off;
+  become(s.edits, std::move(list));
+}
+
+void reduce(EditsSlice& s, const UndoEdits& a, World&) {
+  s.edits.problem.clear();
+  auto& from = a.forward ? s.edits.after : s.edits.before;
+  auto& to = a.forward ? s.edits.before : s.edits.after;
+  if (from.empty()) return;
+  to.push_back(std::exchange(s.edits.list, std::move(from.back())));
+  from.pop_back();
+  s.edits.pulling = s.edits.painting = false;
+}
+
+void reduce(EditsSlice& s, const TypeEdits&, World& w) {
+  const std::string& text = s.edits.typed.edit.text;
+  if (!w.snapshot.model || text.empty()) return;
+  try {
+    reduce(s, AddEdits{parse_edits(text, *w.snapshot.model)}, w);
+    if (s.edits.problem.empty()) s.edits.typed = {};
+  } catch (const model::RunError& e) {
+    s.edits.problem = e.what();
+  }
+}
+
+void reduce(EditsSlice& s, const ShowEdits& a, World&) {
+  s.edits.open = a.open;
+  s.edits.problem.clear();
+}
+
+void follow_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
+  if (!snapshot.model || snapshot.model->patterns) return;
+  std::vector<int> positions;
+  const auto ids_of = [&](const Prompt& prompt) {
+    std::vector<int> ids;
+    const PromptTokens tokens = tokenize(*snapshot.model, prompt);
+    if (tokens.was_empty) return ids;  // what runs in place of nothing is no token of the prompt
+    for (const model::Token& token : tokens.tokens) ids.push_back(token.id);
+    return ids;
+  };
+  try {
+    const Prompt now = typed_prompt(s);
+    positions = moved_positions(ids_of(before), ids_of(now), before.start_token && now.start_token ? 1 : 0);
+  } catch (const model::RunError&) {  // the worker says why there are no tokens
+    return;
+  }
+  const int n_ctx = snapshot.model->config().n_ctx;
+  MovedEdits moved = moved_edits(s.edits.list, positions, n_ctx);
+  if (moved.list == s.edits.list) return;
+  if (s.tour.edits == s.edits.list) s.tour.edits = moved.list;
+  for (auto* lists : {&s.edits.before, &s.edits.after}) {
+    for (EditList& list : *lists)
+      for (ListedEdit& listed : list.edits)
+        if (MovedEdits one = moved_edits({{listed}, false}, positions, n_ctx);
+            one.gone.empty() && !one.list.edits.empty())
+          listed = std::move(one.list.edits.front());
+  }
+  if (moved.gone.empty()) {
+    s.edits.list = std::move(moved.list);
+    return;
+  }
+  std::string gone;
+  for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
+  become(s.edits, std::move(moved.list));
+  s.message = {"Tokens that were edited are gone, and with them: " + gone + ". Ctrl+U brings it back."};
+}
+
+int keep_possible(EditList& list, const model::Config& config) {
+  return static_cast<int>(std::erase_if(list.edits, [&](const ListedEdit& listed) {
+    const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
+    if (patch != nullptr && !patch->tokens.empty()) return true;  // which mean others now
+    try {
+      check(config, listed.edit);
+      return false;
+    } catch (const model::RunError&) {
+      return true;
+    }
+  }));
+}
+
+}  // namespace headscope::app

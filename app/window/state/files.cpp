@@ -1,0 +1,130 @@
+#include "app/window/state/files.h"
+
+#include <utility>
+
+#include "app/window/sessions.h"
+#include "app/window/state.h"
+
+namespace headscope::app {
+namespace {
+
+void open(UiState& s, const std::filesystem::path& folder, World& w) {
+  s.model = folder;
+  ++s.load_request;
+  s.generation.running = false;
+  w.save();
+}
+
+void finish(UiState& s, World& w) {
+  const std::string problem = finish_session(s, w.snapshot);
+  if (!problem.empty())
+    reduce(s, ShowMessage{"Not all that was changed can be changed in this model: " + problem, true}, w);
+}
+
+}  // namespace
+
+void reduce(UiState& s, const OpenModel& a, World& w) {
+  const bool as_second = s.dialog == Dialog::open && s.open_form.second;
+  reduce(s, ShowDialog{Dialog::none}, w);
+  if (as_second) return reduce(s, CompareModel{a.folder}, w);
+  s.pending_session.reset();
+  s.weights_wanted.clear();
+  open(s, a.folder, w);
+}
+
+void reduce(UiState& s, const ModelOpened& a, World& w) {
+  const auto& model = w.snapshot.model;
+  s.tries = std::make_shared<const Tries>();
+  s.ids.clear();  // ids mean other tokens now
+  s.visits = {};  // heads of another model
+  compare_with_its_kind(s, w.snapshot);
+  s.edits.before.clear(), s.edits.after.clear(), s.edits.problem.clear();
+  if (model && model->patterns && !s.pending_session) {
+    s.view = tab_of_attention(s.view);
+    if (!s.beside.empty() && (tab_of_attention(s.beside) != s.beside || s.view == s.beside)) s.beside.clear();
+  }
+  if (model && !model->patterns) {
+    if (s.tour.edits_before) keep_possible(*s.tour.edits_before, model->config());
+    if (const int gone = keep_possible(s.edits.list, model->config()))
+      reduce(s,
+             ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."},
+             w);
+  }
+  aim_stop_at_model(s, w.snapshot);
+  if (s.pending_session && is_open(s.model, w.snapshot)) finish(s, w);
+  if (!a.bundled) {
+    s.offer_models = false;
+    remember(s.recent_models, a.folder);
+    remember(s.recent_folders, shelf_of(a.folder));
+  }
+  w.save();
+}
+
+void reduce(UiState& s, const ModelKept&, World& w) {
+  s.model = w.snapshot.model->folder;
+  compare_with_its_kind(s, w.snapshot);
+  if (s.pending_session) finish(s, w), s.session.clear(), s.weights_wanted.clear();  // which are of another
+}
+
+void reduce(UiState& s, const FetchModel& a, World& w) {
+  if (!s.can_fetch || s.fetching.model) return;
+  s.fetching = {a.model, {}, false};
+  if (s.dialog == Dialog::open) s.dialog = Dialog::none;
+  w.effects.emplace_back(a);
+}
+
+void reduce(FileSlice& s, const CancelFetch& a, World& w) {
+  if (!s.fetching.model) return;
+  s.fetching.cancelled = true;
+  w.effects.emplace_back(a);
+}
+
+void reduce(UiState& s, const FetchEnded& a, World& w) {
+  s.fetching = {};
+  if (!a.folder.empty()) return open(s, a.folder, w);  // a dialog that is open stays
+  if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
+  reduce(s, ShowMessage{"Fetching was cancelled. What has come is kept: the next time goes on from there."},
+         w);
+}
+
+void reduce(FileSlice& s, const DismissOffer&, World& w) {
+  s.offer_models = false;
+  w.save();
+}
+
+void reduce(UiState& s, const OpenFile& a, World& w) {
+  reduce(s, ShowDialog{Dialog::none}, w);
+  w.effects.emplace_back(a);
+}
+
+void reduce(UiState& s, const OpenSession& a, World& w) {
+  if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
+  const Session& session = a.recipe.session;
+  reduce(s, CloseTour{}, w);
+  const bool attention = !session.model.attention.empty();
+  if (!attention) replace_prompt(s, session.prompt, w);
+  const bool loads = a.model && (*a.model != s.model || attention);
+  if (loads) reduce(s, OpenModel{*a.model}, w);
+  show_session(s, a);
+  show_option_text(s);
+  const bool of_its_own = !a.recipe.figure && a.file != s.left_off;
+  s.session = of_its_own && a.model ? a.file : std::filesystem::path();  // saving writes over no other
+  if (of_its_own) remember(s.recent_sessions, a.file);
+  if (!loads && is_open(s.model, w.snapshot)) finish(s, w);
+  if (!a.model) s.weights_wanted.clear();
+  if (std::string warning = warning_of(a); !warning.empty())
+    reduce(s, ShowMessage{std::move(warning), true}, w);
+  w.save();
+}
+
+void reduce(UiState& s, const WeightsKnown& a, World& w) {
+  const std::string wanted = std::exchange(s.weights_wanted, std::string());
+  if (!wanted.empty() && wanted != a.hash) reduce(s, ShowMessage{kOtherWeights, true}, w);
+}
+
+bool offers_models(const UiState& state, const Snapshot& snapshot) {
+  return state.offer_models && state.can_fetch && !state.fetching.model && snapshot.model &&
+         snapshot.model->folder == state.examples_model;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,106 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/hub/hub_name.h"
+#include "app/hub/transfer_rate.h"
+#include "app/recipe/recipe.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/window/state/slice.h"
+
+namespace headscope::app {
+
+/// A model that is being fetched from the hub.
+struct Fetching {
+  std::optional<HubModel> model;  ///< nothing: none
+  FetchProgress progress;
+  bool cancelled = false;  ///< it ends soon
+};
+
+/// The open model and session, and others that could be opened.
+struct FileSlice {
+  std::filesystem::path model;
+  std::uint64_t load_request = 0;
+  std::uint64_t load_cancel = 0;
+  std::vector<DiscoveredModel> models;
+  std::vector<std::filesystem::path> recent_models;  ///< newest first
+  std::vector<std::filesystem::path> recent_folders;
+  bool can_fetch = false;  ///< fetching models from the hub is possible
+  Fetching fetching;
+  bool offer_models = false;                           ///< offers larger ones while the bundled one is open
+  std::filesystem::path session;                       ///< its file; empty: none
+  std::vector<std::filesystem::path> recent_sessions;  ///< newest first
+  std::filesystem::path left_off;          ///< the session from when the window was last closed; empty: none
+  std::optional<Session> pending_session;  ///< what of an opened session waits for its model
+  std::string weights_wanted;              ///< hash of the weights of an opened session; empty: any
+};
+
+struct OpenModel {
+  std::filesystem::path folder;
+};
+struct CancelLoad {};
+struct ModelOpened {  ///< it was loaded
+  std::filesystem::path folder;
+  bool bundled = false;
+};
+struct ModelKept {};  ///< the requested one could not be loaded, or was cancelled
+struct FindModels {};
+struct ModelsFound {
+  std::vector<DiscoveredModel> models;
+};
+struct FetchModel {  ///< from the hub, and then opens it
+  HubModel model;
+};
+struct CancelFetch {};
+struct FetchGoesOn {
+  FetchProgress progress;
+};
+struct FetchEnded {
+  std::filesystem::path folder = {};  ///< empty: it was not fetched
+  std::string problem = {};           ///< why; empty: it was cancelled
+};
+struct DismissOffer {};  ///< of larger models, permanently
+struct OpenFile {        ///< a session, a figure's recipe, or a list of prompts
+  std::filesystem::path file;
+};
+struct OpenSession {  ///< one that was read
+  Recipe recipe = {};
+  std::filesystem::path file = {};
+  /// Where its model or file of attention is; nothing: not found.
+  std::optional<std::filesystem::path> model = {};
+  /// Where the second model or the second file of attention is; nothing: not found.
+  std::optional<std::filesystem::path> second = {};
+  bool other_second = false;  ///< `second` has other weights than the session's
+  std::string problem = {};   ///< why it could not be read
+};
+struct WeightsKnown {  ///< the hash of the model's weights
+  std::string hash;
+};
+
+void reduce(UiState& s, const OpenModel& a, World& w);
+void reduce(UiState& s, const ModelOpened& a, World& w);
+void reduce(UiState& s, const ModelKept& a, World& w);
+void reduce(UiState& s, const FetchModel& a, World& w);
+void reduce(FileSlice& s, const CancelFetch& a, World& w);
+void reduce(UiState& s, const FetchEnded& a, World& w);
+void reduce(FileSlice& s, const DismissOffer& a, World& w);
+void reduce(UiState& s, const OpenFile& a, World& w);
+void reduce(UiState& s, const OpenSession& a, World& w);
+void reduce(UiState& s, const WeightsKnown& a, World& w);
+inline void reduce(FileSlice& s, const CancelLoad&, World&) {
+  s.load_cancel = s.load_request;
+}
+inline void reduce(FileSlice& s, const ModelsFound& a, World&) {
+  s.models = a.models;
+}
+inline void reduce(FileSlice& s, const FetchGoesOn& a, World&) {
+  s.fetching.progress = a.progress;
+}
+
+/// Whether the window offers a larger model.
+bool offers_models(const UiState& state, const Snapshot& snapshot);
+
+}  // namespace headscope::app

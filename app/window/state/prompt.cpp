@@ -1,0 +1,205 @@
+#include "app/window/state/prompt.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "app/views/output/sampling_options.h"
+#include "app/window/sessions.h"
+#include "app/window/state.h"
+#include "model/files/error.h"
+
+namespace headscope::app {
+namespace {
+
+using Run = std::shared_ptr<const PromptRun>;
+
+/// Whether a run, or the one that is shown, is of this model and of the prompt as it is now.
+bool is_shown_run(const UiState& s, const Run& run, const Snapshot& snapshot) {
+  const Run& now = snapshot.run;
+  return now && (!run || run == now) && now->model == snapshot.model && now->prompt == prompt_of(s);
+}
+
+bool is_other_of_these_tokens(const UiState& s, const Run& run, const Snapshot& snapshot) {
+  return run && is_shown_run(s, nullptr, snapshot) && run == snapshot.run->baseline &&
+         compares_one_prompt(*snapshot.run);
+}
+
+/// Whether a run is of the second prompt as it is now.
+bool is_second_prompt(const UiState& s, const Run& run, const Snapshot& snapshot) {
+  return run && snapshot.run && run == snapshot.run->baseline && compares_texts(*snapshot.run) &&
+         s.second.on && !s.second.is_file && run->prompt.text == s.second.text.edit.text;
+}
+
+/// The second prompt is text alone, which a token's bytes go on with.
+void continue_second(UiState& s, const AppendToken& a) {
+  TextState& edit = s.second.text.edit;
+  std::string text = a.after < 0 ? edit.text : edit.text.substr(0, a.of->tokens.tokens.at(a.after).end);
+  text += a.of->model->tokenizer->bytes(a.id);
+  edit = apply(std::move(edit), Replace{std::move(text)});
+  scroll_to_start(s);
+}
+
+/// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.
+std::optional<std::vector<int>> all_ids(const UiState& s, const Snapshot& snapshot) {
+  if (!snapshot.model || snapshot.model->patterns) return std::nullopt;
+  try {
+    std::vector<int> ids;
+    for (const model::Token& token : tokenize(*snapshot.model, typed_prompt(s)).tokens)
+      ids.push_back(token.id);
+    return ids;
+  } catch (const model::RunError&) {  // the worker says why
+    return std::nullopt;
+  }
+}
+
+/// Makes the prompt, whose tokens are `before`, one of other tokens, with the start token where one is put
+/// first. It is text again where that has the same tokens. `appended`: by a token that joins the last ones
+/// in one step of the history.
+void become(UiState& s, std::span<const int> before, std::span<const int> ids,
+            std::span<const double> probabilities, bool appended, const Snapshot& snapshot) {
+  const std::string& text = s.prompt.edit.text;
+  if (text.empty() && s.ids.empty()) s.start_token = true;  // what follows it does so behind it
+  const std::span<const int> own = ids.subspan(s.start_token && !ids.empty() ? 1 : 0);
+  std::string becomes = snapshot.model->tokenizer->decode(own);
+  // Made before `text` is moved: no order is sure in a call.
+  const TextCommand command = becomes.starts_with(text)
+                                  ? TextCommand(Append{becomes.substr(text.size()), appended})
+                                  : TextCommand(Replace{std::move(becomes)});
+  s.prompt.edit = apply(std::move(s.prompt.edit), command);
+  s.ids.clear();
+  const auto as_text = all_ids(s, snapshot);
+  if (!as_text || !std::ranges::equal(*as_text, ids)) s.ids.assign(own.begin(), own.end());
+  const int most = snapshot.model->config().n_ctx;
+  if (std::ssize(before) <= most && std::ssize(ids) <= most)
+    s.tries = std::make_shared<const Tries>(with_step(*s.tries, before, ids, probabilities));
+  s.selection.query = -1;
+  scroll_to_start(s);
+}
+
+void prompt_changed(UiState& s) {
+  s.generation.running = false;
+  scroll_to_start(s);
+  s.ids.clear();
+}
+
+}  // namespace
+
+Prompt typed_prompt(const PromptSlice& state) {
+  return {state.prompt.edit.text, state.ids, state.start_token};
+}
+
+void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
+  if (Prompt now = typed_prompt(s); now != prompt) w.replaced = std::move(now);
+  if (prompt.text != s.prompt.edit.text)
+    s.prompt.edit = apply(std::move(s.prompt.edit), Replace{prompt.text});
+  prompt_changed(s);
+  s.ids = prompt.ids;
+  s.start_token = prompt.start_token;
+  for (const OptionSpec* option : all_options())
+    if (option->of_prompt) s.options.set(*option, option->default_value);
+}
+
+void reduce(UiState& s, const TypeInField& a, World& w) {
+  TextField& field = field_of(s, a.field);
+  const bool moves_only =
+      std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
+      std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
+  field.edit = apply(std::move(field.edit), a.command);
+  if (moves_only) return;
+  if (a.field == Field::prompt) prompt_changed(s);
+  if (a.field == Field::option) set_typed_option(s, w);
+  if (a.field == Field::edits) s.edits.problem.clear();
+  if (a.field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
+  if (a.field == Field::export_path || a.field == Field::export_size) forget_answer(s.export_form);
+}
+
+void reduce(UiState& s, const ScrollField& a, World&) {
+  field_of(s, a.field).scroll = a.to;
+}
+
+void reduce(UiState& s, const SetPrompt& a, World& w) {
+  replace_prompt(s, {a.text, {}, s.start_token}, w);
+  s.selection.query = s.selection.key = -1;
+  s.hint = a.hint;
+  s.hint_text = a.text;
+  if (a.head) reduce(s, SelectHead{a.head->layer, a.head->head}, w);
+}
+
+void reduce(PromptSlice& s, const ShowIds& a, World&) {
+  s.prompt.edit = make_edit_state(a.text);
+  s.ids = a.ids;
+}
+
+void reduce(UiState& s, const ShowPrompt& a, World& w) {
+  const auto& model = w.snapshot.model;
+  if (!model || model->patterns) return;
+  Prompt prompt = a.prompt;
+  if (!prompt.ids.empty()) prompt.text = model->tokenizer->decode(prompt.ids);
+  replace_prompt(s, prompt, w);
+  s.selection = a.selection;  // its run may still be to come
+  if (s.side == Side::baseline) s.side = Side::run;
+}
+
+void reduce(UiState& s, const AppendToken& a, World& w) {
+  const Snapshot& snapshot = w.snapshot;
+  if (is_second_prompt(s, a.of, snapshot)) return continue_second(s, a);
+  const bool is_of_this = is_shown_run(s, a.of, snapshot);
+  const bool is_of_text = is_of_this || is_other_of_these_tokens(s, a.of, snapshot);
+  if (a.after >= 0 && !is_of_text) return;  // the guess is of a text that is no more
+  auto ids = all_ids(s, snapshot);
+  if (!ids || (a.of && a.of->model != snapshot.model && !is_of_text)) return;
+  const std::vector<int> before = *ids;
+  if (a.after >= 0) ids->resize(std::min(ids->size(), static_cast<std::size_t>(a.after) + 1));
+  ids->push_back(a.id);
+  const double probability = is_of_this ? a.probability : std::numeric_limits<double>::quiet_NaN();
+  become(s, before, *ids, {&probability, 1}, s.generation.running, snapshot);
+  if (s.generation.running && ++s.generation.made >= Generation::kMost) s.generation.running = false;
+}
+
+void reduce(UiState& s, const SetTokens& a, World& w) {
+  const auto before = all_ids(s, w.snapshot);
+  const bool is_of_this = is_shown_run(s, a.of, w.snapshot);
+  if (!before || !(is_of_this || is_other_of_these_tokens(s, a.of, w.snapshot))) return;
+  s.generation.running = false;
+  become(s, *before, a.ids, is_of_this ? a.probabilities : std::vector<double>(), false, w.snapshot);
+}
+
+void reduce(UiState& s, const SetStartToken& a, World& w) {
+  if (s.start_token != a.on) w.replaced = typed_prompt(s);
+  s.start_token = a.on;
+  s.selection.query = -1;
+  scroll_to_start(s);
+  w.save();
+}
+
+void reduce(UiState& s, const Generate& a, World& w) {
+  const auto& model = w.snapshot.model;
+  if (a.on && model && model->patterns)
+    return reduce(s, ShowMessage{missing(*model, Capability::weights)}, w);
+  Generation& g = s.generation;
+  g.running = a.on;
+  g.made = 0;
+  if (!a.on) return;
+  // Once more from the same place: another text.
+  if (g.began == prompt_of(s) && g.seed == s.options[kSeed]) s.options.set(kSeed, next_seed(g.seed));
+  g.began = prompt_of(s);
+  g.seed = s.options[kSeed];
+  // A move of the caret: what is generated now is a step of the history for itself.
+  s.prompt.edit = apply(std::move(s.prompt.edit), Move{Motion::text_end});
+  s.selection.query = -1;
+  scroll_to_start(s);
+}
+
+void reduce(UiState& s, const PromptsRead& a, World&) {
+  if (!a.prompts) {
+    s.message = {a.problem, true};
+    return;
+  }
+  set_prompts(s, a.prompts);
+  show_view_of_many(s);
+  show_option_text(s);
+  if (s.message.is_error) s.message = {};
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,83 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/desktop/example_prompts.h"
+#include "app/window/state/slice.h"
+
+namespace headscope::app {
+
+/// Text that is generated token by token, sampled from the model.
+struct Generation {
+  bool running = false;
+  int made = 0;
+  static constexpr int kMost = 200;
+  std::optional<Prompt> began = {};  ///< the prompt that the last one started from
+  int seed = 0;                      ///< of the last one
+};
+
+/// The prompt and what belongs to it.
+struct PromptSlice {
+  TextField prompt;
+  std::vector<int> ids;  ///< run instead of the prompt's text, until that is edited
+  bool start_token = false;
+  std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
+  std::shared_ptr<const PromptList> prompts = {};  ///< for views over many prompts; null: none
+  Generation generation;
+  std::string hint;       ///< of the chosen example
+  std::string hint_text;  ///< the example's text: the hint is shown while the prompt equals it
+  std::vector<ExamplePrompt> examples;
+  std::filesystem::path examples_model;  ///< the model whose heads the hints name; empty: any
+};
+
+struct TypeInField {
+  Field field = Field::prompt;
+  TextCommand command;
+};
+struct ScrollField {
+  Field field = Field::prompt;
+  float to = 0;
+};
+struct Paste {  ///< inserts the clipboard into a field
+  Field field = Field::prompt;
+};
+struct SetPrompt {  ///< replaces the whole text; can be undone
+  std::string text;
+  std::optional<ExamplePrompt::Head> head;
+  std::string hint;
+};
+struct ShowIds {  ///< runs the ids; `text` is their text
+  std::vector<int> ids;
+  std::string text;
+};
+struct SetStartToken {
+  bool on = false;
+};
+struct Generate {
+  bool on = false;
+};
+struct PromptsRead {  ///< a list of prompts was read from a file
+  std::shared_ptr<const PromptList> prompts = {};
+  std::string problem = {};  ///< why it could not be read; empty: it was
+};
+
+void reduce(UiState& s, const TypeInField& a, World& w);
+void reduce(UiState& s, const ScrollField& a, World& w);
+void reduce(UiState& s, const SetPrompt& a, World& w);
+void reduce(PromptSlice& s, const ShowIds& a, World& w);
+void reduce(UiState& s, const ShowPrompt& a, World& w);
+void reduce(UiState& s, const AppendToken& a, World& w);
+void reduce(UiState& s, const SetTokens& a, World& w);
+void reduce(UiState& s, const SetStartToken& a, World& w);
+void reduce(UiState& s, const Generate& a, World& w);
+void reduce(UiState& s, const PromptsRead& a, World& w);
+
+/// The prompt as typed, without edits.
+Prompt typed_prompt(const PromptSlice& state);
+/// Replaces what was typed, and resets the options that belong to one prompt.
+void replace_prompt(UiState& s, const Prompt& prompt, World& w);
+
+}  // namespace headscope::app

@@ -1,0 +1,61 @@
+#pragma once
+#include <string>
+
+#include "app/recipe/settings.h"
+#include "app/window/state/slice.h"
+
+namespace headscope::app {
+
+struct PaneSizes {
+  float heads = 0;  ///< width in logical pixels; 0: chosen by the window's size
+  float next = 0;
+  float beside = 0;  ///< of the second view; 0: half
+  bool operator==(const PaneSizes&) const = default;
+};
+
+/// What the window says. Information goes after a while, an error with its cause.
+struct Message {
+  std::string text;  ///< empty: nothing
+  bool is_error = false;
+  bool from_worker = false;  ///< about a load or a run: gone when one succeeds
+};
+
+/// The window itself: its look, its message.
+struct ShellSlice {
+  bool dark = false;
+  float font_size = kDefaultFontSize;
+  PaneSizes panes;
+  Message message;
+  bool quit = false;  ///< the window closes
+};
+
+struct SetDark {
+  bool dark = false;
+};
+struct SetFontSize {
+  float size = kDefaultFontSize;
+};
+struct SetPanes {
+  PaneSizes panes;
+  bool done = true;  ///< the splitter was released: saved
+};
+struct ShowMessage {
+  std::string text;
+  bool is_error = false;
+  bool from_worker = false;
+};
+struct DismissMessage {};
+struct Quit {};
+
+void reduce(ShellSlice& s, const SetDark& a, World& w);
+void reduce(UiState& s, const SetFontSize& a, World& w);
+void reduce(ShellSlice& s, const SetPanes& a, World& w);
+void reduce(UiState& s, const ShowMessage& a, World& w);
+inline void reduce(ShellSlice& s, const DismissMessage&, World&) {
+  s.message = {};
+}
+inline void reduce(ShellSlice& s, const Quit&, World&) {
+  s.quit = true;
+}
+
+}  // namespace headscope::app

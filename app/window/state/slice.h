@@ -1,0 +1,25 @@
+#pragma once
+#include "app/run/worker.h"
+#include "app/text/edit.h"
+#include "app/views/view.h"
+
+namespace headscope::app {
+
+// The window's state is composed of slices (see UiState). A slice has one header, with the actions on it and
+// a `reduce` for each of them, which applies it. The type of state that a `reduce` takes is what its action
+// can change: a slice, or all of them.
+
+struct UiState;
+struct World;
+
+/// A text that is typed.
+enum class Field { prompt, option, export_path, export_size, open_path, edits, second, session_path };
+constexpr std::size_t kFields = 8;
+
+/// An edited text and how far it is scrolled.
+struct TextField {
+  TextState edit;
+  float scroll = 0;  ///< logical pixels
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,201 @@
+#include "app/window/state/view.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/window/state.h"
+
+namespace headscope::app {
+
+Extent extent(const Snapshot& snapshot) {
+  Extent e;
+  if (snapshot.run) {
+    const auto& run = *snapshot.run->run;
+    e = {run.config.n_layer, run.config.n_head, run.length(), key_count(*snapshot.run)};
+  }
+  if (snapshot.model) {  // a run of it may still be to come
+    const model::Config config = snapshot.model->config();
+    e.layers = config.n_layer, e.heads = config.n_head;
+  }
+  return e;
+}
+
+void scroll_to_start(ViewSlice& s) {
+  for (const OptionSpec* option : all_options())
+    if (option->reset_on_prompt_change) s.options.set(*option, option->default_value);
+}
+
+void reduce(ViewSlice& s, const SelectHead& a, World& w) {
+  const Extent e = extent(w.snapshot);
+  s.selection.layer = std::clamp(a.layer, 0, e.layers - 1);
+  s.selection.head = std::clamp(a.head, 0, e.heads - 1);
+}
+
+void reduce(ViewSlice& s, const MoveHead& a, World& w) {
+  reduce(s, SelectHead{s.selection.layer + a.layers, s.selection.head + a.heads}, w);
+}
+
+void reduce(ViewSlice& s, const SelectQuery& a, World& w) {
+  s.selection.query = a.position < 0 ? -1 : std::min(a.position, extent(w.snapshot).length - 1);
+  scroll_to_start(s);
+}
+
+void reduce(ViewSlice& s, const MoveQuery& a, World& w) {
+  const int last = extent(w.snapshot).length - 1;
+  const int from = s.selection.query < 0 ? last : std::min(s.selection.query, last);
+  const int to = std::clamp(from + a.by, 0, last);
+  reduce(s, SelectQuery{to == last && a.by > 0 ? -1 : to}, w);
+}
+
+void reduce(ViewSlice& s, const SelectKey& a, World& w) {
+  s.selection.key = a.position < extent(w.snapshot).keys ? a.position : -1;
+}
+
+void reduce(ViewSlice& s, const SetOption& a, World& w) {
+  s.options.set(*a.option, a.value);
+  if (list_option(s) == a.option) show_option_text(s);
+  if (a.option->kept) w.save();
+}
+
+/// A view that is shown in the other pane already changes places with the one of this pane.
+void reduce(ViewSlice& s, const ShowView& a, World& w) {
+  const View* view = find_view(a.id);
+  if (!view || view->place != Place::tab) return;
+  std::string& here = a.beside ? s.beside : s.view;
+  std::string& there = a.beside ? s.view : s.beside;
+  if (there == a.id) there = here.empty() ? next_tab(a.id, 1) : here;
+  here = a.id;
+  show_option_text(s);
+  w.save();
+}
+
+void reduce(ViewSlice& s, const ShowPart& a, World& w) {
+  if (const View* view = view_of(a.part)) reduce(s, ShowView{std::string(view->id)}, w);
+}
+
+void reduce(ViewSlice& s, const StepView& a, World& w) {
+  std::string id = next_tab(s.view, a.by);
+  if (id == s.beside) id = next_tab(id, a.by);
+  reduce(s, ShowView{std::move(id)}, w);
+}
+
+void reduce(ViewSlice& s, const CloseBeside&, World& w) {
+  s.beside.clear();
+  w.save();
+}
+
+void reduce(ViewSlice& s, const TypeList& a, World&) {
+  s.typed_list = a.option;
+  show_option_text(s);
+}
+
+void reduce(UiState& s, const Revisit& a, World& w) {
+  auto& from = a.forward ? s.visits.after : s.visits.before;
+  auto& to = a.forward ? s.visits.before : s.visits.after;
+  if (from.empty()) return;
+  const Visit there = std::move(from.back());
+  from.pop_back();
+  Visit& here = to.emplace_back(Visit{looked_at(s), {}});
+  s.visits.by = 0;
+  s.view = there.looked.view;
+  s.beside = there.looked.beside;
+  const Selection& selection = there.looked.selection;
+  reduce(s, SelectHead{selection.layer, selection.head}, w);
+  if (there.prompt) {  // its run is still to come
+    here.prompt = typed_prompt(s);
+    replace_prompt(s, *there.prompt, w);
+    s.selection.query = selection.query, s.selection.key = selection.key;
+  } else {
+    reduce(s, SelectQuery{selection.query}, w);
+    reduce(s, SelectKey{selection.key}, w);
+  }
+  show_option_text(s);
+  w.save();
+}
+
+void reduce(UiState& s, const DoAll& a, World& w) {
+  const auto& run = w.snapshot.run;
+  const bool of_another = s.side == Side::baseline && run && compares_different_inputs(*run);
+  for (const ViewAction& action : of_another ? on_own_side(a.actions, *run) : a.actions)
+    std::visit([&](const auto& one) { reduce(s, one, w); }, action);
+}
+
+void reduce(UiState& s, const BeginClick&, World&) {
+  s.edits.painting = false;
+  s.selection_before = s.selection;
+  s.options_before = s.options;
+}
+
+void reduce(ViewSlice& s, const TakeBackClick&, World&) {
+  s.selection = s.selection_before;
+  s.options = s.options_before;
+  show_option_text(s);
+}
+
+void reduce(ViewSlice& s, const CopyNumbers& a, World& w) {
+  w.effects.emplace_back(CopyNumbers{a.view.empty() ? s.view : a.view});
+}
+
+std::string next_tab(std::string_view id, int by) {
+  const auto all = tabs();
+  const auto at = std::ranges::find(all, id, &View::id) - all.begin();
+  const auto count = std::ssize(all);
+  return std::string(all[((at + by) % count + count) % count]->id);
+}
+
+std::string tab_of_attention(const std::string& id) {
+  const auto of_patterns = [](const View* view) { return view->can_be_made_of(Capability::patterns); };
+  if (of_patterns(find_view(id))) return id;
+  const auto all = tabs();
+  return std::string((*std::ranges::find_if(all, of_patterns))->id);
+}
+
+std::vector<const View*> shown_tabs(const ViewSlice& state) {
+  std::vector<const View*> shown{find_view(state.view)};
+  if (!state.beside.empty()) shown.push_back(find_view(state.beside));
+  return shown;
+}
+
+std::vector<const OptionSpec*> options_shown_with(const View& view) {
+  std::vector<const OptionSpec*> shown = view.options;
+  if (view.place != Place::tab) return shown;
+  for (const Place place : {Place::left, Place::right})
+    for (const OptionSpec* always : view_at(place).options) std::erase(shown, always);
+  return shown;
+}
+
+const OptionSpec* list_option(const ViewSlice& state) {
+  const OptionSpec* first = nullptr;
+  for (const View* view : shown_tabs(state)) {
+    for (const OptionSpec* option : view->options) {
+      if (!std::holds_alternative<std::vector<int>>(option->default_value)) continue;
+      if (option == state.typed_list) return option;
+      if (!first) first = option;
+    }
+  }
+  return first;
+}
+
+void show_option_text(ViewSlice& state) {
+  const OptionSpec* option = list_option(state);
+  if (!option) return;
+  const OptionValue& value = state.options.value(*option);
+  std::string text;
+  for (const char c : value == option->default_value ? std::string() : to_text(*option, value))
+    text += c == ',' ? std::string(", ") : std::string(1, c);
+  state.option_text.edit = make_edit_state(std::move(text));
+}
+
+void set_typed_option(ViewSlice& state, World& w) {
+  const OptionSpec* option = list_option(state);
+  if (!option) return;
+  state.options.set(*option, list_as_typed(*option, state.option_text.edit.text));
+  if (option->kept) w.save();
+}
+
+ViewState looked_at(const ViewSlice& state) {
+  return {state.view, state.beside, state.selection};
+}
+
+}  // namespace headscope::app
