@@ -100,9 +100,9 @@ Question question_of(const ViewContext& c) {
   return ThumbnailsOfHeads{};
 }
 
-std::shared_ptr<const HeadMetricsOf> figures_of_texts(const ViewContext& c, Side side) {
-  if (!of_list(c)) return c.ask_on(side, MetricsOnRepeated{repeated_tokens(c)});
-  return c.prompts ? c.ask_on(side, MetricsOnList{over_list(c)}) : nullptr;
+std::shared_ptr<const HeadMetricsOf> figures_of_texts(const ViewContext& c) {
+  if (!of_list(c)) return c.ask(MetricsOnRepeated{repeated_tokens(c)});
+  return c.prompts ? c.ask(MetricsOnList{over_list(c)}) : nullptr;
 }
 
 /// `figures`: of the first heads, as many as are there; null: of that one there are none.
@@ -127,18 +127,6 @@ bool of_change(const ViewContext& c) {
   return c.side == Side::difference && (!of_model(c) || (c.run && compares_models(*c.run)));
 }
 
-/// What the figures have more than those of what the run is compared with (null: not known), of heads that
-/// are there in both.
-void subtract(Numbers& n, std::span<const HeadMetrics* const> before) {
-  n.done = std::min(n.done, static_cast<int>(before.size()));
-  for (const HeadMetricKind& metric : head_metrics())
-    for (std::size_t i = 0; i < n.of(metric.id).size(); ++i) {
-      const bool known = i < static_cast<std::size_t>(n.done) && before[i];
-      n.of(metric.id)[i] -=
-          known ? static_cast<float>((*before[i])[metric.id]) : std::numeric_limits<float>::quiet_NaN();
-    }
-}
-
 std::vector<const HeadMetrics*> figures_in(const HeadMetricsOf& answer) {
   std::vector<const HeadMetrics*> figures;
   for (const HeadMetrics& head : answer.heads) figures.push_back(&head);
@@ -153,18 +141,11 @@ std::vector<const HeadMetrics*> figures_in(const Thumbnails& answer) {
   return figures;
 }
 
-/// Of the texts that both models went through; parts of different lengths would be of different texts.
-bool as_far(const HeadMetricsOf& a, const HeadMetricsOf& b) {
-  return a.sequences == b.sequences && a.progress.done == b.progress.done;
-}
-
 std::optional<Numbers> numbers_of_texts(const ViewContext& c) {
   if (!c.run) return std::nullopt;
-  const auto answer = figures_of_texts(c, of_change(c) ? Side::run : c.side);
-  const auto before = of_change(c) ? figures_of_texts(c, Side::baseline) : nullptr;
-  if (!answer || (of_change(c) && (!before || !as_far(*answer, *before)))) return std::nullopt;
+  const auto answer = figures_of_texts(c);
+  if (!answer) return std::nullopt;
   Numbers n = numbers_of(c.run->run->config, figures_in(*answer));
-  if (before) subtract(n, figures_in(*before));
   const int sequences = repeated_tokens(c).sequences;
   if (of_list(c)) {
     n.texts = list_words(c, answer->progress);
@@ -177,12 +158,10 @@ std::optional<Numbers> numbers_of_texts(const ViewContext& c) {
 /// Nothing while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (of_model(c)) return numbers_of_texts(c);
-  const auto answer = c.ask_on(of_change(c) ? Side::run : c.side, ThumbnailsOfHeads{}),
-             before = of_change(c) ? c.ask_on(Side::baseline, ThumbnailsOfHeads{}) : nullptr;
-  if (!answer || !c.run || (of_change(c) && !before)) return std::nullopt;
+  const auto answer = c.ask(ThumbnailsOfHeads{});
+  if (!answer || !c.run) return std::nullopt;
   const model::Config& config = c.run->run->config;
   Numbers n = numbers_of(config, figures_in(*answer));
-  if (before) subtract(n, figures_in(*before));
   const int count = config.n_layer * config.n_head;
   if (n.done < count) n.pending = std::to_string(n.done) + " of " + std::to_string(count) + " heads";
   return n;

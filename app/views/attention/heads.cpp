@@ -4,7 +4,6 @@
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/run/comparison.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/figure_tiles.h"

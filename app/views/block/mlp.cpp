@@ -84,7 +84,7 @@ Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
   };
   const auto after = post(Side::run, c.chosen_query), before = post(Side::baseline, compared_query(c));
   if (!after || !before) return {};
-  return pushing(c, NeuronDifference{layer, neuron, *after, *before}, 1);
+  return pushing(c, TokensOfNeuron{layer, neuron, *after, *before}, 1);
 }
 
 int listed(const ViewContext& c) {

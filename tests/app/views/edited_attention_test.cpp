@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
+#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/edits/masked_cells.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/matchers.h"
 
