@@ -167,7 +167,7 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
   prompt.edits = {model::PatchFrom{{{model::Site::pattern, kLayer}, kHead, {1}, {}}, tokens, {3}}};
   const Scenario s(prompt);
   for (int key = 0; key < s.length(); ++key)
-    EXPECT_EQ(may_see(*s.run->run, {kLayer, kHead}, 1, key), key <= 3) << key;
+    EXPECT_EQ(may_see(*s.run, {kLayer, kHead}, 1, key), key <= 3) << key;
 }
 
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {
