@@ -52,7 +52,47 @@ class Fetch {
         cache_(settings.cache, model),
         http_({.certificates = settings.certificates.string()}) {}
 
-  fs::path run();
+  fs::path run() {
+    if (const auto there = cache_.whole_snapshot();
+        there && (settings_.offline || is_commit(model_.revision)))
+      return *there;
+    if (settings_.offline)
+      throw HubError(to_text(model_) + " is not whole in " + settings_.cache.string() +
+                     ", and HF_HUB_OFFLINE forbids to fetch it");
+    report(true);
+    const std::string list =
+        "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
+    const Listing listing =
+        parse_listing(text_of(at_endpoint(settings_.endpoint, list), "the list of its files"), model_);
+    const Choice choice = choose_files(listing, model_);
+    commit_ = listing.commit;
+    try {
+      model::parse_config(text_of(address(kConfig), kConfig), model_.repository + "/" + kConfig);
+    } catch (const model::LoadError& error) {
+      throw HubError(std::string(error.what()) + ": nothing was fetched");
+    }
+
+    // config.json is last: with it a folder is taken for a model.
+    std::vector<std::string> names = choice.tokenizer;
+    if (choice.sharded)
+      std::ranges::copy(shards_of(text_of(address(choice.weights), choice.weights), listing, model_),
+                        std::back_inserter(names));
+    names.push_back(choice.weights);
+    names.emplace_back(kConfig);
+
+    std::vector<File> files;
+    for (const std::string& name : names) {
+      File file{name, facts_of(name)};
+      file.there = has_size(cache_.snapshot(commit_) / name, file.facts.bytes);
+      progress_.total += file.facts.bytes;
+      files.push_back(std::move(file));
+    }
+    check_space(files);
+    for (const File& file : files) bring(file);
+    for (const std::string& name : choice.absent) cache_.remember_absent(commit_, name);
+    cache_.remember(commit_);
+    return cache_.snapshot(commit_);
+  }
 
  private:
   struct File {
@@ -60,34 +100,246 @@ class Fetch {
     FileFacts facts;
     bool there = false;
   };
-
-  // --- asking
-  HttpAnswer follow(HttpRequest request, const std::function<void(const HttpAnswer&)>& begin,
-                    const std::function<void(std::string_view)>& bytes);
-  std::string text_of(const std::string& url, const std::string& what);
-  FileFacts facts_of(const std::string& file);
-  std::string address(const std::string& file) const;
-  [[noreturn]] void refuse(const HttpAnswer& answer, const std::string& what) const;
-
-  // --- bringing
-  void check_space(const std::vector<File>& files) const;
-  void bring(const File& file);
-  void download(const File& file);
   struct Download {
     PartialFile part;
     std::uint64_t furthest;       // that the part has reached; what comes again is nothing new
     bool from_the_start = false;  // the next request asks for the whole: a part was answered wrongly
   };
-  void download_rest(const File& file, Download& download);
 
   // --- patience
-  template <class Attempt>
-  auto patiently(const Attempt& attempt) -> decltype(attempt());
-  void wait(milliseconds time, const std::string& why);
+
   void poll() const {
     if (options_.cancelled && options_.cancelled()) throw model::Stopped();
   }
-  void report(bool now);
+
+  void report(bool now) {
+    if (!options_.progress) return;
+    const auto time = Clock::now();
+    if (!now && reported_ && time - *reported_ < kBetweenReports) return;
+    reported_ = time;
+    rate_.note(time, came_);
+    progress_.came = came_;
+    progress_.rate = rate_.rate();
+    progress_.seconds_left = rate_.seconds_left(progress_.total - std::min(progress_.done, progress_.total));
+    options_.progress(progress_);
+  }
+
+  void wait(milliseconds time, const std::string& why) {
+    progress_.waiting = why;
+    report(true);
+    if (options_.wait) {
+      options_.wait(time);
+      poll();
+    } else {
+      for (const auto until = Clock::now() + time; Clock::now() < until;) {
+        poll();
+        std::this_thread::sleep_for(std::min<Clock::duration>(milliseconds(50), until - Clock::now()));
+      }
+    }
+    progress_.waiting.clear();
+  }
+
+  /// Tries again what may pass, as long as it may and something new comes now and then.
+  template <class Attempt>
+  auto patiently(const Attempt& attempt) {
+    std::uint64_t gained_before = gained_;
+    for (int tries = 1;; ++tries) {
+      Passing passing;
+      try {
+        return attempt();
+      } catch (const ConnectionBroken& broken) {
+        if (!broken.may_pass())
+          throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
+        passing.why = "the connection failed: " + std::string(broken.what());
+      } catch (const Passing& caught) {
+        passing = caught;
+      }
+      if (gained_ - gained_before >= kProgressBytes) tries = 1;
+      gained_before = gained_;
+      const bool never_heard = !heard_ && tries >= 2;  // no network: there is nothing to wait for
+      if (never_heard || tries >= options_.tries || passing.after > options_.longest_wait) {
+        std::string how =
+            passing.after > options_.longest_wait
+                ? "; it asks to try again in " + duration_text(static_cast<double>(passing.after->count()))
+                : "; tried " + std::to_string(tries) + " times";
+        if (came_ > 0) how += ", and the next time goes on from here";
+        throw HubError(passing.why + how);
+      }
+      const milliseconds time =
+          passing.after ? milliseconds(*passing.after) : milliseconds(500) * (1 << std::min(tries, 6));
+      wait(time, passing.why + "; again in " + duration_text(std::chrono::duration<double>(time).count()));
+    }
+  }
+
+  // --- asking
+
+  /// Sends it, and again where a redirect leads; the token goes to the endpoint alone. A HEAD that a redirect
+  /// answers with the file's hash and size is not followed: where the content lies is another's.
+  HttpAnswer follow(HttpRequest request, const std::function<void(const HttpAnswer&)>& begin,
+                    const std::function<void(std::string_view)>& bytes) {
+    auto url = parse_url(request.url);
+    if (!url) throw HubError("expected an address of the web, found " + request.url);
+    const auto headers = request.headers;
+    for (int hops = 0; hops <= kMostRedirects; ++hops) {
+      request.url = url->text;
+      request.headers = headers;
+      request.headers.emplace_back("Accept-Encoding", "identity");
+      if (!settings_.token.empty() && same_origin(*url, settings_.endpoint))
+        request.headers.emplace_back("Authorization", "Bearer " + settings_.token);
+      bool redirected = false;
+      const HttpAnswer answer = http_.send(
+          request,
+          [&](const HttpAnswer& first) {
+            heard_ = true;
+            redirected = first.is_redirect() && !(request.head && says_linked(first));
+            if (!redirected && begin) begin(first);
+          },
+          [&](std::string_view piece) {
+            if (!redirected && bytes) bytes(piece);
+          },
+          options_.cancelled);
+      if (!redirected) return answer;
+      url = redirect_target(settings_.endpoint, *url, *answer.header("location"));
+    }
+    throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMostRedirects) +
+                   " times");
+  }
+
+  [[noreturn]] void refuse(const HttpAnswer& answer, const std::string& what) const {
+    const std::string why = refusal(answer, model_, settings_.endpoint, what, !settings_.token.empty());
+    if (may_pass(answer.status)) throw Passing{why, retry_after(answer, std::time(nullptr))};
+    throw HubError(why);
+  }
+
+  std::string text_of(const std::string& url, const std::string& what) {
+    return patiently([&] {
+      std::string text;
+      const HttpAnswer answer = follow({url}, {}, [&](std::string_view piece) {
+        if (text.size() + piece.size() > kMostTextBytes)
+          throw HubError(settings_.endpoint.host + " sends more than " + bytes_text(kMostTextBytes) + " as " +
+                         what);
+        text += piece;
+      });
+      if (answer.status != 200) refuse(answer, what);
+      return text;
+    });
+  }
+
+  FileFacts facts_of(const std::string& file) {
+    return patiently([&] {
+      const HttpAnswer answer = follow({.url = address(file), .head = true}, {}, {});
+      if (answer.status != 200 && !answer.is_redirect()) refuse(answer, file);
+      const std::string* commit = answer.header("x-repo-commit");
+      const auto facts = file_facts(answer);
+      if (!facts || (commit && *commit != commit_))
+        throw HubError(settings_.endpoint.host + ": asked about " + file + " of " + model_.repository +
+                       ", expected its hash and its size" + (facts ? " at commit " + commit_ : "") +
+                       (facts ? ", found another commit's" : ", found none"));
+      return *facts;
+    });
+  }
+
+  std::string address(const std::string& file) const {
+    return at_endpoint(settings_.endpoint,
+                       "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
+  }
+
+  // --- bringing
+
+  void check_space(const std::vector<File>& files) const {
+    std::uint64_t needed = 0;
+    for (const File& file : files) {
+      if (file.there) continue;
+      std::error_code error;
+      const std::uintmax_t came = fs::file_size(cache_.incomplete(file.facts.digest), error);
+      needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(came, file.facts.bytes));
+    }
+    const std::uintmax_t free =
+        options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
+    if (needed > free)
+      throw HubError(model_.repository + " takes " + bytes_text(needed) + " more in " +
+                     settings_.cache.string() + ", where " + bytes_text(free) +
+                     " are free; make room, or set HF_HOME to a folder on another disk");
+  }
+
+  void bring(const File& file) {
+    progress_.file = file.name;
+    progress_.done = before_;
+    report(true);
+    if (!file.there) {
+      FileLock lock(cache_.lock(file.facts.digest));
+      while (!lock.try_lock()) wait(kBetweenLocks, "another program fetches it; waiting for that");
+      if (!has_size(cache_.blob(file.facts.digest), file.facts.bytes)) download(file);
+      cache_.link(commit_, file.name, file.facts.digest);
+    }
+    before_ += file.facts.bytes;
+    progress_.done = before_;
+    report(true);
+  }
+
+  void download(const File& file) {
+    make_folder(cache_.folder() / "blobs");
+    Download download{.part{cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); }},
+                      .furthest = 0};
+    PartialFile& part = download.part;
+    for (bool resumed = part.size() > 0;; resumed = false) {
+      progress_.done = before_ + part.size();
+      download.furthest = part.size();
+      patiently([&] { download_rest(file, download); });
+      if (part.finish(cache_.blob(file.facts.digest))) return;
+      // What another time had left may have been wrong; what came in one go may not.
+      if (!resumed)
+        throw HubError(file.name + " of " + model_.repository + ": what came has another hash than " +
+                       settings_.endpoint.host + " promised (" + file.facts.digest.substr(0, 12) +
+                       "...), so it was thrown away; try again, and beware of what stands between");
+    }
+  }
+
+  /// What is there is given up only for an answer that may be the whole file: whatever else stands in its
+  /// place may pass, and gigabytes stay.
+  void download_rest(const File& file, Download& download) {
+    PartialFile& part = download.part;
+    if (part.is_complete()) return;
+    HttpRequest request{address(file.name)};
+    const bool rest = part.size() > 0 && !download.from_the_start;
+    if (rest) request.headers.emplace_back("Range", "bytes=" + std::to_string(part.size()) + "-");
+    const auto begin = [&](const HttpAnswer& answer) {
+      if (answer.status == 200) {
+        if (!may_be_whole(answer, file.facts.bytes))
+          throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " +
+                        file.name + ", perhaps the page of a proxy"};
+        if (part.size() > 0) part.restart();  // it gives no ranges, or none was asked for
+        download.from_the_start = false;
+      } else if (answer.status == 206) {
+        if (!rest || range_start(answer, file.facts.bytes) != part.size()) {
+          download.from_the_start = true;
+          throw Passing{settings_.endpoint.host + " sends another part of " + file.name +
+                        " than was asked for"};
+        }
+      } else if (answer.status == 416) {
+        download.from_the_start = true;
+        throw Passing{settings_.endpoint.host + " has no such part of " + file.name};
+      } else {
+        refuse(answer, file.name);
+      }
+    };
+    const auto take = [&](std::string_view piece) {
+      try {
+        part.append(piece);
+      } catch (const HubError& error) {
+        throw HubError(file.name + " of " + model_.repository + ": " + error.what());
+      }
+      came_ += piece.size();
+      if (part.size() > download.furthest)
+        gained_ += part.size() - std::exchange(download.furthest, part.size());
+      progress_.done = before_ + part.size();
+      report(false);
+    };
+    follow(request, begin, take);
+    if (!part.is_complete())
+      throw Passing{"the connection ended after " + std::to_string(part.size()) + " of " +
+                    std::to_string(file.facts.bytes) + " bytes of " + file.name};
+  }
 
   HubModel model_;
   const HubSettings& settings_;
@@ -103,277 +355,6 @@ class Fetch {
   TransferRate rate_;
   std::optional<Clock::time_point> reported_;
 };
-
-// --- patience
-
-void Fetch::report(bool now) {
-  if (!options_.progress) return;
-  const auto time = Clock::now();
-  if (!now && reported_ && time - *reported_ < kBetweenReports) return;
-  reported_ = time;
-  rate_.note(time, came_);
-  progress_.came = came_;
-  progress_.rate = rate_.rate();
-  progress_.seconds_left = rate_.seconds_left(progress_.total - std::min(progress_.done, progress_.total));
-  options_.progress(progress_);
-}
-
-void Fetch::wait(milliseconds time, const std::string& why) {
-  progress_.waiting = why;
-  report(true);
-  if (options_.wait) {
-    options_.wait(time);
-    poll();
-  } else {
-    for (const auto until = Clock::now() + time; Clock::now() < until;) {
-      poll();
-      std::this_thread::sleep_for(std::min<Clock::duration>(milliseconds(50), until - Clock::now()));
-    }
-  }
-  progress_.waiting.clear();
-}
-
-/// Tries again what may pass, as long as it may and something new comes now and then.
-template <class Attempt>
-auto Fetch::patiently(const Attempt& attempt) -> decltype(attempt()) {
-  std::uint64_t gained_before = gained_;
-  for (int tries = 1;; ++tries) {
-    Passing passing;
-    try {
-      return attempt();
-    } catch (const ConnectionBroken& broken) {
-      if (!broken.may_pass())
-        throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
-      passing.why = "the connection failed: " + std::string(broken.what());
-    } catch (const Passing& caught) {
-      passing = caught;
-    }
-    if (gained_ - gained_before >= kProgressBytes) tries = 1;
-    gained_before = gained_;
-    const bool never_heard = !heard_ && tries >= 2;  // no network: there is nothing to wait for
-    if (never_heard || tries >= options_.tries || passing.after > options_.longest_wait) {
-      std::string how =
-          passing.after > options_.longest_wait
-              ? "; it asks to try again in " + duration_text(static_cast<double>(passing.after->count()))
-              : "; tried " + std::to_string(tries) + " times";
-      if (came_ > 0) how += ", and the next time goes on from here";
-      throw HubError(passing.why + how);
-    }
-    const milliseconds time =
-        passing.after ? milliseconds(*passing.after) : milliseconds(500) * (1 << std::min(tries, 6));
-    wait(time, passing.why + "; again in " + duration_text(std::chrono::duration<double>(time).count()));
-  }
-}
-
-// --- asking
-
-/// Sends it, and again where a redirect leads; the token goes to the endpoint alone. A HEAD that a redirect
-/// answers with the file's hash and size is not followed: where the content lies is another's.
-HttpAnswer Fetch::follow(HttpRequest request, const std::function<void(const HttpAnswer&)>& begin,
-                         const std::function<void(std::string_view)>& bytes) {
-  auto url = parse_url(request.url);
-  if (!url) throw HubError("expected an address of the web, found " + request.url);
-  const auto headers = request.headers;
-  for (int hops = 0; hops <= kMostRedirects; ++hops) {
-    request.url = url->text;
-    request.headers = headers;
-    request.headers.emplace_back("Accept-Encoding", "identity");
-    if (!settings_.token.empty() && same_origin(*url, settings_.endpoint))
-      request.headers.emplace_back("Authorization", "Bearer " + settings_.token);
-    bool redirected = false;
-    const HttpAnswer answer = http_.send(
-        request,
-        [&](const HttpAnswer& first) {
-          heard_ = true;
-          redirected = first.is_redirect() && !(request.head && says_linked(first));
-          if (!redirected && begin) begin(first);
-        },
-        [&](std::string_view piece) {
-          if (!redirected && bytes) bytes(piece);
-        },
-        options_.cancelled);
-    if (!redirected) return answer;
-    url = redirect_target(settings_.endpoint, *url, *answer.header("location"));
-  }
-  throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMostRedirects) +
-                 " times");
-}
-
-void Fetch::refuse(const HttpAnswer& answer, const std::string& what) const {
-  const std::string why = refusal(answer, model_, settings_.endpoint, what, !settings_.token.empty());
-  if (may_pass(answer.status)) throw Passing{why, retry_after(answer, std::time(nullptr))};
-  throw HubError(why);
-}
-
-std::string Fetch::text_of(const std::string& url, const std::string& what) {
-  return patiently([&] {
-    std::string text;
-    const HttpAnswer answer = follow({url}, {}, [&](std::string_view piece) {
-      if (text.size() + piece.size() > kMostTextBytes)
-        throw HubError(settings_.endpoint.host + " sends more than " + bytes_text(kMostTextBytes) + " as " +
-                       what);
-      text += piece;
-    });
-    if (answer.status != 200) refuse(answer, what);
-    return text;
-  });
-}
-
-FileFacts Fetch::facts_of(const std::string& file) {
-  return patiently([&] {
-    const HttpAnswer answer = follow({.url = address(file), .head = true}, {}, {});
-    if (answer.status != 200 && !answer.is_redirect()) refuse(answer, file);
-    const std::string* commit = answer.header("x-repo-commit");
-    const auto facts = file_facts(answer);
-    if (!facts || (commit && *commit != commit_))
-      throw HubError(settings_.endpoint.host + ": asked about " + file + " of " + model_.repository +
-                     ", expected its hash and its size" + (facts ? " at commit " + commit_ : "") +
-                     (facts ? ", found another commit's" : ", found none"));
-    return *facts;
-  });
-}
-
-std::string Fetch::address(const std::string& file) const {
-  return at_endpoint(settings_.endpoint,
-                     "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
-}
-
-// --- bringing
-
-void Fetch::check_space(const std::vector<File>& files) const {
-  std::uint64_t needed = 0;
-  for (const File& file : files) {
-    if (file.there) continue;
-    std::error_code error;
-    const std::uintmax_t came = fs::file_size(cache_.incomplete(file.facts.digest), error);
-    needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(came, file.facts.bytes));
-  }
-  const std::uintmax_t free =
-      options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
-  if (needed > free)
-    throw HubError(model_.repository + " takes " + bytes_text(needed) + " more in " +
-                   settings_.cache.string() + ", where " + bytes_text(free) +
-                   " are free; make room, or set HF_HOME to a folder on another disk");
-}
-
-void Fetch::bring(const File& file) {
-  progress_.file = file.name;
-  progress_.done = before_;
-  report(true);
-  if (!file.there) {
-    FileLock lock(cache_.lock(file.facts.digest));
-    while (!lock.try_lock()) wait(kBetweenLocks, "another program fetches it; waiting for that");
-    if (!has_size(cache_.blob(file.facts.digest), file.facts.bytes)) download(file);
-    cache_.link(commit_, file.name, file.facts.digest);
-  }
-  before_ += file.facts.bytes;
-  progress_.done = before_;
-  report(true);
-}
-
-void Fetch::download(const File& file) {
-  make_folder(cache_.folder() / "blobs");
-  Download download{.part{cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); }}, .furthest = 0};
-  PartialFile& part = download.part;
-  for (bool resumed = part.size() > 0;; resumed = false) {
-    progress_.done = before_ + part.size();
-    download.furthest = part.size();
-    patiently([&] { download_rest(file, download); });
-    if (part.finish(cache_.blob(file.facts.digest))) return;
-    // What another time had left may have been wrong; what came in one go may not.
-    if (!resumed)
-      throw HubError(file.name + " of " + model_.repository + ": what came has another hash than " +
-                     settings_.endpoint.host + " promised (" + file.facts.digest.substr(0, 12) +
-                     "...), so it was thrown away; try again, and beware of what stands between");
-  }
-}
-
-/// What is there is given up only for an answer that may be the whole file: whatever else stands in its place
-/// may pass, and gigabytes stay.
-void Fetch::download_rest(const File& file, Download& download) {
-  PartialFile& part = download.part;
-  if (part.is_complete()) return;
-  HttpRequest request{address(file.name)};
-  const bool rest = part.size() > 0 && !download.from_the_start;
-  if (rest) request.headers.emplace_back("Range", "bytes=" + std::to_string(part.size()) + "-");
-  const auto begin = [&](const HttpAnswer& answer) {
-    if (answer.status == 200) {
-      if (!may_be_whole(answer, file.facts.bytes))
-        throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " +
-                      file.name + ", perhaps the page of a proxy"};
-      if (part.size() > 0) part.restart();  // it gives no ranges, or none was asked for
-      download.from_the_start = false;
-    } else if (answer.status == 206) {
-      if (!rest || range_start(answer, file.facts.bytes) != part.size()) {
-        download.from_the_start = true;
-        throw Passing{settings_.endpoint.host + " sends another part of " + file.name +
-                      " than was asked for"};
-      }
-    } else if (answer.status == 416) {
-      download.from_the_start = true;
-      throw Passing{settings_.endpoint.host + " has no such part of " + file.name};
-    } else {
-      refuse(answer, file.name);
-    }
-  };
-  const auto take = [&](std::string_view piece) {
-    try {
-      part.append(piece);
-    } catch (const HubError& error) {
-      throw HubError(file.name + " of " + model_.repository + ": " + error.what());
-    }
-    came_ += piece.size();
-    if (part.size() > download.furthest)
-      gained_ += part.size() - std::exchange(download.furthest, part.size());
-    progress_.done = before_ + part.size();
-    report(false);
-  };
-  follow(request, begin, take);
-  if (!part.is_complete())
-    throw Passing{"the connection ended after " + std::to_string(part.size()) + " of " +
-                  std::to_string(file.facts.bytes) + " bytes of " + file.name};
-}
-
-fs::path Fetch::run() {
-  if (const auto there = cache_.whole_snapshot(); there && (settings_.offline || is_commit(model_.revision)))
-    return *there;
-  if (settings_.offline)
-    throw HubError(to_text(model_) + " is not whole in " + settings_.cache.string() +
-                   ", and HF_HUB_OFFLINE forbids to fetch it");
-  report(true);
-  const std::string list =
-      "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
-  const Listing listing =
-      parse_listing(text_of(at_endpoint(settings_.endpoint, list), "the list of its files"), model_);
-  const Choice choice = choose_files(listing, model_);
-  commit_ = listing.commit;
-  try {
-    model::parse_config(text_of(address(kConfig), kConfig), model_.repository + "/" + kConfig);
-  } catch (const model::LoadError& error) {
-    throw HubError(std::string(error.what()) + ": nothing was fetched");
-  }
-
-  // config.json is last: with it a folder is taken for a model.
-  std::vector<std::string> names = choice.tokenizer;
-  if (choice.sharded)
-    std::ranges::copy(shards_of(text_of(address(choice.weights), choice.weights), listing, model_),
-                      std::back_inserter(names));
-  names.push_back(choice.weights);
-  names.emplace_back(kConfig);
-
-  std::vector<File> files;
-  for (const std::string& name : names) {
-    File file{name, facts_of(name)};
-    file.there = has_size(cache_.snapshot(commit_) / name, file.facts.bytes);
-    progress_.total += file.facts.bytes;
-    files.push_back(std::move(file));
-  }
-  check_space(files);
-  for (const File& file : files) bring(file);
-  for (const std::string& name : choice.absent) cache_.remember_absent(commit_, name);
-  cache_.remember(commit_);
-  return cache_.snapshot(commit_);
-}
 
 }  // namespace
 

@@ -16,20 +16,6 @@ namespace {
 
 constexpr std::size_t kMostHeaderBytes = 1 << 18;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  return begin == text.npos ? std::string_view()
-                            : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
-
 /// What one transfer tells and is told. The library is C: exceptions are carried around it.
 struct Transfer {
   const std::function<void(const HttpAnswer&)>& begin;
@@ -106,11 +92,24 @@ bool is_final(CURLcode code) {
 
 }  // namespace
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlank) + 1);
+}
+
 void read_header(std::string_view line, HttpAnswer& answer) {
   if (line.starts_with("HTTP/")) answer = {};  // of the last answer, not of a 100 before it
   const std::size_t colon = line.find(':');
   if (colon != line.npos)
-    answer.headers.insert_or_assign(lower(trimmed(line.substr(0, colon))),
+    answer.headers.insert_or_assign(lower_case(trimmed(line.substr(0, colon))),
                                     std::string(trimmed(line.substr(colon + 1))));
 }
 

@@ -25,12 +25,16 @@ struct HttpAnswer {
   bool is_redirect() const;
 };
 
+/// ASCII letters in lower case, all else as it is.
+std::string lower_case(std::string_view text);
+/// Without spaces, tabs and line ends around it.
+std::string_view trimmed(std::string_view text);
+
 /// Puts a line of an answer's head into it; "HTTP/..." starts a new head; lines without a colon are ignored.
 void read_header(std::string_view line, HttpAnswer& answer);
 
 /// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"),
-/// with
-/// "?" for all but printable ASCII: it may repeat what a server said.
+/// with "?" for all but printable ASCII: it may repeat what a server said.
 class ConnectionBroken : public std::runtime_error {
  public:
   ConnectionBroken(const std::string& why, bool may_pass) : std::runtime_error(why), may_pass_(may_pass) {}

@@ -137,8 +137,7 @@ std::optional<FileFacts> file_facts(const HttpAnswer& answer) {
 bool may_be_whole(const HttpAnswer& answer, std::uint64_t bytes) {
   const std::string *length = answer.header("content-length"), *type = answer.header("content-type");
   constexpr std::string_view kPage = "text/html";
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  const bool page = type && std::ranges::equal(std::string_view(*type).substr(0, kPage.size()), kPage, same);
+  const bool page = type && lower_case(*type).starts_with(kPage);
   return !page && (!length || number(*length) == bytes);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/run/sources/digest.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -87,9 +88,7 @@ std::string to_text(const HubModel& model) {
 }
 
 bool is_commit(std::string_view revision) {
-  return revision.size() == 40 && std::ranges::all_of(revision, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return revision.size() == 40 && is_digest(revision);
 }
 
 std::span<const KnownModel> known_models() {

@@ -1,8 +1,8 @@
 #include "app/hub/hub_settings.h"
 
 #include <algorithm>
-#include <string_view>
 
+#include "app/hub/http.h"
 #include "app/hub/hub_name.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/file_io.h"
@@ -15,30 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEndpoint = "https://huggingface.co";
 
-bool is_true(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  return text == "1" || text == "ON" || text == "YES" || text == "TRUE";
-}
-
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == text.npos) return {};
-  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
-}
-
-/// Hugging Face's own folder: $HF_HOME, else next to the caches.
-std::optional<fs::path> hugging_face_home(const Environment& environment) {
-  if (const auto home = environment("HF_HOME")) return fs::path(*home);
-  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface";
-  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "huggingface";
-  return std::nullopt;
-}
-
 std::string token_of(const Environment& environment) {
   for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
-    if (const auto token = environment(name)) return trimmed(*token);
+    if (const auto token = environment(name)) return std::string(trimmed(*token));
   fs::path file;
   if (const auto path = environment("HF_TOKEN_PATH")) {
     file = *path;
@@ -47,19 +26,19 @@ std::string token_of(const Environment& environment) {
   }
   std::error_code ignored;
   if (file.empty() || !fs::is_regular_file(file, ignored)) return {};
-  return trimmed(model::read_file(file, 1 << 16));
+  return std::string(trimmed(model::read_file(file, 1 << 16)));
 }
 
 bool switched_on(const Environment& environment, const char* name) {
-  const auto value = environment(name);
-  return value && is_true(*value);
+  const std::string value = lower_case(environment(name).value_or(""));
+  return value == "1" || value == "on" || value == "yes" || value == "true";
 }
 
 }  // namespace
 
 HubSettings hub_settings(const Environment& environment) {
   HubSettings settings;
-  std::string endpoint = trimmed(environment("HF_ENDPOINT").value_or(kEndpoint));
+  std::string endpoint(trimmed(environment("HF_ENDPOINT").value_or(kEndpoint)));
   while (endpoint.ends_with('/')) endpoint.pop_back();
   const auto url = parse_url(endpoint);
   if (!url || url->text.find('?') != std::string::npos)

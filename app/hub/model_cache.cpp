@@ -5,12 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <system_error>
 
+#include "app/run/sources/weights_hash.h"
 #include "model/files/file_io.h"
-#include "model/files/tensor_source.h"
 
 namespace headscope::app {
 
@@ -116,13 +117,8 @@ bool is_whole_model(const fs::path& folder) {
   const auto has = [&](const fs::path& name) { return is_file(folder / name); };
   if (!has("config.json") || !(has("tokenizer.json") || (has("vocab.json") && has("merges.txt"))))
     return false;
-  if (has("model.safetensors")) return true;
   try {
-    const fs::path index = folder / "model.safetensors.index.json";
-    if (!is_file(index)) return false;
-    for (const auto& [tensor, shard] : model::weight_map(model::read_regular_file(index), index.string()))
-      if (!has(shard)) return false;
-    return true;
+    return std::ranges::all_of(weight_files(folder), has);
   } catch (const std::exception&) {
     return false;
   }

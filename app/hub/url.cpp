@@ -2,9 +2,10 @@
 
 #include <curl/curl.h>
 
-#include <algorithm>
 #include <memory>
 #include <new>
+
+#include "app/hub/http.h"
 
 namespace headscope::app {
 namespace {
@@ -43,8 +44,7 @@ std::optional<Url> url_of(const Handle& handle) {
   curl_url_set(handle.get(), CURLUPART_FRAGMENT, nullptr, 0);
   Url url{part(handle, CURLUPART_URL), part(handle, CURLUPART_SCHEME), part(handle, CURLUPART_HOST),
           part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT)};
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  std::ranges::transform(url.host, url.host.begin(), lower);
+  url.host = lower_case(url.host);
   if ((url.scheme != "http" && url.scheme != "https") || url.host.empty()) return std::nullopt;
   return url;
 }

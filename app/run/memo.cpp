@@ -1,7 +1,6 @@
 #include "app/run/memo.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "app/run/tries.h"
@@ -40,27 +39,12 @@ std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positio
 
 }  // namespace
 
-struct AnswerList::Node {
-  static constexpr std::size_t kMost = 8;  ///< entries of a leaf
-  static constexpr int kBits = 4, kDepth = 16;
-
-  static std::size_t digit(const Question& question, int depth) {
-    return question.hash() >> static_cast<unsigned>(kBits * depth) & ((1U << kBits) - 1);
-  }
-
-  bool inner = false;
-  std::array<NodePtr, std::size_t{1} << kBits> below;  // of an inner node, by digit
-  std::vector<Entry> entries;                          // of a leaf
-};
-
 const AnswerList::Kept* AnswerList::find_kept(const Question& question) const {
-  const Node* node = root_.get();
-  for (int depth = 0; node != nullptr && node->inner; ++depth)
-    node = node->below[Node::digit(question, depth)].get();
-  if (node == nullptr) return nullptr;
-  for (const Entry& entry : node->entries)
-    if (entry->question == question) return entry.get();
-  return nullptr;
+  const auto& part = parts_[part_of(question)];
+  if (part == nullptr) return nullptr;
+  const auto found =
+      std::ranges::find(*part, question, [](const auto& kept) -> const Question& { return kept->question; });
+  return found != part->end() ? found->get() : nullptr;
 }
 
 std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
@@ -68,66 +52,33 @@ std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
   return kept != nullptr ? kept->answer : nullptr;
 }
 
-/// A copy of the nodes on the way to the entry, with it in them.
-AnswerList::NodePtr AnswerList::with(const Node* node, const Entry& entry, int depth) {
-  auto copy = node != nullptr ? std::make_shared<Node>(*node) : std::make_shared<Node>();
-  const auto put_below = [&](const Entry& one) {
-    NodePtr& child = copy->below[Node::digit(one->question, depth)];
-    child = with(child.get(), one, depth + 1);
-  };
-  if (copy->inner) {
-    put_below(entry);
-    return copy;
+void AnswerList::replace(const Question& question, std::shared_ptr<const Kept> kept) {
+  std::shared_ptr<const Part>& part = parts_[part_of(question)];
+  auto next = part != nullptr ? std::make_shared<Part>(*part) : std::make_shared<Part>();
+  std::erase_if(*next, [&](const auto& one) {
+    if (!(one->question == question)) return false;
+    --size_, bytes_ -= one->answer->bytes;
+    return true;
+  });
+  if (kept != nullptr) {
+    ++size_, bytes_ += kept->answer->bytes;
+    next->push_back(std::move(kept));
   }
-  for (Entry& one : copy->entries) {
-    if (!(one->question == entry->question)) continue;
-    one = entry;
-    return copy;
-  }
-  copy->entries.push_back(entry);
-  if (copy->entries.size() <= Node::kMost || depth == Node::kDepth) return copy;
-  copy->inner = true;
-  for (const Entry& one : std::exchange(copy->entries, {})) put_below(one);
-  return copy;
-}
-
-AnswerList::NodePtr AnswerList::without(const NodePtr& node, const Question& question, int depth) {
-  auto copy = std::make_shared<Node>(*node);
-  if (copy->inner) {
-    NodePtr& child = copy->below[Node::digit(question, depth)];
-    child = without(child, question, depth + 1);
-    return copy;
-  }
-  std::erase_if(copy->entries, [&](const Entry& entry) { return entry->question == question; });
-  return copy->entries.empty() ? nullptr : copy;
+  part = std::move(next);
 }
 
 void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
-  if (const Kept* before = find_kept(question)) {
-    bytes_ -= before->answer->bytes;
-  } else {
-    ++size_;
-  }
-  bytes_ += answer->bytes;
-  root_ = with(root_.get(), std::make_shared<const Kept>(Kept{question, std::move(answer), used}), 0);
+  replace(question, std::make_shared<const Kept>(Kept{question, std::move(answer), used}));
 }
 
 void AnswerList::erase(const Question& question) {
-  const Kept* kept = find_kept(question);
-  if (kept == nullptr) return;
-  bytes_ -= kept->answer->bytes;
-  --size_;
-  root_ = without(root_, question, 0);
-}
-
-void AnswerList::visit_all(const Node* node, const std::function<void(const Kept&)>& visit) {
-  if (node == nullptr) return;
-  for (const NodePtr& child : node->below) visit_all(child.get(), visit);
-  for (const Entry& entry : node->entries) visit(*entry);
+  if (find_kept(question) != nullptr) replace(question, nullptr);
 }
 
 void AnswerList::for_each(const std::function<void(const Kept&)>& visit) const {
-  visit_all(root_.get(), visit);
+  for (const auto& part : parts_)
+    if (part != nullptr)
+      for (const auto& kept : *part) visit(*kept);
 }
 
 void AnswerList::erase_if(const std::function<bool(const Kept&)>& condition) {
@@ -230,7 +181,9 @@ void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
 
 void Memo::keep_asked(const std::vector<Question>& questions) {
   if (previous_.size() + on_baseline_.size() == 0) return;
-  const QuestionSet asked(questions.begin(), questions.end());
+  QuestionSet asked(questions.begin(), questions.end());
+  for (const Question& question : questions)
+    for (Question& side : question.sides()) asked.insert(std::move(side));
   for (AnswerList* list : {&previous_, &on_baseline_})
     list->erase_if([&](const AnswerList::Kept& kept) { return !asked.contains(kept.question); });
 }

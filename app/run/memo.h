@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,8 +13,9 @@
 
 namespace headscope::app {
 
-/// Answers by their questions: a hash trie that is never written to, so that a copy shares it and costs
-/// nothing however many answers there are. One thread may read a copy while another sets answers in its own.
+/// Answers by their questions: a hash table of parts that are replaced and never written to, so that a copy
+/// shares them however many answers there are. One thread may read a copy while another sets answers in its
+/// own.
 class AnswerList {
  public:
   struct Kept {
@@ -33,14 +35,13 @@ class AnswerList {
   std::size_t bytes() const { return bytes_; }  ///< of the answers
 
  private:
-  struct Node;
-  using NodePtr = std::shared_ptr<const Node>;
-  using Entry = std::shared_ptr<const Kept>;
-  static NodePtr with(const Node* node, const Entry& entry, int depth);
-  static NodePtr without(const NodePtr& node, const Question& question, int depth);
-  static void visit_all(const Node* node, const std::function<void(const Kept&)>& visit);
+  using Part = std::vector<std::shared_ptr<const Kept>>;
+  /// Puts it (null: nothing) in the place of what is kept of the question.
+  void replace(const Question& question, std::shared_ptr<const Kept> kept);
+  static std::size_t part_of(const Question& question) { return question.hash() % kParts; }
 
-  NodePtr root_;  // null: empty
+  static constexpr std::size_t kParts = 61;
+  std::array<std::shared_ptr<const Part>, kParts> parts_;  // by hash; null: empty
   std::size_t size_ = 0, bytes_ = 0;
 };
 

@@ -14,42 +14,44 @@ std::string not_enough_memory(std::string_view work) {
 /// A question made of another one. It compares as its type and that one do.
 template <class Self>
 struct Question::Wrapped : Erased {
-  explicit Wrapped(Question of)
-      : Erased(combine(typeid(Self).hash_code(), of.hash())), inner(std::move(of)) {}
+  Wrapped(Question of, bool on_baseline)
+      : Erased(combine(typeid(Self).hash_code(), of.hash()),
+               Traits{of.work(), of.needs(), of.quick(), of.of_model(), false, on_baseline, true}),
+        inner(std::move(of)) {}
   bool equals(const Erased& another) const override {
     const auto* same = dynamic_cast<const Self*>(&another);
     return same != nullptr && same->inner == inner;
   }
-  std::string_view work() const override { return inner.work(); }
-  bool quick() const override { return inner.quick(); }
-  bool of_model() const override { return inner.of_model(); }
-  Capabilities needs() const override { return inner.needs(); }
-  bool of_comparison() const override { return true; }
   Question inner;
 };
 
 struct Question::OnBaseline final : Wrapped<OnBaseline> {
-  using Wrapped::Wrapped;
-  bool is_on_baseline() const override { return true; }
+  explicit OnBaseline(Question of) : Wrapped(std::move(of), true) {}
   Answer compute(const PromptRun& run, const ComputeContext& context) const override {
     return inner.self_->compute(run.baseline ? *run.baseline : run, context);
   }
 };
 
 struct Question::Difference final : Wrapped<Difference> {
-  using Wrapped::Wrapped;
+  explicit Difference(Question of) : Wrapped(std::move(of), false) {}
   Answer compute(const PromptRun& run, const ComputeContext& context) const override {
     if (auto computed = inner.self_->compute_difference(run, context)) return std::move(*computed);
     const auto there = inner.self_->counterpart(run);
     if (!there) return {};
-    const auto part = [&](const Question& question) {
-      const auto known = context.known ? context.known(question) : nullptr;
-      if (known && known->whole && known->value) return *known;
-      return question.self_->compute(run, {context.workspace, context.stop, nullptr, nullptr, {}});
+    const auto answer = [&](const Question& side, const ComputeContext::Show& show) {
+      if (context.ask) return *context.ask(side, show);
+      return side.self_->compute(run, {context.workspace, context.stop, nullptr, nullptr, show});
     };
-    const Answer after = part(inner);
-    return inner.self_->subtract(after, part(there->on_baseline()), run);
+    // The baseline's first: it is mostly known, and the run's answer grows beside it.
+    const Answer before = answer(there->on_baseline(), {});
+    if (!before.failure.empty()) return before;
+    const Answer after = answer(inner, [&](const Answer& part, double done) {
+      Answer difference = inner.self_->subtract(part, before, run);
+      if (context.show && difference.value) context.show(std::move(difference), done);
+    });
+    return after.failure.empty() ? inner.self_->subtract(after, before, run) : after;
   }
+  std::vector<Question> sides() const override { return {inner, inner.on_baseline()}; }
 };
 
 Question Question::on_baseline() const {

@@ -23,13 +23,23 @@ namespace headscope::app {
 template <class Answer>
 struct Work {
   model::Workspace& workspace;
-  std::stop_token stop;  ///< nobody asks any more, or something newer comes first: throw model::Stopped
+  std::stop_token stop = {};  ///< nobody asks any more, or something newer comes first: throw model::Stopped
   const Answer* begun = nullptr;  ///< what was shown of this answer before it was stopped; null: nothing
   /// Of the run that was shown before, whole or not, where it was asked all along; null: none.
   const Answer* previous = nullptr;
+  std::function<void(Answer part, double done)> shown = {};  ///< empty: nobody looks at parts
+
   /// Shows a part of the answer and how much of the work is done, in [0, 1]. Also what `begun` will be.
-  std::function<void(Answer part, double done)> show;
+  void show(Answer part, double done) const {
+    if (shown) shown(std::move(part), done);
+  }
 };
+
+/// What vectors hold: for Answer::bytes().
+template <class... T>
+std::size_t bytes_of(const std::vector<T>&... vectors) {
+  return ((vectors.size() * sizeof(T)) + ...);
+}
 
 /// An answer whose type only its question knows, or the sentence that says why there is none.
 struct Answer {
@@ -44,10 +54,9 @@ struct Answer {
 ///
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
 ///     static constexpr std::string_view kWork;  what computing it is called in the status line
-///     static constexpr bool kQuick;             takes a few ms: a run waits for it before it is shown
-///     static constexpr bool kOfComparison = true;  where it is about `run.baseline`, too
-///     static constexpr bool kOfModel = true;    where the answer is of the model alone: of all runs the same
-///     static constexpr Capabilities kNeeds; where it is not the weights of a GPT-2: see capabilities.h
+///     static constexpr bool kQuick = true;    where it takes a few ms: a run waits for it before it is shown
+///     static constexpr bool kOfModel = true;  where the answer is of the model alone: of all runs the same
+///     static constexpr Capabilities kNeeds;   where it is not the weights of a GPT-2: see capabilities.h
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
 ///     std::optional<Answer> kept_of(const Answer& previous, const PromptRun& run) const;
@@ -61,22 +70,24 @@ struct Answer {
 ///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
 ///     Answer compute_difference(const PromptRun& run, const Work<Answer>& work) const;
 ///
-/// the second where it is made of something else than two whole answers. `before` answers the question's
-/// counterpart: of a question that has a `position`, the one about the baseline's position that stands for
-/// it.
+/// the second where it is made of something else than two answers. `before` is whole and answers the
+/// question's counterpart: of a question that has a `position`, the one about the baseline's position that
+/// stands for it. Where the answer is shown in parts, `after` may be one, which is subtracted as far as it
+/// goes; difference() may be a std::optional and hold nothing where a part cannot be.
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer whatever they are asked.
 class Question {
  public:
   /// Untyped Work.
   struct ComputeContext {
+    using Show = std::function<void(app::Answer part, double done)>;
     model::Workspace& workspace;
-    std::stop_token stop;
+    std::stop_token stop = {};
     const app::Answer* begun = nullptr;
     const app::Answer* previous = nullptr;
-    std::function<void(app::Answer part, double done)> show;
-    /// What is known already of the run, also of its baseline; null: nothing is.
-    std::function<std::shared_ptr<const app::Answer>(const Question& question)> known = {};
+    Show show = {};
+    /// Answers another question about the same run and keeps the answer; empty: it is computed.
+    std::function<std::shared_ptr<const app::Answer>(const Question& question, const Show& show)> ask = {};
   };
 
   template <class Q>
@@ -89,20 +100,22 @@ class Question {
   }
   /// The same of equal questions; made with the question.
   std::size_t hash() const { return self_->hash; }
-  std::string_view work() const { return self_->work(); }
-  bool quick() const { return self_->quick(); }
-  bool of_model() const { return self_->of_model(); }
+  std::string_view work() const { return self_->traits.work; }
+  bool quick() const { return self_->traits.quick; }
+  bool of_model() const { return self_->traits.of_model; }
   /// The same question about the run that a run is compared with; of one that is compared with none, about
   /// itself.
   Question on_baseline() const;
   /// The run's answer minus the baseline's: signed differences, in an answer of the same type; no value where
   /// nothing in the baseline stands for what is asked about. Only where has_difference.
   Question difference() const;
-  bool has_difference() const { return self_->has_difference(); }
+  bool has_difference() const { return self_->traits.has_difference; }
   /// What a model must have that it is answered of; of another one its answer is the sentence that says so.
-  Capabilities needs() const { return self_->needs(); }
-  bool is_on_baseline() const { return self_->is_on_baseline(); }  ///< made by on_baseline
-  bool of_comparison() const { return self_->of_comparison(); }  ///< made by one of these two, or about both
+  Capabilities needs() const { return self_->traits.needs; }
+  bool is_on_baseline() const { return self_->traits.on_baseline; }   ///< made by on_baseline
+  bool of_comparison() const { return self_->traits.of_comparison; }  ///< made by one of these two
+  /// The two that a difference is made of, as far as they do not depend on the run; of others nothing.
+  std::vector<Question> sides() const { return self_->sides(); }
   /// Throws model::Stopped; every other failure becomes the answer's sentence.
   Answer compute(const PromptRun& run, const ComputeContext& context) const;
   /// The part of this run's answer that another run's has; nothing where there is none.
@@ -111,30 +124,33 @@ class Question {
   }
 
  private:
+  /// What is said of a question in one word each.
+  struct Traits {
+    std::string_view work;
+    Capabilities needs = Capability::weights;
+    bool quick = false, of_model = false, has_difference = false;
+    bool on_baseline = false, of_comparison = false;
+  };
   struct Erased {
-    explicit Erased(std::size_t its_hash) : hash(its_hash) {}
+    Erased(std::size_t its_hash, const Traits& its_traits) : hash(its_hash), traits(its_traits) {}
     virtual ~Erased() = default;
     virtual bool equals(const Erased& other) const = 0;
-    virtual std::string_view work() const = 0;
-    virtual bool quick() const = 0;
-    virtual bool of_model() const = 0;
-    virtual Capabilities needs() const = 0;
-    virtual bool of_comparison() const = 0;
-    virtual bool is_on_baseline() const { return false; }
     virtual app::Answer compute(const PromptRun& run, const ComputeContext& context) const = 0;
     virtual std::optional<app::Answer> kept_of(const app::Answer&, const PromptRun&) const {
       return std::nullopt;
     }
-    virtual bool has_difference() const { return false; }
+    virtual std::vector<Question> sides() const { return {}; }
     /// Nothing: it is subtracted.
     virtual std::optional<app::Answer> compute_difference(const PromptRun&, const ComputeContext&) const {
       return std::nullopt;
     }
     virtual std::optional<Question> counterpart(const PromptRun&) const { return std::nullopt; }
-    virtual app::Answer subtract(const app::Answer& after, const app::Answer&, const PromptRun&) const {
-      return after;
+    /// Without a value where it cannot be.
+    virtual app::Answer subtract(const app::Answer&, const app::Answer&, const PromptRun&) const {
+      return {};
     }
     const std::size_t hash;
+    const Traits traits;
   };
   template <class Self>
   struct Wrapped;
@@ -160,26 +176,27 @@ class Question {
 
   template <class Q>
   struct Typed final : Erased {
-    explicit Typed(Q q) : Erased(hash_of(q)), question(std::move(q)) {}
+    using A = typename Q::Answer;
+    static constexpr bool kSubtracts = requires(const Q& q, const A& a, const PromptRun& run) {
+      { q.difference(a, a, run) } -> std::convertible_to<std::optional<A>>;
+    };
+    static constexpr bool kComputesDifference =
+        requires(const Q& q, const PromptRun& run, const Work<A>& work) {
+      { q.compute_difference(run, work) } -> std::same_as<A>;
+    };
+    static constexpr Traits traits_of_type() {
+      Traits traits{.work = Q::kWork, .has_difference = kSubtracts || kComputesDifference};
+      if constexpr (requires { Q::kQuick; }) traits.quick = Q::kQuick;
+      if constexpr (requires { Q::kOfModel; }) traits.of_model = Q::kOfModel;
+      if constexpr (requires { Q::kNeeds; }) traits.needs = Q::kNeeds;
+      return traits;
+    }
+
+    explicit Typed(Q q) : Erased(hash_of(q), traits_of_type()), question(std::move(q)) {}
     bool equals(const Erased& other) const override {
       const auto* same = dynamic_cast<const Typed*>(&other);
       return same != nullptr && same->question == question;
     }
-    std::string_view work() const override { return Q::kWork; }
-    bool quick() const override { return Q::kQuick; }
-    bool of_model() const override {
-      if constexpr (requires { Q::kOfModel; }) return Q::kOfModel;
-      return false;
-    }
-    Capabilities needs() const override {
-      if constexpr (requires { Q::kNeeds; }) return Q::kNeeds;
-      return Capability::weights;
-    }
-    bool of_comparison() const override {
-      if constexpr (requires { Q::kOfComparison; }) return Q::kOfComparison;
-      return false;
-    }
-    using A = typename Q::Answer;
     static const A* typed(const app::Answer* answer) {
       return answer != nullptr ? static_cast<const A*>(answer->value.get()) : nullptr;
     }
@@ -202,15 +219,6 @@ class Question {
       }
       return std::nullopt;
     }
-
-    static constexpr bool kSubtracts = requires(const Q& q, const A& a, const PromptRun& run) {
-      { q.difference(a, a, run) } -> std::same_as<A>;
-    };
-    static constexpr bool kComputesDifference =
-        requires(const Q& q, const PromptRun& run, const Work<A>& work) {
-      { q.compute_difference(run, work) } -> std::same_as<A>;
-    };
-    bool has_difference() const override { return kSubtracts || kComputesDifference; }
     std::optional<app::Answer> compute_difference(const PromptRun& run,
                                                   const ComputeContext& context) const override {
       if constexpr (kComputesDifference)
@@ -228,9 +236,11 @@ class Question {
     }
     app::Answer subtract(const app::Answer& after, const app::Answer& before,
                          const PromptRun& run) const override {
-      if constexpr (kSubtracts)
-        return erased(question.difference(*typed(&after), *typed(&before), run), true);
-      return after;
+      if constexpr (kSubtracts) {
+        std::optional<A> difference = question.difference(*typed(&after), *typed(&before), run);
+        if (difference) return erased(std::move(*difference), after.whole);
+      }
+      return {};
     }
     Q question;
   };

@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -204,7 +203,7 @@ struct Worker::Impl {
       const auto known = memo.find(question, want.questions);
       if (known && shown->answers->find(question) != known) found = true;
       if (known && known->whole) continue;
-      answer(want, question, known, stop);
+      answer(want, question, stop);
       return true;
     }
     if (found) publish_answers(1);
@@ -219,16 +218,19 @@ struct Worker::Impl {
     });
   }
 
+  /// For work that begins now; stopped from the start where `is_over` says so of what is wanted by now.
+  template <class IsOver>
+  std::stop_token begin(std::stop_source& source, const IsOver& is_over) {
+    const std::lock_guard lock(mutex);
+    source = {};
+    if (ending.stop_requested() || is_over()) source.request_stop();
+    return source.get_token();
+  }
+
   void load(const Wanted& want) {
-    std::stop_token stop;
-    {
-      const std::lock_guard lock(mutex);
-      stop_load = {};
-      if (ending.stop_requested() || wanted.load_cancel >= want.load_request ||
-          wanted.load_request != want.load_request)
-        stop_load.request_stop();
-      stop = stop_load.get_token();
-    }
+    const std::stop_token stop = begin(stop_load, [&] {
+      return wanted.load_cancel >= want.load_request || wanted.load_request != want.load_request;
+    });
     publish([&](Snapshot& s) {
       s.busy = Busy::loading;
       s.loading = want.model.filename().string();
@@ -248,7 +250,7 @@ struct Worker::Impl {
     second_patterns.reset();
     tried.reset();
     publish([&](Snapshot& s) {
-      s.model = std::move(loaded);  // the former model's run stays until the first of the new one
+      s.model = std::move(loaded);  // the previous model's run stays until the first of the new one
       s.busy = Busy::settled;
       s.load_ended = want.load_request;
     });
@@ -309,14 +311,9 @@ struct Worker::Impl {
   }
 
   std::shared_ptr<const LoadedModel> load_second(const Wanted& want) {
-    std::stop_token stop;
-    {
-      const std::lock_guard lock(mutex);
-      stop_second = {};
-      if (ending.stop_requested() || wanted.load_request != want.load_request || !runs_the_same(wanted, want))
-        stop_second.request_stop();
-      stop = stop_second.get_token();
-    }
+    const std::stop_token stop = begin(stop_second, [&] {
+      return wanted.load_request != want.load_request || !runs_the_same(wanted, want);
+    });
     publish([&](Snapshot& s) {
       s.busy = Busy::loading_second, s.loading = want.second_model.filename().string(), s.fraction = 0;
     });
@@ -347,11 +344,8 @@ struct Worker::Impl {
     compared = tried;
     // The picture changes at once, never half: what takes no time comes with the run.
     const std::vector<Question> questions = newest_questions(want);
-    for (const Question& question : questions) {
-      if (memo.find(question, questions)) continue;
-      if (auto answer = with_the_run(question, *run))
-        memo.keep(question, std::make_shared<Answer>(std::move(*answer)), questions);
-    }
+    for (const Question& question : questions)
+      if (!memo.find(question, questions)) answer_with_the_run(question, *run, questions);
     run->milliseconds = milliseconds_since(start);
     publish([&](Snapshot& s) {
       s.run = run;
@@ -473,15 +467,41 @@ struct Worker::Impl {
   }
 
   /// What of an answer there is without waiting for it.
-  std::optional<Answer> with_the_run(const Question& question, const PromptRun& run) {
-    if (question.quick()) return question.compute(run, {workspace, {}, nullptr, nullptr, {}, known()});
+  void answer_with_the_run(const Question& question, const PromptRun& run,
+                           const std::vector<Question>& questions) {
     const auto previous = memo.previous_answer(question);
-    return previous ? question.kept_of(*previous, run) : std::nullopt;
+    if (question.quick()) {
+      kept_or_computed(question, run, questions, {}, {});
+    } else if (auto kept = previous ? question.kept_of(*previous, run) : std::nullopt) {
+      memo.keep(question, std::make_shared<const Answer>(std::move(*kept)), questions);
+    }
   }
 
-  /// What the newest run's answers are computed from where it is known.
-  std::function<std::shared_ptr<const Answer>(const Question&)> known() {
-    return [this](const Question& question) { return memo.find(question); };
+  /// What the memo has of a question about its newest run, or else has it computed and keeps it, also the
+  /// parts that are shown. Throws model::Stopped.
+  std::shared_ptr<const Answer> kept_or_computed(const Question& question, const PromptRun& run,
+                                                 const std::vector<Question>& questions,
+                                                 const std::stop_token& stop,
+                                                 const Question::ComputeContext::Show& show) {
+    const auto begun = memo.find(question, questions), previous = memo.previous_answer(question);
+    if (begun && begun->whole) return begun;
+    const auto keep = [&](Answer answer) {
+      auto kept = std::make_shared<const Answer>(std::move(answer));
+      if (!question.quick() && !question.of_model() && kept->value) memo.set_previous_answer(question, kept);
+      memo.keep(question, kept, questions);
+      return kept;
+    };
+    const auto keep_part = [&](Answer part, double done) {
+      const auto kept = keep(std::move(part));
+      if (show) show(*kept, done);
+    };
+    // What takes no time is not worth its memory.
+    const auto ask = [&](const Question& side, const Question::ComputeContext::Show& show_part) {
+      if (!side.quick() || memo.find(side, questions))
+        return kept_or_computed(side, run, questions, stop, show_part);
+      return std::make_shared<const Answer>(side.compute(run, {workspace, stop}));
+    };
+    return keep(question.compute(run, {workspace, stop, begun.get(), previous.get(), keep_part, ask}));
   }
 
   /// What is asked of the same prompt by now.
@@ -490,28 +510,19 @@ struct Worker::Impl {
     return runs_the_same(wanted, want) ? wanted.questions : want.questions;
   }
 
-  void answer(const Wanted& want, const Question& question, const std::shared_ptr<const Answer>& begun,
-              const std::stop_token& stop) {
+  void answer(const Wanted& want, const Question& question, const std::stop_token& stop) {
     {
       const std::lock_guard lock(mutex);
       if (makes_way(question, want.questions, wanted.questions)) throw model::Stopped();
       answering = question;
     }
     publish([&](Snapshot& s) { s.busy = Busy::answering, s.fraction = 0; });
-    const auto previous = memo.previous_answer(question);
     auto last_shown = Clock::now();
-    const auto keep = [&](Answer answer) {
-      auto kept = std::make_shared<const Answer>(std::move(answer));
-      if (!question.quick() && !question.of_model() && kept->value) memo.set_previous_answer(question, kept);
-      memo.keep(question, std::move(kept), want.questions);
-    };
-    const auto show = [&](Answer part, double done) {
-      keep(std::move(part));
+    kept_or_computed(question, *shown->run, want.questions, stop, [&](const Answer&, double done) {
       if (Clock::now() - last_shown < kShowEvery) return;
       last_shown = Clock::now();
       publish_answers(done);
-    };
-    keep(question.compute(*shown->run, {workspace, stop, begun.get(), previous.get(), show, known()}));
+    });
     publish_answers(1);
   }
 };

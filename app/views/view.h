@@ -74,9 +74,11 @@ struct ViewContext {
     const std::shared_ptr<const Answer> known = answers->ask(asked_on(of, question));
     return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
   }
-  static Question asked_on(Side of, const Question& question) {
+  /// What is of the model alone differs only between two models.
+  Question asked_on(Side of, const Question& question) const {
     if (of == Side::baseline) return question.on_baseline();
-    return of == Side::difference && question.has_difference() ? question.difference() : question;
+    const bool differs = !question.of_model() || (run && compares_models(*run));
+    return of == Side::difference && differs && question.has_difference() ? question.difference() : question;
   }
   /// Why a question has no answer; empty while it may still get one.
   std::string failure(const Question& question) const;

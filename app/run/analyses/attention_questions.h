@@ -2,7 +2,7 @@
 #include <iterator>
 #include <vector>
 
-#include "app/run/edits/masked_cells.h"
+#include "app/run/analyses/patterns.h"
 #include "app/run/question.h"
 #include "viz/scene/matrix.h"
 
@@ -15,7 +15,7 @@ struct Pattern {
   MaskedCells masked;
   /// K: as many as queries, but for patterns of a file whose keys are other tokens.
   int keys() const { return length > 0 ? static_cast<int>(std::ssize(values) / length) : 0; }
-  std::size_t bytes() const { return values.size() * sizeof(float) + masked.cells.size(); }
+  std::size_t bytes() const { return bytes_of(values, masked.cells); }
   viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, keys()); }
 };
 
@@ -38,7 +38,9 @@ inline constexpr int kStages = 4;
 struct Stages {
   model::AttentionStages values;
   MaskedCells masked;
-  std::size_t bytes() const;
+  std::size_t bytes() const {
+    return bytes_of(values.scores, values.scaled, values.masked, values.pattern, masked.cells);
+  }
   viz::Matrix matrix(Stage stage) const;
 };
 
@@ -50,7 +52,76 @@ struct StagesOf {
   int head = 0;
   bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Work<Stages>& work) const;
+  /// Masked as pattern_difference; NaN where nothing stands for a token, ±inf where one of both is masked.
   Stages difference(const Stages& after, const Stages& before, const PromptRun& run) const;
 };
+
+/// How one query's weights come to be, step by step.
+struct SoftmaxRow : model::AttentionRow {
+  std::size_t bytes() const { return bytes_of(scores, scaled, powers, weights); }
+};
+
+/// The softmax of scale * scores, scale > 0, by the model's kernel.
+std::vector<float> softmax_of(std::vector<float> scores, float scale);
+
+struct SoftmaxRowOf {
+  using Answer = SoftmaxRow;
+  static constexpr std::string_view kWork = "attention of a query";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  int query = 0;       ///< position in the run
+  int least_keys = 0;  ///< the row has so many at least, where the run has: those behind its own are masked
+  bool operator==(const SoftmaxRowOf&) const = default;
+  SoftmaxRow compute(const PromptRun& run, const Work<SoftmaxRow>& work) const;
+};
+
+/// The way of one position into a layer's attention, as the model computed it.
+struct AttentionInput {
+  std::vector<float> residual;  ///< [d_model]: the residual stream before the block
+  std::vector<float> normed;    ///< [d_model]: ln_1 of it
+  std::vector<float> bias;      ///< [3 d_model]: c_attn's
+  std::vector<float> output;    ///< [3 d_model]: normed * c_attn.weight + bias: q, k and v of all heads
+  std::size_t bytes() const { return bytes_of(residual, normed, bias, output); }
+};
+
+struct AttentionInputOf {
+  using Answer = AttentionInput;
+  static constexpr std::string_view kWork = "query, key and value";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int position = 0;  ///< in the run
+  bool operator==(const AttentionInputOf&) const = default;
+  AttentionInput compute(const PromptRun& run, const Work<AttentionInput>& work) const;
+  AttentionInput difference(const AttentionInput& after, const AttentionInput& before,
+                            const PromptRun& run) const;
+};
+
+/// What a layer's attention makes of one position, as the model computed it.
+struct MergedHeads {
+  model::AttentionOutput of;
+  std::vector<float> bias;    ///< [d_model]: c_proj's
+  std::vector<float> before;  ///< [d_model]: the residual stream before the block
+  std::vector<float> after;   ///< [d_model]: with what attention writes
+  std::size_t bytes() const { return bytes_of(of.z, of.results, of.out, bias, before, after); }
+};
+
+struct MergedHeadsOf {
+  using Answer = MergedHeads;
+  static constexpr std::string_view kWork = "output of attention";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int position = 0;  ///< in the run
+  bool operator==(const MergedHeadsOf&) const = default;
+  MergedHeads compute(const PromptRun& run, const Work<MergedHeads>& work) const;
+  /// c_proj is linear: the differences of the parts add up to the difference of the sum.
+  MergedHeads difference(const MergedHeads& after, const MergedHeads& before, const PromptRun& run) const;
+};
+
+// What became of attention between a run and the one that it is compared with: signed differences, cell by
+// cell of the tokens that stand for each other.
+
+/// After minus before. Masked where both are, and where one of the tokens has none that stands for it.
+Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run);
 
 }  // namespace headscope::app

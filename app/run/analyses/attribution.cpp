@@ -4,10 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/watching.h"
@@ -203,10 +201,6 @@ double Attribution::sum() const {
   double all = token_embedding + position_embedding;
   for (int l = 0; l < layers; ++l) all += layer(l);
   return all + final_bias + edits;
-}
-
-std::size_t Attribution::bytes() const {
-  return (heads.size() + attention_bias.size() + mlps.size()) * sizeof(double);
 }
 
 Attribution AttributionOf::difference(const Attribution& after, const Attribution& before,

@@ -47,13 +47,12 @@ struct Attribution {
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
   double head(int layer, int head) const { return heads[layer * n_head() + head]; }
   double layer(int layer) const;  ///< of its heads, its bias and its MLP
-  std::size_t bytes() const;
+  std::size_t bytes() const { return bytes_of(heads, attention_bias, mlps); }
 };
 
 struct AttributionOf {
   using Answer = Attribution;
   static constexpr std::string_view kWork = "logit attribution";
-  static constexpr bool kQuick = false;
   int position = 0;  ///< in the run
   TokenChoice token = TokenChoice::best();
   TokenChoice against = {};
@@ -71,13 +70,12 @@ struct SourceParts {
   std::vector<double> parts;   ///< of as many; they add up to the head's part, but for rounding
   double gone = 0;  ///< of changes: what was taken there from positions that stand for none here, subtracted
   double sum() const;
-  std::size_t bytes() const { return weights.size() * sizeof(float) + parts.size() * sizeof(double); }
+  std::size_t bytes() const { return bytes_of(weights, parts); }
 };
 
 struct SourcesOf {
   using Answer = SourceParts;
   static constexpr std::string_view kWork = "sources of a head";
-  static constexpr bool kQuick = false;
   int layer = 0;
   int head = 0;
   int position = 0;  ///< of the query, in the run

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 std::size_t Continuations::bytes() const {
   std::size_t sum = 0;
-  for (const auto& text : texts) sum += sizeof(text) + text.size() * sizeof(DrawnToken);
+  for (const auto& text : texts) sum += sizeof(text) + bytes_of(text);
   return sum;
 }
 

@@ -24,7 +24,6 @@ struct Continuations {
 struct ContinuationsOf {
   using Answer = Continuations;
   static constexpr std::string_view kWork = "texts that may follow";
-  static constexpr bool kQuick = false;
   int texts = 1;
   int tokens = 8;  ///< of each; less where the model ends the text, or n_ctx does
   double temperature = 1;

@@ -26,7 +26,7 @@ void check_head(const model::Config& config, int layer, int head) {
 }
 
 ParameterRows zeros(int rows, int cols) {
-  return {std::vector<float>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols};
+  return {std::vector<float>(std::ptrdiff_t{rows} * cols), rows, cols};
 }
 
 /// [d_model, d_head]: ln_1's gain and W_Q, W_K or W_V of a head.

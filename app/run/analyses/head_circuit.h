@@ -26,23 +26,33 @@ struct HeadTokens : TokenPushes {
   int own_rank = 0;  ///< 0: no token's is larger
 };
 
-/// Of questions about a head and a token (see Question): a reading has padding.
-inline std::size_t hash_of_head(int layer, int head, int id = 0) {
-  constexpr std::size_t kOdd = 0x9e3779b97f4a7c15U;
-  return kOdd * static_cast<std::size_t>(id) + 4096 * static_cast<std::size_t>(layer) +
-         static_cast<std::size_t>(head);
-}
-
-struct TokensOfHead {
-  using Answer = HeadTokens;
-  static constexpr std::string_view kWork = "tokens of a head";
-  static constexpr bool kQuick = false, kOfModel = true;
+/// Questions about a circuit, and about what it makes of one token. A reading has padding: see
+/// Question::hash.
+struct OfCircuit {
+  static constexpr bool kOfModel = true;
   int layer = 0;
   int head = 0;
-  int id = 0;  ///< of the token that is attended to
   TokenReading reading = {};
-  bool operator==(const TokensOfHead&) const = default;
-  std::size_t hash() const { return hash_of_head(layer, head, id); }
+  bool operator==(const OfCircuit&) const = default;
+  std::size_t hash() const { return std::size_t{4096} * layer + head; }
+};
+struct OfCircuitAndToken {
+  using Answer = HeadTokens;
+  static constexpr bool kOfModel = true;
+  int layer = 0;
+  int head = 0;
+  int id = 0;
+  TokenReading reading = {};
+  bool operator==(const OfCircuitAndToken&) const = default;
+  std::size_t hash() const {
+    constexpr std::size_t kOdd = 0x9e3779b97f4a7c15U;
+    return kOdd * id + std::size_t{4096} * layer + head;
+  }
+};
+
+/// The tokens that a head raises and lowers where it attends to the token.
+struct TokensOfHead : OfCircuitAndToken {
+  static constexpr std::string_view kWork = "tokens of a head";
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
@@ -51,32 +61,18 @@ struct TokensOfHead {
 struct HeadCopying {
   std::vector<std::complex<double>> eigenvalues;  ///< [d_head], the largest magnitude first
   double score = 0;  ///< their sum over the sum of their magnitudes, in [-1, 1]; NaN where that is 0
-  std::size_t bytes() const { return eigenvalues.size() * sizeof(eigenvalues.front()); }
+  std::size_t bytes() const { return bytes_of(eigenvalues); }
 };
 
-struct CopyingOfHead {
+struct CopyingOfHead : OfCircuit {
   using Answer = HeadCopying;
   static constexpr std::string_view kWork = "copying by a head";
-  static constexpr bool kQuick = false, kOfModel = true;
-  int layer = 0;
-  int head = 0;
-  TokenReading reading = {};
-  bool operator==(const CopyingOfHead&) const = default;
-  std::size_t hash() const { return hash_of_head(layer, head); }
   HeadCopying compute(const PromptRun& run, const Work<HeadCopying>& work) const;
 };
 
 /// The key tokens that a head looks for from a query token: the scores are in the place of logits.
-struct KeysOfToken {
-  using Answer = HeadTokens;
+struct KeysOfToken : OfCircuitAndToken {
   static constexpr std::string_view kWork = "keys of a token";
-  static constexpr bool kQuick = false, kOfModel = true;
-  int layer = 0;
-  int head = 0;
-  int id = 0;  ///< of the query
-  TokenReading reading = {};
-  bool operator==(const KeysOfToken&) const = default;
-  std::size_t hash() const { return hash_of_head(layer, head, id); }
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
@@ -84,18 +80,12 @@ struct KeysOfToken {
 struct TokenPairs {
   static constexpr int kMost = 20;
   std::vector<model::ProductEntry> strongest;  ///< falling; row: id of the query, col: of the key
-  std::size_t bytes() const { return strongest.size() * sizeof(model::ProductEntry); }
+  std::size_t bytes() const { return bytes_of(strongest); }
 };
 
-struct PairsOfHead {
+struct PairsOfHead : OfCircuit {
   using Answer = TokenPairs;
   static constexpr std::string_view kWork = "token pairs of a head";
-  static constexpr bool kQuick = false, kOfModel = true;
-  int layer = 0;
-  int head = 0;
-  TokenReading reading = {};
-  bool operator==(const PairsOfHead&) const = default;
-  std::size_t hash() const { return hash_of_head(layer, head); }
   TokenPairs compute(const PromptRun& run, const Work<TokenPairs>& work) const;
 };
 

@@ -1,7 +1,6 @@
 #include "app/run/analyses/head_metrics.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -72,14 +71,16 @@ HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
 }
 
 double HeadMetrics::operator[](HeadMetric metric) const {
-  return sum(metric).mean(kind_of(metric).bits);
+  const auto mean = [&](const Sums& sums) {
+    return sums[static_cast<std::size_t>(metric)].mean(kind_of(metric).bits);
+  };
+  if (!before_) return mean(sums_);
+  return static_cast<double>(static_cast<float>(mean(sums_)) - static_cast<float>(mean(*before_)));
 }
 
 void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
                     std::stop_token stop) {
-  const int n_head = run.run->config.n_head;
-  std::vector<model::HeadIndex> all;
-  for (int i = 0; i < run.run->config.n_layer * n_head; ++i) all.push_back({i / n_head, i % n_head});
+  const std::vector<model::HeadIndex> all = all_heads(run.run->config);
   std::vector<HeadMetrics> of_run(all.size());
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
   const bool own_keys = has_own_keys(run);
@@ -114,6 +115,15 @@ std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optio
   if (start_token) tokens.push_back(*start_token);
   for (int i = 0; i < 2; ++i) tokens.insert(tokens.end(), once.begin(), once.end());
   return tokens;
+}
+
+std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before) {
+  if (after.sequences != before.sequences || after.progress.done != before.progress.done) return std::nullopt;
+  HeadMetricsOf result = after;
+  for (std::size_t i = 0; i < result.heads.size(); ++i)
+    result.heads[i] =
+        difference_of(result.heads[i], i < before.heads.size() ? before.heads[i] : HeadMetrics{});
+  return result;
 }
 
 HeadMetricsOf MetricsOnList::compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const {

@@ -51,14 +51,20 @@ class HeadMetrics {
   /// Throws model::RunError where there are more queries than can be added up.
   HeadMetrics& operator+=(const HeadMetrics& other);
 
-  /// NaN where no query counts.
+  /// NaN where no query counts. Of a difference: as pictures show it, of float32.
   double operator[](HeadMetric metric) const;
   const ExactMean& sum(HeadMetric metric) const { return sums_[static_cast<std::size_t>(metric)]; }
   ExactMean& sum(HeadMetric metric) { return sums_[static_cast<std::size_t>(metric)]; }
   bool operator==(const HeadMetrics&) const = default;
+  friend HeadMetrics difference_of(HeadMetrics after, const HeadMetrics& before) {
+    after.before_ = before.sums_;
+    return after;
+  }
 
  private:
-  std::array<ExactMean, kHeadMetrics> sums_{};
+  using Sums = std::array<ExactMean, kHeadMetrics>;
+  Sums sums_{};
+  std::optional<Sums> before_;  // of a difference: what is subtracted
 };
 
 /// Adds what all heads do in a run to `heads`, [n_layer * n_head]: layer * n_head + head. Throws
@@ -79,7 +85,7 @@ struct RepeatedTokens {
 
   /// The longest that a context has room for.
   static int longest(int n_ctx) { return (n_ctx - 1) / 2; }
-  /// The usual ones, as far as the context goes.
+  /// The default ones, as far as the context goes.
   static RepeatedTokens usual(int n_ctx);
 
   /// One of the sequences, which depends on nothing but its number and the seed: [1 + 2 length], the start
@@ -87,34 +93,44 @@ struct RepeatedTokens {
   std::vector<int> sequence(int number, int vocabulary, std::optional<int> start_token) const;
 };
 
-/// Of all heads, over so many sequences, or prompts.
+/// Of all heads, over a number of sequences or prompts. Parts can be subtracted where they are of the same
+/// texts.
 struct HeadMetricsOf {
   std::vector<HeadMetrics> heads;  ///< layer * n_head + head
   int sequences = 0;               ///< of random tokens
   ListProgress progress;           ///< of a list
-  std::size_t bytes() const { return heads.size() * sizeof(HeadMetrics) + progress.problem.size(); }
+  std::size_t bytes() const { return bytes_of(heads) + progress.problem.size(); }
 };
+std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before);
 
 /// What the model's heads do with the prompts of a list, whatever the prompt.
 struct MetricsOnList {
   using Answer = HeadMetricsOf;
+  static constexpr bool kOfModel = true;
   static constexpr std::string_view kWork = "heads over many prompts";
-  static constexpr bool kQuick = false, kOfModel = true;
   OverPrompts over;
   bool operator==(const MetricsOnList&) const = default;
   /// Parts are of the first prompts.
   HeadMetricsOf compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const;
+  std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
+                                          const PromptRun&) const {
+    return difference_of(after, before);
+  }
 };
 
 /// What the model's heads do with repeated random tokens, whatever the prompt.
 struct MetricsOnRepeated {
   using Answer = HeadMetricsOf;
+  static constexpr bool kOfModel = true;
   static constexpr std::string_view kWork = "heads on repeated tokens";
-  static constexpr bool kQuick = false, kOfModel = true;
   RepeatedTokens texts;
   bool operator==(const MetricsOnRepeated&) const = default;
   /// Parts are of the first sequences. Throws RunError for sequences that the context has no room for.
   HeadMetricsOf compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const;
+  std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
+                                          const PromptRun&) const {
+    return difference_of(after, before);
+  }
 };
 
 }  // namespace headscope::app

@@ -12,16 +12,18 @@ namespace {
 
 constexpr int kChunk = 16;  // positions whose rows are held at a time
 
+int places_of(const PromptRun& run) {
+  return 2 * run.run->config.n_layer + 1;
+}
+
 /// The stream of positions [first, first + count), [count * places, d_model]: what a block begins with is in
 /// the run, what it has between its halves is computed again.
 std::vector<float> stream_of(const PromptRun& run, int first, int count, const Work<LogitLens>& work) {
   const model::Run& kept = *run.run;
-  const int layers = kept.config.n_layer, places = 2 * layers + 1;
-  const auto d_model = static_cast<std::size_t>(kept.config.n_embd);
-  std::vector<float> rows(static_cast<std::size_t>(count) * static_cast<std::size_t>(places) * d_model);
+  const int layers = kept.config.n_layer, places = places_of(run), d_model = kept.config.n_embd;
+  std::vector<float> rows(std::ptrdiff_t{count} * places * d_model);
   const auto put = [&](int position, int place, std::span<const float> row) {
-    std::ranges::copy(
-        row, rows.begin() + static_cast<std::ptrdiff_t>(d_model) * ((position - first) * places + place));
+    std::ranges::copy(row, rows.begin() + std::ptrdiff_t{d_model} * ((position - first) * places + place));
   };
   for (int position = first; position < first + count; ++position)
     for (int layer = 0; layer <= layers; ++layer) put(position, 2 * layer, kept.resid(layer, position));
@@ -46,17 +48,29 @@ std::vector<int> answers_of(const PromptRun& run, int first, int count, const Wo
   return ids;
 }
 
+/// What each place of the stream predicts at positions [first, first + targets.size()).
+std::vector<model::LensReading> readings_of(const PromptRun& run, int first, const std::vector<int>& targets,
+                                            const Work<LogitLens>& work) {
+  const std::vector<float> rows = stream_of(run, first, static_cast<int>(targets.size()), work);
+  return run.model->transformer->lens(rows, places_of(run), targets, LogitLens::kGuesses, work.workspace,
+                                      work.stop, run.run.get(), first);
+}
+
+void append(std::vector<model::LensReading>& to, std::vector<model::LensReading> readings) {
+  std::ranges::move(readings, std::back_inserter(to));
+}
+
 /// Without any work: as many of the block's positions as the other answer has with the same tokens.
-LogitLens begun(const LensOf& question, const LogitLens& former, const PromptRun& run) {
+LogitLens begun(const LensOf& question, const LogitLens& previous, const PromptRun& run) {
   const std::vector<int>& tokens = run.run->tokens;
   LogitLens kept;
   kept.first = LensOf::kPositions * question.block;
-  kept.places = 2 * run.run->config.n_layer + 1;
+  kept.places = places_of(run);
   const auto end = std::min<std::ptrdiff_t>(kept.first + LensOf::kPositions, std::ssize(tokens));
   kept.tokens.assign(tokens.begin(), tokens.begin() + end);
-  const auto same = std::ranges::mismatch(former.tokens, kept.tokens).in1 - former.tokens.begin();
-  const auto positions = std::clamp<std::ptrdiff_t>(same - kept.first, 0, former.positions());
-  kept.readings.assign(former.readings.begin(), former.readings.begin() + positions * former.places);
+  const auto same = std::ranges::mismatch(previous.tokens, kept.tokens).in1 - previous.tokens.begin();
+  const auto positions = std::clamp<std::ptrdiff_t>(same - kept.first, 0, previous.positions());
+  kept.readings.assign(previous.readings.begin(), previous.readings.begin() + positions * previous.places);
   return kept;
 }
 
@@ -73,8 +87,8 @@ std::string lens_place_name(int place, int n_layer) {
   return std::to_string(layer) + (mid ? " mid" : " pre");
 }
 
-std::optional<LogitLens> LensOf::kept_of(const LogitLens& former, const PromptRun& run) const {
-  LogitLens kept = begun(*this, former, run);
+std::optional<LogitLens> LensOf::kept_of(const LogitLens& previous, const PromptRun& run) const {
+  LogitLens kept = begun(*this, previous, run);
   if (kept.readings.empty()) return std::nullopt;
   return kept;
 }
@@ -86,11 +100,7 @@ LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) con
   const auto end = static_cast<int>(result.tokens.size());
   for (int first = result.first + result.positions(); first < end; first += kChunk) {
     const int count = std::min(kChunk, end - first);
-    const std::vector<float> rows = stream_of(run, first, count, work);
-    const std::vector<int> answers = answers_of(run, first, count, work);
-    auto readings = run.model->transformer->lens(rows, result.places, answers, LogitLens::kGuesses,
-                                                 work.workspace, work.stop, run.run.get(), first);
-    std::ranges::move(readings, std::back_inserter(result.readings));
+    append(result.readings, readings_of(run, first, answers_of(run, first, count, work), work));
     if (first + count < end)
       work.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }
@@ -118,21 +128,13 @@ LogitLens LensOf::compute_difference(const PromptRun& run, const Work<LogitLens>
   const PromptRun& other = run.baseline ? *run.baseline : run;
   LogitLens result = work.begun != nullptr ? *work.begun : begun(*this, {}, run);
   const auto end = static_cast<int>(result.tokens.size());
-  const auto read = [&](const PromptRun& of, int first, const std::vector<int>& targets) {
-    const std::vector<float> rows = stream_of(of, first, static_cast<int>(targets.size()), work);
-    return of.model->transformer->lens(rows, result.places, targets, LogitLens::kGuesses, work.workspace,
-                                       work.stop, of.run.get(), first);
-  };
-  const auto add = [](std::vector<model::LensReading>& to, std::vector<model::LensReading> readings) {
-    std::ranges::move(readings, std::back_inserter(to));
-  };
   for (int first = result.first + result.positions(); first < end;) {
     const auto [there, count] = stretch_at(run, first, std::min(kChunk, end - first));
     const std::vector<int> targets =
         answers_of(there >= 0 ? other : run, there >= 0 ? there : first, count, work);
-    const auto nothing = static_cast<std::size_t>(result.places) * static_cast<std::size_t>(count);
-    add(result.before, there >= 0 ? read(other, there, targets) : std::vector<model::LensReading>(nothing));
-    add(result.readings, read(run, first, targets));
+    append(result.before, there >= 0 ? readings_of(other, there, targets, work)
+                                     : std::vector<model::LensReading>(result.places * count));
+    append(result.readings, readings_of(run, first, targets, work));
     first += count;
     if (first < end) work.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }

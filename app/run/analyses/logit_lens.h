@@ -40,9 +40,8 @@ struct LogitLens {
   std::size_t bytes() const;
 
  private:
-  std::size_t index(int position, int place) const {
-    return static_cast<std::size_t>(position - first) * static_cast<std::size_t>(places) +
-           static_cast<std::size_t>(place);
+  std::ptrdiff_t index(int position, int place) const {
+    return std::ptrdiff_t{position - first} * places + place;
   }
 };
 
@@ -62,7 +61,6 @@ std::string lens_place_name(int place, int n_layer);
 struct LensOf {
   using Answer = LogitLens;
   static constexpr std::string_view kWork = "logit lens";
-  static constexpr bool kQuick = false;
   static constexpr int kPositions = 32;
   static constexpr int blocks(int length) { return (length + kPositions - 1) / kPositions; }
   /// The one that a position is in.
@@ -70,7 +68,7 @@ struct LensOf {
 
   int block = 0;  ///< inside the run
   bool operator==(const LensOf&) const = default;
-  /// Positions that the former run had for the same tokens are taken from it.
+  /// Positions that the previous run had for the same tokens are taken from it.
   LogitLens compute(const PromptRun& run, const Work<LogitLens>& work) const;
   /// As many of its first positions as the other run has with the same tokens; nothing: none.
   std::optional<LogitLens> kept_of(const LogitLens& previous, const PromptRun& run) const;

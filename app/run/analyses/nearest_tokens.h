@@ -19,13 +19,12 @@ struct NearestTokens {
   int id = 0;
   float norm = 0;
   std::vector<Neighbour> tokens;  ///< by falling cosine, equals by the smaller id
-  std::size_t bytes() const { return tokens.size() * sizeof(Neighbour); }
+  std::size_t bytes() const { return bytes_of(tokens); }
 };
 
 struct NearestTo {
   using Answer = NearestTokens;
   static constexpr std::string_view kWork = "nearest tokens";
-  static constexpr bool kQuick = false;
   int position = -1;  ///< -1, or beyond the run: its last
   bool operator==(const NearestTo&) const = default;
   NearestTokens compute(const PromptRun& run, const Work<NearestTokens>& work) const;

@@ -34,7 +34,7 @@ NeuronTokens TokensOfNeuron::compute(const PromptRun& run, const Work<NeuronToke
   return tokens_of(written_by(*run.model->transformer, layer, neuron, work.workspace));
 }
 
-NeuronTokens NeuronDifference::compute(const PromptRun& run, const Work<NeuronTokens>& work) const {
+NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run, const Work<NeuronTokens>& work) const {
   Written here = written_by(*run.model->transformer, layer, neuron, work.workspace);
   const PromptRun& other = run.baseline ? *run.baseline : run;
   const Written there = written_by(*other.model->transformer, layer, neuron, work.workspace);

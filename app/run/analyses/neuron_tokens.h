@@ -1,6 +1,9 @@
 #pragma once
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
+#include <string_view>
 
 #include "app/run/analyses/token_push.h"
 #include "app/run/question.h"
@@ -16,32 +19,29 @@ struct NeuronTokens : TokenPushes {
 struct TokensOfNeuron {
   using Answer = NeuronTokens;
   static constexpr std::string_view kWork = "tokens of neurons";
-  static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr bool kOfModel = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   int neuron = 0;
-  bool operator==(const TokensOfNeuron&) const = default;
-  NeuronTokens compute(const PromptRun& run, const Work<NeuronTokens>& work) const;
-};
-
-/// What became of that, as active as the neuron is in two runs that are compared: in logits, each with the
-/// weights of its own model. Of two runs of one model that is the change of activation times TokensOfNeuron.
-struct NeuronDifference {
-  using Answer = NeuronTokens;
-  static constexpr std::string_view kWork = "changes of neurons";
-  static constexpr bool kQuick = false, kOfComparison = true;
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
-  int layer = 0;
-  int neuron = 0;
-  float after = 0;   ///< what it puts out in the run
-  float before = 0;  ///< and in the one that it is compared with
+  // Of a difference between two models: what the neuron puts out in the run, and in its baseline.
+  float after = 1;
+  float before = 1;
   /// Of the same bits: what is not a number is the same question when it is asked again.
-  bool operator==(const NeuronDifference& q) const {
-    const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
-    return layer == q.layer && neuron == q.neuron && bits(after) == bits(q.after) &&
-           bits(before) == bits(q.before);
+  bool operator==(const TokensOfNeuron& q) const { return bits() == q.bits(); }
+  std::size_t hash() const {
+    const auto own = bits();
+    return std::hash<std::string_view>{}({reinterpret_cast<const char*>(own.data()), sizeof own});  // NOLINT
   }
   NeuronTokens compute(const PromptRun& run, const Work<NeuronTokens>& work) const;
+  /// As active as the neuron is in both: in logits, each with the weights of its own model. Of one model that
+  /// is the difference of activations times compute().
+  NeuronTokens compute_difference(const PromptRun& run, const Work<NeuronTokens>& work) const;
+
+ private:
+  std::array<std::uint32_t, 4> bits() const {
+    return {static_cast<std::uint32_t>(layer), static_cast<std::uint32_t>(neuron),
+            std::bit_cast<std::uint32_t>(after), std::bit_cast<std::uint32_t>(before)};
+  }
 };
 
 }  // namespace headscope::app

@@ -12,7 +12,7 @@ struct NextToken {
   int position = 0;
   std::vector<float> logits;  ///< of the whole vocabulary
   std::string not_finite;     ///< where the run or these logits are not finite: see not_finite_note
-  std::size_t bytes() const { return logits.size() * sizeof(float) + not_finite.size(); }
+  std::size_t bytes() const { return bytes_of(logits) + not_finite.size(); }
 };
 
 /// Kullback-Leibler divergence of two distributions over the same tokens, in nats: what is lost by taking `q`

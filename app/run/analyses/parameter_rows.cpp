@@ -15,7 +15,7 @@ ParameterRows parameter_rows(const model::Transformer& transformer, std::string_
   ParameterRows result;
   result.cols = static_cast<int>(found->shape.back());
   result.rows = count >= 0 ? count : found->shape.size() == 1 ? 1 : static_cast<int>(found->shape[0]);
-  result.values.resize(static_cast<std::size_t>(result.rows) * static_cast<std::size_t>(result.cols));
+  result.values.resize(std::ptrdiff_t{result.rows} * result.cols);
   transformer.parameter_rows(static_cast<std::size_t>(found - all.begin()), first, result.rows,
                              result.values);
   return result;

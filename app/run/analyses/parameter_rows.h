@@ -12,10 +12,7 @@ namespace headscope::app {
 struct ParameterRows {
   std::vector<float> values;
   int rows = 0, cols = 0;
-  std::span<float> row(int i) {
-    return std::span(values).subspan(static_cast<std::size_t>(i) * static_cast<std::size_t>(cols),
-                                     static_cast<std::size_t>(cols));
-  }
+  std::span<float> row(int i) { return std::span(values).subspan(std::ptrdiff_t{i} * cols, cols); }
   std::span<const float> row(int i) const { return view().row(i); }
   model::ConstFloatRows view() const { return {values.data(), rows, cols, cols}; }
 };

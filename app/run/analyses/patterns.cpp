@@ -1,12 +1,35 @@
 #include "app/run/analyses/patterns.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "app/run/edits/edit_kinds.h"
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
+#include "model/pass/attention.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
+
+int MaskedCells::end_of(int query) const {
+  if (causal()) return query + 1;
+  int end = length;
+  while (end > query + 1 && (*this)(query, end - 1)) --end;
+  return end;
+}
+
+int MaskedCells::count_of(int query) const {
+  if (causal()) return query + 1;
+  const auto row = cells.begin() + std::ptrdiff_t{query} * length;
+  return static_cast<int>(std::count(row, row + length, std::uint8_t{0}));
+}
+
+std::vector<model::HeadIndex> all_heads(const model::Config& config) {
+  std::vector<model::HeadIndex> heads;
+  for (int layer = 0; layer < config.n_layer; ++layer)
+    for (int head = 0; head < config.n_head; ++head) heads.push_back({layer, head});
+  return heads;
+}
 
 void pattern_of(const PromptRun& run, int layer, int head, std::span<float> out) {
   if (run.model->patterns) {
@@ -27,7 +50,7 @@ void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, 
     if (stop.stop_requested()) throw model::Stopped();
     for (int first = 0; first < queries; first += rows) {
       const int count = std::min(rows, queries - first);
-      block.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(keys));
+      block.resize(std::ptrdiff_t{count} * keys);
       file.read(heads[i].layer, heads[i].head, first, block);
       visit(i, first, {block.data(), count, keys, keys});
     }
@@ -36,10 +59,27 @@ void patterns_of(const PromptRun& run, std::span<const model::HeadIndex> heads, 
 
 std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex head, int first_query,
                                        model::ConstFloatRows weights) {
-  if (!run.model->patterns) return masked_cells(*run.run, head, first_query, weights);
-  if (run.model->patterns->causal()) return {};
-  return std::vector<std::uint8_t>(static_cast<std::size_t>(weights.rows) *
-                                   static_cast<std::size_t>(weights.cols));
+  const std::ptrdiff_t cols = weights.cols;
+  if (run.model->patterns) {
+    if (run.model->patterns->causal()) return {};
+    return std::vector<std::uint8_t>(weights.rows * cols);
+  }
+  const model::Run& kept = *run.run;
+  if (kept.plan == nullptr || !kept.plan->edits_cells(head.layer, head.head)) return {};
+  std::vector<std::uint8_t> masked(weights.rows * cols, 1);
+  const model::KeptHead of_head = model::head_of(kept.config, kept.pages, head.layer, head.head);
+  const int keys = std::min(weights.cols, model::keys_for(kept, of_head, first_query + weights.rows - 1));
+  // What becomes of scores of 0: which of them are −∞ does not depend on what they were.
+  std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
+  const model::FloatRows rows{scores.data(), weights.rows, keys, keys};
+  model::mask_scores(kept, of_head, first_query, rows);
+  for (int i = 0; i < weights.rows; ++i) {
+    for (int key = 0; key < keys; ++key) {
+      const bool hidden = rows.row_data(i)[key] == -INFINITY && weights.row_data(i)[key] == 0;
+      masked[i * cols + key] = hidden ? 1 : 0;
+    }
+  }
+  return masked;
 }
 
 MaskedCells masked_cells(const PromptRun& run, model::HeadIndex head, std::span<const float> pattern) {
@@ -53,13 +93,18 @@ bool sees_later(const PromptRun& run, model::HeadIndex head) {
 }
 
 int end_of_keys(const PromptRun& run, model::HeadIndex head, int query) {
-  if (!run.model->patterns) return end_of_keys(*run.run, head, query);
-  return run.model->patterns->causal() ? query + 1 : key_count(run);
+  return sees_later(run, head) ? key_count(run) : query + 1;
 }
 
 bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key) {
-  if (!run.model->patterns) return may_see(*run.run, head, query, key);
-  return key < key_count(run) && (key <= query || !run.model->patterns->causal());
+  if (run.model->patterns) return key < key_count(run) && (key <= query || sees_later(run, head));
+  if (key <= query || !sees_later(run, head)) return key <= query;
+  const model::Plan& plan = *run.run->plan;
+  return plan.sees(head.layer, head.head, query, key) ||
+         std::ranges::any_of(plan.edits(), [&](const model::Edit& edit) {
+           return std::visit(
+               [&](const auto& one) { return KindOf<decltype(one)>::fills(one, head, query, key); }, edit);
+         });
 }
 
 }  // namespace headscope::app

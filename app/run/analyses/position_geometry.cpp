@@ -61,10 +61,7 @@ class Carried {
   }
 
   /// Of the map, and of the rows.
-  std::size_t bytes() const {
-    return (static_cast<std::size_t>(x_.cols) * static_cast<std::size_t>(x_.cols) + 2 * now_.size()) *
-           sizeof(float);
-  }
+  std::size_t bytes() const { return (std::ptrdiff_t{x_.cols} * x_.cols + 2 * now_.size()) * sizeof(float); }
 
  private:
   model::ConstFloatRows x_;
@@ -133,7 +130,7 @@ struct ShiftInProgress {
 };
 
 std::size_t PositionShift::bytes() const {
-  return (sinusoidal.size() + learned.size() + unseen.size() + stay.size()) * sizeof(float) +
+  return bytes_of(sinusoidal, learned, unseen, stay) +
          (in_progress ? in_progress->all.bytes() + in_progress->odd.bytes() : 0);
 }
 

@@ -9,6 +9,13 @@
 // Vaswani et al. 2017 for as many positions and dimensions. All of it is of the model alone.
 namespace headscope::app {
 
+/// Questions about them.
+struct OfPositions {
+  static constexpr bool kOfModel = true;
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
+  bool operator==(const OfPositions&) const = default;
+};
+
 /// The cosine of every position with every other.
 struct PositionCosines {
   int positions = 0;
@@ -17,15 +24,12 @@ struct PositionCosines {
   viz::Matrix matrix(bool of_learned) const {
     return viz::Matrix::row_major(of_learned ? learned : sinusoidal, positions, positions);
   }
-  std::size_t bytes() const { return (learned.size() + sinusoidal.size()) * sizeof(float); }
+  std::size_t bytes() const { return bytes_of(learned, sinusoidal); }
 };
 
-struct CosinesOfPositions {
+struct CosinesOfPositions : OfPositions {
   using Answer = PositionCosines;
   static constexpr std::string_view kWork = "cosines of positions";
-  static constexpr bool kQuick = false, kOfModel = true;
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
-  bool operator==(const CosinesOfPositions&) const = default;
   PositionCosines compute(const PromptRun& run, const Work<PositionCosines>& work) const;
 };
 
@@ -35,15 +39,12 @@ struct PositionPath {
   int directions = 0;              ///< 3, or as many as the model has dimensions or positions
   std::vector<float> coordinates;  ///< [positions, directions], from their mean
   std::vector<double> shares;      ///< [directions], of the whole variance
-  std::size_t bytes() const { return coordinates.size() * sizeof(float) + shares.size() * sizeof(double); }
+  std::size_t bytes() const { return bytes_of(coordinates, shares); }
 };
 
-struct PathOfPositions {
+struct PathOfPositions : OfPositions {
   using Answer = PositionPath;
   static constexpr std::string_view kWork = "main directions of positions";
-  static constexpr bool kQuick = false, kOfModel = true;
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
-  bool operator==(const PathOfPositions&) const = default;
   PositionPath compute(const PromptRun& run, const Work<PositionPath>& work) const;
 };
 
@@ -63,12 +64,9 @@ struct PositionShift {
   std::size_t bytes() const;
 };
 
-struct ShiftOfPositions {
+struct ShiftOfPositions : OfPositions {
   using Answer = PositionShift;
   static constexpr std::string_view kWork = "a map from position to position";
-  static constexpr bool kQuick = false, kOfModel = true;
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
-  bool operator==(const ShiftOfPositions&) const = default;
   PositionShift compute(const PromptRun& run, const Work<PositionShift>& work) const;
 };
 

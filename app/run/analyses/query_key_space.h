@@ -16,10 +16,10 @@ struct QueryKeySpace {
   bool finite = true;              ///< else there is no plane: a query or key is not finite
 
   std::array<float, 2> at(bool key, int position) const {
-    const auto i = 2 * static_cast<std::size_t>(position + (key ? length : 0));
+    const int i = 2 * (position + (key ? length : 0));
     return {coordinates[i], coordinates[i + 1]};
   }
-  std::size_t bytes() const { return coordinates.size() * sizeof(float); }
+  std::size_t bytes() const { return bytes_of(coordinates); }
 };
 
 struct PlaneOf {
@@ -48,15 +48,14 @@ struct ListPlane {
   ListProgress progress;
   std::vector<float> queries, keys;  ///< [places, d_head]
   std::size_t bytes() const {
-    return plane.bytes() + places.size() * sizeof(Place) + (queries.size() + keys.size()) * sizeof(float) +
-           progress.problem.size();
+    return plane.bytes() + bytes_of(places, queries, keys) + progress.problem.size();
   }
 };
 
 struct PlaneOverList {
   using Answer = ListPlane;
   static constexpr std::string_view kWork = "queries and keys of many prompts";
-  static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr bool kOfModel = true;
   OverPrompts over;
   int layer = 0;
   int head = 0;

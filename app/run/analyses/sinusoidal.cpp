@@ -10,10 +10,7 @@ namespace {
 
 /// How like each value of a column is to the one before: 1 a smooth curve, 0 noise.
 double smoothness(std::span<const float> values, int rows, int cols, int col) {
-  const auto at = [&](int row) {
-    return static_cast<double>(values[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) +
-                                      static_cast<std::size_t>(col)]);
-  };
+  const auto at = [&](int row) { return static_cast<double>(values[std::ptrdiff_t{row} * cols + col]); };
   double mean = 0, variance = 0, together = 0;
   for (int row = 0; row < rows; ++row) mean += at(row) / rows;
   for (int row = 0; row < rows; ++row) {

@@ -70,7 +70,7 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
   sweep.against = id_of(question.against, logits);
   sweep.layers = run.run->config.n_layer;
   sweep.columns = question.over == SweepOver::heads ? run.run->config.n_head : question.position + 1;
-  const auto cells = static_cast<std::size_t>(sweep.layers) * static_cast<std::size_t>(sweep.columns);
+  const auto cells = std::ptrdiff_t{sweep.layers} * sweep.columns;
   sweep.readings.resize(cells);
   sweep.known.resize(cells);
   return sweep;

@@ -52,13 +52,10 @@ struct Sweep {
   double difference(SweepMetric metric, int layer, int column) const {
     return at(layer, column).of(metric) - before.of(metric);
   }
-  std::size_t bytes() const { return readings.size() * sizeof(SweepReading) + known.size() / 8; }
+  std::size_t bytes() const { return bytes_of(readings) + known.size() / 8; }
 
  private:
-  std::size_t index(int layer, int column) const {
-    return static_cast<std::size_t>(layer) * static_cast<std::size_t>(columns) +
-           static_cast<std::size_t>(column);
-  }
+  std::ptrdiff_t index(int layer, int column) const { return std::ptrdiff_t{layer} * columns + column; }
 };
 
 /// Another prompt, and which of its positions stands for each of the run's.
@@ -80,7 +77,6 @@ PatchPrompt patch_prompt_of(const PromptRun& run);
 struct SweepOf {
   using Answer = Sweep;
   static constexpr std::string_view kWork = "sweep";
-  static constexpr bool kQuick = false;
 
   SweepOver over = SweepOver::heads;
   model::Site site = model::Site::z;  ///< of heads z; else resid_pre, attn_out or mlp_out

@@ -20,7 +20,7 @@ void visit_rows(const model::Transformer& transformer, int index, const TensorPi
   for (int first = 0; first < picture.rows; first += count) {
     if (work.stop.stop_requested()) throw model::Stopped();
     const int rows = std::min(count, picture.rows - first);
-    values.resize(static_cast<std::size_t>(rows) * static_cast<std::size_t>(picture.cols));
+    values.resize(std::ptrdiff_t{rows} * picture.cols);
     transformer.parameter_rows(static_cast<std::size_t>(index), first, rows, values);
     visit(first, std::span<const float>(values));
     if (first + rows < picture.rows) work.show({}, from + (to - from) * first / picture.rows);
@@ -37,7 +37,7 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPi
   p.rows = parameter.shape.size() > 1 ? static_cast<int>(parameter.shape.front()) : 1;
   p.pooled_rows = std::min(p.rows, TensorPicture::kMost);
   p.pooled_cols = std::min(p.cols, TensorPicture::kMost);
-  p.pooled.assign(static_cast<std::size_t>(p.pooled_rows) * static_cast<std::size_t>(p.pooled_cols), 0.F);
+  p.pooled.assign(std::ptrdiff_t{p.pooled_rows} * p.pooled_cols, 0.F);
   p.low = std::numeric_limits<float>::infinity();
   p.high = -p.low;
   double sum = 0, squares = 0;

@@ -29,7 +29,7 @@ struct TensorPicture {
   int first_row(int pooled_row) const { return first_of(pooled_row, rows, pooled_rows); }
   int first_col(int pooled_col) const { return first_of(pooled_col, cols, pooled_cols); }
   viz::Matrix matrix() const { return viz::Matrix::row_major(pooled, pooled_rows, pooled_cols); }
-  std::size_t bytes() const { return pooled.size() * sizeof(float) + bins.size() * sizeof(std::int64_t); }
+  std::size_t bytes() const { return bytes_of(pooled, bins); }
 
  private:
   static int first_of(int cell, int all, int cells) {
@@ -40,7 +40,7 @@ struct TensorPicture {
 struct PictureOfTensor {
   using Answer = TensorPicture;
   static constexpr std::string_view kWork = "values of a tensor";
-  static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr bool kOfModel = true;
   int index = 0;  ///< in Transformer::parameters()
   bool operator==(const PictureOfTensor&) const = default;
   /// A part that is shown before is empty.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
-#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/attention_questions.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 namespace {
@@ -14,6 +14,19 @@ constexpr int kHeadsPerThread = 2;  // that are made between two looks at what e
 /// Of two weights the one of larger magnitude; NaN wins, so that it shows.
 float stronger(float a, float b) {
   return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
+}
+
+/// What a head does in a run. `earlier`: earlier_occurrences of its tokens.
+HeadMetrics metrics_of(const PromptRun& run, model::HeadIndex head, const Pattern& pattern,
+                       std::span<const int> earlier) {
+  const int keys = pattern.keys();
+  const bool later = sees_later(run, head), own_keys = has_own_keys(run);
+  HeadMetrics metrics;
+  for (int query = 1; query < pattern.length; ++query) {
+    const float* row = pattern.values.data() + std::ptrdiff_t{query} * keys;
+    metrics.add(query, {row, static_cast<std::size_t>(later ? keys : query + 1)}, earlier, own_keys);
+  }
+  return metrics;
 }
 
 }  // namespace
@@ -84,11 +97,11 @@ Thumbnail ThumbnailMaker::finish() && {
 }
 
 std::size_t Thumbnails::bytes() const {
-  std::size_t sum = of_head.size() * sizeof(of_head.front());
+  std::size_t sum = bytes_of(of_head);
   for (const auto& thumbnail : of_head) {
     if (thumbnail)
-      sum += sizeof(Thumbnail) + thumbnail->masked.size() +
-             (thumbnail->values.size() + thumbnail->first_column_without_key0.size()) * sizeof(float);
+      sum += sizeof(Thumbnail) +
+             bytes_of(thumbnail->masked, thumbnail->values, thumbnail->first_column_without_key0);
   }
   return sum;
 }
@@ -123,6 +136,37 @@ Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnail
       result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(maker).finish());
     }
     if (result.done < count) work.show(result, static_cast<double>(result.done) / count);
+  }
+  return result;
+}
+
+Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Work<Thumbnails>& work) const {
+  const model::Config& config = run.run->config;
+  const int count = config.n_layer * config.n_head, length = run.run->length(), keys = key_count(run);
+  Thumbnails result;
+  if (work.begun != nullptr) result = *work.begun;
+  result.of_head.resize(count);
+  const PromptRun& baseline = run.baseline ? *run.baseline : run;
+  const std::vector<int> earlier = earlier_occurrences(run.run->tokens),
+                         earlier_there = earlier_occurrences(baseline.run->tokens);
+  const Work<Pattern> of_patterns{work.workspace, work.stop};
+  for (; result.done < count; ++result.done) {
+    if (work.stop.stop_requested()) throw model::Stopped();
+    const PatternOf pattern{result.done / config.n_head, result.done % config.n_head};
+    const Pattern after = pattern.compute(run, of_patterns), before = pattern.compute(baseline, of_patterns),
+                  change = pattern_difference(after, before, run);
+    ThumbnailMaker maker(length, keys, has_own_keys(run), {});
+    maker.add(0, {change.values.data(), length, keys, keys}, change.masked.cells, !change.masked.causal());
+    Thumbnail thumbnail = std::move(maker).finish();
+    const model::HeadIndex head{pattern.layer, pattern.head};
+    thumbnail.figures = difference_of(metrics_of(run, head, after, earlier),
+                                      metrics_of(baseline, head, before, earlier_there));
+    result.of_head[result.done] = std::make_shared<const Thumbnail>(std::move(thumbnail));
+    if (result.done + 1 < count) {
+      Thumbnails part = result;
+      ++part.done;
+      work.show(std::move(part), static_cast<double>(result.done + 1) / count);
+    }
   }
   return result;
 }

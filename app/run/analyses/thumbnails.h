@@ -11,7 +11,7 @@
 
 namespace headscope::app {
 
-/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact figures of the whole
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact metrics of the whole
 /// of it.
 struct Thumbnail {
   static constexpr int kMost = 64;
@@ -52,7 +52,7 @@ class ThumbnailMaker {
   std::span<const int> earlier_;
 };
 
-/// Of all heads. While they are made, those not there yet are the former run's.
+/// Of all heads. While they are made, those not there yet are the previous run's.
 struct Thumbnails {
   std::vector<std::shared_ptr<const Thumbnail>> of_head;  ///< layer * n_head + head; null: not there yet
   int done = 0;                                           ///< the first so many are of this run
@@ -62,11 +62,10 @@ struct Thumbnails {
 struct ThumbnailsOfHeads {
   using Answer = Thumbnails;
   static constexpr std::string_view kWork = "thumbnails";
-  static constexpr bool kQuick = false;
   static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const ThumbnailsOfHeads&) const = default;
   Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
-  /// Of the differences of patterns, pooled after the subtraction; they have no metrics.
+  /// Of the differences of patterns, pooled after the subtraction; their metrics are the differences of both.
   Thumbnails compute_difference(const PromptRun& run, const Work<Thumbnails>& work) const;
 };
 

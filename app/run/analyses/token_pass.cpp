@@ -44,7 +44,7 @@ std::size_t BlockPass::bytes() const {
 }
 
 std::size_t TokenPass::bytes() const {
-  std::size_t sum = (embedded.size() + ln_f.size()) * sizeof(float);
+  std::size_t sum = bytes_of(embedded, ln_f);
   for (const auto& block : blocks) sum += block->bytes();
   return sum;
 }

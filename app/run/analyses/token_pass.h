@@ -42,7 +42,6 @@ struct TokenPass {
 struct PassOfToken {
   using Answer = TokenPass;
   static constexpr std::string_view kWork = "way through the model";
-  static constexpr bool kQuick = false;
   int position = -1;  ///< -1, or beyond the run: its last
   bool operator==(const PassOfToken&) const = default;
   TokenPass compute(const PromptRun& run, const Work<TokenPass>& work) const;

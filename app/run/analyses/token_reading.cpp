@@ -18,9 +18,7 @@ void normalize(std::span<float> row, float epsilon) {
 
 ParameterRows product(const ParameterRows& x, const ParameterRows& weights, const ParameterRows& bias,
                       model::Workspace& workspace) {
-  ParameterRows y{
-      std::vector<float>(static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(weights.cols)), x.rows,
-      weights.cols};
+  ParameterRows y{std::vector<float>(std::ptrdiff_t{x.rows} * weights.cols), x.rows, weights.cols};
   model::multiply(x.view(), weights.view(), workspace, {y.values.data(), y.rows, y.cols, y.cols});
   for (int i = 0; i < y.rows; ++i) model::add(bias.values, y.row(i));
   return y;

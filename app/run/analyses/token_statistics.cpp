@@ -9,20 +9,21 @@ namespace {
 constexpr int kTop = 5;
 constexpr int kBlock = 128;  // positions between two looks at what else is wanted
 
-/// Of `former`, the positions of which the tokens up to the one after are the same: what is said of a
+/// Of `previous`, the positions of which the tokens up to the one after are the same: what is said of a
 /// position depends on the token after it, too; the last one has none.
-std::ptrdiff_t common_positions(const Statistics& former, const std::vector<int>& tokens) {
-  const auto ends = std::mismatch(tokens.begin(), tokens.end(), former.tokens.begin(), former.tokens.end());
+std::ptrdiff_t common_positions(const Statistics& previous, const std::vector<int>& tokens) {
+  const auto ends =
+      std::mismatch(tokens.begin(), tokens.end(), previous.tokens.begin(), previous.tokens.end());
   const auto same = ends.first - tokens.begin();
-  const bool all = tokens.size() == former.tokens.size() && ends.first == tokens.end();
-  return std::min(all ? same : std::max<std::ptrdiff_t>(same - 1, 0), std::ssize(former.positions));
+  const bool all = tokens.size() == previous.tokens.size() && ends.first == tokens.end();
+  return std::min(all ? same : std::max<std::ptrdiff_t>(same - 1, 0), std::ssize(previous.positions));
 }
 
 }  // namespace
 
 std::size_t Statistics::bytes() const {
-  return tokens.size() * sizeof(int) +
-         positions.size() * (sizeof(model::PositionStatistics) + kTop * sizeof(model::Guess));
+  return tokens.size() * sizeof(int) + (positions.size() + before.size()) *
+                                           (sizeof(model::PositionStatistics) + kTop * sizeof(model::Guess));
 }
 
 Statistics StatisticsOfTokens::compute(const PromptRun& run, const Work<Statistics>& work) const {
@@ -38,6 +39,16 @@ Statistics StatisticsOfTokens::compute(const PromptRun& run, const Work<Statisti
     auto block = run.model->transformer->statistics(*run.run, first, count, kTop, work.workspace, work.stop);
     std::ranges::move(block, std::back_inserter(result.positions));
     if (first + count < length) work.show(result, static_cast<double>(first + count) / length);
+  }
+  return result;
+}
+
+Statistics StatisticsOfTokens::difference(const Statistics& after, const Statistics& before,
+                                          const PromptRun& run) const {
+  Statistics result = after;
+  for (int i = 0; i < std::ssize(after.positions); ++i) {
+    const int there = counterpart_of(run, i);
+    result.before.push_back(there < 0 ? std::nullopt : std::optional(before.positions[there]));
   }
   return result;
 }

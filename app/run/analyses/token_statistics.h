@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "app/run/question.h"
@@ -9,16 +10,19 @@ namespace headscope::app {
 struct Statistics {
   std::vector<model::PositionStatistics> positions;  ///< [T]; while it is computed, of the first ones
   std::vector<int> tokens;                           ///< [T], what they are of
+  /// Of a comparison: what was made of the position that stands for each there; nothing where none does.
+  std::vector<std::optional<model::PositionStatistics>> before = {};
   std::size_t bytes() const;
 };
 
 struct StatisticsOfTokens {
   using Answer = Statistics;
   static constexpr std::string_view kWork = "token statistics";
-  static constexpr bool kQuick = false;
   bool operator==(const StatisticsOfTokens&) const = default;
-  /// Positions that the former run had for the same tokens, up to the one after, are taken from it.
+  /// Positions that the previous run had for the same tokens, up to the one after, are taken from it.
   Statistics compute(const PromptRun& run, const Work<Statistics>& work) const;
+  /// The positions of the run beside those of its baseline.
+  Statistics difference(const Statistics& after, const Statistics& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

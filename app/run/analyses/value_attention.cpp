@@ -1,6 +1,6 @@
 #include "app/run/analyses/value_attention.h"
 
-#include "app/run/comparison.h"
+#include "app/run/analyses/attention_questions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <string>
 
 #include "app/run/analyses/parameter_rows.h"
-#include "app/run/analyses/patterns.h"
 #include "model/files/error.h"
 #include "model/maths/plain_product.h"
 #include "model/pass/plan.h"
@@ -57,7 +56,7 @@ Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) cons
     throw model::RunError(
         "attention rollout follows a text through its layers: it needs keys that are the queries' tokens");
   const int length = run.run->length(), heads = run.run->config.n_head;
-  const auto cells = static_cast<std::size_t>(length) * static_cast<std::size_t>(length);
+  const auto cells = std::ptrdiff_t{length} * length;
   const auto rows = [&](std::vector<float>& values) {
     return model::FloatRows{values.data(), length, length, length};
   };
@@ -65,11 +64,11 @@ Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) cons
   std::vector<float> pattern(cells), step(cells), rollout;
   for (int l = 0; l <= layer; ++l) {
     std::ranges::fill(step, 0.F);
-    for (std::size_t i = 0; i < cells; i += static_cast<std::size_t>(length) + 1) step[i] = 0.5F;
+    for (std::ptrdiff_t i = 0; i < cells; i += length + 1) step[i] = 0.5F;
     for (int head = 0; head < heads; ++head) {
       if (work.stop.stop_requested()) throw model::Stopped();
       pattern_of(run, l, head, pattern);
-      for (std::size_t i = 0; i < cells; ++i) step[i] += part * pattern[i];
+      for (std::ptrdiff_t i = 0; i < cells; ++i) step[i] += part * pattern[i];
     }
     if (l == 0) {
       rollout = step;

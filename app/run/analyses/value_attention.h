@@ -25,7 +25,6 @@ struct WeightedValuesOf {
 struct RolloutOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "attention rollout";
-  static constexpr bool kQuick = false;
   static constexpr Capabilities kNeeds = Capability::patterns;
   int layer = 0;  ///< the last one that is taken in
   bool operator==(const RolloutOf&) const = default;

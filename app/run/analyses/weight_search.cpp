@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "app/run/analyses/over_prompts.h"
-#include "app/run/edits/masked_cells.h"
+#include "app/run/analyses/patterns.h"
 #include "model/files/error.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -22,8 +21,7 @@ bool better(const FoundWeight& a, const FoundWeight& b) {
 
 std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptRun& run) {
   const model::Config& config = run.run->config;
-  std::vector<model::HeadIndex> heads = search.heads;
-  for (const auto& [layer, head] : heads) {
+  for (const auto& [layer, head] : search.heads) {
     if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head) {
       throw model::RunError(run.model->name + " has no head " + std::to_string(layer) + "." +
                             std::to_string(head) + ": it has layers 0 to " +
@@ -31,11 +29,7 @@ std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptR
                             std::to_string(config.n_head - 1));
     }
   }
-  if (heads.empty()) {
-    for (int i = 0; i < config.n_layer * config.n_head; ++i)
-      heads.push_back({i / config.n_head, i % config.n_head});
-  }
-  return heads;
+  return search.heads.empty() ? all_heads(config) : search.heads;
 }
 
 /// How well a shape fits one head's pattern at each of its places.
@@ -181,10 +175,7 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   const auto bytes = [&](int position) { return run.model->tokenizer->bytes(ids[position]); };
   // Of each query the keys that are meant; the patterns come later, one query after the other.
   std::vector<std::vector<int>> keys(ids.size());
-  const model::Plan* plan = run.run->plan.get();
-  const bool later = plan != nullptr && std::ranges::any_of(heads, [&](model::HeadIndex head) {
-                       return plan->sees_future(head.layer, head.head);
-                     });
+  const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
   for (int query = 1; query < length; ++query) {
     if (!search.from.holds(bytes(query), query, length, query)) continue;
     for (int key = 0; key < (later ? length : query + 1); ++key) {
@@ -198,7 +189,7 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
         for (int i = 0; i < rows.rows; ++i) {
           const int query = first_query + i;
           for (const int key : keys[query]) {
-            if (!may_see(*run.run, heads[index], query, key)) continue;
+            if (!may_see(run, heads[index], query, key)) continue;
             const float weight = rows.row_data(i)[key];
             if (!(static_cast<double>(weight) > search.above)) continue;
             of_heads[index].add(

@@ -80,7 +80,7 @@ struct FoundWeights {
   std::int64_t count = 0;             ///< of all that were found
   ListProgress progress;              ///< of a list
   std::size_t bytes() const {
-    std::size_t sum = best.size() * sizeof(FoundWeight) + progress.problem.size();
+    std::size_t sum = bytes_of(best) + progress.problem.size();
     for (const std::string& excerpt : excerpts) sum += sizeof excerpt + excerpt.size();
     return sum;
   }
@@ -90,7 +90,6 @@ struct WeightsOfRun {
   static constexpr std::size_t kMost = 200;  ///< that are kept
   using Answer = FoundWeights;
   static constexpr std::string_view kWork = "where heads look";
-  static constexpr bool kQuick = false;
   WeightSearch search;
   bool operator==(const WeightsOfRun&) const = default;
   FoundWeights compute(const PromptRun& run, const Work<FoundWeights>& work) const;
@@ -99,7 +98,7 @@ struct WeightsOfRun {
 struct WeightsOverList {
   using Answer = FoundWeights;
   static constexpr std::string_view kWork = "where heads look in many prompts";
-  static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr bool kOfModel = true;
   OverPrompts over;
   WeightSearch search;
   bool operator==(const WeightsOverList&) const = default;

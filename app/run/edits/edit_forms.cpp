@@ -1,6 +1,5 @@
 #include "app/run/edits/edit_forms.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

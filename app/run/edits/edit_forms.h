@@ -51,7 +51,7 @@ class EditReader {
   std::string_view take_while(const Belongs& belongs) {
     sees("");
     const auto end = std::ranges::find_if_not(rest_, belongs);
-    const std::string_view taken = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
+    const std::string_view taken = rest_.substr(0, end - rest_.begin());
     rest_.remove_prefix(taken.size());
     return taken;
   }

@@ -30,7 +30,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
 std::optional<fs::path> main_snapshot(const fs::path& model) {
   try {
     std::string revision = model::read_file(model / "refs" / "main", 4096);
-    while (!revision.empty() && (revision.back() == '\n' || revision.back() == '\r')) revision.pop_back();
+    while (revision.ends_with('\n') || revision.ends_with('\r')) revision.pop_back();
     if (revision.empty() || revision.find('/') != std::string::npos || revision.front() == '.')
       return std::nullopt;
     return model / "snapshots" / revision;
@@ -64,14 +64,11 @@ std::string repository_name(std::string_view folder) {
 
 /// By its name, or else by the last part of it.
 std::optional<fs::path> discovered(const std::string& name, const std::vector<DiscoveredModel>& models) {
-  const auto named = [&](const DiscoveredModel& model) { return model.name == name; };
-  const auto ends_so = [&](const DiscoveredModel& model) {
-    return !name.empty() && model.name.ends_with("/" + name);
-  };
-  auto found = std::ranges::find_if(models, named);
-  if (found == models.end()) found = std::ranges::find_if(models, ends_so);
-  if (found == models.end()) return std::nullopt;
-  return found->folder;
+  for (const DiscoveredModel& model : models)
+    if (model.name == name) return model.folder;
+  for (const DiscoveredModel& model : models)
+    if (!name.empty() && model.name.ends_with("/" + name)) return model.folder;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -88,11 +85,16 @@ bool is_gpt2(const fs::path& folder) {
   }
 }
 
+std::optional<fs::path> hugging_face_home(const Environment& environment) {
+  if (const auto home = environment("HF_HOME")) return fs::path(*home);
+  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface";
+  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "huggingface";
+  return std::nullopt;
+}
+
 std::optional<fs::path> hugging_face_cache(const Environment& environment) {
   if (const auto cache = environment("HF_HUB_CACHE")) return fs::path(*cache);
-  if (const auto home = environment("HF_HOME")) return fs::path(*home) / "hub";
-  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface" / "hub";
-  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "huggingface" / "hub";
+  if (const auto home = hugging_face_home(environment)) return *home / "hub";
   return std::nullopt;
 }
 
@@ -142,9 +144,9 @@ fs::path resolve_model(const std::string& argument, const std::vector<Discovered
   return discovered(argument, models).value_or(argument);
 }
 
-std::filesystem::path shelf_of(const std::filesystem::path& model) {
-  for (std::filesystem::path p = model; p.has_relative_path(); p = p.parent_path())
-    if (p.filename().string().starts_with("models--")) return p.parent_path();
+fs::path shelf_of(const fs::path& model) {
+  for (fs::path p = model; p.has_relative_path(); p = p.parent_path())
+    if (p.filename().string().starts_with(kPrefix)) return p.parent_path();
   return model.parent_path();
 }
 

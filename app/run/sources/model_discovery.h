@@ -19,20 +19,20 @@ struct DiscoveredModel {
 /// Whether a folder's config.json says `"model_type": "gpt2"`; never throws.
 bool is_gpt2(const std::filesystem::path& folder);
 
-/// Where Hugging Face's libraries keep what they downloaded: $HF_HUB_CACHE, else $HF_HOME/hub, else
-/// $XDG_CACHE_HOME/huggingface/hub, else ~/.cache/huggingface/hub; nothing without a home.
+/// The folder of Hugging Face's libraries: $HF_HOME, else $XDG_CACHE_HOME/huggingface, else
+/// ~/.cache/huggingface; nothing without a home.
+std::optional<std::filesystem::path> hugging_face_home(const Environment& environment);
+/// Where they keep what they downloaded: $HF_HUB_CACHE, else `hub` in that folder.
 std::optional<std::filesystem::path> hugging_face_cache(const Environment& environment);
 
 /// The GPT-2 models of a cache by name: folders `models--ORGANISATION--NAME` with a snapshot whose
-/// config.json says
-/// `"model_type": "gpt2"`. Of several snapshots the one that refs/main names, else the newest. Whatever
-/// cannot be read or is something else is passed over; never throws.
+/// config.json says `"model_type": "gpt2"`. Of several snapshots the one that refs/main names, else the
+/// newest. Whatever cannot be read or is something else is passed over; never throws.
 std::vector<DiscoveredModel> discover_models(const std::filesystem::path& cache);
 
 /// What `--model` means: a folder that is there, else the discovered model of that name or of that last part
-/// of a name
-/// ("gpt2" for "openai-community/gpt2"), else the folder as it was written, so that loading says what is
-/// wrong with it.
+/// of a name ("gpt2" for "openai-community/gpt2"), else the folder as it was written, so that loading says
+/// what is wrong with it.
 std::filesystem::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models);
 
 /// The folder of the model of that name, which is never taken for a path: the bundled one, or one of `models`

@@ -47,11 +47,12 @@ fs::path bundled_model() {
 
 namespace {
 
-/// $VARIABLE/headscope where that is a whole path, else ~/`usual`/headscope.
-std::optional<fs::path> own_folder(const Environment& environment, const char* variable, const char* usual) {
+/// $VARIABLE/headscope where that is a whole path, else ~/`otherwise`/headscope.
+std::optional<fs::path> own_folder(const Environment& environment, const char* variable,
+                                   const char* otherwise) {
   if (const auto folder = environment(variable); folder && fs::path(*folder).is_absolute())
     return fs::path(*folder) / "headscope";
-  if (const auto home = environment("HOME")) return fs::path(*home) / usual / "headscope";
+  if (const auto home = environment("HOME")) return fs::path(*home) / otherwise / "headscope";
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 #include "app/run/sources/pattern_file.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -32,17 +33,11 @@ std::string hook_of(int layer) {
 
 /// The layer of a pattern's name, as it is written for that layer; nothing for other tensors.
 std::optional<int> layer_of(std::string_view name) {
-  constexpr std::string_view kBefore = "blocks.", kAfter = ".attn.hook_pattern";
-  if (!name.starts_with(kBefore) || !name.ends_with(kAfter)) return std::nullopt;
-  name.remove_prefix(kBefore.size());
-  name.remove_suffix(std::min(name.size(), kAfter.size()));
-  constexpr std::size_t kMostDigits = 6;
-  if (name.empty() || name.size() > kMostDigits || (name.size() > 1 && name[0] == '0')) return std::nullopt;
-  int layer = 0;
-  for (const char c : name) {
-    if (c < '0' || c > '9') return std::nullopt;
-    layer = 10 * layer + (c - '0');
-  }
+  constexpr std::size_t kBefore = std::string_view("blocks.").size();
+  constexpr int kEnd = 1'000'000;
+  int layer = -1;
+  if (name.size() > kBefore) std::from_chars(name.data() + kBefore, name.data() + name.size(), layer);
+  if (layer < 0 || layer >= kEnd || name != hook_of(layer)) return std::nullopt;
   return layer;
 }
 
@@ -80,7 +75,7 @@ std::string place(int layer, int head, int query) {
 
 }  // namespace
 
-/// What the file says of itself before its weights are looked at.
+/// What the file says of itself before its weights are read.
 struct PatternFile::Header {
   std::string name;
   model::SafetensorsFile file;
@@ -119,7 +114,7 @@ struct PatternFile::Header {
     fail("tensor " + quote(tensor) + ": expected F32, F16 or BF16, found " + quote(view.dtype));
   }
 
-  /// Ids of so many tokens; nothing where there is no such tensor.
+  /// Ids of `count` tokens; nothing where there is no such tensor.
   std::optional<std::vector<int>> ids(std::string_view tensor, int count, std::string_view of) const {
     const auto found = file.tensors().find(std::string(tensor));
     if (found == file.tensors().end()) return std::nullopt;
@@ -137,13 +132,8 @@ struct PatternFile::Header {
     for (int i = 0; i < count; ++i) {
       std::int64_t id = 0;
       std::int32_t narrow = 0;
-      const auto at = static_cast<std::size_t>(i);
-      if (wide) {
-        std::memcpy(&id, data.data() + at * sizeof id, sizeof id);
-      } else {
-        std::memcpy(&narrow, data.data() + at * sizeof narrow, sizeof narrow);
-        id = narrow;
-      }
+      if (wide) std::memcpy(&id, data.data() + i * sizeof id, sizeof id);
+      if (!wide) std::memcpy(&narrow, data.data() + i * sizeof narrow, sizeof narrow), id = narrow;
       if (id < 0 || id > std::numeric_limits<int>::max())
         fail(where + ": expected ids from 0 on, found " + std::to_string(id));
       result.push_back(static_cast<int>(id));
@@ -151,7 +141,7 @@ struct PatternFile::Header {
     return result;
   }
 
-  /// Texts of so many tokens; nothing where the metadata have none.
+  /// Texts of `count` tokens; nothing where the metadata have none.
   std::optional<std::vector<std::string>> texts(std::string_view key, int count, std::string_view of) const {
     const auto json = metadata(key);
     if (!json) return std::nullopt;
@@ -188,11 +178,10 @@ struct PatternFile::Header {
     std::map<std::string, int> numbers;
     std::size_t end = 0;
     for (int i = 0; i < count; ++i) {
-      const auto at = static_cast<std::size_t>(i);
       const std::size_t start = end;
-      int id = given ? (*given)[at] : 0;
+      int id = given ? (*given)[i] : 0;
       if (named) {
-        const std::string& text = (*named)[at];
+        const std::string& text = (*named)[i];
         end += text.size();
         if (!given) id = numbers.try_emplace(text, static_cast<int>(numbers.size())).first->second;
         const std::string shown = viz::visible(std::string_view(text).substr(0, kLongest));
@@ -265,7 +254,6 @@ void PatternFile::read_header() {
   header.queries = static_cast<int>(first[1]), header.keys = static_cast<int>(first[2]);
 
   auto queries = header.tokens(kQueryTokens, header.queries, "queries");
-  named_ = queries.has_value();
   queries_ = queries ? std::move(*queries) : Header::numbered(header.queries);
   keys_ = header.tokens(kKeyTokens, header.keys, "keys");
   if (!keys_ && header.keys != header.queries) keys_ = Header::numbered(header.keys);
@@ -365,10 +353,10 @@ std::vector<std::string> PatternFile::notes() const {
 }
 
 std::string PatternFile::summary() const {
-  const std::string tokens = has_own_keys() ? counted(query_count(), "token")
-                                            : std::to_string(query_count()) +
-                                                  (query_count() == 1 ? " query" : " queries") + ", " +
-                                                  counted(key_count(), "key");
+  std::string tokens = counted(query_count(), "token");
+  if (!has_own_keys())
+    tokens = std::to_string(query_count()) + (query_count() == 1 ? " query, " : " queries, ") +
+             counted(key_count(), "key");
   return counted(layers(), "layer") + " of " + counted(heads_, "head") + ", " + tokens + ", " + mask_words();
 }
 

@@ -49,7 +49,6 @@ class PatternFile {
   const PromptTokens& queries() const { return queries_; }
   const PromptTokens& keys() const { return keys_ ? *keys_ : queries_; }
   bool has_own_keys() const { return !keys_; }  ///< keys are the queries' tokens
-  bool names_tokens() const { return named_; }  ///< by texts or ids; else they have their positions' numbers
   /// Ids of the queries, equal where their tokens are. Without texts and ids no two are.
   const std::vector<int>& ids() const { return ids_; }
 
@@ -86,7 +85,7 @@ class PatternFile {
   std::optional<PromptTokens> keys_;
   std::vector<int> ids_;
   std::string model_, text_, hash_;
-  bool named_ = false, causal_ = false, mask_said_ = false;
+  bool causal_ = false, mask_said_ = false;
   std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: it is not so
 };
 

@@ -1,7 +1,6 @@
 #include "app/run/sources/weights_hash.h"
 
 #include <algorithm>
-#include <set>
 #include <span>
 
 #include "app/run/sources/digest.h"
@@ -43,7 +42,8 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   return hash.hex();
 }
 
-/// Of a folder, or the file itself. Throws model::LoadError for an index that cannot be read.
+}  // namespace
+
 std::set<std::string> weight_files(const fs::path& folder) {
   std::error_code ignored;
   if (fs::is_regular_file(folder, ignored)) return {""};
@@ -54,8 +54,6 @@ std::set<std::string> weight_files(const fs::path& folder) {
     shards.insert(shard);
   return shards;
 }
-
-}  // namespace
 
 std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
   const std::set<std::string> files = weight_files(folder);

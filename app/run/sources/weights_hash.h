@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@ std::string weights_hash(const std::filesystem::path& folder, const std::stop_to
 /// loaded.
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop = {});
 
+/// Names of the files that the weights in a folder are in, sorted; of a file itself the empty name. Throws
+/// model::LoadError for an index that cannot be read.
+std::set<std::string> weight_files(const std::filesystem::path& folder);
+
 /// Whether a text is such a hash.
 bool is_weights_hash(std::string_view text);
 
@@ -35,7 +40,7 @@ struct WeightsHash {
 struct HashOfWeights {
   using Answer = WeightsHash;
   static constexpr std::string_view kWork = "the weights' hash";
-  static constexpr bool kQuick = false, kOfModel = true;
+  static constexpr bool kOfModel = true;
   static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const HashOfWeights&) const = default;
   WeightsHash compute(const PromptRun& run, const Work<WeightsHash>& work) const;

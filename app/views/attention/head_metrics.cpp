@@ -59,18 +59,17 @@ Question question_of(const ViewContext& c) {
   return ThumbnailsOfHeads{};
 }
 
-/// The metrics of heads on one side of a comparison: of the first ones, as many as are there.
+/// The metrics of heads: of the first ones, as many as are there.
 struct Measurement {
   std::shared_ptr<const void> answer;       ///< owns the metrics
   std::vector<const HeadMetrics*> of_head;  ///< null: none
   std::string texts;                        ///< what they are measured on, of a list
   int sequences = 0;                        ///< of random tokens that are done
-  std::size_t prompts = 0;                  ///< of the list that are done
 };
 
 /// On the prompt. Nothing while there is no answer.
-std::optional<Measurement> measured_on_prompt(const ViewContext& c, Side side) {
-  const auto answer = c.ask_on(side, ThumbnailsOfHeads{});
+std::optional<Measurement> measured_on_prompt(const ViewContext& c) {
+  const auto answer = c.ask(ThumbnailsOfHeads{});
   if (!answer || !c.run) return std::nullopt;
   Measurement m{answer, {}, ""};
   for (int i = 0; i < std::min(answer->done, static_cast<int>(answer->of_head.size())); ++i)
@@ -79,12 +78,12 @@ std::optional<Measurement> measured_on_prompt(const ViewContext& c, Side side) {
 }
 
 /// On a list, or on repeated tokens.
-std::optional<Measurement> measured_on_texts(const ViewContext& c, Side side) {
+std::optional<Measurement> measured_on_texts(const ViewContext& c) {
   if (!c.run || (uses_list(c) && !c.prompts)) return std::nullopt;
-  const auto answer = uses_list(c) ? c.ask_on(side, MetricsOnList{over_list(c)})
-                                   : c.ask_on(side, MetricsOnRepeated{repeated_tokens(c)});
+  const auto answer =
+      uses_list(c) ? c.ask(MetricsOnList{over_list(c)}) : c.ask(MetricsOnRepeated{repeated_tokens(c)});
   if (!answer) return std::nullopt;
-  Measurement m{answer, {}, "", answer->sequences, answer->progress.done};
+  Measurement m{answer, {}, "", answer->sequences};
   for (const HeadMetrics& head : answer->heads) m.of_head.push_back(&head);
   if (uses_list(c)) m.texts = list_words(c, answer->progress);
   return m;
@@ -106,21 +105,15 @@ struct Numbers {
   const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
 };
 
-/// Nothing without an answer, and while the two sides of a comparison have gone through different texts.
+/// Nothing without an answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  const auto measured = [&](Side side) {
-    return ignores_prompt(c) ? measured_on_texts(c, side) : measured_on_prompt(c, side);
-  };
-  const bool change = is_difference(c);
-  const auto now = measured(change ? Side::run : c.side);
-  const auto before = change ? measured(Side::baseline) : std::nullopt;
-  if (!now || (change && !before)) return std::nullopt;
-  if (change && (now->sequences != before->sequences || now->prompts != before->prompts)) return std::nullopt;
+  const auto now = ignores_prompt(c) ? measured_on_texts(c) : measured_on_prompt(c);
+  if (!now) return std::nullopt;
   const model::Config& config = c.run->run->config;
   Numbers n;
   n.layers = config.n_layer, n.heads = config.n_head;
   n.texts = now->texts;
-  n.done = static_cast<int>(std::min(now->of_head.size(), change ? before->of_head.size() : SIZE_MAX));
+  n.done = static_cast<int>(now->of_head.size());
   const int sequences = repeated_tokens(c).sequences;
   if (!ignores_prompt(c) && n.done < n.count())
     n.pending = std::to_string(n.done) + " of " + std::to_string(n.count()) + " heads";
@@ -128,13 +121,10 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     n.pending = std::to_string(now->sequences) + " of " + std::to_string(sequences) + " sequences";
   for (int i = 0; i < n.count(); ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
   for (const HeadMetricKind& metric : head_metrics()) {
-    const auto value = [&](const Measurement& of, int head) {
-      return head < n.done && of.of_head[head] ? static_cast<float>((*of.of_head[head])[metric.id])
-                                               : std::numeric_limits<float>::quiet_NaN();
-    };
     for (int i = 0; i < n.count(); ++i)
-      n.of_metric[static_cast<std::size_t>(metric.id)].push_back(change ? value(*now, i) - value(*before, i)
-                                                                        : value(*now, i));
+      n.of_metric[static_cast<std::size_t>(metric.id)].push_back(
+          i < n.done && now->of_head[i] ? static_cast<float>((*now->of_head[i])[metric.id])
+                                        : std::numeric_limits<float>::quiet_NaN());
   }
   return n;
 }

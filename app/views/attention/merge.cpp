@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/vectors.h"
-#include "app/run/sources/attention_output.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/strips.h"
 

@@ -3,8 +3,8 @@
 #include <tuple>
 #include <utility>
 
+#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/vectors.h"
-#include "app/run/sources/attention_input.h"
 #include "app/views/parts/common.h"
 #include "app/views/parts/strips.h"
 

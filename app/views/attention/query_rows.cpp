@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/run/edits/masked_cells.h"
+#include "app/run/analyses/patterns.h"
 #include "app/views/parts/common.h"
 
 namespace headscope::app {
@@ -23,8 +23,8 @@ Questions questions_of(const ViewContext& c) {
   questions.before = {s.layer, s.head, there};
   const model::HeadIndex head{s.layer, s.head};
   const std::vector<int>& stands = aligned_keys(*c.run);
-  const int own_end = end_of_keys(*c.run->run, head, s.query),
-            other_end = end_of_keys(*c.run->baseline->run, head, there);
+  const int own_end = end_of_keys(*c.run, head, s.query),
+            other_end = end_of_keys(*c.run->baseline, head, there);
   int end = own_end, end_there = other_end;
   for (int key = 0; key < std::ssize(stands); ++key) {
     const int on_baseline = stands[key];

@@ -75,7 +75,7 @@ Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
   const auto after = block_of(c, Side::run, c.chosen_query),
              before = block_of(c, Side::baseline, compared_query(c));
   if (!after || !before) return {};
-  return pushing(c, NeuronDifference{layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]}, 1);
+  return pushing(c, TokensOfNeuron{layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]}, 1);
 }
 
 int listed(const ViewContext& c) {

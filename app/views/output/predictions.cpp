@@ -40,13 +40,14 @@ double loss_of(const model::PositionStatistics& s) {
 
 /// What the table and the chips show, of the positions that are known so far.
 struct Numbers {
-  std::shared_ptr<const Statistics> statistics, compared;  ///< `compared`: on the side of changes
-  std::vector<const model::PositionStatistics*> of;        ///< by position
-  std::vector<double> loss;                                ///< bits; NaN where no token follows
-  int length = 0;                                          ///< of the run
-  int tokens = 0;                                          ///< that have a loss
-  double mean = 0;                                         ///< bits
-  double high = 1;                                         ///< the losses' axis ends there
+  std::shared_ptr<const Statistics> statistics;
+  bool comparing = false;                            ///< on the side of changes
+  std::vector<const model::PositionStatistics*> of;  ///< by position
+  std::vector<double> loss;                          ///< bits; NaN where no token follows
+  int length = 0;                                    ///< of the run
+  int tokens = 0;                                    ///< that have a loss
+  double mean = 0;                                   ///< bits
+  double high = 1;                                   ///< the losses' axis ends there
 
   // Of a comparison; of all positions, or of none.
   std::vector<const model::PositionStatistics*> before;  ///< null: nothing stands for the position
@@ -59,12 +60,6 @@ struct Numbers {
   int count() const { return static_cast<int>(of.size()); }
 };
 
-/// The same position of what is compared, where the same token follows there; null: there is none, or not
-/// yet.
-const model::PositionStatistics* before_of(const ViewContext& c, const Statistics& compared, int position) {
-  const int there = c.run->aligned[position];
-  return there >= 0 && there < std::ssize(compared.positions) ? &compared.positions[there] : nullptr;
-}
 bool same_token_follows(const ViewContext& c, int position) {
   const std::vector<int>&tokens = c.run->run->tokens, &others = c.run->baseline->run->tokens;
   const auto next = static_cast<std::size_t>(position) + 1,
@@ -76,7 +71,8 @@ void compare(const ViewContext& c, Numbers& n) {
   double before = 0;
   for (int i = 0; i < n.count(); ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const model::PositionStatistics* s = before_of(c, *n.compared, i);
+    const auto& there = n.statistics->before[at];
+    const model::PositionStatistics* s = there ? &*there : nullptr;
     const bool comparable = s != nullptr && same_token_follows(c, i);
     n.before.push_back(s);
     n.loss_before.push_back(comparable ? loss_of(*s) : kNone);
@@ -96,14 +92,11 @@ void compare(const ViewContext& c, Numbers& n) {
 
 /// Nothing while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
-  const auto known_now = c.ask(StatisticsOfTokens{});
-  const bool comparing = c.side == Side::difference;
-  const auto compared = comparing ? c.ask_on(Side::baseline, StatisticsOfTokens{}) : nullptr;
-  if (!c.run || !known_now || (comparing && !compared)) return std::nullopt;
   Numbers n;
-  n.statistics = known_now;
-  n.compared = compared;
-  const Statistics& statistics = *known_now;
+  n.statistics = c.ask(StatisticsOfTokens{});
+  n.comparing = c.side == Side::difference;
+  if (!c.run || !n.statistics) return std::nullopt;
+  const Statistics& statistics = *n.statistics;
   n.length = c.run->run->length();
   double sum = 0, highest = 0;
   const auto known = std::min<std::size_t>(statistics.positions.size(), static_cast<std::size_t>(n.length));
@@ -117,7 +110,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   }
   n.mean = n.tokens > 0 ? sum / n.tokens : 0;
   n.high = viz::round_limit(highest);
-  if (comparing) compare(c, n);
+  if (n.comparing) compare(c, n);
   return n;
 }
 
@@ -141,7 +134,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
   list.file(name + "id", cell([](const model::Guess& one) { return std::to_string(one.id); }));
   ListColumn& column = list.text(std::move(heading), importance, label, {.file = name + "token"});
   list.file(name + "probability", cell([](const model::Guess& one) { return plain(one.probability); }));
-  column.pictured = n.compared == nullptr || g == 0;
+  column.pictured = !n.comparing || g == 0;
   column.detail = cell([](const model::Guess& one) { return percent(one.probability); });
   column.frame = c.theme->text;
   for (int i = 0; i < n.count(); ++i) {
@@ -161,7 +154,7 @@ List empty_list(const ViewContext& c, int rows) {
 
 List list_of(const ViewContext& c, const Numbers& n) {
   constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
-  const bool comparing = n.compared != nullptr, two = comparing && compares_different_inputs(*c.run);
+  const bool comparing = n.comparing, two = comparing && compares_different_inputs(*c.run);
   const PromptTokens& tokens = c.run->tokens;
   const viz::Color bars = c.theme->accent.with_alpha(170);
   const auto at = [&n](int i) -> const model::PositionStatistics& { return *n.of[i]; };
@@ -230,7 +223,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
 // ---- the prompt, shaded ----
 
 viz::ColorScale chip_scale(const Numbers& n) {
-  if (n.compared) return viz::diverging_scale(n.most_change > 0 ? static_cast<double>(n.most_change) : 1);
+  if (n.comparing) return viz::diverging_scale(n.most_change > 0 ? static_cast<double>(n.most_change) : 1);
   return viz::linear_scale(n.high);
 }
 
@@ -238,7 +231,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   viz::ChipFlow flow;
   flow.role = kChip;
   const viz::ColorTable colors(chip_scale(n), *c.theme);
-  const std::vector<double>& shown = n.compared ? n.change : n.loss;
+  const std::vector<double>& shown = n.comparing ? n.change : n.loss;
   const viz::Color opposite = c.theme->surface;
   for (int i = 0; i < n.length; ++i) {
     viz::Chip chip;
@@ -247,7 +240,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
     chip.fill = c.theme->surface;
     chip.text = c.theme->text;
     const auto value = static_cast<float>(i > 0 && i <= n.count() ? shown[i - 1] : kNone);
-    if (i > 0 && i <= n.count() && !(n.compared && std::isnan(value))) {
+    if (i > 0 && i <= n.count() && !(n.comparing && std::isnan(value))) {
       chip.fill = colors(value);
       chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
     } else {
@@ -332,7 +325,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 }
 
 std::string title_of(const Numbers& n) {
-  if (n.compared && n.comparable > 0)
+  if (n.comparing && n.comparable > 0)
     return "Change of loss " + std::string(n.mean_change < 0 ? "" : "+") +
            viz::fixed_number(n.mean_change, 3) + " bits a token";
   if (n.tokens == 0) return "Predictions";
@@ -341,7 +334,7 @@ std::string title_of(const Numbers& n) {
 
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   std::string words = "nothing follows the only token";
-  if (n.compared && n.tokens > 0) {
+  if (n.comparing && n.tokens > 0) {
     words = n.comparable == 0 ? "no token follows in both prompts"
                               : difference_words(c) + ", mean of " + grouped(n.comparable) +
                                     (n.comparable == 1 ? " token: " : " tokens: ") +
@@ -360,8 +353,8 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   const viz::Style style = style_of(c);
   const float used =
       viz::paint_color_scale_line(picture.scene, chip_scale(n),
-                                  (n.compared ? difference_prefix(c) : std::string()) +
-                                      (n.compared ? "each token's loss, bits" : "loss of each token, bits"),
+                                  (n.comparing ? difference_prefix(c) : std::string()) +
+                                      (n.comparing ? "each token's loss, bits" : "loss of each token, bits"),
                                   {l.area.x, l.legend}, style);
   if (lines_of(l.places) == l.shown_lines) return;
   const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
@@ -401,7 +394,7 @@ std::string guesses_words(const ViewContext& c, const model::PositionStatistics&
 /// What was thought at a position of the token that follows it, line by line.
 std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int position) {
   const model::PositionStatistics& s = *n.of[position];
-  const bool two = n.compared && compares_different_inputs(*c.run);
+  const bool two = n.comparing && compares_different_inputs(*c.run);
   const std::string there = two ? "in the " + second_name(*c.run) : "before";
   const auto bits = [](double loss) { return viz::number(static_cast<double>(static_cast<float>(loss)), 5); };
   std::vector<std::string> lines;
@@ -411,8 +404,8 @@ std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int po
     lines.push_back("probability " + plain(s.next_probability));
     lines.push_back("loss −log₂ p = " + viz::number(loss_of(s), 5) + " bits");
   }
-  const model::PositionStatistics* before = n.compared ? n.before[position] : nullptr;
-  if (n.compared && !std::isnan(n.change[position]))
+  const model::PositionStatistics* before = n.comparing ? n.before[position] : nullptr;
+  if (n.comparing && !std::isnan(n.change[position]))
     lines.push_back("loss before " + bits(n.loss_before[position]) + " bits, " + difference_name(c) + " " +
                     bits(n.change[position]));
   else if (two)

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/edits/masked_cells.h"
+#include "app/run/analyses/patterns.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 

@@ -3,7 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/edits/masked_cells.h"
+#include "app/run/analyses/patterns.h"
+#include "app/views/option.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 #include "viz/scene/matrix.h"

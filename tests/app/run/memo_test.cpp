@@ -291,11 +291,14 @@ TEST(Memo, WhatIsSaidOfABaselineHoldsForEveryRunThatIsComparedWithIt) {
   EXPECT_EQ(memo.find(between), nullptr) << "that is of the run, too";
   memo.remember(make_run({5}));
   memo.keep_asked({between});
+  EXPECT_NE(memo.find(there), nullptr) << "the difference is made of it";
+  memo.remember(make_run({6}));
+  memo.keep_asked({});
   EXPECT_EQ(memo.find(there), nullptr) << "nobody asked for a while";
 
   memo.keep(there, blob(1), {});
   memo.set_baseline(make_run({1, 2, 3}));
-  memo.remember(make_run({6}));
+  memo.remember(make_run({7}));
   EXPECT_EQ(memo.find(there), nullptr);
 }
 

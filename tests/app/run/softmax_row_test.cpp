@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/run/analyses/softmax_row.h"
+#include "app/run/analyses/attention_questions.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

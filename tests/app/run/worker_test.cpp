@@ -586,6 +586,48 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
   EXPECT_EQ(tokens(*shown, change), 0);
 }
 
+/// Counts up to the prompt's length, and shows each number on the way. From 0 nothing can be subtracted.
+struct CountOf {
+  using Answer = Length;
+  static constexpr std::string_view kWork = "count";
+  bool operator==(const CountOf&) const = default;
+  Length compute(const PromptRun& run, const Work<Length>& work) const {
+    Length count = work.begun != nullptr ? *work.begun : Length();
+    for (; count.tokens < run.run->length(); ++count.tokens) work.show(count, 0.5);
+    return count;
+  }
+  std::optional<Length> difference(const Length& after, const Length& before, const PromptRun&) const {
+    if (after.tokens == 0) return std::nullopt;
+    return Length{after.tokens - before.tokens};
+  }
+};
+
+TEST_F(WorkerOfTales, ADifferenceIsShownAsFarAsTheRunsAnswerGoes) {
+  const Question count(CountOf{}), change = count.difference();
+  want_.second = Prompt{"The king", {}, false};
+  want_.questions = {change};
+  const auto shown = show("The old king had a");
+  const auto number = [](const Answer& answer) {
+    return std::static_pointer_cast<const Length>(answer.value)->tokens;
+  };
+  const auto kept = shown->answers->find(change);
+  ASSERT_TRUE(kept && kept->whole && kept->value);
+  EXPECT_EQ(number(*kept), 3);
+  for (const Question& side : change.sides()) {
+    ASSERT_TRUE(shown->answers->find(side)) << "what grows can go on";
+    EXPECT_TRUE(shown->answers->find(side)->whole);
+  }
+  model::Workspace workspace(1);
+  std::vector<int> parts;
+  Question::ComputeContext context{workspace};
+  context.show = [&](const Answer& part, double) {
+    EXPECT_FALSE(part.whole);
+    parts.push_back(number(part));
+  };
+  EXPECT_EQ(number(change.compute(*shown->run, context)), 3);
+  EXPECT_EQ(parts, (std::vector<int>{-1, 0, 1, 2})) << "beside the whole of the baseline";
+}
+
 TEST_F(WorkerOfTales, WhatIsKnownOfTheOriginalIsNotComputedAgainForEveryChange) {
   const Question next = Question(NextAfter{-1}).on_baseline();
   want_.questions = {next};

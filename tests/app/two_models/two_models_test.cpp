@@ -550,9 +550,10 @@ TEST_F(WorkerOfTwoModels, WhyItCannotBePatchedFromIsSaid) {
 
 TEST(TwoModels, ANeuronThatIsNoNumberIsOneQuestion) {
   const float none = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_TRUE((NeuronDifference{1, 2, none, 0.5F} == NeuronDifference{1, 2, none, 0.5F}));
-  EXPECT_FALSE((NeuronDifference{1, 2, none, 0.5F} == NeuronDifference{1, 2, none, 0.25F}));
-  EXPECT_EQ(Scenario(kRobot).ask(NeuronDifference{1, 2, 1, 1})->norm, 0)
+  const Question neuron = TokensOfNeuron{1, 2, none, 0.5F};
+  EXPECT_TRUE(neuron == Question(TokensOfNeuron{1, 2, none, 0.5F}));
+  EXPECT_FALSE(neuron == Question(TokensOfNeuron{1, 2, none, 0.25F}));
+  EXPECT_EQ(Scenario(kRobot).ask_difference(TokensOfNeuron{1, 2})->norm, 0)
       << "alone it is compared with itself";
 }
 

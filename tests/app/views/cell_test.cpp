@@ -8,7 +8,6 @@
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/softmax_row.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"

@@ -5,12 +5,11 @@
 #include <limits>
 #include <numbers>
 
+#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/attention_input.h"
-#include "app/run/sources/attention_output.h"
 #include "app/views/export.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"

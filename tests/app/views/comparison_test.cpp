@@ -1,6 +1,6 @@
 // Either side of a comparison, and what changed between them.
 
-#include "app/run/comparison.h"
+#include "app/run/analyses/attention_questions.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "model/tokens/sampling.h"

@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
+#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/edits/masked_cells.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/matchers.h"
 
@@ -167,7 +167,7 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
   prompt.edits = {model::PatchFrom{{{model::Site::pattern, kLayer}, kHead, {1}, {}}, tokens, {3}}};
   const Scenario s(prompt);
   for (int key = 0; key < s.length(); ++key)
-    EXPECT_EQ(may_see(*s.run->run, {kLayer, kHead}, 1, key), key <= 3) << key;
+    EXPECT_EQ(may_see(*s.run, {kLayer, kHead}, 1, key), key <= 3) << key;
 }
 
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {

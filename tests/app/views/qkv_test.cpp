@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/sources/attention_input.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "tests/app/view_fixture.h"

@@ -20,14 +20,14 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
     const int n_ctx = in.config().n_ctx;
     Set set;
     if (in.take("none")) {
-      set.ids.assign(static_cast<std::size_t>(n_ctx), -1);
+      set.ids.assign(n_ctx, -1);
     } else {
       do {
         const int id = in.whole();
         const int times = in.take("*") ? in.whole() : 1;
         if (times < 1 || times > n_ctx - std::ssize(set.ids))
           in.fail("there are no more than " + std::to_string(n_ctx) + " positions");
-        set.ids.insert(set.ids.end(), static_cast<std::size_t>(times), id);
+        set.ids.insert(set.ids.end(), times, id);
       } while (in.take(","));
     }
     result.push_back(std::move(set));
