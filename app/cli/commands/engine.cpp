@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <ostream>
 
-#include "app/cli/arguments/prompt_source.h"
+#include "app/cli/batch.h"
 #include "app/hub/model_cache.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/answers.h"
