@@ -27,9 +27,8 @@ double median_seconds(const Work& work) {
   constexpr double kEnough = 0.15;
   std::vector<double> times;
   work();
-  for (double all = 0; times.size() < 5 || (all < kEnough && times.size() < 200); all += times.back()) {
+  for (double all = 0; times.size() < 5 || (all < kEnough && times.size() < 200); all += times.back())
     times.push_back(seconds(work));
-  }
   return median(std::move(times));
 }
 

@@ -1,4 +1,4 @@
-#include "app/cli/arguments/prompt_source.h"
+#include "app/cli/batch.h"
 
 #include <gmock/gmock.h>
 

@@ -6,7 +6,7 @@
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/measurement.h"
-#include "app/cli/arguments/prompt_source.h"
+#include "app/cli/batch.h"
 #include "app/desktop/example_prompts.h"
 #include "app/recipe/settings.h"
 #include "app/run/analyses/patterns.h"

@@ -15,8 +15,7 @@ namespace headscope::app {
 // What the options that several commands take ask for, as values. Nothing here has looked at a file yet.
 
 struct ModelArguments {
-  std::optional<std::string>
-      model;  ///< a folder, or the name of a model in the Hugging Face cache; none: the bundled model
+  std::optional<std::string> model;  ///< a folder, or a name in the Hugging Face cache; none: the bundled one
   model::Precision precision = model::Precision::f32;
   int threads = 0;        ///< 0: as many as the machine has processors
   bool by_name = false;   ///< `model` is a name that stood in a file: never a folder
@@ -25,7 +24,7 @@ struct ModelArguments {
   bool operator==(const ModelArguments&) const = default;
 };
 
-/// What is changed while a prompt runs: see edit_text.h and edit_json.h.
+/// The edits of a run: see edit_text.h and edit_json.h.
 struct EditArguments {
   std::optional<std::filesystem::path> file;  ///< first
   std::vector<std::string> texts;
@@ -66,8 +65,7 @@ struct PictureArguments {
 
 /// Where a picture or its numbers go.
 struct Destination {
-  std::filesystem::path file =
-      {};  ///< empty: nowhere; "-": standard output; the names in braces stand for others
+  std::filesystem::path file = {};  ///< empty: nowhere; "-": standard output; {n}, {view} stand for others
   FileFormat format = FileFormat::png;
 
   bool none() const { return file.empty(); }
@@ -81,8 +79,7 @@ struct TourArguments {
 
 /// What a run is compared with, and which side of that is shown.
 struct ComparisonArguments {
-  std::optional<std::string> second =
-      {};  ///< a second prompt's text; nothing: what is changed with what is not
+  std::optional<std::string> second = {};  ///< a second prompt's text; nothing: the unedited run
   Alignment alignment = Alignment::position;
   Side side = Side::run;
   std::filesystem::path second_attention = {};  ///< patterns that patterns are compared with; empty: none

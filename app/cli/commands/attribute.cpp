@@ -63,9 +63,7 @@ void write_json(const Report& report, std::ostream& out) {
                 {"layers", std::move(layers)},
                 {"ln_f_bias", a.final_bias}};
   if (a.edited) parts["edits"] = a.edits;
-  out << '{';
-  write_tokens_json(tokenizer, report.run.tokens.tokens, out);
-  out << ',' << json_line(parts).substr(1) << '\n';
+  write_json_line(tokenizer, report.run.tokens.tokens, parts, out);
 }
 
 std::vector<NamedNumber> lines_of(const Report& report) {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <ostream>
 
-#include "app/cli/arguments/prompt_source.h"
+#include "app/cli/batch.h"
 #include "app/hub/model_cache.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/answers.h"
@@ -226,23 +226,22 @@ std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& o
   return over.empty() ? nullptr : std::make_shared<const PromptList>(read_prompt_list(over));
 }
 
-WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,
-                             const ComparisonArguments& comparison, const TourArguments& tour,
-                             const std::filesystem::path& over, const Streams& streams) {
-  WindowOptions options{.model = model_folder(model),
-                        .model_given = model.model.has_value(),
-                        .prompt = PromptSource(prompt, streams.in).next(),
+WindowOptions window_options(const Arguments& given, const Streams& streams) {
+  const ComparisonArguments& comparison = given.comparison;
+  WindowOptions options{.model = model_folder(given.model),
+                        .model_given = given.model.model.has_value(),
+                        .prompt = PromptSource(given.prompt, streams.in).next(),
                         .second = comparison.second,
                         .alignment = comparison.alignment,
                         .side = comparison.side,
-                        .prompts = list_of_prompts(over),
-                        .tour = tour.name,
-                        .stop = tour.stop,
-                        .threads = model.threads,
-                        .precision = model.precision};
+                        .prompts = list_of_prompts(given.over_list),
+                        .tour = given.tour.name,
+                        .stop = given.tour.stop,
+                        .threads = given.model.threads,
+                        .precision = given.model.precision};
   if (!comparison.second_attention.empty())
     options.second = comparison.second_attention.string(), options.second_is_file = true;
-  const EditArguments& edits = prompt.edits;
+  const EditArguments& edits = given.prompt.edits;
   if (edits.second_model) options.second_model = second_folder(*edits.second_model);
   if (!edits.none()) options.edits = [edits](const LoadedModel& loaded) { return edits_from(edits, loaded); };
   return options;

@@ -86,10 +86,8 @@ TokenChoice guess_of_original(const TokenChoice& choice, const PromptRun& run, i
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
                           const ComparisonArguments& with, std::ostream& err);
 
-/// The window's part of arguments that `plot`, too, takes.
-WindowOptions window_options(const ModelArguments& model, const PromptArguments& prompt,
-                             const ComparisonArguments& comparison, const TourArguments& tour,
-                             const std::filesystem::path& over, const Streams& streams);
+/// What a window is opened with, of the options that several commands take.
+WindowOptions window_options(const Arguments& given, const Streams& streams);
 
 /// The list of prompts that the arguments name; null: none. Throws model::LoadError.
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over);

@@ -15,6 +15,7 @@ namespace headscope::app {
 struct MetricWeights {
   std::string model;
   std::string second;  ///< of a second model
+  bool none() const { return model.empty() && second.empty(); }
 };
 
 /// Views' pictures, or their numbers.

@@ -1,5 +1,5 @@
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/arguments/prompt_source.h"
+#include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/own_arguments.h"
 

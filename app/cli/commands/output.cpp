@@ -36,6 +36,13 @@ void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model:
   out << ']';
 }
 
+void write_json_line(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
+                     const Json& rest, std::ostream& out) {
+  out << '{';
+  write_tokens_json(tokenizer, tokens, out);
+  out << (rest.empty() ? "" : ",") << json_line(rest).substr(1) << '\n';
+}
+
 Json token_or_null(const model::Tokenizer& tokenizer, int id) {
   return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id));
 }

@@ -35,6 +35,10 @@ void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ost
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                        std::ostream& out);
 
+/// One line: an object with those, then the keys of `rest`.
+void write_json_line(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
+                     const Json& rest, std::ostream& out);
+
 /// As token_json; null where there is no token (id -1).
 Json token_or_null(const model::Tokenizer& tokenizer, int id);
 

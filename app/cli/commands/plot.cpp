@@ -35,8 +35,8 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   Engine engine =
       start_engine(command.model, command.prompt.edits, Capability::patterns, Second::compared_with);
   const Selection selection = command.selection.value_or(Selection{});
-  const bool hashed = (!command.no_recipe && command.out.format != FileFormat::csv) ||
-                      !command.weights.model.empty() || !command.weights.second.empty();
+  const bool hashed =
+      (!command.no_recipe && command.out.format != FileFormat::csv) || !command.weights.none();
   const MetricWeights weights = hashed ? weights_of(*engine.model, engine.second.get()) : MetricWeights{};
   require_weights(command.weights, weights, command.model, engine.model->name,
                   engine.second ? engine.second->name : "");

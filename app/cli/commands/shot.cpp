@@ -11,15 +11,14 @@ namespace headscope::app {
 namespace {
 
 void run_shot(const ShotCommand& command, const Streams& streams) {
-  WindowOptions base = window_options(command.model, command.prompt, command.comparison, command.tour,
-                                      command.over_list, streams);
+  WindowOptions base = window_options(command, streams);
   base.selection = command.selection;
-  if (command.session) {  // which has its changes itself
+  if (command.session) {  // which has its own edits
     base.session = Recipe{*command.session, {}};
     base.edits = nullptr;
   }
   MetricWeights weights;
-  if (!command.no_recipe || !command.weights.model.empty() || !command.weights.second.empty()) {
+  if (!command.no_recipe || !command.weights.none()) {
     weights.model = weights_hash(base.model);
     if (!base.second_model.empty()) weights.second = weights_hash(base.second_model);
   }

@@ -95,9 +95,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
                        {"change", name_of(kSweepChanges, command.change)},
                        {"before", sweep.before.of(command.metric)},
                        {"changes", std::move(changes)}};
-  out << '{';
-  write_tokens_json(tokenizer, run.tokens.tokens, out);
-  out << ',' << json_line(result).substr(1) << '\n';
+  write_json_line(tokenizer, run.tokens.tokens, result, out);
 }
 
 std::string subject_of(const SweepCommand& command, const PromptRun& run, const Sweep& sweep) {

@@ -52,9 +52,7 @@ void run_tokens(const Arguments& command, const Streams& streams) {
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());
     if (command.json) {
-      streams.out << '{';
-      write_tokens_json(tokenizer, tokens, streams.out);
-      streams.out << "}\n";
+      write_json_line(tokenizer, tokens, Json::object(), streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
       write_table(tokenizer, tokens, streams.out);

@@ -11,8 +11,8 @@
 namespace headscope::app {
 namespace {
 
-/// The folder of a model of that name which the window had open before.
-std::optional<std::filesystem::path> opened_lately(const std::string& name) {
+/// The folder of a model of that name that the window had open before.
+std::optional<std::filesystem::path> recent_model(const std::string& name) {
   const auto folder = config_folder(process_environment());
   if (!folder) return std::nullopt;
   std::vector<DiscoveredModel> models;
@@ -23,41 +23,36 @@ std::optional<std::filesystem::path> opened_lately(const std::string& name) {
   return model_named(name, models);
 }
 
-int open_window(const WindowCommand& command, const Streams& streams) {
-  const auto options = [&](const ModelArguments& model, const PromptArguments& prompt,
-                           const ComparisonArguments& comparison) {
-    WindowOptions made = window_options(model, prompt, comparison, command.tour, command.over_list, streams);
-    const auto whole = [](const std::filesystem::path& path) {  // the next start is in another folder
-      return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
-    };
-    made.model = whole(made.model);
-    made.second_model = whole(made.second_model);
-    if (made.second_is_file) made.second = whole(*made.second).string();
-    return made;
-  };
-  if (command.file.empty()) return run_window(options(command.model, command.prompt, command.comparison));
-  ModelArguments model = command.model;
-  if (may_hold_patterns(command.file)) {
-    model.model = command.file.string(), model.patterns = true;
-    return run_window(options(model, command.prompt, command.comparison));
+/// Independent of the folder that the next start is in.
+std::filesystem::path whole(const std::filesystem::path& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
+}
+
+int open_window(WindowCommand command, const Streams& streams) {
+  std::optional<Recipe> session;
+  if (!command.file.empty() && may_hold_patterns(command.file)) {
+    command.model.model = command.file.string(), command.model.patterns = true;
+  } else if (!command.file.empty()) {
+    session = read_recipe(command.file);
+    std::optional<ModelArguments>& second = command.prompt.edits.second_model;
+    find_subject(session->session, command.file, command.model, command.comparison.second_attention, second);
+    for (ModelArguments* named : {&command.model, second ? &*second : nullptr})
+      if (named != nullptr && named->by_name)
+        if (const auto folder = recent_model(*named->model))
+          named->model = folder->string(), named->by_name = false;
+    if (second && second->by_name) try {
+        static_cast<void>(model_folder(*second));
+      } catch (const model::LoadError&) {  // the window says so, and shows the rest
+        second.reset();
+      }
   }
-  Recipe recipe = read_recipe(command.file);
-  ComparisonArguments comparison = command.comparison;
-  PromptArguments prompt = command.prompt;
-  find_subject(recipe.session, command.file, model, comparison.second_attention, prompt.edits.second_model);
-  for (ModelArguments* named : {&model, prompt.edits.second_model ? &*prompt.edits.second_model : nullptr})
-    if (named != nullptr && named->by_name)
-      if (const auto folder = opened_lately(*named->model))
-        named->model = folder->string(), named->by_name = false;
-  if (prompt.edits.second_model && prompt.edits.second_model->by_name) try {
-      static_cast<void>(model_folder(*prompt.edits.second_model));
-    } catch (const model::LoadError&) {  // the window says so, and shows the rest
-      prompt.edits.second_model.reset();
-    }
-  WindowOptions with_session = options(model, prompt, comparison);
-  with_session.session = std::move(recipe);
-  with_session.session_file = std::filesystem::absolute(command.file);
-  return run_window(with_session);
+  WindowOptions options = window_options(command, streams);
+  options.model = whole(options.model);
+  options.second_model = whole(options.second_model);
+  if (options.second_is_file) options.second = whole(*options.second).string();
+  if (session) options.session_file = std::filesystem::absolute(command.file);
+  options.session = std::move(session);
+  return run_window(options);
 }
 
 void check_window(WindowCommand& window) {
