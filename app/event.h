@@ -9,7 +9,7 @@
 namespace headscope::app {
 
 // What the user does, as values. The window makes them from GLFW's callbacks, tests make them directly. Each
-// is handled on its own, in order, so that no click is lost however many fall into one frame. Positions are
+// is handled on its own, in order, so that no click is lost if several fall into one frame. Positions are in
 // logical pixels.
 
 enum class Key {
@@ -91,8 +91,8 @@ struct MouseWheel {
 struct KeyDown {
   Key key = Key::none;
   Modifiers modifiers;
-  char symbol = 0;      ///< what the user's layout writes on the key: 's', '+', '3'; 0: nothing of ASCII
-  bool repeat = false;  ///< it is being held
+  char symbol = 0;      ///< the key's label in the user's layout: 's', '+', '3'; 0: not ASCII
+  bool repeat = false;  ///< the key is held
 };
 struct TextTyped {
   std::string text;  ///< UTF-8

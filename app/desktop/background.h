@@ -16,18 +16,18 @@
 
 namespace headscope::app {
 
-/// The system has no thread for a work.
+/// The system has no thread left for a task.
 struct NoThread : std::runtime_error {
   NoThread() : std::runtime_error("Could not start a thread: close other programs and try again.") {}
 };
 
-/// How many works of all kinds run. While one does, main may not destroy its statics, which it may use.
+/// How many tasks of all kinds run. While one does, main must not destroy statics, which it may use.
 inline std::atomic<int> running_works = 0;
 
-/// Works that may take long or hang for good (a dead network folder, another program), each on a thread of
-/// its own; the results are collected by the thread that owns this. Nothing here waits for a work: one that
-/// hangs is left behind, also when the program ends. So a work holds all it needs by value, and gives its
-/// failure as its result; what it throws is dropped, and then no result comes.
+/// Tasks that may take long or hang forever (a dead network folder, another program), each on a thread of its
+/// own; the thread that owns this collects their results. Nothing here waits for a task: one that hangs is
+/// left behind, also when the program ends. So a task holds all it needs by value, and returns its failure as
+/// its result; what it throws is dropped, and then there is no result.
 template <class T>
 class Background {
  public:
@@ -43,11 +43,11 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// What a work may call to tell something before it ends: a result, too.
+  /// A task can call it to report a result before it ends.
   using Tell = std::function<void(T)>;
 
-  /// Starts a work. Whatever an older one of the same topic has made or will make is dropped. Throws NoThread
-  /// when the system has no thread left.
+  /// Starts a task. All results of older ones of the same topic are dropped, past and future. Throws NoThread
+  /// if the system has no thread left.
   void run(std::string topic, std::function<T()> work) {
     run(std::move(topic), [work = std::move(work)](const Tell&) { return work(); });
   }
@@ -77,13 +77,13 @@ class Background {
     }
   }
 
-  /// Waits until no work of the topic runs, but no longer than `time`. Whether none does.
+  /// Waits until no task of the topic runs, at most for `time`. Whether none runs.
   bool wait(const std::string& topic, std::chrono::milliseconds time) {
     std::unique_lock lock(shared_->mutex);
     return shared_->ended.wait_for(lock, time, [&] { return shared_->running[topic] == 0; });
   }
 
-  /// The results since the last time, in the order in which they came.
+  /// The results since the last call, in order.
   std::vector<T> take() {
     std::vector<Result> results;
     {
@@ -106,13 +106,13 @@ class Background {
     std::mutex mutex;  // held for moments only
     std::uint64_t tickets = 0;
     std::map<std::string, std::uint64_t> newest;  // of each topic
-    std::map<std::string, int> running;           // works of each topic
+    std::map<std::string, int> running;           // tasks of each topic
     std::condition_variable ended;                // one of them
     std::vector<Result> results;
     std::mutex waking;  // held while `wake` runs, so that the destructor can wait for that and for no more
     std::function<void()> wake;
 
-    /// A work of the topic runs until the last copy of this is gone.
+    /// Counts a task of the topic as running until the last copy of the result is gone.
     std::shared_ptr<void> counted(const std::string& topic) {
       {
         const std::lock_guard lock(mutex);

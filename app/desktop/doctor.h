@@ -9,26 +9,26 @@
 
 namespace headscope::app {
 
-// What the program runs on, and what to do about what is missing: facts that thin functions gather, and one
-// pure function that judges them.
+// What the program finds on a machine, and what to do about what is missing: thin functions gather facts, one
+// pure function judges them.
 
-/// What OpenGL answers here.
+/// The OpenGL of this machine.
 struct OpenGlFacts {
   std::string display = {};      ///< "X11 :0", "Wayland wayland-0"; empty: none
-  std::string renderer = {};     ///< name and version of OpenGL; empty: there is no OpenGL 3.3
-  std::string problem = {};      ///< why there is none; empty: nothing went wrong
-  std::string surfaceless = {};  ///< what there is without the display, where it does not work with it
+  std::string renderer = {};     ///< name and version of OpenGL; empty: no OpenGL 3.3
+  std::string problem = {};      ///< why there is none; empty: unknown
+  std::string surfaceless = {};  ///< the OpenGL without a display, if there is none with it
 };
 
-/// A character set that prompts are written in.
+/// A script that prompts are written in.
 struct ScriptFact {
   const char* name = "";
-  const char* package = "";  ///< of Debian, that has it
+  const char* package = "";  ///< of Debian, with a font for it
   bool shown = false;
 };
 
 struct FontFacts {
-  std::string problem;  ///< why there are none; empty: there are
+  std::string problem;  ///< why there are none; empty: no problem
   std::filesystem::path regular, medium, bold, mono;
   std::vector<ScriptFact> scripts;
 };

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// A prompt worth looking at, and what there is to see.
+/// An example prompt, and what to look for in it.
 struct ExamplePrompt {
   struct Head {
     int layer = 0;
@@ -29,16 +29,16 @@ struct ExamplePrompt {
 ///     @ L5 H1
 ///     the prompt's text, one line or more
 ///
-/// The `@` line may be missing. The text goes on until a blank line before the next `#`, or the end of the
-/// file; blank lines within it belong to it, those after it do not. Throws model::LoadError that names `file`
+/// The `@` line is optional. The text ends with a blank line before the next `#`, or with the file; blank
+/// lines within it belong to it, those after it do not. Throws model::LoadError that names `file`
 /// and the line.
 std::vector<ExamplePrompt> parse_example_prompts(std::string_view text, const std::string& file);
 
 /// Reads and parses a file. Throws model::LoadError.
 std::vector<ExamplePrompt> load_example_prompts(const std::filesystem::path& file);
 
-/// The examples next to the program; none when they cannot be read: they are worth having, not worth failing
-/// for.
+/// The examples next to the program; none if they cannot be read: the program does not fail without
+/// them.
 std::vector<ExamplePrompt> bundled_examples();
 
 }  // namespace headscope::app

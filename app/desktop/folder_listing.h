@@ -16,22 +16,22 @@ struct FolderEntry {
   bool operator==(const FolderEntry&) const = default;
 };
 
-/// What the folder browser shows of one folder.
+/// The contents of a folder, for the folder browser.
 struct FolderListing {
-  std::filesystem::path folder;  ///< symbolic links resolved; as it was asked where it cannot be listed
+  std::filesystem::path folder;           ///< symbolic links resolved; as requested if it cannot be listed
   std::vector<FolderEntry> entries = {};  ///< all but hidden ones, in natural order
   bool is_model = false;                  ///< the folder itself is one
-  std::string problem = {};               ///< one sentence; empty: all of it could be read
+  std::string problem = {};               ///< one sentence; empty: everything could be read
   bool operator==(const FolderListing&) const = default;
 };
 
-/// Reads a folder, and of each folder in it the config.json: on a slow or dead disk that takes as long as it
-/// takes, so not on the window's thread (see Background). Never throws. What cannot be read inside (a broken
-/// link, a folder of somebody else) is passed over or is no model.
+/// Reads a folder, and the config.json of each folder in it: that may take long on a slow or dead disk, so it
+/// is no call for the window's thread (see Background). Never throws. Entries that cannot be read (a broken
+/// link, somebody else's folder) are skipped or are no models.
 FolderListing list_folder(const std::filesystem::path& folder) noexcept;
 
-/// The order in which people look for names: small and capital letters alike, numbers by their value. Total:
-/// names that differ only so are ordered by their bytes.
+/// Natural order: ignores case, and compares numbers by value. Names that differ only in that are ordered by
+/// their bytes.
 bool natural_less(std::string_view a, std::string_view b);
 
 }  // namespace headscope::app

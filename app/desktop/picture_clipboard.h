@@ -10,24 +10,24 @@
 
 namespace headscope::app {
 
-/// The program of the desktop that takes a PNG from its standard input into the clipboard. Windows toolkits
-/// hand over text alone.
+/// The desktop's program that copies a PNG from standard input to the clipboard. Window toolkits only copy
+/// text.
 struct PictureClipboard {
   std::filesystem::path program;
   std::vector<std::string> arguments;
   bool operator==(const PictureClipboard&) const = default;
 };
 
-/// wl-copy where there is a Wayland display, else xclip where there is an X one, in $PATH; nothing where
-/// neither is there.
+/// wl-copy with a Wayland display, else xclip with an X display, if they are in $PATH; nothing if neither
+/// is.
 std::optional<PictureClipboard> picture_clipboard(const Environment& environment);
 
-/// Why pictures cannot be copied where picture_clipboard found nothing: one sentence that names what to
+/// Why pictures cannot be copied if picture_clipboard found nothing: one sentence that names what to
 /// install.
 std::string_view no_picture_clipboard();
 
-/// Copies a picture: the bytes of a PNG file. Empty when it is in the clipboard, else one sentence. Waits for
-/// the program, at most for `patience`, so not on the window's thread (see Background).
+/// Copies the bytes of a PNG file. Returns why that failed (one sentence); empty: it is copied. Waits for the
+/// program, at most for `patience`, so it is no call for the window's thread (see Background).
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience = std::chrono::seconds(10));
 

@@ -23,7 +23,7 @@ struct Edit {
   std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(Edit); }
 };
 
-/// As many steps as fit `limit`, but kMost of them; the oldest go first, the newest always stays.
+/// At most kMost steps that fit into `limit`; the oldest are dropped first, the newest always stays.
 struct TextHistory {
   static constexpr std::size_t kMost = 5000;  ///< some ten pages of typed words
   std::deque<Edit> done;                      ///< newest at the back
@@ -33,13 +33,13 @@ struct TextHistory {
   bool open = false;  ///< whether the newest step may still grow
 };
 
-/// A text of any bytes that is being edited. The selection lies between anchor and cursor.
+/// A text of any bytes that is edited. The selection is between anchor and cursor.
 struct TextState {
   std::string text;
   std::size_t cursor = 0;
   std::size_t anchor = 0;
-  bool upstream = false;             ///< where a row wraps: the caret is at the end of the previous row
-  std::optional<float> preferred_x;  ///< where up and down aim at, while they follow each other
+  bool upstream = false;             ///< where a row wraps: the caret is at the end of the row before
+  std::optional<float> preferred_x;  ///< target of consecutive up and down motions
   TextHistory history;
 
   ByteRange selection() const;
@@ -52,27 +52,27 @@ TextState make_edit_state(std::string text);
 enum class Motion { left, right, word_left, word_right, text_start, text_end };
 enum class Unit { character, word, paragraph };
 
-// Commands: all that can be done to a text, as values that can be kept and replayed.
+// Commands: everything that can be done to a text, as values that can be stored and replayed.
 
-/// Replaces the selection. `typed` ones that follow each other are one step of the history for each word.
+/// Replaces the selection. Consecutive `typed` ones are one undo step per word.
 struct Insert {
   std::string bytes;
   bool typed = false;
   bool operator==(const Insert&) const = default;
 };
-/// Erases the selection, or else from the cursor to where the motion leads: backspace is `left`.
+/// Erases the selection, or else from the cursor to the motion's target: backspace is `left`.
 struct Erase {
   Motion motion = Motion::left;
   bool operator==(const Erase&) const = default;
 };
-/// Moves the cursor; without `extend` the anchor goes along, and left and right leave a selection at its
+/// Moves the cursor; without `extend` the anchor too, and left and right leave a selection at its
 /// ends.
 struct Move {
   Motion motion = Motion::right;
   bool extend = false;
   bool operator==(const Move&) const = default;
 };
-/// Moves the cursor to a byte: what motions by rows come to, see row_motion().
+/// Moves the cursor to a byte: the result of row_motion().
 struct MoveTo {
   std::size_t byte = 0;
   bool extend = false;
@@ -80,8 +80,8 @@ struct MoveTo {
   std::optional<float> preferred_x;
   bool operator==(const MoveTo&) const = default;
 };
-/// Selects from the unit about `from` to the one about `to`, the cursor at the latter's end. A click is both
-/// the same.
+/// Selects from the unit at `from` to the one at `to`, with the cursor at the end of the latter. A click has
+/// both equal.
 struct Select {
   Unit unit = Unit::character;
   std::size_t from = 0;
@@ -92,13 +92,13 @@ struct Select {
 struct SelectAll {
   bool operator==(const SelectAll&) const = default;
 };
-/// Puts bytes at the end, the cursor after them. Those that follow each other are one step with `join`.
+/// Appends bytes, with the cursor after them. Consecutive ones with `join` are one undo step.
 struct Append {
   std::string bytes;
   bool join = false;
   bool operator==(const Append&) const = default;
 };
-/// Another text, as one step.
+/// Replaces the text, as one undo step.
 struct Replace {
   std::string text;
   bool operator==(const Replace&) const = default;
@@ -111,8 +111,8 @@ struct Redo {
 };
 using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
 
-/// The state after a command. Bytes are kept as they are, whatever they are; offsets beyond the end count as
-/// the end. Move the state in: then nothing but the change is copied.
+/// The state after a command. Keeps all bytes as they are; offsets beyond the end count as the end. Move the
+/// state in, so that only what changes is copied.
 TextState apply(TextState state, const TextCommand& command);
 
 enum class RowMotion { row_start, row_end, up, down, page_up, page_down };

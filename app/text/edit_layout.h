@@ -20,7 +20,7 @@ using LineLayout = std::function<viz::TextLayout(std::string_view line)>;
 struct EditRow {
   std::size_t start = 0;
   std::size_t end = 0;
-  std::size_t looked = 0;  ///< the bytes from here on had no part in where this row ends
+  std::size_t looked = 0;  ///< the bytes from here on do not affect where this row ends
   bool hard = false;       ///< ends at a line break or the end of the text, not by wrapping
   bool operator==(const EditRow&) const = default;
 };
@@ -31,13 +31,13 @@ struct EditLayout {
   bool operator==(const EditLayout&) const = default;
 };
 
-/// A place where the caret can stand in a row.
+/// A position of the caret in a row.
 struct CaretStop {
   std::size_t byte = 0;  ///< of the text
   float x = 0;           ///< from the start of the row, logical pixels
 };
 
-/// How wide each character is, remembered.
+/// The width of each character, cached.
 class Advances {
  public:
   explicit Advances(LineLayout layout);
@@ -50,12 +50,12 @@ class Advances {
   std::unordered_map<std::uint32_t, float> others_;
 };
 
-/// Wraps at spaces, hyphens and beside ideographs, within words where one is wider than the row; one space
-/// may hang over the edge. Line breaks are "\n" and "\r\n". `width` <= 0: never wraps.
+/// Wraps at spaces, hyphens and next to ideographs, or within a word that is wider than the row; one space
+/// may overhang the edge. Line breaks are "\n" and "\r\n". `width` <= 0: never wraps.
 EditLayout wrap(std::string_view text, Advances& advances, float width);
 
-/// What wrap(text) gives, taking from the layout of `old_text`, made for the same advances and width, the
-/// rows that the change did not touch.
+/// The same as wrap(text), but reuses unchanged rows of the layout of `old_text`, which has to be for the
+/// same advances and width.
 EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view text, Advances& advances,
                   float width);
 
@@ -63,20 +63,20 @@ EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view
 /// `upstream` to the previous one.
 std::size_t row_of(const EditLayout& layout, std::size_t byte, bool upstream);
 
-/// What is asked of the text as it is shown: a memo of wrap() for the text last asked for, not a state.
+/// The wrapped text of an editor: a cache of wrap() for the last text, not state.
 class EditMetrics {
  public:
-  /// Knows no widths and never wraps, until told.
+  /// Has no widths and never wraps, until `use`.
   EditMetrics();
   EditMetrics(LineLayout layout, float width, std::size_t page_rows = 1);
 
-  /// As the above for a font; cheap when nothing changed. With `single_line` all of the text is one row, line
-  /// breaks too.
+  /// Sets font and width; cheap if nothing changed. With `single_line` the whole text is one row, with its
+  /// line breaks.
   void use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width, std::size_t page_rows,
            bool single_line);
 
   const EditLayout& layout(std::string_view text);
-  /// Where the caret can stand in a row, in rising order: at least its start; the last is its end.
+  /// The positions of the caret in a row, ascending; the last one is its end.
   std::vector<CaretStop> stops(std::string_view text, const EditRow& row) const;
   std::size_t page_rows() const { return page_rows_; }
 

@@ -15,11 +15,11 @@ std::string utf8_or_replacement(std::string_view bytes);
 
 /// Any bytes in JSON: a string where they are UTF-8, else an array of numbers.
 nlohmann::json bytes_to_json(std::string_view bytes);
-/// What that wrote; nothing of any other value.
+/// The inverse; nothing for any other value.
 std::optional<std::string> bytes_from_json(const nlohmann::json& value);
 
-/// JSON in one line for standard output. Control characters stand escaped in its strings, DEL and C1 too: a
-/// reader's terminal obeys none.
+/// JSON in one line for standard output. Control characters in strings are escaped, DEL and C1 too, so that a
+/// terminal does not obey them.
 std::string json_line(const nlohmann::ordered_json& value);
 std::string json_line(const nlohmann::json& value);
 

@@ -4,9 +4,9 @@
 
 namespace headscope::app {
 
-// Where a caret may stand in bytes that are mostly, but not always, UTF-8. A byte that is no part of a
-// well-formed character counts as a character of its own. All offsets are bytes; those beyond the end count
-// as the end.
+// Positions of a caret in bytes that are mostly, but not always, UTF-8. A byte outside of well-formed
+// characters counts as a character of its own. All offsets are bytes; those beyond the end count as the
+// end.
 
 inline bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80;
@@ -21,26 +21,26 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-/// No grapheme is longer, in characters: a heap of combining marks is cut, so that nothing takes quadratic
-/// time.
+/// The longest grapheme, in characters: longer runs of combining marks are cut, so that nothing takes
+/// quadratic time.
 inline constexpr int kLongestGrapheme = 128;
 
 /// First boundary of extended grapheme clusters (Unicode Annex 29) after `at`; `at` must be a boundary.
 std::size_t next_grapheme(std::string_view text, std::size_t at);
 /// Last boundary before `at`, which may be any byte; 0 at the start.
 std::size_t previous_grapheme(std::string_view text, std::size_t at);
-/// Last boundary that is not after `at`.
+/// Last boundary at or before `at`.
 std::size_t grapheme_floor(std::string_view text, std::size_t at);
 
-/// End of the word after `at`: past spaces, then past letters and digits, or else past signs.
+/// End of the word after `at`: skips spaces, then letters and digits, or else signs.
 std::size_t next_word(std::string_view text, std::size_t at);
 /// Start of the word before `at`.
 std::size_t previous_word(std::string_view text, std::size_t at);
 
-/// The run of letters and digits, of spaces, or of signs that a double click at `at` takes; a line break
-/// stands alone.
+/// What a double click at `at` selects: a run of letters and digits, of spaces, or of signs; a line break
+/// alone.
 ByteRange word_at(std::string_view text, std::size_t at);
-/// The line about `at` up to and with its line feed.
+/// The line around `at`, including its line feed.
 ByteRange paragraph_at(std::string_view text, std::size_t at);
 
 }  // namespace headscope::app

@@ -11,30 +11,30 @@
 
 namespace headscope::app {
 
-/// One stop: how the window is set, and what is said about it.
+/// One stop: what the window shows, and a text about it.
 struct TourStop {
   std::string title;
-  std::optional<std::string> prompt;  ///< nothing: as at the stop before
+  std::optional<std::string> prompt;  ///< nothing: as at the previous stop
   std::string view;                   ///< id of a tab; empty: as before
   std::optional<int> layer, head;     ///< from 0, or from the last one on: -1; nothing: as before
   std::optional<std::string>
       token;  ///< words of the prompt whose last token is the query, or "last"; as before
   std::optional<std::string> key;  ///< likewise, of the key; nothing: none is chosen
-  std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< at this stop alone
-  std::string edits;  ///< the edits at this stop alone, as parse_edits reads them; empty: none
+  std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< at this stop only
+  std::string edits;                 ///< the edits at this stop alone, as parse_edits reads them; empty: none
   const Wait* wait = nullptr;        ///< null: nothing
-  std::vector<std::string> caption;  ///< paragraphs; {words} in them are numbers of the run: see numbers.h
+  std::vector<std::string> caption;  ///< paragraphs, with {numbers} of the run: see numbers.h
 };
 
 /// A guided walk through the window.
 struct Tour {
-  std::string id;  ///< its file's name without the ending
+  std::string id;  ///< its file's name without the extension
   std::string title;
   std::string about;  ///< one paragraph
   std::vector<TourStop> stops;
 };
 
-/// How the window stands at a stop: what its own lines say and, where they say nothing, those before it.
+/// What the window shows at a stop: as its own lines say, or else those of the stops before.
 TourStop at_stop(const Tour& tour, int stop);
 
 /// Parses a tour:
@@ -61,24 +61,24 @@ TourStop at_stop(const Tour& tour, int stop);
 /// 200 in a title.
 Tour parse_tour(std::string_view text, const std::string& file);
 
-/// Where tours are: next to the program, and in `tours` of the user's configuration.
+/// The folders of tours: next to the program, and `tours` in the user's configuration.
 std::vector<std::filesystem::path> tour_folders();
 
 struct LoadedTours {
   std::vector<Tour> tours;
-  std::string problem;  ///< the first file that is not one, in a sentence; empty: all are
+  std::string problem;  ///< of the first file that is not a tour, one sentence; empty: none
 };
 
-/// The `*.md` of folders in the order of their names; a folder that is not there has none. Of two with one id
-/// the later folder's counts. Never throws.
+/// The `*.md` of folders in order of their names; a missing folder has none. Of two tours with the same id
+/// the later folder's is used. Never throws.
 LoadedTours load_tours(const std::vector<std::filesystem::path>& folders);
 
 /// The index of a tour by its id, or of a file that ends in .md, which is read and added. Throws
-/// model::LoadError, or std::runtime_error (one sentence) where there is no such tour.
+/// model::LoadError, or std::runtime_error (one sentence) if there is no such tour.
 std::size_t find_tour(LoadedTours& loaded, const std::string& name);
 
-/// Where the token ends that somebody named by words: the position that holds the last byte of their first
-/// occurrence; -1 where they do not occur, and of "last". `run_length` tokens can be chosen.
+/// The position of the token that ends with these words: it holds the last byte of their first occurrence; -1
+/// if they do not occur, and for "last". Only the first `run_length` tokens count.
 int position_of(const std::string& words, const std::string& prompt, const PromptTokens& tokens);
 
 }  // namespace headscope::app

@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// The commands that buttons and menus speak of, too.
+/// The commands that buttons and menus refer to.
 enum class CommandId {
   other,
   export_view,
@@ -28,36 +28,36 @@ enum class CommandId {
   two_views
 };
 
-/// What a key does wherever the caret is, as data: the keyboard, the menu of the window and the list of keys
-/// (F1) come from it.
+/// A command of the window, whatever has the caret: keyboard, More menu and the list of keys (F1) are made
+/// from these.
 struct Command {
   CommandId id;
   Key key = Key::none;
   Modifiers modifiers;
-  std::string_view label;                                  ///< in the menu; empty: it is not in it
+  std::string_view label;                                  ///< in the More menu; empty: not there
   std::string_view help;                                   ///< one line, for the list of keys
-  std::optional<Action> (*act)(const UiState&) = nullptr;  ///< nothing: it cannot be done now
-  Menu opens = Menu::none;                                 ///< in place of an action
-  bool repeats = false;                                    ///< again and again while the key is held
+  std::optional<Action> (*act)(const UiState&) = nullptr;  ///< nothing: not possible now
+  Menu opens = Menu::none;                                 ///< instead of an action
+  bool repeats = false;                                    ///< while the key is held
   bool in_dialogs = false;                                 ///< also while a dialog is open
 };
 
 std::span<const Command> commands();
 
 const Command& command(CommandId id);
-/// A tip's words with the command's keys.
+/// A tooltip with the command's keys.
 std::string tip_words(std::string_view words, const Command& command);
 
-/// A second view beside the first, the next one in the table, or away with it.
+/// Opens a second view, the next tab, or closes it.
 Action toggle_beside(const UiState& state);
 
 /// "Ctrl+E", "Alt+Shift+→".
 std::string keys_of(const Command& command);
 
-/// How a key with Alt is written that a view or an option takes: "Alt+S", "Alt+Shift+S", "Alt+−".
+/// The key of a view or an option, with Alt: "Alt+S", "Alt+Shift+S", "Alt+−".
 std::string key_name(char key);
 
-/// One line of the list of keys: the commands, what keys do where they are not, and those of the views.
+/// One line of the list of keys: of commands, of the toolkit, and of views.
 struct KeyHelp {
   std::string keys;
   std::string what;

@@ -12,18 +12,18 @@ struct ImGuiContext;
 
 namespace headscope::app {
 
-/// What a frame is drawn for.
+/// The size and circumstances of a frame.
 struct WindowFrame {
   float width = 1600;  ///< logical pixels
   float height = 1000;
   float device_scale = 1;
-  std::optional<viz::Point> pointer;  ///< null: no mouse over the window
+  std::optional<viz::Point> pointer;  ///< nothing: the mouse is not over the window
   bool caret_on = true;               ///< the bright half of the blink
-  bool still = false;                 ///< for a file: no caret, nothing that depends on the moment
+  bool still = false;                 ///< for a file: without caret and timings
 };
 
-/// A context of Dear ImGui and the player of scenes in it. Lengths in it are logical pixels. It hears of one
-/// event a frame, so that nothing is lost or out of order however many come between two pictures.
+/// A context of Dear ImGui with a player of scenes. Lengths are logical pixels. It gets one event a frame, so
+/// that none is lost or out of order.
 class Gui {
  public:
   Gui(std::shared_ptr<const viz::Fonts> fonts, Screen& screen);
@@ -31,13 +31,13 @@ class Gui {
   Gui(const Gui&) = delete;
   Gui& operator=(const Gui&) = delete;
 
-  /// A frame: the event is told (null: only time goes by), then `build` submits windows. Throws what
-  /// Screen::set_up does, at the first one.
+  /// A frame: passes the event on (null: none), then `build` submits windows. The first one throws what
+  /// Screen::set_up does.
   void frame(const WindowFrame& frame, const Event* event, bool dark, float font_size,
              const std::function<void(viz::ImguiPlayer&)>& build);
-  /// Makes its context current, for whoever shows the last frame.
+  /// Makes its context current, to show the last frame.
   void make_current() const;
-  /// The screen is another one from the next frame on, which sets it up: what the last one holds goes.
+  /// Drops what the screen holds; the next frame sets it up again.
   void renew();
 
  private:

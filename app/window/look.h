@@ -6,8 +6,8 @@ namespace headscope::app {
 /// The colours of the window and of its pictures.
 const viz::Theme& theme_of(bool dark);
 
-/// How Dear ImGui's widgets look: colours and measures of the current context. The one place that styles
-/// them; letters are not its business, see Ui.
+/// Sets colours and sizes of Dear ImGui's widgets in the current context. The only place that styles them;
+/// text is painted by Ui.
 void apply_look(bool dark, float font_size);
 
 /// `a` over `b` by t in [0, 1].

@@ -11,23 +11,23 @@
 
 namespace headscope::app {
 
-/// A picture to be shown, with what it was made of.
+/// A picture to show, with what it was built from.
 struct ShownPicture {
   std::shared_ptr<const Picture> picture;
   std::shared_ptr<const std::vector<Scroll>> scrolls;
   ViewContext context;
-  std::shared_ptr<Answers> answers;  ///< whom the context asks
+  std::shared_ptr<Answers> answers;  ///< that the context asks
   bool stale = false;                ///< a previous one: the new one waits for a quick answer
 };
 
-/// Pictures that were drawn last, so that moving the mouse rebuilds none of them, and so that one stays until
-/// all is there that the next one asks for. A memo, not a state.
+/// The pictures that were drawn last: moving the mouse rebuilds none of them, and one stays until the next
+/// one has its answers. A cache, not state.
 class PictureCache {
  public:
-  /// The view's picture; built when anything that it is made of changed.
+  /// The view's picture; built again if anything it depends on changed.
   ShownPicture get(const View& view, const ViewContext& context,
                    const std::shared_ptr<SnapshotAnswers>& answers);
-  /// Drops the pictures that were not asked for since the last call: they would keep their runs alive.
+  /// Drops the pictures that nobody asked for since the last call: they keep runs alive.
   void forget_others();
   int built() const { return built_; }  ///< how many were built so far
 
@@ -38,8 +38,8 @@ class PictureCache {
   int built_ = 0;
 };
 
-/// The context of a view in a pane of a size, from what there is; `answers` has to outlive it. Without a
-/// view: of the run, whatever side of a comparison is shown.
+/// The context of a view in a pane of this size; `answers` has to outlive it. Without a view: of the run,
+/// whichever side of a comparison is shown.
 ViewContext make_context(const View* view, const UiState& state, const Snapshot& snapshot, Answers& answers,
                          const viz::Fonts& fonts, float width, float height, float device_scale);
 

@@ -22,7 +22,7 @@ struct Seen {
   const std::shared_ptr<SnapshotAnswers>& answers;
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
-  const Event* event = nullptr;  ///< what the user did, if the frame is for that
+  const Event* event = nullptr;  ///< the event that the frame is for; null: none
 
   /// The event, if it is one of this kind.
   template <class T>
@@ -38,10 +38,10 @@ struct Memory {
   PictureCache cache;
 };
 
-/// The widgets that panels are made of: Dear ImGui's, whose letters are painted as those of the pictures are
-/// (so that every script shows, and the window and a figure look alike), and which note where they are. Each
-/// stands in the rectangle it is given, in logical pixels of the window. What the user does with them becomes
-/// actions. Nothing in it outlives the frame.
+/// The widgets of the panels: Dear ImGui's, with text painted as in pictures (so that every script shows, and
+/// the window and a figure look alike). They record where they are. Each fills the rectangle that it is
+/// given, in logical pixels of the window. What the user does with them becomes actions. Nothing in it
+/// outlives the frame.
 class Ui {
  public:
   Ui(const Seen& what, Memory& memory, viz::ImguiPlayer& player, WindowPicture& picture)
@@ -71,7 +71,7 @@ class Ui {
   void fill(const viz::Rect& rect, viz::Color color, float radius = 0);
   void stroke(const viz::Rect& rect, viz::Color color, float width = 1, float radius = 0);
   void line(viz::Point a, viz::Point b, viz::Color color, float width = 1);
-  /// Shortened to the rectangle's width, in the middle of its height.
+  /// Shortened to the rectangle's width, vertically centred.
   void text(std::string_view words, const viz::Rect& rect, viz::Color color,
             viz::FontStyle style = viz::FontStyle::regular, float factor = 1,
             viz::Align align = viz::Align::left);
@@ -81,29 +81,29 @@ class Ui {
     text(words, rect, color, viz::FontStyle::regular, kSmall, align);
   }
   static constexpr float kSmall = 0.93F;  ///< times the font's size
-  /// Words wrapped to the width from the top down; returns the height used.
+  /// Wrapped to the width, from the top down; returns the height.
   float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
   float paragraph_height(std::string_view words, float width, float factor = 1) const;
   viz::Scene& scene() { return scenes_.back(); }
 
-  // --- windows: each is closed by its end ---
+  // --- windows: each begin has its end ---
   void begin_window(const viz::Rect& rect);
   void end_window();
-  /// A part of the window; `card` with a face and a frame of its own.
+  /// A part of the window; `card`: with a background and a border.
   void begin_pane(const char* id, const viz::Rect& rect, bool card = true);
   void end_pane();
-  /// A pane that scrolls over `height`; returns where its content begins and how wide it is.
+  /// A pane that scrolls over `height`; returns the rectangle of its content.
   viz::Rect begin_list(const char* id, const viz::Rect& rect, float height);
   void end_list();
-  /// In a list that holds nothing to press: arrows, Page Up and Down, Home and End scroll it.
+  /// Scrolls a list without controls by arrows, Page Up and Down, Home and End.
   void scroll_by_keys();
-  /// Where its content goes, or nothing while it is closed. `at`: its corner. Higher than the window's room,
-  /// it scrolls.
+  /// The rectangle of its content; nothing while it is closed. `at`: its corner. A menu higher than the
+  /// window scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
   void end_menu() { end_sheet(); }
   bool is_open(Menu menu) const;  ///< or opens in this frame
-  /// A dialog in the middle of the window with its title; returns what lies under that. Nothing: not this
-  /// one.
+  /// A dialog in the middle of the window with its title; returns the rectangle under that. Nothing: it is
+  /// not open.
   std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
   void end_dialog() { end_sheet(); }
 
@@ -113,9 +113,9 @@ class Ui {
     Look look = Look::raised;
     bool on = false;  ///< a toggle that is set
     bool enabled = true;
-    bool menu = false;  ///< with a small arrow: opens a menu
+    bool menu = false;  ///< opens a menu: has a small arrow
     std::string tip = {};
-    std::string name = {};  ///< where the label says too little: "Size −"
+    std::string name = {};  ///< if the label says too little: "Size −"
   };
   /// Whether it was pressed.
   bool button(const viz::Rect& rect, std::string_view label, const Button& style);
@@ -123,12 +123,12 @@ class Ui {
   /// A plain button with a sign on it.
   bool icon(const viz::Rect& rect, std::string_view sign, std::string name, std::string tip,
             bool enabled = true);
-  /// A button that opens this menu, and is lit while it is open.
+  /// A button that opens a menu, and is on while that is open.
   void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
-  /// Where a menu opens, below the left or the right end of its button; `otherwise`: it has none in this
+  /// Where a menu opens: below the left or right end of its button; `otherwise` if there is no button in this
   /// frame.
   viz::Point below_button(Menu menu, bool right, float width, viz::Point otherwise = {}) const;
-  /// A button that is underlined when it is chosen.
+  /// A button, underlined if it is chosen.
   bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const std::string& tip);
 
   struct Segment {
@@ -136,13 +136,13 @@ class Ui {
     std::string tip = {};
     bool enabled = true;
   };
-  /// Choices beside each other, joined; returns the one that was pressed, or -1. `name` leads their names.
+  /// Joined choices in a row; returns the pressed one, or -1. Their names begin with `name`.
   int segmented(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
   float segmented_width(std::span<const Segment> segments) const;
-  /// The same as a button that opens a list, for where they have no room.
+  /// The same as a button that opens a list, which needs less room.
   int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
 
-  /// Returns the new value while it is moved, by the mouse or by arrows in steps. A double click asks for
+  /// Returns the new value while the mouse or, in steps, arrows move it. A double click returns
   /// `default_value`.
   struct Range {
     double low = 0, high = 1, step = 0.1, default_value = 0;
@@ -154,27 +154,27 @@ class Ui {
   struct Row {
     std::string label;
     std::string more = {};   ///< under the label
-    std::string right = {};  ///< at the right end: a key
+    std::string right = {};  ///< at the right end, as a key
     std::string tip = {};
     bool marked = false;
     bool enabled = true;
-    bool closes = true;  ///< the menu that it is in
+    bool closes = true;  ///< closes its menu
   };
-  /// One line of a menu or a list. The second click of two on a list does nothing: it shows something else by
-  /// then.
+  /// One line of a menu or a list; whether it was pressed. The second click of a double click on a list does
+  /// nothing: the list may show something else by then.
   bool row(const viz::Rect& rect, const Row& row);
 
   /// A one-line text.
   void field(Field field, const viz::Rect& rect, std::string placeholder);
-  /// An editor with the look given, of which it completes what the state says.
+  /// An editor with this look, completed from the state.
   void editor(Field field, EditorLook look);
-  /// A view's picture, with all that the mouse does on it.
+  /// A view's picture, which answers the mouse.
   void picture(const View& view, const viz::Rect& rect);
-  /// Opens the menu of a picture: of what lies under the mouse, or by the keyboard, of the picture as a
+  /// Opens the menu of a picture: for what is under the mouse or, without `mouse`, for the picture as a
   /// whole.
   void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);
-  /// A gap that is dragged; returns how far it is from where it was pressed. Let go: `done`.
+  /// A draggable gap; returns how far it was dragged. `done`: it was released.
   struct Pulled {
     float by = 0;
     bool done = false;
@@ -182,9 +182,9 @@ class Ui {
   };
   std::optional<Pulled> splitter(const char* name, const viz::Rect& rect);
 
-  /// Words beside the mouse, under the first line a picture where there is one; the last one asked for wins.
+  /// Shows lines at the mouse, with a picture under the first one if given; the last call wins.
   void tooltip(std::vector<std::string> lines, viz::Scene card = {});
-  /// What the mouse is over, in words for the status line; empty: nothing.
+  /// What the status line says about what is under the mouse; empty: nothing.
   const std::string& status() const { return status_; }
   void finish();  ///< draws the tooltip over everything
 
@@ -192,15 +192,15 @@ class Ui {
   std::optional<viz::Rect> begin_popup(const char* name, Menu menu, viz::Point at, float width, float height);
   std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
-  /// What lies over the window, in a popup of Dear ImGui that has begun.
+  /// The content of a popup of Dear ImGui that has begun.
   void begin_sheet(const viz::Rect& rect, float shadow_depth);
   void end_sheet();
   void begin_scene();
   void end_scene();
-  /// Notes the item that was submitted last; `ring`: it shows by itself that it has the keyboard.
+  /// Records the item that was submitted last; `ring`: it paints its own keyboard focus.
   void note(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
   void tip(const std::string& words, bool enabled = true);
-  /// By how much arrows to the right move the item that was submitted last: -1, 0 or 1.
+  /// How far arrow keys move the item that was submitted last: -1, 0 or 1.
   int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);
   void hold_picture(const PlacedPicture& placed);
@@ -210,13 +210,13 @@ class Ui {
   void act(ViewActions actions);
   void shadow(ImDrawList& list, const viz::Rect& rect, float radius, float depth) const;
 
-  std::vector<viz::Scene> scenes_;  // of the windows that are open now, the innermost last
+  std::vector<viz::Scene> scenes_;  // of the open windows, the innermost last
   std::vector<std::string> tip_lines_;
   viz::Scene tip_card_;
   std::string status_;
   std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;
-  int row_ = 0;  // of the list that is open now
+  int row_ = 0;  // of the open list
   viz::ImguiPlayer& player_;
 };
 

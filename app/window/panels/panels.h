@@ -12,12 +12,12 @@ namespace headscope::app {
 /// The whole window, in a frame of Dear ImGui that has begun.
 void draw_window(Ui& ui);
 
-// Each draws one part of the window into a rectangle of it.
+// Each draws one part of the window into a rectangle.
 void draw_top_bar(Ui& ui, const viz::Rect& rect);
-/// The editor, a line about the prompt, and the tokens. Its height does not depend on what is typed.
+/// The editor, a line about the prompt, and the tokens. The height does not depend on the text.
 void draw_prompt(Ui& ui, const viz::Rect& rect);
 float prompt_height(const Ui& ui);
-/// The edits, and what the run is compared with; nothing while there is nothing of that.
+/// The bars of edits and comparisons; nothing without them.
 void draw_edit_bars(Ui& ui, const viz::Rect& rect);
 float edit_bars_height(const Ui& ui);
 void draw_edit_menus(Ui& ui);
@@ -26,14 +26,14 @@ void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);
 void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);  ///< the middle, or the second view beside it
 void draw_tour(Ui& ui, const viz::Rect& rect);               ///< the open tour, or the list of them
 void draw_status(Ui& ui, const viz::Rect& rect);
-/// The line of an error, above the status line; 0 when there is none.
+/// The error above the status line; its height is 0 without one.
 float error_height(const Ui& ui, float width);
 void draw_error(Ui& ui, const viz::Rect& rect);
-/// How far a model has come from the hub, or the offer of one; its height is 0 when there is nothing of that.
+/// The progress of fetching a model, or the offer to fetch one; its height is 0 without either.
 float fetching_height(const Ui& ui);
 void draw_fetching(Ui& ui, const viz::Rect& rect);
 void draw_menus(Ui& ui);
-/// Of the field that was asked for; within the dialog that it is in, if it is.
+/// The context menu of a field; within the dialog of the field, if any.
 void draw_text_menu(Ui& ui);
 void draw_export(Ui& ui);
 void draw_open(Ui& ui);
@@ -42,7 +42,7 @@ void draw_save(Ui& ui);
 
 // Pieces that panels share.
 
-/// A line whose places are taken from both of its ends.
+/// A line whose places are taken from both ends.
 class Places {
  public:
   Places(const viz::Rect& line, float gap) : rest_(line), gap_(gap) {}
@@ -56,11 +56,11 @@ class Places {
   float gap_;
 };
 
-/// Lines of a menu from the top down. Without a place they are measured alone, and none is pressed.
+/// Lines of a menu from the top down. Without a place they are only measured.
 class Lines {
  public:
   Lines(Ui& ui, std::optional<viz::Rect> place) : ui_(ui), place_(place) {}
-  /// Takes a line, for what is drawn in it otherwise; nothing while they are measured.
+  /// Takes a line to draw something else in; nothing while measuring.
   std::optional<viz::Rect> take(float height);
   /// Whether it was pressed.
   bool row(const Ui::Row& row, float height);
@@ -75,10 +75,10 @@ class Lines {
   float height_ = 0;  // of those so far
 };
 
-/// A menu, of the lines that `add` adds, while it is open. Whether it was drawn.
+/// Draws a menu while it is open, with the lines that `add` adds. Whether it was drawn.
 bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::function<void(Lines&)>& add);
 
-/// Places for controls from left to right, in as many rows as they take.
+/// Places for controls from left to right, in as many rows as needed.
 class Rows {
  public:
   Rows(const viz::Rect& first, float gap) : first_(first), x_(first.x), y_(first.y), gap_(gap) {}
@@ -91,19 +91,19 @@ class Rows {
   float x_, y_, gap_;
 };
 
-/// The controls of a view's options and the buttons of its commands, in rows from `first` on, which scroll
-/// when they would be higher than `most`; returns their lower end. Those that a pane which is always shown
-/// has are left out.
+/// The controls of a view's options and the buttons of its commands, in rows from `first` on, which scroll if
+/// they are higher than `most`; returns their lower end. Controls of the side panes are left out in
+/// tabs.
 float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most);
 float controls_width(const Ui& ui, const View& view);
 
-/// The words of a tip: with a capital letter, and the key.
+/// A tooltip: with a capital letter, and the key.
 std::string tip_words(std::string_view help, std::string_view keys, std::size_t which);
 
-/// What a dialog says under a path: that it cannot be written, or that a file of that name is there already.
-/// Whether it said something.
+/// What a dialog says under a path: why it cannot be written, or that the file exists. Whether it says
+/// anything.
 bool draw_path_note(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);
-/// The button that writes a file, in the lower right corner of a dialog; `asked`: over one that is there.
+/// The button that writes a file, in the lower right corner of a dialog; `asked`: replaces one.
 bool draw_write_button(Ui& ui, const viz::Rect& body, const std::string& label, const std::string& name,
                        const TextField& path, bool asked);
 
