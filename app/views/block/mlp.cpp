@@ -245,7 +245,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   return l;
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
 void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
   const viz::Style style = style_of(c);
@@ -325,7 +325,7 @@ Picture build(const ViewContext& c) {
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
   if (style.width(subtitle, style.small()) > room) subtitle = first;
   paint_title(picture, c, title, subtitle);
-  // What gives way makes no lesser figure of it.
+  // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
   paint_strips(picture, c, n, l);
   paint_legend(picture, c, l);

@@ -184,7 +184,7 @@ Picture build(const ViewContext& c) {
   const std::string block =
       "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full";
   paint_title(picture, c, title, change ? difference_subtitle(c, changed) + "; " + block : block);
-  // What gives way makes no lesser figure of it.
+  // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
   paint_lines(picture, c, n, l);
   paint_legend(picture, c, n, l);
@@ -251,7 +251,7 @@ std::string choice_words(Step step) {
   return view ? "the view " + std::string(view->title) : "";
 }
 
-/// Offers it in the menu; at another layer, where one is given.
+/// Offers that in the menu, at another layer where one is given.
 void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int> layer = {}) {
   ViewActions choice = choice_of(step);
   if (choice.empty()) return;
@@ -281,8 +281,9 @@ Addition addition_of(const TokenPass& pass, int column) {
   return {layer, column % 2 == 1, known ? pass.blocks[layer].get() : nullptr};
 }
 
-/// The steps of the drawing that feed one, and the ways between them.
-void light_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n, const Layout& l, Step upto) {
+/// Highlights the steps that feed one, and the edges between them.
+void highlight_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n, const Layout& l,
+                     Step upto) {
   const viz::Style style = style_of(c);
   for (const Edge& edge : edges_of(n, l, style))
     if (edge.to <= upto) paint_edge(overlay, edge, c.theme->accent, 2.5F, style);
@@ -294,8 +295,8 @@ void light_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n, co
 }
 
 /// A band over what feeds a column, itself framed where it is one.
-void light_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
-                   bool framed) {
+void highlight_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
+                       bool framed) {
   for (const viz::Region& region : picture.regions) {
     if (region.role != kChart) continue;
     const viz::Rect cell = region.cell_rect(0, before);
@@ -403,12 +404,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const Addition a = addition_of(*pass, hit.col);
     if (a.layer >= c.run->run->config.n_layer) return facts;
     const int layer = c.selection.layer;
-    light_steps(facts.overlay, c, n, l,
-                a.layer < 0        ? kEmbedding
-                : a.layer < layer  ? input_of(n)
-                : a.layer == layer ? (a.mlp ? kMlp : kAttention)
-                                   : (line_of(n, kAfter) ? kAfter : kAddMlp));
-    light_columns(facts.overlay, c, picture, hit.col, true);
+    highlight_steps(facts.overlay, c, n, l,
+                    a.layer < 0        ? kEmbedding
+                    : a.layer < layer  ? input_of(n)
+                    : a.layer == layer ? (a.mlp ? kMlp : kAttention)
+                                       : (line_of(n, kAfter) ? kAfter : kAddMlp));
+    highlight_columns(facts.overlay, c, picture, hit.col, true);
     add_chart_facts(facts, c, *pass, a);
     return facts;
   }
@@ -416,8 +417,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   add_choice(facts, c, step);
   const Line* line = line_of(n, step);
   if (!line) return facts;
-  light_steps(facts.overlay, c, n, l, step);
-  light_columns(facts.overlay, c, picture, column_behind(c, step), false);
+  highlight_steps(facts.overlay, c, n, l, step);
+  highlight_columns(facts.overlay, c, picture, column_behind(c, step), false);
   facts.say((line->name.empty() ? line->vector : line->name) + "   " + line->shape);
   facts.say(words_of(c, step));
   if (region.role == kStrip && hit.col < std::ssize(line->values)) {

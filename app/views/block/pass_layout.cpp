@@ -287,7 +287,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   return l;
 }
 
-// ---- ways between the steps ----
+// ---- edges between the steps ----
 
 std::vector<Edge> edges_of(const Numbers& n, const Layout& l, const viz::Style& style) {
   const float bend = l.stream + 1.1F * style.font_size;  // where what a branch adds comes down

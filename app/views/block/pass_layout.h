@@ -9,8 +9,8 @@
 #include "viz/charts/columns.h"
 #include "viz/scene/scale.h"
 
-// What the forward pass of a token shows, and where it stands: one block in full, the others as two boxes, and
-// charts of all of them.
+// What the picture of a token's forward pass shows, and where: one block in full, the others as two boxes,
+// and charts of all of them.
 namespace headscope::app::pass_picture {
 
 /// Of regions. step: id: a Step. strip: id and row: a Step, col: dimension. chart: id: a Chart, col: see

@@ -33,7 +33,7 @@ struct Numbers {
   int id = 0;
   int row_of_wpe = 0;  ///< -1: none
   std::vector<float> token;
-  std::vector<float> no_position;  ///< zeros, where there is none
+  std::vector<float> no_position;  ///< zeros where the position is removed
   std::array<std::span<const float>, kVectors> vectors;
   std::array<std::string, kVectors> names;  ///< "wte[464]"
   viz::ColorScale scale;
@@ -72,7 +72,7 @@ Numbers numbers_of(const ViewContext& c) {
   return n;
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
 const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nearest"};
 
@@ -208,7 +208,7 @@ void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, cons
     word(note, {from, l.legend}, c.theme->text_muted, viz::FontStyle::regular);
 }
 
-/// The table, or a word while it is computed and where it failed.
+/// The table, or why it is not there.
 void paint_nearest(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l,
                    const NearestTokens* nearest) {
   const viz::Style style = style_of(c);
@@ -239,7 +239,7 @@ Picture build(const ViewContext& c) {
                   (n.row_of_wpe < 0 ? ", without a position"
                                     : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
                                           shape(config.n_ctx, config.n_embd)));
-  // Rows that scroll and what gives way make no lesser figure of it.
+  // Rows that scroll and parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
   if (l.product.h > 0) paint_product(picture, c, n, l);
   paint_strips(picture, c, n, l);
@@ -273,7 +273,7 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-/// A component of all vectors, whose sum it adds up to.
+/// One dimension of the token's row, the position's row and their sum.
 Facts facts_of_component(const ViewContext& c, const Picture& picture, const Numbers& n, int dimension) {
   Facts facts;
   for (const viz::Region& strip : picture.regions)

@@ -16,13 +16,13 @@ namespace {
 
 enum Role { kErrors };  // of the region: a column for each k
 
-/// What the chart says of one way from position to position.
-struct Way {
+/// What the chart says of one method from position to position.
+struct Method {
   const char* name;   ///< at its curve
   const char* words;  ///< of the table, and under the chart
   const std::vector<float> PositionShift::*errors;
 };
-constexpr std::array<Way, 4> kWays{{
+constexpr std::array<Method, 4> kMethods{{
     {"sinusoidal", "sinusoidal, T its turns", &PositionShift::sinusoidal},
     {"learned", "learned, T fitted to all t", &PositionShift::learned},
     {"unseen", "learned at odd t, T fitted to even t", &PositionShift::unseen},
@@ -37,10 +37,10 @@ viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   chart.role = kErrors;
   chart.low = 0;
   double most = 0;
-  for (std::size_t i = 0; i < kWays.size(); ++i) {
-    const std::vector<float>& errors = shift.*kWays[i].errors;
+  for (std::size_t i = 0; i < kMethods.size(); ++i) {
+    const std::vector<float>& errors = shift.*kMethods[i].errors;
     chart.curves.push_back(
-        {viz::Matrix::row(errors), kWays[i].name, viz::categorical(*c.theme, static_cast<int>(i))});
+        {viz::Matrix::row(errors), kMethods[i].name, viz::categorical(*c.theme, static_cast<int>(i))});
     for (const float e : errors)
       if (std::isfinite(e)) most = std::max(most, static_cast<double>(e));
   }
@@ -63,12 +63,12 @@ std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shi
 }
 
 /// "k = 1: sinusoidal 3.1e−8, learned 0.21, …"
-std::string figures_at(const PositionShift& shift, std::size_t k) {
+std::string errors_at(const PositionShift& shift, std::size_t k) {
   std::string words = "k = " + std::to_string(k) + ":";
-  for (const Way& way : kWays) {
-    const std::vector<float>& errors = shift.*way.errors;
+  for (const Method& method : kMethods) {
+    const std::vector<float>& errors = shift.*method.errors;
     if (k < errors.size())
-      words += (way.errors == kWays[0].errors ? " " : ", ") + std::string(way.name) + " " +
+      words += (method.errors == kMethods[0].errors ? " " : ", ") + std::string(method.name) + " " +
                viz::number(static_cast<double>(errors[k]), 3);
   }
   return words;
@@ -95,7 +95,7 @@ Picture build(const ViewContext& c) {
   if (area.h > 26 * style.font_size)
     for (std::size_t i = 0; i < words.size(); ++i)
       say(words[i], i == 0 ? c.theme->text : c.theme->text_muted);
-  say(figures_at(*shift, 1), c.theme->text_muted);
+  say(errors_at(*shift, 1), c.theme->text_muted);
 
   const viz::CurveChart chart = chart_of(c, *shift);
   const float left = style.width("0.00", style.small()) + 3 * u,
@@ -112,17 +112,17 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The errors of all ways, a row for each k.
+/// The errors of all methods, a row for each k.
 Table table(const ViewContext& c) {
   Table result;
   const auto shift = c.run ? c.ask(ShiftOfPositions{}) : nullptr;
   if (!shift) return result;
   result.header = {"k"};
-  for (const Way& way : kWays) result.header.emplace_back(way.words);
+  for (const Method& method : kMethods) result.header.emplace_back(method.words);
   for (std::size_t k = 0; k < shift->learned.size(); ++k) {
     std::vector<std::string>& row = result.rows.emplace_back();
     add_cells(row, k);
-    for (const Way& way : kWays) add_cells(row, ((*shift).*way.errors)[k]);
+    for (const Method& method : kMethods) add_cells(row, ((*shift).*method.errors)[k]);
   }
   return result;
 }
@@ -135,11 +135,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const float x = region.cell_rect(0, hit.col).center().x;
   facts.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
   facts.say(std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on");
-  for (const Way& way : kWays) {
-    const float error = (shift.get()->*way.errors)[hit.col];
-    facts.number(std::string(way.words) + ":", error, Fact::In::tooltip);
+  for (const Method& method : kMethods) {
+    const float error = (shift.get()->*method.errors)[hit.col];
+    facts.number(std::string(method.words) + ":", error, Fact::In::tooltip);
     facts.said.back().copied.clear();
-    facts.number(std::string(way.name), error, Fact::In::status);
+    facts.number(std::string(method.name), error, Fact::In::status);
   }
   return facts;
 }

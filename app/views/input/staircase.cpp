@@ -19,7 +19,7 @@ namespace {
 
 enum Role { kSpace };  // of regions: cells are pixels
 
-constexpr double kUsualTurn = 30, kUsualTilt = 25;
+constexpr double kDefaultTurn = 30, kDefaultTilt = 25;
 
 const auto kCoordinates = make_option<std::vector<int>>(
     "coordinates", "Coordinates",
@@ -28,10 +28,10 @@ const auto kCoordinates = make_option<std::vector<int>>(
     {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 const auto kTurn = make_option<double>(
     "turn", "Turn", "from which side the paths are seen, in degrees",
-    {.default_value = kUsualTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
+    {.default_value = kDefaultTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
 const auto kTilt = make_option<double>(
     "tilt", "Tilt", "from how far above the paths are seen, in degrees",
-    {.default_value = kUsualTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
+    {.default_value = kDefaultTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
 
 /// A pair whose curves make about five turns, and of the others the one whose sine comes nearest to rising
 /// over all positions.
@@ -68,8 +68,8 @@ std::array<int, 3> coordinates_of(const ViewContext& c) {
   return {chosen[0], chosen[1], chosen[2]};
 }
 
-/// A path, and what its figure is called.
-struct Figure {
+/// A path with its title.
+struct PathPanel {
   std::string title, note;
   viz::Path3 path;
 };
@@ -89,43 +89,43 @@ void finish(const ViewContext& c, viz::Path3& path, Encoding encoding) {
   path.id = encoding;
 }
 
-Figure sinusoidal_figure(const ViewContext& c) {
+PathPanel sinusoidal_panel(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
-  Figure figure{kSinusoidalTitle, kSinusoidalNote, {}};
+  PathPanel panel{kSinusoidalTitle, kSinusoidalNote, {}};
   const std::array<int, 3> dimensions = coordinates_of(c);
-  figure.path.low = {-1, -1, -1};
-  figure.path.high = {1, 1, 1};
+  panel.path.low = {-1, -1, -1};
+  panel.path.high = {1, 1, 1};
   for (int p = 0; p < config.n_ctx; ++p) {
     viz::Point3 point;
     for (std::size_t i = 0; i < 3; ++i)
       point[i] = static_cast<double>(sinusoidal_value(p, dimensions[i], config.n_embd));
-    figure.path.points.push_back(point);
+    panel.path.points.push_back(point);
   }
-  for (std::size_t i = 0; i < 3; ++i) figure.path.titles[i] = "dimension " + std::to_string(dimensions[i]);
-  finish(c, figure.path, kSinusoidal);
-  return figure;
+  for (std::size_t i = 0; i < 3; ++i) panel.path.titles[i] = "dimension " + std::to_string(dimensions[i]);
+  finish(c, panel.path, kSinusoidal);
+  return panel;
 }
 
-Figure learned_figure(const ViewContext& c, const PositionPath& path) {
+PathPanel learned_panel(const ViewContext& c, const PositionPath& path) {
   const double share = std::accumulate(path.shares.begin(), path.shares.end(), 0.0);
-  Figure figure{
+  PathPanel panel{
       kLearnedTitle, "wpe.weight in its three main directions: " + percent(share) + " of its variance", {}};
   const auto directions = static_cast<std::size_t>(path.directions);
   for (std::size_t p = 0; p < path.coordinates.size() / directions; ++p) {
     viz::Point3 point{};
     for (std::size_t i = 0; i < directions; ++i) {
       point[i] = static_cast<double>(path.coordinates[p * directions + i]);
-      figure.path.low[i] = std::min(figure.path.low[i], point[i]);
-      figure.path.high[i] = std::max(figure.path.high[i], point[i]);
+      panel.path.low[i] = std::min(panel.path.low[i], point[i]);
+      panel.path.high[i] = std::max(panel.path.high[i], point[i]);
     }
-    figure.path.points.push_back(point);
+    panel.path.points.push_back(point);
   }
   for (std::size_t i = 0; i < 3; ++i) {
-    figure.path.titles[i] = "direction " + std::to_string(i + 1);
-    if (i < directions) figure.path.titles[i] += ": " + percent(path.shares[i]);
+    panel.path.titles[i] = "direction " + std::to_string(i + 1);
+    if (i < directions) panel.path.titles[i] += ": " + percent(path.shares[i]);
   }
-  finish(c, figure.path, kLearned);
-  return figure;
+  finish(c, panel.path, kLearned);
+  return panel;
 }
 
 /// As precise as the model's own numbers are.
@@ -133,14 +133,14 @@ std::array<float, 3> in_float(const viz::Point3& point) {
   return {static_cast<float>(point[0]), static_cast<float>(point[1]), static_cast<float>(point[2])};
 }
 
-std::optional<Figure> figure_of(const ViewContext& c, int encoding) {
+std::optional<PathPanel> panel_of(const ViewContext& c, int encoding) {
   const auto path = c.run ? c.ask(PathOfPositions{}) : nullptr;
   if (!path || c.run->run->config.n_embd < 3) return std::nullopt;
-  return encoding == kLearned ? learned_figure(c, *path) : sinusoidal_figure(c);
+  return encoding == kLearned ? learned_panel(c, *path) : sinusoidal_panel(c);
 }
 
 /// Title and note over the path; what is not GPT-2's never loses its name. False: no room.
-bool paint_figure(Picture& picture, const ViewContext& c, const Figure& figure, viz::Rect area) {
+bool paint_panel(Picture& picture, const ViewContext& c, const PathPanel& panel, viz::Rect area) {
   const viz::Style style = style_of(c);
   float y = area.y;
   const auto say = [&](const std::string& words, float size, viz::FontStyle face, viz::Color color) {
@@ -150,12 +150,12 @@ bool paint_figure(Picture& picture, const ViewContext& c, const Figure& figure, 
       y += line;
     }
   };
-  say(figure.title, style.font_size, viz::FontStyle::medium, c.theme->text);
-  say(figure.note, style.small(), viz::FontStyle::regular, c.theme->text_muted);
+  say(panel.title, style.font_size, viz::FontStyle::medium, c.theme->text);
+  say(panel.note, style.small(), viz::FontStyle::regular, c.theme->text_muted);
   y += style.unit();
   const viz::Rect space{area.x, y, area.w, area.bottom() - y};
   if (space.h < 6 * style.font_size || space.w < 6 * style.font_size) return false;
-  viz::paint_path(picture, figure.path, space, style);
+  viz::paint_path(picture, panel.path, space, style);
   return true;
 }
 
@@ -172,8 +172,8 @@ Picture build(const ViewContext& c) {
   const viz::Rect first{area.x, area.y, w, h};
   const viz::Rect second{side_by_side ? area.x + w + gap : area.x, side_by_side ? area.y : area.y + h + gap,
                          w, h};
-  if (!paint_figure(picture, c, learned_figure(c, *path), first) ||
-      !paint_figure(picture, c, sinusoidal_figure(c), second))
+  if (!paint_panel(picture, c, learned_panel(c, *path), first) ||
+      !paint_panel(picture, c, sinusoidal_panel(c), second))
     return too_small(c, "for the paths");
   return picture;
 }
@@ -181,9 +181,9 @@ Picture build(const ViewContext& c) {
 /// The coordinates of both paths, a row for each position.
 Table table(const ViewContext& c) {
   Table result;
-  const auto learned = figure_of(c, kLearned);
+  const auto learned = panel_of(c, kLearned);
   if (!learned) return result;
-  const Figure sinusoidal = sinusoidal_figure(c);
+  const PathPanel sinusoidal = sinusoidal_panel(c);
   add_cells(result.header, "position", "learned direction 1", "learned direction 2", "learned direction 3");
   for (const int d : coordinates_of(c)) result.header.push_back("sinusoidal " + std::to_string(d));
   for (std::size_t p = 0; p < sinusoidal.path.points.size(); ++p)
@@ -191,7 +191,7 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// Turned and tilted further, all the way round and up to straight from above.
+/// Turned further, all the way round, and tilted, up to straight from above.
 ViewActions turned(const ViewContext& c, double turn, double tilt) {
   ViewActions actions;
   const double to = std::remainder(c.options[kTurn] + turn, 360),
@@ -217,24 +217,24 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const viz::Region& region = region_of(picture, hit);
-  const auto figure = figure_of(c, region.id);
-  if (!figure) return facts;
+  const auto panel = panel_of(c, region.id);
+  if (!panel) return facts;
   if (c.options[kTilt] != 90) facts.commands.push_back({"From above", {SetOption{&kTilt, 90.0}}});
   if (c.options[kTilt] != 0) facts.commands.push_back({"From the side", {SetOption{&kTilt, 0.0}}});
-  const int position = viz::nearest_point(viz::projected(figure->path, region.rect),
+  const int position = viz::nearest_point(viz::projected(panel->path, region.rect),
                                           region.cell_rect(hit.row, hit.col).center(), 0.8F * c.font_size);
   if (position < 0) return facts;
-  // The same position in both figures.
+  // The same position in both panels.
   for (const viz::Region& in : picture.regions) {
-    const auto shown = figure_of(c, in.id);
+    const auto shown = panel_of(c, in.id);
     if (!shown || position >= std::ssize(shown->path.points)) continue;
     const viz::Point p = viz::projected(shown->path, in.rect)[position];
     const float r = 1.25F * style_of(c).unit();
     facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
   }
   facts.say(position_words(c, position));
-  facts.say(figure->title, Fact::In::status);
-  const std::array<float, 3> point = in_float(figure->path.points[position]);
+  facts.say(panel->title, Fact::In::status);
+  const std::array<float, 3> point = in_float(panel->path.points[position]);
   std::string all;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
@@ -257,7 +257,7 @@ View staircase_view() {
   view.options = {&kCoordinates, &kTurn, &kTilt};
   view.commands = {{"", "As at first", "Turn the paths back", [](const ViewContext& c, int) {
                       if (!c.run) return ViewActions();
-                      return ViewActions{SetOption{&kTurn, kUsualTurn}, SetOption{&kTilt, kUsualTilt}};
+                      return ViewActions{SetOption{&kTurn, kDefaultTurn}, SetOption{&kTilt, kDefaultTilt}};
                     }}};
   view.on = on;
   view.refuse = refuse;

@@ -37,7 +37,7 @@ std::string pair_words(const ViewContext& c, const model::MergeStep& step) {
 
 // ---- one token, step by step ----
 
-/// The bytes, and what there is after each merge.
+/// The bytes, then the pieces after each merge.
 viz::PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
   const int id = token_at(c, c.selection.query).id;
   const std::string_view bytes = bytes_of(c, id);
@@ -218,7 +218,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// All steps, and so many of the tokens that the page can be handled.
+/// All steps, and tokens up to a number that keeps the figure manageable.
 viz::Point figure_size(const ViewContext& c) {
   constexpr int kMostTokens = 60;
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;

@@ -31,11 +31,20 @@ const auto kFirstLine = make_option<int>("first-line", "First line",
                                           .pane_only = true,
                                           .control = Control::none});
 
-constexpr double kStrongestShade = 0.72;  // of the key colour, so that the text stays legible
+constexpr double kStrongestShade = 0.72;  // of the key colour, so that text stays legible
 
-/// Weights of the query on the tokens; empty where it takes from other ones.
+/// The query's weights on the tokens; empty where its keys are other tokens.
 std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) {
   return has_own_keys(*c.run) ? weights_of_query(c, pattern) : std::span<const float>();
+}
+
+/// A chip's colour for a weight; NaN has the colour that it has in heatmaps.
+viz::Color shade_of(const ViewContext& c, double weight) {
+  weight /= c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
+  if (std::isnan(weight)) return viz::sequential(*c.theme, weight);
+  const auto alpha =
+      static_cast<std::uint8_t>(std::lround(255 * kStrongestShade * std::clamp(weight, 0.0, 1.0)));
+  return viz::blended(c.theme->raised, c.theme->key.with_alpha(alpha));
 }
 
 viz::ChipFlow make_flow(const ViewContext& c) {
@@ -55,16 +64,8 @@ viz::ChipFlow make_flow(const ViewContext& c) {
     if (i >= tokens.run_length) {  // beyond what the model can take
       chip.fill = theme.surface;
       chip.text = theme.text_muted.with_alpha(150);
-    } else if (static_cast<std::size_t>(i) < weights.size() && !pattern->masked(c.selection.query, i)) {
-      const double most = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
-      const double weight = static_cast<double>(weights[i]) / most;
-      if (std::isnan(weight)) {
-        chip.fill = viz::sequential(theme, weight);  // the colour of what is no number, as in the maps
-      } else {
-        const double shade = 255 * kStrongestShade * std::clamp(weight, 0.0, 1.0);
-        chip.fill =
-            viz::blended(theme.raised, theme.key.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
-      }
+    } else if (i < std::ssize(weights) && !pattern->masked(c.selection.query, i)) {
+      chip.fill = shade_of(c, static_cast<double>(weights[i]));
       chip.text = text_on(c, chip.fill);
     }
     if (i == c.selection.query) chip.outline = theme.query;
@@ -166,7 +167,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// What the model guessed where a token stands, from those before it; none: not known, or it did not.
+/// What the model predicted at a position from the tokens before it; none: not known, or the first position.
 std::optional<model::PositionStatistics> guessed_before(const ViewContext& c, int position) {
   const auto statistics = c.run->model->tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
   const bool known = statistics && position > 0 && position < c.run->tokens.run_length &&
@@ -251,8 +252,7 @@ std::vector<MenuLine> commands_of(const ViewContext& c, int position) {
 }
 
 void add_copies_of_position(Facts& facts, const ViewContext& c, int position) {
-  const auto index = static_cast<std::size_t>(position);
-  add_copies_of_token(facts, c, c.run->tokens.tokens[index].id, c.run->tokens.labels[index]);
+  add_copies_of_token(facts, c, c.run->tokens.tokens[position].id, c.run->tokens.labels[position]);
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {

@@ -127,7 +127,7 @@ std::string other_count(const ModelSize& size) {
   return "Tables that say 124,410,624 count 768 biases of each c_fc, which has 3,072, and leave ln_f out.";
 }
 
-/// The same as lines under the ladder, where GPT-2 small is loaded.
+/// The same in lines under the ladder, where GPT-2 small is loaded.
 std::vector<std::string> ladder_note(const ViewContext& c, float width) {
   const viz::Style style = style_of(c);
   for (const ModelSize& size : sizes_of(c)) {
@@ -162,7 +162,7 @@ viz::BarChart ladder_of(const ViewContext& c) {
   return chart;
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
 const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows"};
 
@@ -236,7 +236,7 @@ viz::Rect paint_heading(Picture& picture, const ViewContext& c, std::string_view
   return {area.x, area.y + top, area.w, std::max(0.F, area.h - top)};
 }
 
-std::string figures_of(const TensorPicture& p) {
+std::string statistics_of(const TensorPicture& p) {
   return "mean " + viz::number(p.mean, 3) + ", deviation " + viz::number(p.deviation, 3) + ", from " +
          viz::number(static_cast<double>(p.low), 3) + " to " + viz::number(static_cast<double>(p.high), 3);
 }
@@ -249,11 +249,11 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   const model::Parameter& parameter = parameter_of(c);
   viz::Rect below = paint_heading(picture, c, parameter.name, "[" + shape_of(parameter) + "]", area);
   const bool there = p != nullptr && !p->pooled.empty();
-  std::string words = there ? figures_of(*p) : c.failure(PictureOfTensor{tensor_of(c)});
+  std::string words = there ? statistics_of(*p) : c.failure(PictureOfTensor{tensor_of(c)});
   if (words.empty()) words = kComputing;
   viz::Point note{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
   paint_small_lines(picture, c, {words}, {below.x, below.y}, below.w);
-  // What a cell stands for has a line of its own where the figures leave it no room.
+  // How cells are pooled gets a line of its own where the statistics leave no room for it.
   float used = line + 2 * u;
   if (below.right() - note.x < 15 * em && below.h >= 20 * em) {
     note = {below.x, note.y + line};
@@ -326,7 +326,7 @@ Picture build(const ViewContext& c) {
               std::to_string(config.n_layer) + " blocks, " + std::to_string(config.n_head) +
                   " heads, width " + grouped(config.n_embd) + ", " + grouped(config.vocab_size) +
                   " tokens, " + grouped(config.n_ctx) + " positions" + list.note("; "));
-  // What gives way makes no lesser figure of it.
+  // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
   list.paint(picture);
   if (l.tensor.h > 0) paint_tensor(picture, c, tensor.get(), l.tensor);

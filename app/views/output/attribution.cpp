@@ -40,7 +40,7 @@ const auto kFirstRow =
 
 // ---- the numbers ----
 
-/// Nothing while it is not known whose logit it is.
+/// Nullopt until it is known which token's logit is attributed.
 std::optional<AttributionOf> question_of(const ViewContext& c) {
   const int against = c.options[kAgainst];
   const auto token = guess_of_rank(c, c.options[kToken] - 1);
@@ -54,7 +54,7 @@ std::string target_of(const ViewContext& c, const Attribution& a) {
   return a.against < 0 ? token : token + " − “" + label_of(c, a.against) + "”";
 }
 
-/// None while there is no answer.
+/// Nullopt until there is an answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto question = question_of(c);
   auto of = c.run && question ? c.ask(*question) : nullptr;
@@ -89,7 +89,7 @@ std::string heading_of(const ViewContext& c) {
   return list == AttributionList::layers ? "layer" : "part";
 }
 
-/// Whether there is something that only tokens gave that nothing here stands for.
+/// Whether tokens that only the second prompt has contributed there.
 bool shows_gone(const ViewContext& c, const Numbers& n) {
   return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources && n.sources->gone != 0;
 }
@@ -145,7 +145,7 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
-  // What is of no head stands apart.
+  // Columns that are no head stand apart.
   const float x = grid.cell_rect(0, n.of->n_head()).x;
   picture.scene.add(
       viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
@@ -154,7 +154,7 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   return grid;
 }
 
-/// What is in no layer, as cells in a line; whether they have room.
+/// Paints the parts outside the layers as a row of cells. Returns whether they fit.
 bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& line) {
   const viz::Style style = style_of(c);
   const viz::ColorTable color(scale_of(n), *c.theme);
@@ -229,7 +229,7 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// What lies under it: a part of the model, a layer, or a source.
+/// What a region is about: a part of the model, a layer, or a source.
 struct Under {
   int part = -1;  ///< index into the parts
   int layer = -1;
@@ -258,8 +258,8 @@ std::string percent_of_sum(const Attribution& a, double value) {
   return a.sum() != 0 ? viz::fixed_number(100 * value / a.sum(), 1) + " % of the sum" : "";
 }
 
-/// "L5 H1", and what it adds.
-std::pair<std::string, double> said_of(const ViewContext& c, const Numbers& n, const Under& at) {
+/// "L5 H1" and its contribution.
+std::pair<std::string, double> name_and_value(const ViewContext& c, const Numbers& n, const Under& at) {
   if (at.part >= 0) return {n.parts[at.part].name, n.parts[at.part].value};
   if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
   return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
@@ -290,7 +290,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return head ? ViewActions{*head} : ViewActions{};
 }
 
-/// Frames the place of something in the grid, in the line of the ends and in the list.
+/// Frames everything in the picture that is about `at`: in the grid, beside it and in the list.
 void frame_all(viz::Scene& overlay, const ViewContext& c, const Numbers& n, const Picture& picture,
                const Under& at) {
   const auto frame = [&](const viz::Rect& rect) {
@@ -312,7 +312,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Under at = n ? under(c, *n, picture, hit) : Under{};
   if (at == Under{}) return facts;
   frame_all(facts.overlay, c, *n, picture, at);
-  const auto [name, value] = said_of(c, *n, at);
+  const auto [name, value] = name_and_value(c, *n, at);
   const std::string what = n->of->against < 0 ? "logit" : "difference";
   const bool change = c.side == Side::difference;
   facts.say(name);

@@ -19,7 +19,7 @@ enum Role { kCell };  // a row for each pass, a column for each position
 /// One pass through the model.
 struct Pass {
   int kept = 0;      ///< positions whose keys and values it found in the cache
-  int computed = 0;  ///< positions behind these, whose keys and values it added
+  int computed = 0;  ///< positions after these, whose keys and values it added
   int length() const { return kept + computed; }
 };
 
@@ -32,18 +32,18 @@ struct Passes {
   int length() const { return passes.back().length(); }
 };
 
-/// The most probable token each time: which ones they are makes no difference to the cache.
+/// Greedy: which tokens are drawn makes no difference to the cache.
 ContinuationsOf question_of(const ViewContext& c) {
   return {.texts = 1, .tokens = c.options[kAhead], .temperature = 0, .read_last = true};
 }
 
-/// None while nothing is known.
+/// Nullopt until something is known.
 std::optional<Passes> passes_of(const ViewContext& c) {
   const auto drawn = c.ask(question_of(c));
   if (!c.run || !drawn) return std::nullopt;
   const model::Run& run = *c.run->run;
   Passes p;
-  p.passes.push_back({0, run.length()});  // as if nothing of it had been there before
+  p.passes.push_back({0, run.length()});  // as if the cache had been empty
   p.names.emplace_back("prompt");
   p.labels.assign(c.run->tokens.labels.begin(), c.run->tokens.labels.begin() + run.length());
   if (!drawn->texts.empty()) {
@@ -141,7 +141,7 @@ Layout lay_out(const ViewContext& c, const Passes& p) {
   return l;
 }
 
-/// Keys above, values below, in their colours; paler where they were kept.
+/// Keys above values, in their colours; paler where they were kept.
 constexpr std::uint8_t kPale = 70;
 void paint_cells(viz::Scene& scene, const ViewContext& c, const viz::Rect& rect, std::uint8_t alpha) {
   if (rect.w <= 0) return;

@@ -9,12 +9,12 @@
 
 namespace headscope::app {
 
-int continued(const ViewContext& c) {
+int continued_position(const ViewContext& c) {
   return c.chosen_query >= 0 && c.selection.query + 1 < c.run->tokens.length() ? c.selection.query : -1;
 }
 
-ViewActions go_on(const ViewContext& c, const NextToken& next, int id) {
-  const int after = continued(c);
+ViewActions continue_with(const ViewContext& c, const NextToken& next, int id) {
+  const int after = continued_position(c);
   if (after < 0 && c.run->tokens.length() >= c.run->run->config.n_ctx) return {};
   const auto logit = static_cast<double>(next.logits[id]);
   return {AppendToken{id, after, std::exp(logit - model::log_sum_exp(next.logits)), c.run}};
@@ -25,7 +25,7 @@ std::string guess_words(const ViewContext& c, const model::Guess& guess) {
 }
 
 void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id, double probability) {
-  const int after = continued(c);
+  const int after = continued_position(c);
   const std::string label = label_of(c, id);
   facts.say("“" + label + "”");
   facts.say(percent(probability), Fact::In::status);
@@ -40,7 +40,7 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
               Fact::In::tooltip);
   else if (c.run->tokens.length() >= c.run->run->config.n_ctx)
     facts.say("the context is full: nothing can follow", Fact::In::tooltip);
-  if (ViewActions actions = go_on(c, next, id); !actions.empty())
+  if (ViewActions actions = continue_with(c, next, id); !actions.empty())
     facts.commands.push_back(
         {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +
              "”",

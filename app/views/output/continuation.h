@@ -10,10 +10,10 @@
 namespace headscope::app {
 
 /// The position that a guess continues from, -1 where it is the last one.
-int continued(const ViewContext& context);
+int continued_position(const ViewContext& context);
 
 /// Goes on with a token; nothing where the context is full.
-ViewActions go_on(const ViewContext& context, const NextToken& next, int id);
+ViewActions continue_with(const ViewContext& context, const NextToken& next, int id);
 
 /// "“·the” 38.1 %"
 std::string guess_words(const ViewContext& context, const model::Guess& guess);

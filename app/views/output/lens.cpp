@@ -66,7 +66,7 @@ std::vector<int> shown_places(const ViewContext& c) {
 
 // ---- what is known ----
 
-/// The lens at positions [first, first + count), as far as it is there; what is missing is asked for.
+/// The lens at positions [first, first + count), as far as it is known; the rest has been asked for.
 struct Known {
   int first = 0, count = 0;
   std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: nothing is known of it
@@ -87,7 +87,7 @@ struct Known {
   const LogitLens* block_of(int position) const { return blocks[LensOf::around(position).block].get(); }
 };
 
-/// Asks for the block of the query first, then for those ever farther from it.
+/// Asks for the query's block first, then for the others by their distance from it.
 Known known_of(const ViewContext& c, int first, int count) {
   Known known{first, count, {}};
   known.blocks.resize(LensOf::blocks(c.run->run->length()));
@@ -109,7 +109,7 @@ float value_of(const model::LensReading& reading, Coloring coloring) {
                                : static_cast<float>(guesses.next_rank + 1);
 }
 
-/// What is coloured of a cell; of changes after minus before, NaN where nothing is compared.
+/// The value behind a cell's colour; for differences run minus baseline, NaN without a counterpart.
 float shown_value(const ViewContext& c, const Known& lens, int position, int place) {
   const Coloring coloring = c.options[kColoring];
   const model::LensReading& reading = lens.at(position, place);
@@ -126,7 +126,7 @@ struct Legend {
   std::string title, shorter;
 };
 
-/// What is coloured of the places and positions that show, as far as they are known.
+/// Of all places and positions that are shown and known.
 std::vector<float> shown_values(const ViewContext& c, const Known& lens) {
   std::vector<float> values;
   for (int position = lens.first; position < lens.first + lens.count; ++position)
@@ -184,7 +184,7 @@ struct Layout {
   bool scrolls() const { return scrolled().scrolls(); }
 };
 
-/// Of the guesses in rows of a height; 0: they would not be legible.
+/// Text size of guesses in rows of a height; 0: they would not be legible.
 float text_size(float row, const viz::Style& style) {
   for (const float size : {style.small(), 0.7F * style.font_size})
     if (row >= 1.25F * size) return size;
@@ -372,22 +372,21 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
   picture.whole = false;
 }
 
-/// Why a block that shows is not there and does not come; empty: all are, or are on their way.
-std::string failure_of(const ViewContext& c, const Layout& l) {
+/// Why a block that is shown failed; `computing` where none did.
+std::string waiting_words(const ViewContext& c, const Layout& l, std::string computing) {
   for (int b = LensOf::around(l.first).block; b <= LensOf::around(l.first + l.shown - 1).block; ++b)
     if (std::string sentence = c.failure(LensOf{b}); !sentence.empty()) return sentence;
-  return "";
+  return computing;
 }
 
 std::string subtitle_of(const ViewContext& c, const Layout& l, const Known& lens) {
   const int known = lens.positions();
-  if (known == l.shown && c.side == Side::difference)
-    return difference_words(c) + "; the guesses are those " +
-           (compares_different_inputs(*c.run) ? "of the first" : "with the changes");
-  if (known == l.shown)
+  if (known < l.shown)
+    return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
+  if (c.side != Side::difference)
     return "what each place on the residual stream would predict through ln_f and the unembedding";
-  if (std::string sentence = failure_of(c, l); !sentence.empty()) return sentence;
-  return "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions";
+  return difference_words(c) + "; the guesses are those " +
+         (compares_different_inputs(*c.run) ? "of the first" : "with the changes");
 }
 
 Picture build(const ViewContext& c) {
@@ -398,10 +397,7 @@ Picture build(const ViewContext& c) {
   const Layout l = lay_out(c);
   if (l.shown == 0) return too_small(c, "for the lens");
   const Known lens = known_of(c, l.first, l.shown);
-  if (lens.positions() == 0) {
-    const std::string failure = failure_of(c, l);
-    return message(c, failure.empty() ? kComputing : failure);
-  }
+  if (lens.positions() == 0) return message(c, waiting_words(c, l, kComputing));
   Picture picture = blank(c);
   paint_title(picture, c, std::string("Logit lens") + difference_suffix(c), subtitle_of(c, l, lens));
   const Legend legend = legend_of(c, lens);
@@ -414,7 +410,7 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// A row for each position and place, whichever show.
+/// A row for each position and place, shown or not.
 Table table(const ViewContext& c) {
   Table result;
   if (!c.run) return result;
@@ -471,7 +467,7 @@ ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const 
   return actions;
 }
 
-/// Where the stream of a place is in a pass.
+/// The hook point of a place.
 model::HookPoint point_of(int place) {
   if (place == 0) return {model::Site::resid_pre, 0};
   return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};

@@ -29,12 +29,12 @@ const auto kCount = make_option<int>("count", "Bars", "how many guesses are show
 struct Guesses {
   std::vector<double> probabilities;  ///< [vocabulary]
   std::vector<int> best;              ///< ids, the most probable first; ties by the smaller id
-  std::vector<double> before;         ///< the other run's probabilities; empty: nothing is compared
-  int actual = -1;                    ///< id of the token that does follow; -1: none does
+  std::vector<double> before;         ///< the baseline's probabilities; empty: no comparison
+  int actual = -1;                    ///< id of the token that follows; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
 };
 
-/// Of all tokens, at the temperature that is chosen.
+/// Of all tokens, at the chosen temperature.
 std::vector<double> probabilities_of(const ViewContext& c, const NextToken& next) {
   std::vector<double> probabilities(next.logits.size());
   model::softmax(next.logits, c.options[kTemperature], probabilities);
@@ -57,7 +57,7 @@ std::vector<int> most_changed(const Guesses& g, std::size_t count) {
   return ids;
 }
 
-Guesses guess(const ViewContext& c, const NextToken& next) {
+Guesses guesses_of(const ViewContext& c, const NextToken& next) {
   Guesses g;
   if (const auto before = compared_next(c)) g.before = probabilities_of(c, *before);
   g.probabilities = probabilities_of(c, next);
@@ -111,10 +111,10 @@ std::string subtitle_of(const ViewContext& c) {
   return text;
 }
 
-/// Lines below the bars: what the mark means, and all that is not shown.
+/// Lines below the bars: what the mark means, and the sum of the tokens not shown.
 constexpr std::size_t kMostExtraLines = 2;
 
-/// What the marks on the bars are, and how far the two distributions are from each other.
+/// What the marks on the bars mean, and the divergence of the two distributions.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
   const bool second = compares_different_inputs(*c.run);
   const std::string nats = " " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
@@ -130,7 +130,7 @@ Picture build(const ViewContext& c) {
   const auto next = current_next(c);
   if (auto words = waiting(c, NextAfter{c.chosen_query}, next != nullptr)) return *words;
   const viz::Style style = style_of(c);
-  const Guesses g = guess(c, *next);
+  const Guesses g = guesses_of(c, *next);
   Picture picture = blank(c);
   const viz::Rect area = paint_title(picture, c, title_of(c), subtitle_of(c));
 
@@ -213,7 +213,7 @@ Picture build(const ViewContext& c) {
 Table table(const ViewContext& c) {
   const auto next = current_next(c);
   if (!next) return {};
-  const Guesses g = guess(c, *next);
+  const Guesses g = guesses_of(c, *next);
   Table result{{"rank", "id", "token", "bytes", "logit", "probability", "follows"}, {}};
   if (!g.before.empty()) add_cells(result.header, "probability compared with", difference_name(c));
   for (std::size_t i = 0; i < g.best.size(); ++i) {
@@ -237,7 +237,7 @@ float whole_height(const ViewContext& c) {
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
   const auto next = hit && c.run && gesture.kind == Gesture::Kind::click ? current_next(c) : nullptr;
-  return next ? go_on(c, *next, region_of(picture, *hit).id) : ViewActions{};
+  return next ? continue_with(c, *next, region_of(picture, *hit).id) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -261,9 +261,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 ViewActions append(const ViewContext& c, int which) {
   const auto next = current_next(c);
   if (!next || !c.run) return {};
-  const Guesses g = guess(c, *next);
+  const Guesses g = guesses_of(c, *next);
   if (which >= static_cast<int>(g.best.size())) return {};
-  return go_on(c, *next, g.best[which]);
+  return continue_with(c, *next, g.best[which]);
 }
 
 }  // namespace

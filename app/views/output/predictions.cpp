@@ -25,7 +25,7 @@ enum Role { kRow, kChip };  // Region::id: position
 const auto kSurprisingFirst = make_option<bool>("surprising-first", "Most surprising first",
                                                 "positions by falling loss instead of in their order",
                                                 {.default_value = false, .keys = "oO"});
-/// -1: see first_row.
+/// -1: so that the query's row is in sight, or where they are sorted the most surprising.
 const auto kFirstPosition = first_row_option(
     "first-position", "First row",
     "first row of the table that is shown (auto: so that the query's is, or the most surprising)", true, -1);
@@ -145,13 +145,6 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
   }
 }
 
-/// The list without its columns: enough to know its height.
-List empty_list(const ViewContext& c, int rows) {
-  List list(c, kRows, rows);
-  list.table.footer.resize(1);
-  return list;
-}
-
 List list_of(const ViewContext& c, const Numbers& n) {
   constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
   const bool comparing = n.comparing, two = comparing && compares_different_inputs(*c.run);
@@ -165,7 +158,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     return [last, cell](int i) { return last(i) ? std::string() : in_file(cell(i + 1)); };
   };
   const auto label = [&tokens](int i) { return tokens.labels[i]; };
-  List list = empty_list(c, n.count());
+  List list(c, kRows, n.count());
   list.number("", 7, [](int i) { return i; },
               {.file = "position", .color = c.theme->text_muted, .digits = 0});
   list.file("id", id);
@@ -283,14 +276,6 @@ int first_row_with(List& list, int position, int shown) {
   return first_row_showing(at, shown);
 }
 
-/// As the user scrolled, or else so that the query's row is in sight. Who sorts wants to see what comes
-/// first.
-int first_row(const ViewContext& c, List& list, int shown) {
-  if (c.options[kFirstPosition] >= 0) return c.options[kFirstPosition];
-  if (c.options[kSurprisingFirst]) return 0;
-  return first_row_with(list, c.selection.query, shown);
-}
-
 Layout lay_out(const ViewContext& c, const Numbers& n) {
   const viz::Style style = style_of(c);
   Layout l{list_of(c, n), below_title(c)};
@@ -312,11 +297,14 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   // How many rows there is room for does not depend on which is the first.
   l.list.lay_out(below);
   const std::vector<int>& rows = l.list.layout().rows;
-  l.list.table.first = first_row(c, l.list, static_cast<int>(rows.size()));
+  const bool sorted = c.options[kSurprisingFirst];
+  if (c.options[kFirstPosition] < 0)
+    l.list.table.first =
+        sorted ? 0 : first_row_with(l.list, c.selection.query, static_cast<int>(rows.size()));
   l.fits = l.list.lay_out(below);
   // The chips go with the rows, or where these are not in their order, with the query.
   if (!l.places.empty() && l.shown_lines > 0) {
-    const bool in_order = !c.options[kSurprisingFirst] && !rows.empty();
+    const bool in_order = !sorted && !rows.empty();
     const int anchor = in_order ? rows.front() : c.selection.query;
     const int line = l.places[anchor].line - (in_order ? 0 : l.shown_lines / 2);
     l.first_line = std::clamp(line, 0, lines_of(l.places) - l.shown_lines);
@@ -474,7 +462,10 @@ float whole_height(const ViewContext& c) {
   none.length = c.run->run->length();
   const auto places = viz::place_chips(chips_of(c, none), area.w, style);
   const float chips = static_cast<float>(lines_of(places)) * viz::chip_line_height(style);
-  const float all = chips + legend_height(style) + viz::table_height(empty_list(c, none.length).table, style);
+  viz::Table rows;
+  rows.rows = none.length;
+  rows.footer.resize(1);
+  const float all = chips + legend_height(style) + viz::table_height(rows, style);
   return area.y + std::max({all, chips / kMostChips, 14 * style.font_size}) + margin(c) + 1;
 }
 

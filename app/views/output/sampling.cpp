@@ -20,26 +20,26 @@ enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::i
 const auto kFirstRank =
     first_row_option("first-rank", "First row", "first row of the table that is shown", true);
 
-// Rows of the figure's table, where nothing is removed and at most, and of the numbers in a file.
+// Rows of the picture's table by default and at most, and rows of a file.
 constexpr int kMostParts = 300;  // of the bars
-constexpr int kUsualRows = 30, kMostRows = 500, kMostNumbers = 1000;
+constexpr int kDefaultRows = 30, kMostRows = 500, kMostNumbers = 1000;
 
-/// What may be drawn after a position, and what is.
+/// The candidates after a position, and the one that is drawn.
 struct Draw {
   std::shared_ptr<const NextToken> next;
   model::Candidates candidates;
-  double number = 0;                  ///< in [0, 1)
-  int rank = 0;                       ///< of the token that it draws
-  int drawn = 0;                      ///< its id
-  std::vector<int> ids;               ///< the most probable tokens
-  std::vector<double> together = {};  ///< by rank, probability up to there; filled by `list_of`
+  double number = 0;                    ///< in [0, 1)
+  int rank = 0;                         ///< of the token that it draws
+  int drawn = 0;                        ///< its id
+  std::vector<int> ids;                 ///< the most probable tokens
+  std::vector<double> cumulative = {};  ///< by rank, probability up to there; filled by `list_of`
 
   int vocabulary() const { return static_cast<int>(next->logits.size()); }
   bool removes() const { return candidates.kept() < vocabulary(); }
   double probability(int id) const { return candidates.probabilities()[id]; }
 };
 
-/// None while there are no logits, or where they are no numbers.
+/// Nullopt until there are logits, or where they are not finite.
 std::optional<Draw> draw_of(const ViewContext& c) {
   const auto next = current_next(c);
   if (!next) return std::nullopt;
@@ -56,13 +56,13 @@ std::optional<Draw> draw_of(const ViewContext& c) {
   }
 }
 
-/// Of the figure's table: all that is kept and a few that are not.
+/// Rows of the picture's table: all tokens that are kept and a few that are not.
 int row_count(const Draw& draw) {
   const int rows = draw.removes() ? std::min(draw.candidates.kept() + 10, kMostRows) : 0;
-  return std::min(draw.vocabulary(), std::max(rows, kUsualRows));
+  return std::min(draw.vocabulary(), std::max(rows, kDefaultRows));
 }
 
-/// Which step took a token of this rank; none: it is kept.
+/// The step that removes a token of this rank; empty: it is kept.
 std::string_view removed_by(const Draw& draw, int rank) {
   if (rank < draw.candidates.kept()) return "";
   return rank < draw.candidates.after_top_k() ? "top-p" : "top-k";
@@ -70,7 +70,7 @@ std::string_view removed_by(const Draw& draw, int rank) {
 
 // ---- the bars ----
 
-/// Kept ones in turn lighter and darker, so that neighbours can be told apart.
+/// Kept tokens are lighter and darker in turn, so that neighbours can be told apart.
 viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
   if (rank == draw.rank) return c.theme->accent;
   if (rank >= draw.candidates.kept()) return c.theme->raised;
@@ -199,9 +199,9 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   const auto id = [&draw](int rank) { return draw.candidates.best(rank); };
   const auto probability = [&draw, id](int rank) { return draw.probability(id(rank)); };
   const auto share = [&draw, probability](int rank) { return probability(rank) / draw.candidates.mass(); };
-  draw.together.clear();
-  for (double sum = 0; std::ssize(draw.together) < rows;)
-    draw.together.push_back(sum += probability(static_cast<int>(draw.together.size())));
+  draw.cumulative.clear();
+  for (double sum = 0; std::ssize(draw.cumulative) < rows;)
+    draw.cumulative.push_back(sum += probability(static_cast<int>(draw.cumulative.size())));
   const auto high = static_cast<double>(static_cast<float>(draw.removes() ? share(0) : probability(0)));
   const double limit = std::min(1.0, viz::round_limit(high));
   const viz::Color muted = c.theme->text_muted;
@@ -215,7 +215,7 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   list.bar("probability", 8, c.theme->accent.with_alpha(110), probability,
            {.file = "probability", .digits = 4, .scientific = 0.001, .high = limit, .axis = true});
   const int probabilities = list.last();
-  list.number("cumulative", 5, draw.together, {.file = "together", .digits = 4});
+  list.number("cumulative", 5, draw.cumulative, {.file = "together", .digits = 4});
   list.text("removed by", 3, [&draw](int rank) { return std::string(removed_by(draw, rank)); },
             {.file = "removed by", .color = muted, .hidden = !draw.removes()});
   list.bar("drawn with", 7, c.theme->accent, share,
@@ -247,7 +247,7 @@ Picture build(const ViewContext& c) {
   const bool has_table = list.lay_out(l.rows);
   if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return too_small(c, "for the table");
   if (has_table) {  // what is less probable than the last row that shows
-    const double shown = static_cast<double>(static_cast<float>(draw->together[list.layout().rows.back()]));
+    const double shown = static_cast<double>(static_cast<float>(draw->cumulative[list.layout().rows.back()]));
     list.table.footer.front().back().text = viz::fixed_number(std::max(0.0, 1 - shown), 4);
   }
   Picture picture = blank(c);
@@ -280,7 +280,7 @@ Table table(const ViewContext& c) {
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto draw = draw_of(c);
   const int id = draw ? token_of(*draw, region_of(picture, hit)) : -1;
-  return id < 0 ? ViewActions{} : go_on(c, *draw->next, id);
+  return id < 0 ? ViewActions{} : continue_with(c, *draw->next, id);
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -303,18 +303,18 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// Takes the token that the number draws.
+/// Appends the token that is drawn.
 ViewActions draw_one(const ViewContext& c, int) {
   const auto draw = c.run ? draw_of(c) : std::nullopt;
   if (!draw) return {};
-  return go_on(c, *draw->next, draw->drawn);
+  return continue_with(c, *draw->next, draw->drawn);
 }
 
 float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Table table;
   table.footer.resize(1);
-  table.rows = kUsualRows;
+  table.rows = kDefaultRows;
   if (const auto draw = c.run ? draw_of(c) : std::nullopt) table.rows = row_count(*draw);
   return below_title(c).y + 2 * (words_height(style) + bar_height_of(style) + 4 * style.unit()) +
          link_height(style) + viz::table_height(table, style) + margin(c) + 1;

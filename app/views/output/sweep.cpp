@@ -61,7 +61,7 @@ const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
 
 // ---- the question ----
 
-/// None while it is not known yet.
+/// By::none until it is known.
 TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
   if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
   const int last = c.run ? c.run->run->config.vocab_size - 1 : kMostIds;
@@ -147,7 +147,7 @@ std::string with_sign(double value) {
 
 // ---- the numbers ----
 
-/// Of each cell, layer by layer, what the change makes of the metric; NaN where it is not known.
+/// The metric's difference in each cell, layer by layer; NaN where it is not known.
 std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
   std::vector<float> values;
   for (int layer = 0; layer < sweep.layers; ++layer)
@@ -170,7 +170,7 @@ viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::ve
   return viz::robust_scale(viz::Matrix::row(others), 0, range);
 }
 
-/// The strongest of the known ones.
+/// The strongest difference so far.
 std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
   double most = 0;
   std::string name;
@@ -194,7 +194,7 @@ std::string words_under(const ViewContext& c, const Sweep& sweep) {
 
 // ---- the drawing ----
 
-/// Cells that are not there yet are the page.
+/// Cells that are not known yet show the background.
 void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
@@ -211,15 +211,15 @@ void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, c
 
 /// Whether the run has a cell's change, alone or painted together with others, beside which each cell is
 /// read.
-bool is_made(const ViewContext& c, const model::Edits& cell) {
+bool is_applied(const ViewContext& c, const model::Edits& cell) {
   return !cell.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-    const EditList made{.edits = {{edit, true}}};
-    return with_painted(made, cell.front()) == made;
+    const EditList applied{.edits = {{edit, true}}};
+    return with_painted(applied, cell.front()) == applied;
   });
 }
 
-/// A dot in a corner of the cell.
-void mark_made(Picture& picture, const ViewContext& c, const viz::Rect& cell) {
+/// Draws a dot in a corner of the cell.
+void mark_applied(Picture& picture, const ViewContext& c, const viz::Rect& cell) {
   const float size = std::clamp(0.2F * std::min(cell.w, cell.h), 2.F, 0.5F * c.font_size);
   const viz::Rect dot{cell.right() - 1.7F * size, cell.y + 0.7F * size, size, size};
   const float ring = 0.25F * size;
@@ -256,12 +256,12 @@ Picture build(const ViewContext& c) {
   map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
   map.cells.scale = scale_of(c, *sweep, values);
   std::vector<std::uint8_t> nothing;  // to patch from
-  std::vector<std::pair<int, int>> made;
+  std::vector<std::pair<int, int>> applied;
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
       const model::Edits cell = question.edits(layer, column);
       nothing.push_back(cell.empty() ? 1 : 0);
-      if (is_made(c, cell)) made.emplace_back(layer, column);
+      if (is_applied(c, cell)) applied.emplace_back(layer, column);
     }
   map.cells.masked = nothing;
   map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
@@ -277,11 +277,11 @@ Picture build(const ViewContext& c) {
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
   if (sweep->known_count() < std::ssize(sweep->known)) cover_unknown(picture, c, *sweep, grid);
-  for (const auto& [layer, column] : made) mark_made(picture, c, grid.cell_rect(layer, column));
+  for (const auto& [layer, column] : applied) mark_applied(picture, c, grid.cell_rect(layer, column));
   const int marked = over_heads(c) ? c.selection.head : c.selection.key;
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
-  const std::string words = words_under(c, *sweep) + (made.empty() ? "" : "   • changed already");
+  const std::string words = words_under(c, *sweep) + (applied.empty() ? "" : "   • changed already");
   viz::add_label(picture.scene, style, words,
                  {area.x, std::min(area.bottom(), grid.rect.bottom() + line / 2) + line}, style.small(),
                  c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
@@ -290,7 +290,7 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// The answer, where the cell under the mouse is one of it.
+/// The answer; null while there is none, or where the hit is not one of its cells.
 std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit) {
   if (!c.run) return nullptr;
   const SweepOf question = question_of(c);
@@ -305,9 +305,9 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
   return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
 }
 
-/// Pulling the mouse over cells makes the changes of all of them, whatever the sweep says by now.
-ViewActions pulled_over(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
-                        const Gesture& gesture) {
+/// Dragging over cells applies the edits of all of them, whether or not the sweep knows them yet.
+ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
+                          const Gesture& gesture) {
   const SweepOf question = question_of(c);
   if (!has_source(question) || !can_change(c)) return {};
   const model::Config& config = c.run->run->config;
@@ -323,7 +323,7 @@ ViewActions pulled_over(const ViewContext& c, const Picture& picture, const viz:
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
-  if (hit != nullptr && gesture.kind == Gesture::Kind::drag) return pulled_over(c, picture, *hit, gesture);
+  if (hit != nullptr && gesture.kind == Gesture::Kind::drag) return edits_of_drag(c, picture, *hit, gesture);
   if (hit == nullptr || !sweep_at(c, *hit)) return {};
   if (gesture.kind == Gesture::Kind::double_click) {
     const model::Edits edits = question_of(c).edits(hit->row, gesture.modifiers.shift ? kWholeRow : hit->col);
@@ -377,7 +377,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
-/// A row for each change that is known.
+/// A row for each cell that is known.
 Table table(const ViewContext& c) {
   const SweepOf question = question_of(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;

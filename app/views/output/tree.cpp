@@ -47,11 +47,11 @@ const auto kShift = make_option<double>(
      .control = Control::none});
 
 constexpr int kGuesses = 10;
-constexpr std::size_t kMostNodes = 3000;  // what was tried longest ago does not show then
+constexpr std::size_t kMostNodes = 3000;  // the oldest tries are left out then
 constexpr int kTokensInTip = 12;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Where a word of the tree comes from, what counts most first.
+/// Where a token of the tree comes from, the most important first.
 enum class Source { prompt, tried, drawn, guess };
 
 struct Node {
@@ -61,13 +61,13 @@ struct Node {
   Source source = Source::guess;
 };
 
-/// All texts that begin like the prompt, and what may follow it.
+/// All texts that begin like the prompt, and possible continuations.
 struct Tree {
   std::vector<Node> nodes;  ///< parents before children, these by falling probability; the first is the root
   int root_tokens = 0;      ///< of the prompt that the root stands for
   int end = 0;              ///< node where the prompt ends
   int drawn = 0;            ///< texts
-  bool full = false;        ///< nothing fits behind the prompt any more
+  bool full = false;        ///< the context is full
 
   /// The nodes from the root, which is not one of them, to a node.
   std::vector<int> path_to(int node) const {
@@ -78,23 +78,19 @@ struct Tree {
 };
 
 /// Adds texts to a tree's nodes.
-class Planter {
- public:
-  explicit Planter(std::vector<Node>& nodes) : nodes_(nodes) {}
+struct Planter {
+  std::vector<Node>& nodes;
+  std::map<std::pair<int, int>, int> children = {};  ///< of a node, by their token
 
-  /// The child of a node with a token, which it gets where it has none; what is known of it is joined.
+  /// A node's child with a token, added where there is none; merges what is known of it.
   int step(int from, int id, double probability, Source source) {
-    const auto [at, is_new] = children_.try_emplace({from, id}, static_cast<int>(nodes_.size()));
-    if (is_new) nodes_.push_back({id, from, probability, source});
-    Node& node = nodes_[at->second];
+    const auto [at, is_new] = children.try_emplace({from, id}, static_cast<int>(nodes.size()));
+    if (is_new) nodes.push_back({id, from, probability, source});
+    Node& node = nodes[at->second];
     node.source = std::min(node.source, source);
     if (std::isnan(node.probability)) node.probability = probability;
     return at->second;
   }
-
- private:
-  std::vector<Node>& nodes_;
-  std::map<std::pair<int, int>, int> children_;
 };
 
 /// In the order of the drawing: a text from its first token to its last, the most probable first.
@@ -137,7 +133,7 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   for (const Tried* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->begun);
   tree.nodes.push_back(
       {prompt[static_cast<std::size_t>(tree.root_tokens) - 1], -1, kUnknown, Source::prompt});
-  Planter planter(tree.nodes);
+  Planter planter{tree.nodes};
   const auto first = static_cast<std::size_t>(tree.root_tokens);
   for (std::size_t i = first; i < prompt.size(); ++i)
     tree.end = planter.step(tree.end, prompt[i], kUnknown, Source::prompt);
@@ -174,7 +170,7 @@ std::optional<Tree> tree_of(const ViewContext& c) {
 
 // ---- the drawing ----
 
-/// The end of the prompt that the root stands for, as much of it as fits.
+/// As much of the end of the root's text as fits.
 std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   const viz::Style style = style_of(c);
   std::string words;
@@ -199,23 +195,10 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
     n.label = i == 0 ? root_label(c, tree, root_room) : label_of(c, node.id);
     if (!std::isnan(node.probability)) n.number = percent(node.probability);
     n.text = theme.text;
-    switch (node.source) {
-      case Source::prompt:
-        n.fill = n.line = theme.accent;
-        n.text = theme.on_accent;
-        break;
-      case Source::tried:
-        n.fill = theme.raised;
-        n.outline = n.line = theme.text_muted;
-        break;
-      case Source::drawn:
-        n.outline = n.line = theme.text_muted.with_alpha(150);
-        break;
-      case Source::guess:
-        n.text = theme.text_muted;
-        n.line = theme.text_muted.with_alpha(110);
-        break;
-    }
+    if (node.source == Source::prompt) n.fill = n.line = theme.accent, n.text = theme.on_accent;
+    if (node.source == Source::tried) n.fill = theme.raised, n.outline = n.line = theme.text_muted;
+    if (node.source == Source::drawn) n.outline = n.line = theme.text_muted.with_alpha(150);
+    if (node.source == Source::guess) n.text = theme.text_muted, n.line = theme.text_muted.with_alpha(110);
     n.line_width =
         1 + (std::isnan(node.probability) ? 0.5F : 2.5F * static_cast<float>(std::sqrt(node.probability)));
   }
@@ -247,12 +230,11 @@ Layout lay_out(const ViewContext& c, const Tree& tree) {
   if (l.legend) l.area.h -= legend;
   const int all = l.tree.row_count, shown = std::clamp(static_cast<int>((l.area.h + 1) / pitch), 0, all);
   l.columns = static_cast<double>(l.area.w / em);
-  const viz::Rect end = l.tree.boxes[tree.end];
   const int row = l.tree.rows[tree.end];
   const int wanted = c.options[kFirstRow] >= 0 ? c.options[kFirstRow] : row < shown ? 0 : row - shown / 4;
   l.lines = {&kFirstRow, std::clamp(wanted, 0, all - shown), shown, all, l.area};
-  // What may follow is more interesting than what came before.
-  const double to_end = static_cast<double>((end.right() - 0.4F * l.area.w) / em);
+  // Continuations are more interesting than what came before.
+  const double to_end = static_cast<double>((l.tree.boxes[tree.end].right() - 0.4F * l.area.w) / em);
   l.shift = std::clamp(c.options[kShift] >= 0 ? c.options[kShift] : to_end, 0.0, l.most_shift(em));
   l.origin = {l.area.x - static_cast<float>(l.shift) * em,
               l.area.y - static_cast<float>(l.lines.first) * pitch};
@@ -280,11 +262,11 @@ void paint_legend(Picture& picture, const ViewContext& c, const Tree& tree, cons
       if (tree.nodes[i].source == source) return entry(l.drawing.nodes[i], words);
   };
   const int seed = c.options[kSeed];
+  const std::string first = std::to_string(seed), last = std::to_string(seed + tree.drawn - 1);
   named(Source::prompt, "prompt");
   named(Source::tried, "tried before");
-  named(Source::drawn, tree.drawn > 1 ? "drawn with seeds " + std::to_string(seed) + " to " +
-                                            std::to_string(seed + tree.drawn - 1)
-                                      : "drawn with seed " + std::to_string(seed));
+  named(Source::drawn,
+        tree.drawn > 1 ? "drawn with seeds " + first + " to " + last : "drawn with seed " + first);
   named(Source::guess, "guess");
 }
 
@@ -376,7 +358,7 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-SetOption to_shift(double ems) {
+SetOption shifted_to(double ems) {
   return {&kShift, std::clamp(ems, kShift.low, kShift.high)};
 }
 
@@ -393,7 +375,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
                       l.shift,
                       l.columns,
                       static_cast<double>(l.tree.width / c.font_size),
-                      [](double ems) -> ViewActions { return {to_shift(ems)}; }});
+                      [](double ems) -> ViewActions { return {shifted_to(ems)}; }});
   return result;
 }
 
@@ -407,7 +389,7 @@ ViewActions by_wheel(const ViewContext& c, const Gesture& gesture) {
   const double most = l.most_shift(c.font_size);
   ViewActions actions;
   if (up != 0 && l.lines.all > l.lines.shown) actions.emplace_back(l.lines.from(l.lines.first - kRows * up));
-  if (left != 0 && most > 0) actions.emplace_back(to_shift(std::min(most, l.shift - kEms * left)));
+  if (left != 0 && most > 0) actions.emplace_back(shifted_to(std::min(most, l.shift - kEms * left)));
   return actions;
 }
 
