@@ -10,10 +10,14 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kPromptBytesInCaption = 60;
-
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+/// Cuts a text that has more bytes between characters. Returns whether it did.
+bool shorten(std::string& text, std::size_t most) {
+  if (text.size() <= most) return false;
+  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  std::size_t end = most;
+  while (end > 0 && end + 4 > most && is_continuation(text[end])) --end;
+  text.resize(end);
+  return true;
 }
 
 /// The prompt for a caption: shortened between characters, spaces as they are, line ends and other oddities
@@ -26,13 +30,7 @@ std::string quoted_prompt(const PromptRun& run) {
   std::string text = run.prompt.text;
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
   if (run.tokens.was_empty) return "the empty prompt";
-  bool cut = false;
-  if (text.size() > kPromptBytesInCaption) {
-    std::size_t end = kPromptBytesInCaption;
-    while (end > 0 && end + 4 > kPromptBytesInCaption && is_continuation(text[end])) --end;
-    text.resize(end);
-    cut = true;
-  }
+  const bool cut = shorten(text, 60);
   std::string shown;
   std::size_t start = 0;
   while (start <= text.size()) {
@@ -57,13 +55,10 @@ std::string subtracted(const PromptRun& run, bool of_run) {
 
 /// "L5H1.z=0; mask=none", cut where it is long.
 std::string edits_of(const model::Plan& plan) {
-  constexpr std::size_t kMost = 100;  // bytes
   std::string text;
   for (const model::Edit& edit : plan.edits()) text += (text.empty() ? "" : "; ") + edit_brief(edit);
-  if (text.size() <= kMost) return text;
-  std::size_t end = kMost;
-  while (is_continuation(text[end])) --end;
-  return text.substr(0, end) + "…";
+  if (shorten(text, 100)) text += "…";
+  return text;
 }
 
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {

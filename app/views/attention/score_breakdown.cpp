@@ -74,7 +74,8 @@ Layout lay_out(const ViewContext& c) {
     names = std::max(names, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
   names = 3 * style.unit() + std::ceil(names);
   float y = area.y;
-  if (const float spare = area.h - h.rest() - h.vectors(); spare >= 0) {
+  if (area.h >= h.rest() + h.vectors()) {
+    const float spare = area.h - h.rest() - h.vectors();
     const float x = area.x + names, w = std::min(area.w - names, widest);
     layout.q = {x, y, w, h.strip};
     layout.k = {x, layout.q.bottom(), w, h.strip};
@@ -216,9 +217,7 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
 /// For differences symmetric about zero.
 viz::ColorScale scale_of_keys(const Numbers& n) {
   if (!n.before) return viz::linear_scale(1);
-  double largest = 0;
-  for (const float change : n.of_keys)
-    if (std::isfinite(change)) largest = std::max<double>(largest, std::abs(change));
+  const float largest = viz::value_range(viz::Matrix::row(n.of_keys)).magnitude();
   return viz::diverging_scale(largest > 0 ? largest : 1);
 }
 

@@ -9,6 +9,7 @@
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
@@ -182,10 +183,7 @@ constexpr int kOtherColumn = 4;  // of the list
 
 /// The largest magnitude of the finite values; 0: none is.
 float largest(const std::vector<float>& values) {
-  float most = 0;
-  for (const float value : values)
-    if (std::isfinite(value)) most = std::max(most, std::abs(value));
-  return most;
+  return viz::value_range(viz::Matrix::row(values)).magnitude();
 }
 
 const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
