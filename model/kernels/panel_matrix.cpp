@@ -85,9 +85,8 @@ void pack_transposed(const PanelKernels& kernels, const Rows& source, const Pane
     }
     auto* bytes = reinterpret_cast<std::byte*>(converted.data());
     for (int j = 0; j < count; ++j) {
-      convert(
-          source.precision, source.at(j, k), static_cast<std::size_t>(depth), m.precision,
-          bytes + static_cast<std::size_t>(j) * static_cast<std::size_t>(depth) * element_bytes(m.precision));
+      convert(source.precision, source.at(j, k), static_cast<std::size_t>(depth), m.precision,
+              bytes + static_cast<std::size_t>(j) * depth * element_bytes(m.precision));
     }
     if (m.precision == Precision::f32) {
       transpose_bits(converted.data(), count, depth, reinterpret_cast<std::uint32_t*>(to));

@@ -118,12 +118,8 @@ void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_co
 
 }  // namespace
 
-void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y) {
-  assert(x.cols == w.weight.depth && y.cols == w.weight.cols);
-  product(x, w.weight, 0, 0, w.bias.data(), workers, y);
-}
-
-void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workers& workers, FloatRows y) {
+void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first) {
+  assert(x.cols == w.weight.depth);
   product(x, w.weight, 0, first, w.bias.data() + first, workers, y);
 }
 

@@ -11,11 +11,9 @@
 /// bit for any number of threads.
 namespace headscope::model {
 
-/// y [T, out] = x [T, in] * weight [in, out] + bias [out].
-void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y);
-
-/// The columns from `first` on, a multiple of kPanelCols, as many as y has.
-void linear_columns(ConstFloatRows x, const LinearWeights& w, int first, Workers& workers, FloatRows y);
+/// y [T, n] = x [T, in] * weight [in, out] + bias [out], of the columns from `first` on, a multiple of
+/// kPanelCols; n = y.cols.
+void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first = 0);
 
 /// y [T, n] = x [T, d] * (columns first .. first + n of w [d, cols]), with n = y.cols; first is a multiple of
 /// kPanelCols.

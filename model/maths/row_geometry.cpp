@@ -66,7 +66,7 @@ Doubles solved(Doubles gram, const Doubles& right, const std::stop_token& stop) 
 
 std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
   const int n = x.rows;
-  std::vector<float> unit(static_cast<std::size_t>(n) * static_cast<std::size_t>(x.cols));
+  std::vector<float> unit(static_cast<std::size_t>(n) * x.cols);
   for (int i = 0; i < n; ++i) {
     double squares = 0;
     for (const float v : x.row(i)) squares += static_cast<double>(v) * static_cast<double>(v);
@@ -75,7 +75,7 @@ std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
                            [&](float v) { return static_cast<float>(static_cast<double>(v) / norm); });
   }
   const Packed columns(unit.data(), true, x.cols, n);
-  std::vector<float> out(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
+  std::vector<float> out(static_cast<std::size_t>(n) * n);
   product_with_columns({unit.data(), n, x.cols, x.cols}, columns.matrix, 0, workspace.impl().workers,
                        {out.data(), n, n, n});
   for (float& v : out) v = std::isnan(v) ? v : std::clamp(v, -1.F, 1.F);

@@ -5,17 +5,17 @@
 
 namespace headscope::model {
 
-/// What edits do behind the blocks, to rows of which row i is of position first + i / depth.
+/// Edits after the last block, to rows of which row i is of position first + i / depth.
 struct EndOfPass {
   const Run* run = nullptr;  ///< null: nothing is changed
   int first = 0;
   int depth = 1;
 
-  EndOfPass from_row(int row) const {
-    return {run, first + row / depth, depth};
-  }  ///< the first of a position
+  /// For rows from `row` on, the first of its position.
+  EndOfPass from_row(int row) const { return {run, first + row / depth, depth}; }
 
-  /// A site behind the blocks; rows [n, columns], rows.row(0) is row `row`, the columns from first_col on.
+  /// Edits a site after the last block; rows [n, columns], rows.row(0) is row `row`, the columns from
+  /// first_col on.
   void apply(Site site, FloatRows rows, int row = 0, int first_col = 0) const;
 };
 

@@ -171,18 +171,16 @@ void Hooks::edit(HookPoint point, Editor editor) {
 }
 
 bool Hooks::wants(HookPoint point) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const Entry& entry) { return entry.point == point; });
+  return std::ranges::any_of(entries_, [&](const Entry& entry) { return entry.point == point; });
 }
 
 bool Hooks::edits(HookPoint point) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const Entry& entry) { return entry.editor && entry.point == point; });
+  return std::ranges::any_of(entries_,
+                             [&](const Entry& entry) { return entry.editor && entry.point == point; });
 }
 
 bool Hooks::edits() const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [](const Entry& entry) { return static_cast<bool>(entry.editor); });
+  return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.editor != nullptr; });
 }
 
 void Hooks::call(const Activation2d& a) const {

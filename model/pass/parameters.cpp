@@ -61,12 +61,10 @@ void read_parameter_rows(const Weights& weights, std::size_t index, int first, i
                          std::span<float> out) {
   assert(index < weights.parameters.size());
   const auto cols = static_cast<int>(weights.parameters[index].shape.back());
-  assert(out.size() == static_cast<std::size_t>(count) * static_cast<std::size_t>(cols));
+  assert(out.size() == static_cast<std::size_t>(count) * cols);
   const Place place = place_of(weights, index);
   if (place.panels == nullptr) {
-    std::ranges::copy(
-        place.floats.subspan(static_cast<std::size_t>(first) * static_cast<std::size_t>(cols), out.size()),
-        out.begin());
+    std::ranges::copy(place.floats.subspan(static_cast<std::size_t>(first) * cols, out.size()), out.begin());
     return;
   }
   const PanelMatrix& m = *place.panels;

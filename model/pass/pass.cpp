@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kColumnsPerLogitsBlock = 4096;  // of logits handed to hooks at a time
 
-/// Whether the last block's rows behind its keys and values, or those behind it, are wanted of all positions.
+/// Whether means need all rows of the last block, after its keys and values.
 bool needs_all_rows_at_end(const Plan& plan, const Config& config) {
   for (int site = static_cast<int>(Site::q); site <= static_cast<int>(Site::resid_post); ++site) {
     const HookPoint point{static_cast<Site>(site), config.n_layer - 1};
@@ -58,8 +58,7 @@ class Pass {
   /// Takes memory for the activations, all of it side by side, so that they share huge pages.
   void lay_out(int rows) {
     const int d = config_.n_embd;
-    const auto floats =
-        static_cast<std::size_t>(rows) * static_cast<std::size_t>(7 * d + config_.n_inner + 1);
+    const auto floats = static_cast<std::size_t>(rows) * (7 * d + config_.n_inner + 1);
     float* next = workspace_.activations.reserve(floats);
     const auto take = [&](int cols) {
       const FloatRows taken{next, rows, cols, cols};
@@ -95,7 +94,7 @@ class Pass {
 
   /// The two parts of the residual stream's beginning: tokens' rows of wte, and rows of wpe, or zeros.
   void embed(Lane& lane) {
-    const FloatRows tokens = rows_of(lane, z_), positions = rows_of(lane, branch_);  // free until then
+    const FloatRows tokens = rows_of(lane, z_), positions = rows_of(lane, branch_);  // not in use yet
     for_rows(lane.rows, [&](int i) {
       const int position = lane.first + i;
       weights_.wte.column(workers_.kernels(), lane.run->tokens[position], tokens.row(i));
@@ -158,14 +157,14 @@ class Pass {
     edit({Site::resid_mid, layer}, resid_);
   }
 
-  /// Whether all that has begun is one position, of which all is kept and no cell changed.
+  /// Whether the rows that have begun are a single one that is kept, with no edit of scores or patterns.
   bool is_one_query(int layer) const {
     if (asked_ != nullptr || active_rows() != 1) return false;
     const Plan* plan = lanes_.front().plan();
     return plan == nullptr || !plan->edits_cells(layer);
   }
 
-  /// q_, k_ and v_ of normalized_, the latter two in the lanes' pages, unless `keep_later`.
+  /// q_, k_ and v_ of normalized_; keeps them too, unless `keep_later`.
   void project(int layer, bool keep_later) {
     const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
     const HookPoint q{Site::q, layer}, k{Site::k, layer}, v{Site::v, layer};
@@ -179,18 +178,18 @@ class Pass {
       return;
     }
     const int d = config_.n_embd, first_kv = d / kPanelCols * kPanelCols;
-    linear_columns(active(normalized_), c_attn, first_kv, workers_,
-                   active(qkv_.middle_cols(first_kv, 3 * d - first_kv)));
+    linear(active(normalized_), c_attn, workers_, active(qkv_.middle_cols(first_kv, 3 * d - first_kv)),
+           first_kv);
     edit(k, k_);
     edit(v, v_);
     keep_heads(layer);
-    leave_out_what_is_not_asked();
-    linear_columns(active(normalized_), c_attn, 0, workers_, active(q_));
+    leave_out_other_positions();
+    linear(active(normalized_), c_attn, workers_, active(q_));
     edit(q, q_);
   }
 
-  /// In the last layer nobody looks at other positions than those whose logits are asked for.
-  void leave_out_what_is_not_asked() {
+  /// From here on the last layer computes only the positions whose logits are asked for.
+  void leave_out_other_positions() {
     int row = 0;
     for (Lane& lane : lanes_) {
       const int former_row = lane.row, former_first = lane.first;
@@ -318,7 +317,7 @@ class Pass {
     edit({Site::resid_post, layer}, resid_);
   }
 
-  // --- behind the blocks, for means and hooks only ---
+  // --- after the last block, for means and hooks only ---
 
   void head() {
     const HookPoint scale{Site::ln_final_scale}, normalized{Site::ln_final_normalized}, logits{Site::logits};
@@ -472,7 +471,7 @@ class Pass {
   }
   bool wants(const Lane& lane, HookPoint point) const { return hooks_want(point) || edits(lane, point); }
 
-  /// What the plans of all lanes that have begun do to their rows, then the hooks.
+  /// Applies the edits of all lanes that have begun, then calls the hooks.
   void edit(HookPoint point, FloatRows rows) {
     for (Lane& lane : active_lanes()) edit_lane(lane, point, rows_of(lane, rows));
   }

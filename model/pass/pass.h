@@ -13,7 +13,7 @@
 
 namespace headscope::model {
 
-/// Positions of one run on their way through the layers.
+/// Positions of one run that a pass computes.
 struct Lane {
   std::shared_ptr<Run> run;
   Beginning beginning;
@@ -21,26 +21,26 @@ struct Lane {
   int rows = 0;
   std::vector<std::optional<Page::ClaimedRows>> claimed =
       {};                 ///< [pages of the run]: what the pass may write
-  std::size_t index = 0;  ///< of a variant's plan
+  std::size_t index = 0;  ///< of a variant among all
   int row = 0;            ///< where its rows begin among those of all lanes: filled in by the pass
 
   const Plan* plan() const { return run->plan.get(); }
-  bool takes_final_means() const;  ///< means of what is behind the blocks are of all positions
+  bool takes_final_means() const;  ///< whether edits of the final layer norm need means over all positions
 };
 
-/// What is asked of a pass over variants of a run, of which nothing is kept.
+/// The positions whose logits are wanted of variants, whose passes keep nothing.
 struct AskedPositions {
   int first = 0;
   int count = 0;
   std::shared_ptr<PageMemory> memory;  ///< of the pages that hold the keys and values of one layer
 };
 
-/// Takes lanes through the layers together: their rows stand one below the other, those of lanes that begin
-/// earlier first, so that each step takes those from the top on that have begun. Of one lane q, k, v and
-/// resid go to the pages that it claimed, and the hooks are called; where positions are `asked`, lanes are
-/// variants of options.clean, get pages of their own for the layer at hand, and leave out in the last layer
-/// what nobody looks at. lanes: at least one, by Beginning::order. Returns the end of the residual stream,
-/// [rows of all lanes, d_model], in the workspace's activations. Throws Stopped.
+/// Takes lanes through the layers together. Their rows are stacked, lanes that begin earlier first, so that a
+/// step works on the topmost rows: those of the lanes that have begun. Without `asked` there is one lane,
+/// whose q, k, v and resid go to the pages it claimed, and hooks are called. With `asked` the lanes are
+/// variants of options.clean: each has its own pages for the current layer only, and the last layer computes
+/// only the rows that are asked for. lanes: at least one, by Beginning::order. Returns the end of the
+/// residual stream, [rows of all lanes, d_model], in the workspace's activations. Throws Stopped.
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
                    const AskedPositions* asked, Workspace::Impl& workspace);
 

@@ -28,8 +28,7 @@ bool holds_all_heads(Site site) {
 }
 
 std::size_t place_of(HookPoint point) {
-  return static_cast<std::size_t>(in_block(point.site) ? point.layer : 0) * kSites +
-         static_cast<std::size_t>(point.site);
+  return (in_block(point.site) ? point.layer : 0) * kSites + static_cast<std::size_t>(point.site);
 }
 
 std::vector<int> slots_of(const std::vector<int>& positions) {
@@ -131,8 +130,7 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
       edits_(std::move(edits)),
       ops_(edits_.size()),
       by_point_(static_cast<std::size_t>(config.n_layer) * kSites) {
-  const std::size_t heads =
-      static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head);
+  const std::size_t heads = index(config.n_layer, 0);
   masks_.resize(heads);
   cells_.resize(heads);
   future_.resize(heads);
@@ -146,8 +144,7 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
 }
 
 std::size_t Plan::index(int layer, int head) const {
-  return static_cast<std::size_t>(layer) * static_cast<std::size_t>(config_.n_head) +
-         static_cast<std::size_t>(head);
+  return static_cast<std::size_t>(layer) * config_.n_head + head;
 }
 
 std::span<const std::size_t> Plan::ops_at(HookPoint point) const {
@@ -252,7 +249,7 @@ Means Plan::no_means() const {
     if (mean == nullptr) continue;
     const Site site = mean->at.point.site;
     means[i].resize(static_cast<std::size_t>(has_heads(site) ? config_.n_head : 1) *
-                    static_cast<std::size_t>(unit_count(config_, site)));
+                    unit_count(config_, site));
   }
   return means;
 }
@@ -300,12 +297,12 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
   const Site site = piece.point.site;
   const Source& source = *ops_[op].source;
   const bool own_part = has_heads(site) && !holds_all_heads(site);
-  const std::vector<float>& part = source.parts[own_part ? static_cast<std::size_t>(piece.head) : 0];
+  const std::vector<float>& part = source.parts[own_part ? piece.head : 0];
   /// The source's row for a position; empty: it does not go so far.
   const auto row_for = [&](int position) -> std::span<const float> {
     const int from = patch.positions.empty() ? position : patch.positions[ops_[op].slots[position]];
     if (from >= source.rows) return {};
-    return std::span(part).subspan(static_cast<std::size_t>(from) * static_cast<std::size_t>(source.columns),
+    return std::span(part).subspan(static_cast<std::size_t>(from) * source.columns,
                                    static_cast<std::size_t>(source.columns));
   };
   if (!is_of_cells(site)) {
@@ -330,13 +327,12 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
 void Plan::find_mean(std::size_t op, const Activation2d& piece, Means& means) const {
   const auto* mean = std::get_if<SetMean>(&edits_[op]);
   if (mean == nullptr) return;
-  const std::size_t width = static_cast<std::size_t>(unit_count(config_, piece.point.site));
-  const std::size_t first =
-      holds_all_heads(piece.point.site) ? 0 : static_cast<std::size_t>(piece.head) * width;
+  const int first =
+      holds_all_heads(piece.point.site) ? 0 : piece.head * unit_count(config_, piece.point.site);
   for (int col = 0; col < piece.cols; ++col) {
     double sum = 0;
     for (int i = 0; i < piece.rows; ++i) sum += static_cast<double>(piece.row(i)[col]);
-    means[op][first + static_cast<std::size_t>(col)] = static_cast<float>(sum / piece.rows);
+    means[op][first + col] = static_cast<float>(sum / piece.rows);
   }
 }
 

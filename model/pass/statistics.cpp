@@ -117,8 +117,8 @@ class Sweep {
         normalized_(rows),
         next_ids_(std::move(targets)),
         next_logits_(static_cast<std::size_t>(count_), std::numeric_limits<float>::quiet_NaN()),
-        parts_(static_cast<std::size_t>(count_) * static_cast<std::size_t>(part_count())),
-        best_(static_cast<std::size_t>(count_) * static_cast<std::size_t>(workers_.threads()),
+        parts_(static_cast<std::size_t>(count_) * part_count()),
+        best_(static_cast<std::size_t>(count_) * workers_.threads(),
               BestGuesses(std::min(top, weights.config.vocab_size))) {
     workers_.reserve_scratch(product_scratch() + static_cast<std::size_t>(count_) * kPanelCols);
   }
@@ -223,9 +223,8 @@ class Sweep {
     const RowKernels& kernels = workers_.kernels().rows;
     const ExpSum sum = exp_sum(kernels, logits);
     part.total.add(sum);
-    const auto at = static_cast<std::size_t>(i);
-    if (next_ids_[at] >= 0)
-      part.before += count_before(kernels, logits, first_id, next_ids_[at], next_logits_[at]);
+    if (next_ids_[i] >= 0)
+      part.before += count_before(kernels, logits, first_id, next_ids_[i], next_logits_[i]);
     if (!best.may_take(sum.largest)) return;
     for (std::size_t j = 0; j < logits.size(); ++j)
       best.offer({first_id + static_cast<int>(j), logits[j], 0});
@@ -298,7 +297,7 @@ std::vector<LensReading> read_lens(const Weights& weights, std::span<const float
   const int d_model = weights.config.n_embd, positions = static_cast<int>(targets.size());
   const int at_once = std::max(1, kPositionsPerSweep / depth);
   std::vector<LensReading> result;
-  result.reserve(static_cast<std::size_t>(positions) * static_cast<std::size_t>(depth));
+  result.reserve(static_cast<std::size_t>(positions) * depth);
   for (int done = 0; done < positions; done += at_once) {
     if (stop.stop_requested()) throw Stopped();
     const int n = std::min(at_once, positions - done) * depth;
@@ -321,7 +320,7 @@ double log_sum_exp(std::span<const float> logits) {
 }
 
 std::vector<Guess> largest_logits(std::span<const float> logits, int count) {
-  BestGuesses best(static_cast<int>(std::min(logits.size(), static_cast<std::size_t>(std::max(count, 0)))));
+  BestGuesses best(std::min(static_cast<int>(logits.size()), count));
   for (std::size_t i = 0; i < logits.size(); ++i) best.offer({static_cast<int>(i), logits[i], 0});
   return std::move(best).sorted();
 }

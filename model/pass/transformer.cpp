@@ -91,9 +91,9 @@ class RecordedSources {
     source->columns = is_of_cells(site)
                           ? source->rows
                           : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
-    source->parts.resize(by_head ? static_cast<std::size_t>(config.n_head) : 1);
+    source->parts.resize(by_head ? config.n_head : 1);
     for (std::vector<float>& part : source->parts)
-      part.resize(static_cast<std::size_t>(source->rows) * static_cast<std::size_t>(source->columns),
+      part.resize(static_cast<std::size_t>(source->rows) * source->columns,
                   site == Site::attn_scores ? -std::numeric_limits<float>::infinity() : 0.0F);
   }
 
@@ -134,7 +134,7 @@ class RecordedSources {
   }
 
   static void put(const ConstActivation2d& piece, Plan::Source& into) {
-    std::vector<float>& part = into.parts[into.parts.size() > 1 ? static_cast<std::size_t>(piece.head) : 0];
+    std::vector<float>& part = into.parts[into.parts.size() > 1 ? piece.head : 0];
     for (int i = 0; i < piece.rows; ++i)
       std::ranges::copy(
           piece.row(i),
@@ -204,7 +204,7 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
   Workers& workers = workspace.impl().workers;
   AttentionOutput output;
   output.z.resize(d_model);
-  output.results.resize(static_cast<std::size_t>(n_head) * static_cast<std::size_t>(d_model));
+  output.results.resize(static_cast<std::size_t>(n_head) * d_model);
   output.out.resize(d_model);
   const FloatRows z{output.z.data(), 1, d_model, d_model},
       results{output.results.data(), n_head, d_model, d_model};
@@ -313,7 +313,7 @@ std::vector<PositionStatistics> Transformer::statistics(const Run& run, int firs
 AttentionStages Transformer::attention(const Run& run, int layer, int head) const {
   check_head(run.config, layer, head);
   const int length = run.length();
-  const auto cells = static_cast<std::size_t>(length) * static_cast<std::size_t>(length);
+  const auto cells = static_cast<std::size_t>(length) * length;
   AttentionStages stages;
   stages.length = length;
   stages.scores.resize(cells);

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 #include "model/files/error.h"
@@ -20,8 +19,10 @@ namespace {
 
 using testing::Activations;
 using ::testing::HasSubstr;
+using testing::kept_values;
 using testing::message_of;
 using testing::ReferenceGpt2;
+using testing::same_bits;
 using testing::Tensor;
 
 /// [pos or query][units or keys] of one head of a recorded activation.
@@ -78,34 +79,11 @@ class InterventionsTest : public ::testing::Test {
 
   /// Every activation of a pass.
   Activations record(std::span<const int> ids, const std::shared_ptr<const Plan>& plan, Hooks hooks = {}) {
-    const auto length = static_cast<int>(ids.size());
-    Activations all;
-    for (const HookPoint point : all_hook_points(config())) {
-      if (point.site == Site::result && !(plan && plan->edits(point)) && !hooks.edits(point)) continue;
-      Tensor& tensor = all[hook_name(point)];
-      tensor.shape = hook_shape(config(), point, length);
-      std::size_t count = 1;
-      for (const auto extent : tensor.shape) count *= static_cast<std::size_t>(extent);
-      tensor.values.assign(count, point.site == Site::attn_scores ? -kInfinity : 0);
-      hooks.watch(point, [&tensor, point, this](const ConstActivation2d& piece) {
-        const std::int64_t keys = tensor.shape[is_of_cells(point.site) ? 1 : 0];
-        for (int i = 0; i < piece.rows; ++i) {
-          std::int64_t at = static_cast<std::int64_t>(piece.first_pos + i) * piece.cols;
-          if (is_of_cells(point.site)) at = (piece.head * keys + piece.first_pos + i) * keys;
-          if (point.site == Site::result)
-            at = (static_cast<std::int64_t>(piece.first_pos + i) * kHeads + piece.head) * kWidth;
-          if (point.site == Site::logits)
-            at = static_cast<std::int64_t>(piece.first_pos + i) * kVocabulary + piece.first_col;
-          std::ranges::copy(piece.row(i), tensor.values.begin() + at);
-        }
-      });
-    }
-    ForwardOptions options;
-    options.plan = plan;
-    options.hooks = &hooks;
-    options.chunk = 256;
-    transformer_->forward(ids, workspace_, options);
-    return all;
+    std::vector<HookPoint> points = all_hook_points(config());
+    std::erase_if(points, [&](HookPoint point) {
+      return point.site == Site::result && !(plan && plan->edits(point)) && !hooks.edits(point);
+    });
+    return testing::record(*transformer_, ids, workspace_, points, 256, plan, std::move(hooks));
   }
 
   SourceValues source_of(const Edit& what) {
@@ -145,23 +123,18 @@ class InterventionsTest : public ::testing::Test {
     for (const auto& [name, tensor] : expected) {
       const Tensor& other = found.at(name);
       ASSERT_EQ(tensor.shape, other.shape);
-      EXPECT_EQ(std::memcmp(tensor.values.data(), other.values.data(), tensor.values.size() * sizeof(float)),
-                0)
-          << name;
+      EXPECT_TRUE(same_bits(tensor.values, other.values)) << name;
     }
   }
 
   /// All that is asked of a run is what the pass had.
   void expect_answers_of(const model::Run& found, const Activations& pass) {
     const int length = found.length();
-    const auto same = [](std::span<const float> a, std::span<const float> b) {
-      return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-    };
     const auto row = [&](const std::string& name, int pos, int width) {
       return std::span(pass.at(name).values).subspan(pos * width, static_cast<std::size_t>(width));
     };
     const std::vector<float> logits = testing::all_logits(*transformer_, found, workspace_);
-    EXPECT_TRUE(same(logits, pass.at("logits").values)) << "logits";
+    EXPECT_TRUE(same_bits(logits, pass.at("logits").values)) << "logits";
     const auto statistics = transformer_->statistics(found, 0, length, 3, workspace_);
     std::vector<float> ends;
     std::vector<int> answers;
@@ -182,11 +155,11 @@ class InterventionsTest : public ::testing::Test {
     for (int layer = 0; layer < kLayers; ++layer) {
       const std::string block = "blocks." + std::to_string(layer) + ".";
       for (int pos = 0; pos < length; ++pos) {
-        EXPECT_TRUE(same(found.resid(layer, pos), row(block + "hook_resid_pre", pos, kWidth)))
+        EXPECT_TRUE(same_bits(found.resid(layer, pos), row(block + "hook_resid_pre", pos, kWidth)))
             << layer << " " << pos;
         const AttentionOutput out = transformer_->attention_output(found, layer, pos, workspace_);
-        EXPECT_TRUE(same(out.z, row(block + "attn.hook_z", pos, kWidth))) << "z " << layer << " " << pos;
-        EXPECT_TRUE(same(out.out, row(block + "hook_attn_out", pos, kWidth)))
+        EXPECT_TRUE(same_bits(out.z, row(block + "attn.hook_z", pos, kWidth))) << "z " << layer << " " << pos;
+        EXPECT_TRUE(same_bits(out.out, row(block + "hook_attn_out", pos, kWidth)))
             << "attn_out " << layer << " " << pos;
       }
       for (int head = 0; head < kHeads; ++head) {
@@ -197,13 +170,14 @@ class InterventionsTest : public ::testing::Test {
               .subspan(static_cast<std::size_t>(head) * cells, cells);
         };
         const AttentionStages stages = transformer_->attention(found, layer, head);
-        EXPECT_TRUE(same(stages.masked, in_pass("attn.hook_attn_scores")))
+        EXPECT_TRUE(same_bits(stages.masked, in_pass("attn.hook_attn_scores")))
             << "scores " << layer << " " << head;
-        EXPECT_TRUE(same(stages.pattern, in_pass("attn.hook_pattern"))) << "pattern " << layer << " " << head;
+        EXPECT_TRUE(same_bits(stages.pattern, in_pass("attn.hook_pattern")))
+            << "pattern " << layer << " " << head;
         for (int query = 0; query < length; ++query) {
           const AttentionRow steps = transformer_->attention_row(found, layer, head, query);
-          EXPECT_TRUE(same(steps.weights,
-                           in_pass("attn.hook_pattern").subspan(query * length, steps.weights.size())));
+          EXPECT_TRUE(same_bits(steps.weights,
+                                in_pass("attn.hook_pattern").subspan(query * length, steps.weights.size())));
         }
       }
     }
@@ -211,8 +185,8 @@ class InterventionsTest : public ::testing::Test {
       const auto& all = pass.at("blocks." + std::to_string(heads[index].layer) + ".attn.hook_pattern").values;
       for (int i = 0; i < rows.rows; ++i)
         EXPECT_TRUE(
-            same(rows.row(i), std::span(all).subspan((heads[index].head * length + first + i) * length,
-                                                     static_cast<std::size_t>(length))));
+            same_bits(rows.row(i), std::span(all).subspan((heads[index].head * length + first + i) * length,
+                                                          static_cast<std::size_t>(length))));
     });
   }
 
@@ -260,39 +234,22 @@ class InterventionsTest : public ::testing::Test {
 
   /// Whatever is taken from elsewhere, the run is the same to the bit.
   void expect_same_with_reuse(std::span<const int> ids, const std::shared_ptr<const Plan>& changed) {
-    const auto expected = kept(*run(ids, changed));
+    const auto expected = kept_values(*run(ids, changed));
     const auto clean = run(ids, nullptr);
-    const auto clean_kept = kept(*clean);
+    const auto clean_kept = kept_values(*clean);
     const auto part = run(ids.first(ids.size() - 2), changed);
     const auto other = run(ids, plan({ScaleValues{{{Site::mlp_out, 2}, {}, {4}, {}}, 3}}));
     for (const model::Run* base :
          {static_cast<const model::Run*>(nullptr), clean.get(), part.get(), other.get()})
       for (const model::Run* unchanged : {static_cast<const model::Run*>(nullptr), clean.get()})
         for (const int chunk : {1, 5, 128})
-          EXPECT_EQ(kept(*run(ids, changed, base, unchanged, chunk)), expected)
+          EXPECT_EQ(kept_values(*run(ids, changed, base, unchanged, chunk)), expected)
               << (base == nullptr       ? "no base"
                   : base == clean.get() ? "clean"
                   : base == part.get()  ? "part"
                                         : "other")
               << (unchanged == nullptr ? "" : ", layers of the clean run") << ", chunk " << chunk;
-    EXPECT_EQ(kept(*clean), clean_kept) << "it belongs to others";
-  }
-
-  static std::vector<float> kept(const model::Run& of) {
-    std::vector<float> values;
-    const auto append = [&](std::span<const float> row) {
-      values.insert(values.end(), row.begin(), row.end());
-    };
-    for (int pos = 0; pos < of.length(); ++pos)
-      for (int layer = 0; layer <= kLayers; ++layer) {
-        append(of.resid(layer, pos));
-        for (int head = 0; layer < kLayers && head < kHeads; ++head) {
-          append(of.q(layer, head, pos));
-          append(of.k(layer, head, pos));
-          append(of.v(layer, head, pos));
-        }
-      }
-    return values;
+    EXPECT_EQ(kept_values(*clean), clean_kept) << "it belongs to others";
   }
 
   void expect_right(const Edits& list, const std::vector<int>& ids, bool has_effect = true) {
@@ -398,7 +355,7 @@ TEST_F(InterventionsTest, AListIsAppliedInItsOrder) {
   expect_right(list, tokens_of(8));
   Edits turned = list;
   std::swap(turned[0], turned[1]);
-  EXPECT_NE(kept(*run(tokens_of(8), plan(list))), kept(*run(tokens_of(8), plan(turned))));
+  EXPECT_NE(kept_values(*run(tokens_of(8), plan(list))), kept_values(*run(tokens_of(8), plan(turned))));
 }
 
 TEST_F(InterventionsTest, LongRunsAreTheSameInPieces) {
@@ -412,7 +369,7 @@ TEST_F(InterventionsTest, LongRunsAreTheSameInPieces) {
 TEST_F(InterventionsTest, AnEmptyListIsNoIntervention) {
   const auto found = run(tokens_of(5), plan({}));
   EXPECT_EQ(found->plan, nullptr);
-  EXPECT_EQ(kept(*found), kept(*run(tokens_of(5), nullptr)));
+  EXPECT_EQ(kept_values(*found), kept_values(*run(tokens_of(5), nullptr)));
 }
 
 // --- what is computed ---
@@ -442,7 +399,7 @@ TEST_F(InterventionsTest, GenerationGoesOnWithItsCache) {
       now = run(std::span(ids).first(length), changed, now.get());
       EXPECT_EQ(now->computed_positions, 1);
     }
-    EXPECT_EQ(kept(*now), kept(*run(ids, changed)));
+    EXPECT_EQ(kept_values(*now), kept_values(*run(ids, changed)));
   }
 }
 
@@ -453,7 +410,7 @@ TEST_F(InterventionsTest, ARunIsNoBaseForOtherInterventions) {
   EXPECT_EQ(run(ids, nullptr, ten.get())->computed_positions, 10);
   EXPECT_EQ(run(ids, off(5), ten.get())->computed_positions, 15);
   EXPECT_EQ(run(ids, off(10), ten.get())->computed_positions, 0) << "the same by value";
-  EXPECT_EQ(kept(*run(ids, nullptr, ten.get())), kept(*run(ids, nullptr)));
+  EXPECT_EQ(kept_values(*run(ids, nullptr, ten.get())), kept_values(*run(ids, nullptr)));
   const auto unmasked = run(ids, plan({SetMask{}}));
   EXPECT_EQ(run(std::span(ids).first(19), plan({SetMask{}}), unmasked.get())->computed_positions, 19)
       << "each position depends on all";
@@ -464,9 +421,9 @@ TEST_F(InterventionsTest, LayersAreTakenFromACleanRunOfTheSameTokensAlone) {
   std::vector<int> others = ids, longer = tokens_of(21);
   others[3] = (others[3] + 1) % config().vocab_size;
   const auto changed = plan({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}});
-  const auto expected = kept(*run(ids, changed));
+  const auto expected = kept_values(*run(ids, changed));
   for (const std::vector<int>& of_clean : {ids, others, longer})
-    EXPECT_EQ(kept(*run(ids, changed, nullptr, run(of_clean, nullptr).get())), expected);
+    EXPECT_EQ(kept_values(*run(ids, changed, nullptr, run(of_clean, nullptr).get())), expected);
 }
 
 TEST_F(InterventionsTest, AHiddenScoreStaysHiddenWhateverItIsMultipliedBy) {
@@ -519,7 +476,7 @@ TEST_F(InterventionsTest, WatchersSeeWhatInterventionsLeft) {
   const auto watched = transformer_->forward(ids, workspace_, options);
   EXPECT_EQ(seen, 1);
   EXPECT_EQ(watched->computed_positions, 1);
-  EXPECT_EQ(kept(*watched), kept(*base));
+  EXPECT_EQ(kept_values(*watched), kept_values(*base));
 }
 
 // --- what is refused ---

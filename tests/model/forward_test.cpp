@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
@@ -18,9 +17,12 @@ namespace {
 using testing::Activations;
 using testing::all_logits;
 using ::testing::ElementsAre;
+using testing::kept_values;
 using testing::largest_difference;
 using testing::message_of;
 using testing::record;
+using testing::same_bits;
+using ::testing::UnorderedElementsAreArray;
 
 constexpr double kTolerance = 1e-4;
 
@@ -45,11 +47,28 @@ class Forward : public ::testing::Test {
   }
 
   std::shared_ptr<const model::Run> run(std::span<const int> ids, const model::Run* base = nullptr,
-                                        int chunk = 256) {
+                                        int chunk = 256, const Hooks* hooks = nullptr, int hooked_from = 0) {
     ForwardOptions options;
     options.base = base;
     options.chunk = chunk;
+    options.hooks = hooks;
+    options.hooked_from = hooked_from;
     return transformer_->forward(ids, workspace_, options);
+  }
+
+  /// Of a run in chunks of 20 that is stopped when so much is done; `partial` gets what is finished by then.
+  static ForwardOptions stopped_at(double fraction, std::shared_ptr<const model::Run>& partial,
+                                   const model::Run* base = nullptr) {
+    const auto source = std::make_shared<std::stop_source>();
+    ForwardOptions options;
+    options.base = base;
+    options.chunk = 20;
+    options.stop = source->get_token();
+    options.partial = &partial;
+    options.progress = [=](double done, const char*) {
+      if (done >= fraction) source->request_stop();
+    };
+    return options;
   }
 
   void expect_same_results(const model::Run& expected, const model::Run& found) {
@@ -68,27 +87,11 @@ class Forward : public ::testing::Test {
 
 std::shared_ptr<const Transformer> Forward::shared_;
 
-std::vector<float> kept(const model::Run& run) {
-  std::vector<float> values;
-  for (int pos = 0; pos < run.length(); ++pos) {
-    for (int layer = 0; layer <= run.config.n_layer; ++layer) {
-      const auto append = [&](std::span<const float> row) {
-        values.insert(values.end(), row.begin(), row.end());
-      };
-      append(run.resid(layer, pos));
-      if (layer == run.config.n_layer) continue;
-      for (int head = 0; head < run.config.n_head; ++head) {
-        append(run.q(layer, head, pos));
-        append(run.k(layer, head, pos));
-        append(run.v(layer, head, pos));
-      }
-    }
-  }
-  return values;
-}
-
-bool same_bits(std::span<const float> a, std::span<const float> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+/// Appends what comes by at a point, row by row.
+void watch_rows(Hooks& hooks, HookPoint point, std::vector<float>& into) {
+  hooks.watch(point, [&into](const ConstActivation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i) into.insert(into.end(), piece.row(i).begin(), piece.row(i).end());
+  });
 }
 
 TEST_F(Forward, WhatIsAskedOfAPositionBehindTheRunIsRefused) {
@@ -136,10 +139,10 @@ TEST_F(Forward, IsTheSameToTheBitForAnyNumberOfThreads) {
       Workspace workspace(threads);
       const auto found = transformer_->forward(ids, workspace);
       if (threads == 1) {
-        values = kept(*found);
+        values = kept_values(*found);
         logits = all_logits(*transformer_, *found, workspace);
       }
-      EXPECT_TRUE(same_bits(values, kept(*found)));
+      EXPECT_TRUE(same_bits(values, kept_values(*found)));
       EXPECT_TRUE(same_bits(logits, all_logits(*transformer_, *found, workspace)));
     }
   }
@@ -148,11 +151,11 @@ TEST_F(Forward, IsTheSameToTheBitForAnyNumberOfThreads) {
 TEST_F(Forward, AWorkspaceServesModelsAndLengthsInAnyOrder) {
   const auto other = Transformer::load(testing::golden_folder("wide"));
   const std::vector<int> ids = tokens(100);
-  const std::vector<float> expected = kept(*run(ids));
+  const std::vector<float> expected = kept_values(*run(ids));
   const std::vector<int> few = {1, 2, 3};
   other->forward(few, workspace_);
   run(few);
-  EXPECT_TRUE(same_bits(expected, kept(*run(ids))));
+  EXPECT_TRUE(same_bits(expected, kept_values(*run(ids))));
 }
 
 // --- reuse ---
@@ -180,35 +183,36 @@ TEST_F(Forward, AChangedTokenComputesThePositionsFromItOn) {
     SCOPED_TRACE(changed);
     const std::vector<int> before = tokens(150), after = tokens(150, 1, changed);
     const auto base = run(before);
-    const std::vector<float> base_values = kept(*base);
+    const std::vector<float> base_values = kept_values(*base);
     const auto found = run(after, base.get());
     EXPECT_EQ(found->computed_positions, 150 - changed);
     for (std::size_t page = 0; page < 3; ++page) {
       EXPECT_EQ(found->pages[page] == base->pages[page],
                 static_cast<int>(page + 1) * Page::kPositions <= changed);
     }
-    EXPECT_TRUE(same_bits(kept(*run(after)), kept(*found)));  // as if it had all been computed anew
-    EXPECT_TRUE(same_bits(base_values, kept(*base)));         // what others hold never changes
+    EXPECT_TRUE(
+        same_bits(kept_values(*run(after)), kept_values(*found)));  // as if it had all been computed anew
+    EXPECT_TRUE(same_bits(base_values, kept_values(*base)));        // what others hold never changes
     const std::size_t reused = base_values.size() / 150 * static_cast<std::size_t>(changed);
-    const std::vector<float> found_values = kept(*found);
+    const std::vector<float> found_values = kept_values(*found);
     EXPECT_TRUE(same_bits(std::span(base_values).first(reused), std::span(found_values).first(reused)));
   }
 }
 
 TEST_F(Forward, OnlyOneOfTwoRunsGoesOnInTheBasesPage) {
   const auto base = run(tokens(10));
-  const std::vector<float> base_values = kept(*base);
+  const std::vector<float> base_values = kept_values(*base);
   const std::vector<int> one = tokens(20), two = tokens(20, 1, 10);
   const auto first = run(one, base.get());
-  const std::vector<float> first_values = kept(*first);
+  const std::vector<float> first_values = kept_values(*first);
   const auto second = run(two, base.get());
   EXPECT_EQ(first->pages[0], base->pages[0]);
   EXPECT_NE(second->pages[0], base->pages[0]);
   EXPECT_EQ(second->computed_positions, 10);
   expect_same_results(*run(one), *first);
   expect_same_results(*run(two), *second);
-  EXPECT_TRUE(same_bits(base_values, kept(*base)));
-  EXPECT_TRUE(same_bits(first_values, kept(*first)));
+  EXPECT_TRUE(same_bits(base_values, kept_values(*base)));
+  EXPECT_TRUE(same_bits(first_values, kept_values(*first)));
 }
 
 TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
@@ -219,43 +223,33 @@ TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
 
   Hooks hooks;
   hooks.edit({Site::embed}, [](const Activation2d& piece) { std::fill_n(piece.data, piece.cols, 1.0F); });
-  ForwardOptions options;
-  options.hooks = &hooks;
-  const auto changed = transformer_->forward(ids, workspace_, options);
+  const auto changed = run(ids, nullptr, 128, &hooks);
   EXPECT_TRUE(changed->edited);
   EXPECT_EQ(run(ids, changed.get())->computed_positions, 30);
 
   const auto plain = run(ids);
-  options.base = plain.get();
-  EXPECT_EQ(transformer_->forward(ids, workspace_, options)->computed_positions, 30);
+  EXPECT_EQ(run(ids, plain.get(), 128, &hooks)->computed_positions, 30);
 }
 
 TEST_F(Forward, HooksFromAPositionOnTakeWhatIsBeforeItFromTheBase) {
   const std::vector<int> ids = tokens(150);
   const auto base = run(ids);
-  const std::vector<float> base_values = kept(*base);
+  const std::vector<float> base_values = kept_values(*base);
   for (const int from : {0, 1, 63, 64, 100, 149}) {
     SCOPED_TRACE(from);
     std::vector<float> watched;
     Hooks hooks;
-    hooks.watch({Site::resid_post, 1}, [&](const ConstActivation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i)
-        watched.insert(watched.end(), piece.row(i).begin(), piece.row(i).end());
-    });
-    ForwardOptions options;
-    options.base = base.get();
-    options.hooks = &hooks;
-    options.hooked_from = from;
-    const auto found = transformer_->forward(ids, workspace_, options);
+    watch_rows(hooks, {Site::resid_post, 1}, watched);
+    const auto found = run(ids, base.get(), 128, &hooks, from);
     EXPECT_EQ(found->computed_positions, 150 - from);
-    EXPECT_TRUE(same_bits(base_values, kept(*found)));
+    EXPECT_TRUE(same_bits(base_values, kept_values(*found)));
     std::vector<float> expected;
     for (int pos = from; pos < 150; ++pos) {
       const auto row = base->resid(2, pos);
       expected.insert(expected.end(), row.begin(), row.end());
     }
     EXPECT_TRUE(same_bits(expected, watched));
-    EXPECT_TRUE(same_bits(base_values, kept(*base)));
+    EXPECT_TRUE(same_bits(base_values, kept_values(*base)));
   }
 }
 
@@ -263,15 +257,8 @@ TEST_F(Forward, HooksFromAPositionOnTakeWhatIsBeforeItFromTheBase) {
 
 TEST_F(Forward, AStoppedRunLeavesItsFinishedChunks) {
   const std::vector<int> ids = tokens(150);
-  std::stop_source source;
   std::shared_ptr<const model::Run> partial;
-  ForwardOptions options;
-  options.chunk = 20;
-  options.stop = source.get_token();
-  options.partial = &partial;
-  options.progress = [&](double fraction, const char*) {
-    if (fraction > 0.59) source.request_stop();  // in the middle of the chunk from 80 to 100
-  };
+  const ForwardOptions options = stopped_at(0.59, partial);  // in the middle of the chunk from 80 to 100
   EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
   ASSERT_NE(partial, nullptr);
   EXPECT_EQ(partial->length(), 80);
@@ -299,24 +286,12 @@ TEST_F(Forward, AStopWithinTheFirstChunkLeavesNothing) {
 TEST_F(Forward, AStopWithinTheFirstChunkBehindABaseLeavesNothing) {
   const std::vector<int> ids = tokens(150);
   const auto base = run(std::span(ids).first(100));
-  std::stop_source source;
   std::shared_ptr<const model::Run> partial;
-  ForwardOptions options;
-  options.base = base.get();
-  options.chunk = 20;
-  options.partial = &partial;
-  options.stop = source.get_token();
-  double stop_at = 0;
-  options.progress = [&](double fraction, const char*) {
-    if (fraction >= stop_at) source.request_stop();
-  };
-  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
+  EXPECT_THROW(transformer_->forward(ids, workspace_, stopped_at(0, partial, base.get())), Stopped);
   EXPECT_EQ(partial, nullptr);
 
-  source = {};
-  options.stop = source.get_token();
-  stop_at = 0.4;  // where the second chunk begins
-  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
+  const ForwardOptions second_chunk = stopped_at(0.4, partial, base.get());  // where it begins
+  EXPECT_THROW(transformer_->forward(ids, workspace_, second_chunk), Stopped);
   ASSERT_NE(partial, nullptr);
   EXPECT_EQ(partial->length(), 120);
   EXPECT_EQ(partial->computed_positions, 20);
@@ -384,18 +359,14 @@ TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
   for (const HookPoint& point : all_hook_points(transformer_->config())) {  // hook_result among them
     hooks.watch(point, [&](const ConstActivation2d&) { ++calls; });
   }
-  ForwardOptions options;
-  options.hooks = &hooks;
-  options.chunk = 50;
-  const auto hooked = transformer_->forward(ids, workspace_, options);
+  const auto hooked = run(ids, nullptr, 50, &hooks);
   EXPECT_GT(calls, 100);
-  EXPECT_TRUE(same_bits(kept(*run(ids, nullptr, 50)), kept(*hooked)));
+  EXPECT_TRUE(same_bits(kept_values(*run(ids, nullptr, 50)), kept_values(*hooked)));
 
   // So its run is as good a base as any; but what is watched is watched at every position.
   EXPECT_FALSE(hooked->edited);
   EXPECT_EQ(run(ids, hooked.get())->computed_positions, 0);
-  options.base = hooked.get();
-  EXPECT_EQ(transformer_->forward(ids, workspace_, options)->computed_positions, 130);
+  EXPECT_EQ(run(ids, hooked.get(), 50, &hooks)->computed_positions, 130);
 }
 
 TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
@@ -407,22 +378,14 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
       EXPECT_EQ(piece.rows, 4);
       EXPECT_EQ(piece.first_pos, 0);
     });
-  }
-  for (const HookPoint& point : all_hook_points(transformer_->config())) {
     const bool of_heads =
         point.site == Site::result || point.site == Site::pattern || point.site == Site::attn_scores;
     for (int head = 0; head < (of_heads ? 3 : 1); ++head) {
       expected.push_back(hook_name(point) + " " + std::to_string(head));
     }
   }
-  ForwardOptions options;
-  options.hooks = &hooks;
-  const std::vector<int> ids = tokens(4);
-  transformer_->forward(ids, workspace_, options);
-  std::vector<std::string> sorted_called = called, sorted_expected = expected;
-  std::sort(sorted_called.begin(), sorted_called.end());
-  std::sort(sorted_expected.begin(), sorted_expected.end());
-  EXPECT_EQ(sorted_called, sorted_expected);
+  run(tokens(4), nullptr, 128, &hooks);
+  EXPECT_THAT(called, UnorderedElementsAreArray(expected));
   // Scores and patterns take turns, head by head; everything else stands as in the list.
   const auto without_heads = [](std::vector<std::string> names) {
     std::erase_if(names, [](const std::string& name) {
@@ -461,31 +424,24 @@ TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
   const Activations own = record(*transformer_, ours, workspace_, {seen});
   ASSERT_FALSE(same_bits(own.at(hook_name(seen)).values, other.at(hook_name(seen)).values));
 
+  // Where row i of a piece stands in the whole tensor.
+  const auto row_of = [&](const auto& piece, int i) {
+    if (piece.point.site == Site::result) return i * config.n_head + piece.head;
+    return is_of_cells(piece.point.site) ? piece.head * 70 + i : i;
+  };
   Hooks hooks;
   for (const Site site : GetParam().put) {
-    const testing::Tensor& values = other.at(hook_name({site}));
-    hooks.edit({site}, [&, site](const Activation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i) {
-        const bool result = site == Site::result;
-        const bool square = site == Site::attn_scores || site == Site::pattern;
-        const int row = result ? i * config.n_head + piece.head : square ? piece.head * 70 + i : i;
-        std::copy_n(values.values.begin() + static_cast<std::ptrdiff_t>(row) * piece.cols, piece.cols,
-                    piece.row(i).begin());
-      }
+    hooks.edit({site}, [&, values = other.at(hook_name({site})).values](const Activation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i)
+        std::copy_n(values.data() + row_of(piece, i) * piece.cols, piece.cols, piece.row(i).data());
     });
   }
   std::vector<float> found(own.at(hook_name(seen)).values.size());
   hooks.watch(seen, [&](const ConstActivation2d& piece) {
-    const bool square = seen.site == Site::attn_scores || seen.site == Site::pattern;
-    for (int i = 0; i < piece.rows; ++i) {
-      const int row = square ? piece.head * 70 + i : i;
-      std::copy_n(piece.row(i).begin(), piece.cols,
-                  found.begin() + static_cast<std::ptrdiff_t>(row) * piece.cols);
-    }
+    for (int i = 0; i < piece.rows; ++i)
+      std::ranges::copy(piece.row(i), found.data() + row_of(piece, i) * piece.cols);
   });
-  ForwardOptions options;
-  options.hooks = &hooks;
-  transformer_->forward(ours, workspace_, options);
+  run(ours, nullptr, 128, &hooks);
   // Results that are edited are summed head by head.
   EXPECT_LE(largest_difference(found, other.at(hook_name(seen)).values),
             seen.site == Site::attn_out ? 1e-5 : 0.0);
@@ -516,18 +472,13 @@ TEST_F(Forward, AChangedScaleDividesTheNormalized) {
     for (int i = 0; i < piece.rows; ++i) piece.row(i)[0] *= 2;
   });
   std::vector<float> found;
-  hooks.watch(normalized, [&](const ConstActivation2d& piece) {
-    for (int i = 0; i < piece.rows; ++i) found.insert(found.end(), piece.row(i).begin(), piece.row(i).end());
-  });
-  ForwardOptions options;
-  options.hooks = &hooks;
-  transformer_->forward(ids, workspace_, options);
+  watch_rows(hooks, normalized, found);
+  run(ids, nullptr, 128, &hooks);
   const std::vector<float>& expected = plain.at(hook_name(normalized)).values;
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(found[i], expected[i] / 2);
 }
 
 TEST_F(Forward, AHookMayLiftTheMask) {
-  const std::vector<int> ids = tokens(9);
   Hooks hooks;
   hooks.edit({Site::attn_scores, 0}, [](const Activation2d& piece) {
     for (int i = 0; i < piece.rows; ++i) std::fill(piece.row(i).begin(), piece.row(i).end(), 0.0F);
@@ -537,17 +488,14 @@ TEST_F(Forward, AHookMayLiftTheMask) {
       for (const float weight : piece.row(i)) EXPECT_FLOAT_EQ(weight, 1.0F / 9);
     }
   });
-  std::vector<std::vector<float>> z;
-  hooks.watch({Site::z, 0}, [&](const ConstActivation2d& piece) {
-    for (int i = 0; i < piece.rows; ++i) z.emplace_back(piece.row(i).begin(), piece.row(i).end());
-  });
-  ForwardOptions options;
-  options.hooks = &hooks;
-  const auto found = transformer_->forward(ids, workspace_, options);
+  std::vector<float> z;  // [9, 12]
+  watch_rows(hooks, {Site::z, 0}, z);
+  const auto found = run(tokens(9), nullptr, 128, &hooks);
+  ASSERT_EQ(z.size(), 9U * 12);
   for (int col = 0; col < 12; ++col) {
     double mean = 0;
     for (int pos = 0; pos < 9; ++pos) mean += found->v(0, col / 4, pos)[col % 4] / 9.0;
-    for (const auto& row : z) EXPECT_NEAR(row[col], mean, 1e-5);
+    for (int pos = 0; pos < 9; ++pos) EXPECT_NEAR(z[pos * 12 + col], mean, 1e-5);
   }
 }
 

@@ -75,9 +75,9 @@ Golden read_golden(const fs::path& folder, const std::string& file) {
 }
 
 Activations record(const model::Transformer& transformer, std::span<const int> tokens,
-                   model::Workspace& workspace, const std::vector<HookPoint>& points, int chunk) {
+                   model::Workspace& workspace, const std::vector<HookPoint>& points, int chunk,
+                   const std::shared_ptr<const model::Plan>& plan, model::Hooks hooks) {
   Activations activations;
-  model::Hooks hooks;
   for (const HookPoint& point : points) {
     Tensor& whole = activations[hook_name(point)];
     whole.shape = hook_shape(transformer.config(), point, static_cast<int>(tokens.size()));
@@ -94,6 +94,7 @@ Activations record(const model::Transformer& transformer, std::span<const int> t
   model::ForwardOptions options;
   options.hooks = &hooks;
   options.chunk = chunk;
+  options.plan = plan;
   transformer.forward(tokens, workspace, options);
   return activations;
 }
@@ -119,6 +120,27 @@ std::vector<float> all_logits(const model::Transformer& transformer, const model
   std::vector<float> logits(static_cast<std::size_t>(run.length()) * vocabulary);
   transformer.logits(run, 0, run.length(), workspace, logits);
   return logits;
+}
+
+std::vector<float> kept_values(const model::Run& run) {
+  std::vector<float> values;
+  const auto append = [&](std::span<const float> row) {
+    values.insert(values.end(), row.begin(), row.end());
+  };
+  for (int pos = 0; pos < run.length(); ++pos)
+    for (int layer = 0; layer <= run.config.n_layer; ++layer) {
+      append(run.resid(layer, pos));
+      for (int head = 0; layer < run.config.n_layer && head < run.config.n_head; ++head) {
+        append(run.q(layer, head, pos));
+        append(run.k(layer, head, pos));
+        append(run.v(layer, head, pos));
+      }
+    }
+  return values;
+}
+
+bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
 double largest_difference(std::span<const float> a, std::span<const float> b) {

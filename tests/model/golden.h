@@ -32,9 +32,10 @@ std::vector<std::string> golden_names();
 /// Reads goldens.safetensors, or `file` in its place.
 Golden read_golden(const std::filesystem::path& folder, const std::string& file = "goldens.safetensors");
 
-/// Runs the model with a hook at every one of `points` and puts the pieces that come together.
+/// Runs the model with a hook at every one of `points`, after those in `hooks`, and puts the pieces together.
 Activations record(const model::Transformer& transformer, std::span<const int> tokens,
-                   model::Workspace& workspace, const std::vector<model::HookPoint>& points, int chunk = 256);
+                   model::Workspace& workspace, const std::vector<model::HookPoint>& points, int chunk = 256,
+                   const std::shared_ptr<const model::Plan>& plan = nullptr, model::Hooks hooks = {});
 
 /// Fails the test unless shapes are equal, -inf stands where and only where it is expected, and the rest
 /// differ by at most `tolerance` times the largest magnitude expected.
@@ -43,6 +44,11 @@ void expect_close(const std::string& name, const Tensor& expected, const Tensor&
 /// Logits of all positions, [length, vocab].
 std::vector<float> all_logits(const model::Transformer& transformer, const model::Run& run,
                               model::Workspace& workspace);
+
+/// All that a run keeps: of each position and layer the row of the residual stream, and q, k, v by head.
+std::vector<float> kept_values(const model::Run& run);
+
+bool same_bits(std::span<const float> a, std::span<const float> b);
 
 /// The largest |a - b|.
 double largest_difference(std::span<const float> a, std::span<const float> b);

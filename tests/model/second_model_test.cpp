@@ -9,6 +9,7 @@
 #include "model/files/error.h"
 #include "model/pass/hooks.h"
 #include "model/pass/transformer.h"
+#include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
 
@@ -42,9 +43,7 @@ class SecondModel : public ::testing::Test {
   }
 
   std::vector<float> logits_of(const model::Run& run) {
-    std::vector<float> logits(static_cast<std::size_t>(run.length() * run.config.vocab_size));
-    first_->logits(run, 0, run.length(), workspace_, logits);
-    return logits;
+    return testing::all_logits(*first_, run, workspace_);
   }
 
   std::shared_ptr<const Transformer> first_, second_;

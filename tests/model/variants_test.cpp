@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -99,7 +98,7 @@ class VariantsTest : public ::testing::Test {
     ASSERT_EQ(found.size(), plans.size());
     for (const auto& [i, logits] : found) {
       const std::vector<float> expected = alone(*clean, plans[i], first, count);
-      EXPECT_EQ(std::memcmp(logits.data(), expected.data(), expected.size() * sizeof(float)), 0)
+      EXPECT_TRUE(testing::same_bits(logits, expected))
           << "plan " << i << " at " << (plans[i] == nullptr ? "nothing" : hook_name(plans[i]->first_point()));
     }
   }
