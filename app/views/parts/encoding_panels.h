@@ -81,8 +81,8 @@ ViewActions zoom_encodings(const EncodingView& view, const ViewContext& context,
 ViewActions on_encodings(const EncodingView& view, const ViewContext& context, const Picture& picture,
                          const viz::Hit* hit, const Gesture& gesture);
 
-/// Gives a view of encodings its options, gestures, menu, and after `commands` those of the zoom; `help_whole`
-/// is of the last of them.
+/// Gives a view of encodings its options, gestures, menu, and after `commands` those of the zoom;
+/// `help_whole` is of the last of them.
 template <const EncodingView& kEncodings>
 void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_view help_whole) {
   view.options = {&kEncodings.curves, &kEncodings.zoom};
@@ -90,9 +90,8 @@ void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_vie
   view.commands.push_back({"+=-", "", "Zoom the maps", [](const ViewContext& c, int which) {
                              return c.run ? zoom_encodings(kEncodings, c, which) : ViewActions{};
                            }});
-  view.commands.push_back({"0", "Whole", help_whole, [](const ViewContext& c, int) {
-                             return show_whole(kEncodings.zoom, c.options);
-                           }});
+  view.commands.push_back({"0", "Whole", help_whole,
+                           [](const ViewContext& c, int) { return show_whole(kEncodings.zoom, c.options); }});
   view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return c.run ? on_encodings(kEncodings, c, picture, hit, gesture) : ViewActions{};
   };
