@@ -28,7 +28,7 @@ bool blank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-/// What stands after the mark that opens a line, without the blanks around it.
+/// The text after the mark at the start of a line, without surrounding blanks.
 std::string_view after_mark(std::string_view line) {
   line.remove_prefix(1);
   while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);

@@ -117,8 +117,8 @@ std::string_view no_picture_clipboard() {
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience) {
   const std::string name = clipboard.program.filename().string();
-  // The program reads the picture from memory as from a file: a pipe would need somebody who goes on writing
-  // as long as it likes, and dies when it ends early.
+  // The program reads the picture from memory as from a file: a pipe would block the writer for as long as
+  // the program likes, and raise SIGPIPE if it ends early.
   const Descriptor picture(::memfd_create("headscope picture", MFD_CLOEXEC));
   const int written = picture.number() < 0 ? errno : write_whole(picture.number(), png);
   if (written != 0) return "The picture was not copied: there is no memory for it (" + reason(written) + ").";

@@ -1,7 +1,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <sstream>

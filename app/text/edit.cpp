@@ -10,7 +10,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/// Lets the newest step take in the one that follows it, where both are one deed: a word typed, a key held
+/// Joins the next step to the newest one if both are one action: typing a word, holding a key
 /// down.
 bool joined(Edit& newest, Edit& next) {
   if (newest.kind != next.kind) return false;
@@ -69,7 +69,7 @@ void place(TextState& state, std::size_t byte, bool extend = false) {
   state.preferred_x.reset();
 }
 
-/// All that a text becomes comes through here: `range` becomes `bytes`, the cursor stands after them.
+/// Every change of the text: `range` becomes `bytes`, with the cursor after them.
 void replace(TextState& state, ByteRange range, std::string bytes, Edit::Kind kind) {
   if (range.empty() && bytes.empty()) return;
   const std::size_t end = range.begin + bytes.size();
@@ -175,7 +175,7 @@ struct Applier {
   void operator()(const Undo&) const { step(true); }
   void operator()(const Redo&) const { step(false); }
 
-  /// Takes back the newest step of the history, or does the last one again that was taken back.
+  /// Undoes the newest step of the history, or redoes the last one that was undone.
   void step(bool back) const {
     TextHistory& history = state.history;
     history.open = false;

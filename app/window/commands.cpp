@@ -1,7 +1,6 @@
 #include "app/window/commands.h"
 
 #include <algorithm>
-#include <array>
 
 namespace headscope::app {
 namespace {

@@ -104,7 +104,7 @@ fs::path left_off(const fs::path& folder) {
   return fs::is_regular_file(folder / kBefore, error) ? folder / kBefore : fs::path();
 }
 
-/// Throws std::runtime_error where a path is a folder's: its name is no file's to be.
+/// Throws std::runtime_error if a path is a folder: it needs a file name.
 void require_file_name(const fs::path& path, const std::string& example) {
   std::error_code error;
   if (!path.has_filename() || fs::is_directory(path, error))
@@ -278,7 +278,7 @@ bool Core::take_results() {
   }
   if (other_second && snapshot_->second_model->folder != options_.examples_model)
     apply(SecondOpened{snapshot_->second_model->folder});
-  // Why there is no second model stands in its row as long as it is wanted.
+  // The row of the second model says why there is none.
   const bool in_row = snapshot_->error == snapshot_->second_problem;
   const bool is_new = std::exchange(errors_seen_, snapshot_->error_count) < snapshot_->error_count;
   if (is_new && !in_row) apply(ShowMessage{snapshot_->error, true, true});

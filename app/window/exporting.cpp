@@ -1,6 +1,5 @@
 #include "app/window/exporting.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>

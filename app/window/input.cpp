@@ -64,13 +64,13 @@ class Keys {
   }
 
  private:
-  /// What of several files has been taken.
+  /// Which of several files have been taken.
   struct Dropped {
     bool model = false, second = false, session = false, list = false;
     std::filesystem::path folder = {};  ///< of the model
   };
 
-  /// False where it is one too many.
+  /// False: a file of that kind has been taken already.
   bool take(const std::filesystem::path& path, Dropped& taken) {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(path, error);
@@ -84,7 +84,7 @@ class Keys {
       return true;
     }
     if (patterns && open_patterns && !taken.second && (taken.model || (s_.second.on && s_.second.is_file))) {
-      // Where a second file is asked for, it is that.
+      // It is the second file of a comparison.
       taken.model = taken.second = true;
       if (!s_.second.on || !s_.second.is_file) add(CompareWith{true, s_.second.alignment});
       add(TypeInField{Field::second, SelectAll{}});
@@ -105,7 +105,7 @@ class Keys {
 
   void add(Action action) { out_.actions.push_back(std::move(action)); }
   void to_toolkit() { out_.to_toolkit = true; }
-  /// What has the keyboard is pressed once, however long the key is held; other keys move.
+  /// Presses the focused item once, however long the key is held, or moves the focus.
   void press(const KeyDown& e) {
     const bool presses = e.key == Key::space || e.key == Key::enter;
     if (presses && e.repeat) return;
@@ -139,7 +139,7 @@ class Keys {
     focus(Field::prompt);
   }
 
-  /// Tab goes through all that answers, in the order in which it stands in the window.
+  /// Tab visits all enabled items in their order in the window.
   void step_item(int by) {
     std::vector<const WindowItem*> stops;
     std::ptrdiff_t at = -1;
@@ -187,7 +187,7 @@ class Keys {
     return true;
   }
 
-  /// Enter where no text takes it: what the dialog is for, or back into the prompt.
+  /// Enter that no text takes: the dialog's main button, or back to the prompt.
   void enter() {
     switch (s_.dialog) {
       case Dialog::export_:
@@ -236,7 +236,7 @@ class Keys {
     return false;
   }
 
-  /// Alt and a character: of the views that are shown, those in the middle first.
+  /// Alt and a character: a command or option of a shown view, those in the middle first.
   bool view_command(const KeyDown& e) {
     if (!e.modifiers.alt || e.modifiers.ctrl || e.symbol == 0 || s_.dialog != Dialog::none) return false;
     const bool letter = e.symbol >= 'a' && e.symbol <= 'z';
@@ -266,7 +266,7 @@ class Keys {
     return false;
   }
 
-  /// A key for a picture that has the keyboard; what the view does not take edits the prompt.
+  /// A key for the focused picture; keys that the view does not use edit the prompt.
   void picture_key(const PlacedPicture& placed, const KeyDown& e) {
     if (e.key == Key::enter) return focus(Field::prompt);
     if (placed.view->on) {

@@ -86,7 +86,7 @@ bool waits_for_a_quick_one(const std::vector<Reply>& replies) {
                      [](const Reply& s) { return s.second == nullptr && s.first.quick(); });
 }
 
-/// Whether two contexts make the same picture of a view, as far as answers do not matter.
+/// Whether two contexts make the same picture of a view, given the same answers.
 bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
   const bool options = std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
     return a.options.value(*option) == b.options.value(*option);

@@ -1,7 +1,6 @@
 #include "app/window/ui.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "viz/players/imgui_compat.h"
@@ -50,7 +49,14 @@ bool face_button(const char* kind, std::string_view name, const Rect& rect, Colo
   return pressed;
 }
 
-/// What lies at once under everything that is written in the window.
+/// An item of Dear ImGui's without a face.
+bool invisible_button(std::string_view name, const Rect& rect) {
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  const Named named(name);
+  return ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect));
+}
+
+/// Paints under everything that is written in the window.
 void under(const Rect& rect, Color color, float radius) {
   ImGui::GetWindowDrawList()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, packed(color),
                                             radius);
@@ -473,12 +479,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
 
 bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::string& words) {
   const float side = u(16);
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  bool pressed = false;
-  {
-    const Named named(label);
-    pressed = ImGui::InvisibleButton("##check", at_least_a_pixel(rect));
-  }
+  const bool pressed = invisible_button(label, rect);
   note(std::string(label), rect);
   tip(words);
   const Rect box{rect.x, rect.center().y - side / 2, side, side};
@@ -498,17 +499,14 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
 
 bool Ui::row(const Rect& rect, const Row& row) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  bool pressed = false;
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
-  {
-    ImGui::PushID(row_++);  // not by their names: two may have the same
-    ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
-    if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
-    pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
-    ImGui::PopID();
-  }
-  if (!row.closes && moment.press_clicks > 1 && seen.event_as<MouseUp>()) pressed = false;
+  ImGui::PushID(row_++);  // not by their names: two may have the same
+  ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
+  if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
+  bool pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
+  ImGui::PopID();
   ImGui::PopStyleColor();
+  if (!row.closes && moment.press_clicks > 1 && seen.event_as<MouseUp>()) pressed = false;
   if (pressed && row.closes) moment.leave_keyboard = true;
   note(row.label, rect, row.enabled, true);
   const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
@@ -530,8 +528,7 @@ bool Ui::row(const Rect& rect, const Row& row) {
 }
 
 std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
-  ImGui::SetCursorScreenPos({rect.x, rect.y});
-  ImGui::InvisibleButton(name, at_least_a_pixel(rect));
+  invisible_button(name, rect);
   note(name, rect);
   const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
   if (held || hovered) {

@@ -371,22 +371,16 @@ WindowHandle recreate_window(const WindowHandle& old, Core& core) {
   return window;
 }
 
-/// Losses of a context that come one upon the other: a new one does not stay.
-class Losses {
- public:
-  /// One more. Throws std::runtime_error for the third within ten seconds.
-  void add() {
-    const double now = glfwGetTime();
-    std::erase_if(times_, [&](double time) { return now - time > 10; });
-    times_.push_back(now);
-    if (times_.size() >= 3)
-      throw std::runtime_error(
-          "The window cannot be shown any longer: OpenGL's context is lost again and again.");
-  }
-
- private:
-  std::vector<double> times_;
-};
+/// Notes a loss of OpenGL's context among the recent ones, by time. Throws std::runtime_error for the third
+/// within ten seconds: a new window does not last then.
+void note_loss(std::vector<double>& recent) {
+  const double now = glfwGetTime();
+  std::erase_if(recent, [&](double time) { return now - time > 10; });
+  recent.push_back(now);
+  if (recent.size() >= 3)
+    throw std::runtime_error(
+        "The window cannot be shown any longer: OpenGL's context is lost again and again.");
+}
 
 std::vector<DiscoveredModel> models_on_this_machine() {
   std::vector<DiscoveredModel> models{{"tales (bundled)", bundled_model()}};
@@ -487,14 +481,14 @@ int run_window(const WindowOptions& options) {
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
   const LostDisplayGuard guard([&core] { core.close(); });
-  Losses losses;
+  std::vector<double> losses;
   try {
     for (bool lost = true; lost;) {
       Shell shell(window.get(), core, screen);
       shell.run();
       lost = shell.lost() && !glfwWindowShouldClose(window.get()) && !core.state().quit;
       if (!lost) continue;
-      losses.add();
+      note_loss(losses);
       window = recreate_window(window, core);
       clipboard_window = window.get();
       core.apply(ShowMessage{"OpenGL was reset: the window was made anew."});

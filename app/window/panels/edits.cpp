@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"

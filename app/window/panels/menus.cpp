@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// As wide as it likes to be, or as the window lets it.
+/// At most the window's width.
 float menu_width(const Ui& ui, float width) {
   return std::min(ui.u(width), ui.seen.frame.width - ui.u(40));
 }
@@ -26,7 +26,7 @@ void draw_examples(Ui& ui) {
   });
 }
 
-/// The recent ones that were not found by themselves.
+/// The recent models that were not discovered.
 std::vector<DiscoveredModel> recent_models(const UiState& state) {
   std::vector<DiscoveredModel> lines;
   for (const std::filesystem::path& folder : state.recent_models)
@@ -35,7 +35,7 @@ std::vector<DiscoveredModel> recent_models(const UiState& state) {
   return lines;
 }
 
-/// Those that could be fetched: the ones that everybody knows, as far as they are not here.
+/// The well-known models that are not on this machine and could be fetched.
 std::vector<KnownModel> models_to_fetch(const UiState& state) {
   std::vector<KnownModel> lines;
   if (!state.can_fetch) return lines;
@@ -72,7 +72,7 @@ void draw_models(Ui& ui) {
   });
 }
 
-/// Those that the open one may be compared with: which of them have its shape is known once they are loaded.
+/// The models to compare with: which of them have the right shape is known once they are loaded.
 void draw_second_models(Ui& ui) {
   if (ui.moment.open == Menu::second_model) ui.actions.emplace_back(FindModels{});
   const float small = ui.u(34), width = menu_width(ui, 540);
@@ -127,7 +127,7 @@ void draw_sessions(Ui& ui) {
   });
 }
 
-/// By the keyboard: of the picture that has it, or of the text with the caret.
+/// Opens the menu by the keyboard: of the focused picture, or of the text with the caret.
 void open_at_keyboard(Ui& ui) {
   Moment& moment = ui.moment;
   if (moment.open != Menu::picture || moment.menu_view) return;
@@ -139,7 +139,7 @@ void open_at_keyboard(Ui& ui) {
       return ui.open_menu(placed, placed.look.rect.center());
 }
 
-/// What can be done with every picture, under what the view itself offers at the place.
+/// The view's own lines for the place, and what can be done with every picture.
 void draw_picture_menu(Ui& ui) {
   Moment& moment = ui.moment;
   if (!moment.menu_view) return;

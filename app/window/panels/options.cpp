@@ -26,7 +26,7 @@ std::vector<Ui::Segment> segments(const OptionSpec& option) {
   return result;
 }
 
-/// What stands between the − and the + of a number.
+/// The text between the − and the + of a number.
 std::string stepper_words(const Ui& ui, const OptionSpec& option) {
   return std::string(option.label) + " " + to_text(option, ui.state.options.value(option));
 }
@@ -118,7 +118,7 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
   }
 }
 
-/// Of a view's controls, in their order.
+/// The widths of a view's controls, in order.
 std::vector<float> control_widths(const Ui& ui, const View& view) {
   std::vector<float> widths;
   for (const OptionSpec* option : controls_of(ui, view)) widths.push_back(option_width(ui, *option));

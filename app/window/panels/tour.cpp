@@ -1,8 +1,7 @@
-// The panel of tours: where somebody is, what is to be seen there, and the way on.
+// The panel of tours: the open stop, its text, and buttons to go on.
 #include <algorithm>
 
 #include "app/tour/numbers.h"
-#include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {

@@ -39,15 +39,15 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   ui.actions.emplace_back(SetPanes{panes, pulled->done});
 }
 
-/// Whether what is asked for at the stop is done in the pane of heads.
+/// Whether the stop asks for something in the pane of heads.
 bool asks_for_head(const UiState& state) {
   const TourStop* stop = tour_stop(state);
   return stop != nullptr && stop->wait != nullptr && stop->wait->in_heads;
 }
 
-/// A tour has a column of its own where the window is wide. Else it stands in that of the heads, and these,
-/// where they are asked for, in that of the next token, which is given up where there is little room: what is
-/// talked about keeps its size.
+/// A tour has a column of its own in a wide window. Else it takes the column of the heads, and these, if the
+/// stop asks for them, take that of the next token, which is left out where there is little room: the view
+/// keeps its size.
 void draw_body(Ui& ui, Rect body) {
   const float gap = ui.u(10), own = ui.u(300);
   const bool tour = ui.state.tour.open, wide = body.w >= ui.u(1250);
@@ -85,7 +85,7 @@ void draw_body(Ui& ui, Rect body) {
   draw_side_view(ui, right, heads_right ? Place::left : Place::right);
 }
 
-/// Where the caret goes when something opens or closes.
+/// Moves the caret when a dialog opens or closes.
 void follow_dialog(Ui& ui) {
   Moment& moment = ui.moment;
   if (moment.dialog == ui.state.dialog) return;
@@ -99,7 +99,7 @@ void follow_dialog(Ui& ui) {
                                                   : Field::prompt;
 }
 
-/// Into the field of a strip that was opened just now.
+/// Moves the caret into the field of a bar that was just opened.
 void follow_strips(Ui& ui) {
   Moment& moment = ui.moment;
   const bool edits = ui.state.edits.open, second = ui.state.second.on;
@@ -163,7 +163,7 @@ void draw_window(Ui& ui) {
   const bool in_field =
       std::any_of(fields.begin(), fields.end(), [&](const PlacedField& field) { return field.id == at; });
   ui.moment.keyboard_item = in_field ? 0 : at;
-  // With its field the caret goes back to the prompt.
+  // When its field is gone, the caret goes back to the prompt.
   const auto has_caret = [&](const PlacedField& field) { return field.field == ui.moment.field; };
   if (ui.state.dialog == Dialog::none && std::none_of(fields.begin(), fields.end(), has_caret))
     ui.moment.field = Field::prompt;

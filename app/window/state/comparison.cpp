@@ -8,7 +8,7 @@
 namespace headscope::app {
 namespace {
 
-/// The place in the run of what stands at `position` of the other one; -1: nothing stands for it.
+/// The run's position that is aligned with `position` of the baseline; -1: none.
 int own_position(const PromptRun& run, int position) {
   const auto found = std::ranges::find(run.aligned, position);
   return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostUndone = 100;
 
-/// Makes it the list unless some of it cannot be: then that is said, and nothing changes.
+/// Replaces the list unless the model does not support it: then says why, and changes nothing.
 void become_if_possible(EditsState& edits, EditList list, const Snapshot& snapshot, bool goes_on = false) {
   try {
     if (snapshot.model) require(*snapshot.model, Capability::weights);

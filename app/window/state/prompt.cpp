@@ -14,7 +14,7 @@ namespace {
 
 using Run = std::shared_ptr<const PromptRun>;
 
-/// Whether a run, or the one that is shown, is of this model and of the prompt as it is now.
+/// Whether a run, or the shown one for null, is of the current model and prompt.
 bool is_shown_run(const UiState& s, const Run& run, const Snapshot& snapshot) {
   const Run& now = snapshot.run;
   return now && (!run || run == now) && now->model == snapshot.model && now->prompt == prompt_of(s);
@@ -25,13 +25,13 @@ bool is_other_of_these_tokens(const UiState& s, const Run& run, const Snapshot& 
          compares_one_prompt(*snapshot.run);
 }
 
-/// Whether a run is of the second prompt as it is now.
+/// Whether a run is of the current second prompt.
 bool is_second_prompt(const UiState& s, const Run& run, const Snapshot& snapshot) {
   return run && snapshot.run && run == snapshot.run->baseline && compares_texts(*snapshot.run) &&
          s.second.on && !s.second.is_file && run->prompt.text == s.second.text.edit.text;
 }
 
-/// The second prompt is text alone, which a token's bytes go on with.
+/// Appends a token to the second prompt, which is only text.
 void continue_second(UiState& s, const AppendToken& a) {
   TextState& edit = s.second.text.edit;
   std::string text = a.after < 0 ? edit.text : edit.text.substr(0, a.of->tokens.tokens.at(a.after).end);
@@ -40,7 +40,7 @@ void continue_second(UiState& s, const AppendToken& a) {
   scroll_to_start(s);
 }
 
-/// Of the prompt's tokens, also those beyond n_ctx. None where it has none that can be run.
+/// The ids of the prompt's tokens, also beyond n_ctx; nothing: it cannot be tokenized.
 std::optional<std::vector<int>> all_ids(const UiState& s, const Snapshot& snapshot) {
   if (!snapshot.model || snapshot.model->patterns) return std::nullopt;
   try {
@@ -53,9 +53,8 @@ std::optional<std::vector<int>> all_ids(const UiState& s, const Snapshot& snapsh
   }
 }
 
-/// Makes the prompt, whose tokens are `before`, one of other tokens, with the start token where one is put
-/// first. It is text again where that has the same tokens. `appended`: by a token that joins the last ones
-/// in one step of the history.
+/// Replaces the prompt's tokens `before` by `ids`, which include the start token if there is one. The prompt
+/// is text again if that has the same tokens. `appended`: the new token joins the last ones in one undo step.
 void become(UiState& s, std::span<const int> before, std::span<const int> ids,
             std::span<const double> probabilities, bool appended, const Snapshot& snapshot) {
   const std::string& text = s.prompt.edit.text;

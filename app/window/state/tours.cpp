@@ -17,7 +17,7 @@ void set_option(UiState& s, const OptionSpec& option, OptionValue value) {
   s.options.set(option, std::move(value));
 }
 
-/// The head and the tokens that a stop names, these by their words, in a prompt that may not have been run
+/// Selects the head and the tokens that a stop names, these by their words; the prompt may not have been run
 /// yet.
 void select(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   const Extent e = extent(snapshot);
@@ -37,7 +37,7 @@ void select(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   }
 }
 
-/// What a stop edits, and nothing else: its words are about that.
+/// Makes the stop's edits the only ones: its text is about these.
 void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   TourPlace& tour = s.tour;
   if (!tour.edits_before) tour.edits_before = s.edits.list;
@@ -53,7 +53,7 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
     if (snapshot.model && !stop.edits.empty())
       for (model::Edit& edit : parse_edits(stop.edits, *snapshot.model))
         list.edits.push_back({std::move(edit), true});
-  } catch (const model::RunError& e) {  // another model than the tour is about
+  } catch (const model::RunError& e) {  // the tour is about another model
     s.edits.open = true;
     s.edits.problem = e.what();
   }
@@ -70,7 +70,7 @@ void reduce(UiState& s, const OpenTour& a, World& w) {
   if (a.tour >= 0) reduce(s, GoToStop{0}, w);
 }
 
-/// What was edited and compared before the tour did so comes back, but for what somebody changed since.
+/// Restores the edits and the comparison from before the tour, unless the user changed them since.
 void reduce(UiState& s, const CloseTour&, World& w) {
   Options own = own_options(s);
   const bool changed = own != s.options;
@@ -90,7 +90,7 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   const int before = s.tour.entered.view.empty() ? -1 : s.tour.stop;  // none when it was opened just now
   s.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
   const TourStop now = at_stop(tour, s.tour.stop);
-  // What somebody typed stays until a stop is about another text.
+  // What the user typed stays until a stop has another prompt.
   const bool returns = before == s.tour.stop;
   const bool goes_on = before >= 0 && !returns && at_stop(tour, before).prompt == now.prompt;
   if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text)

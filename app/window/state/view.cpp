@@ -1,7 +1,6 @@
 #include "app/window/state/view.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "app/window/state.h"
