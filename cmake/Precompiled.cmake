@@ -3,7 +3,7 @@
 # app/run); elsewhere it gained nothing that could be measured.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cpp CONTENT "")
 
-# headscope_precompile(target LEVEL O1|O3 [TESTS]): sets the target's optimisation and shares the headers.
+# headscope_precompile(target LEVEL O0|O1|O3 [TESTS]): sets the target's optimisation and shares the headers.
 function(headscope_precompile target)
   cmake_parse_arguments(ARG "TESTS" "LEVEL" "" ${ARGN})
   set(shared headscope_precompiled_${ARG_LEVEL})

@@ -1,46 +1,21 @@
 // Many prompts: shards, parts that are put together again, prompts that fail, work that goes on.
-#include <gmock/gmock.h>
-
-#include <algorithm>
 #include <fstream>
-#include <sstream>
 
 #include "app/cli/program.h"
 #include "model/files/file_io.h"
+#include "tests/app/command_runs.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::TemporaryFolder;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
-using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 using ::testing::UnorderedElementsAreArray;
 
-struct Ran {
-  int status;
-  std::string out, err;
-};
-
-Ran run(std::vector<std::string> arguments, const std::string& input = "") {
-  if (std::ranges::find(arguments, "--merge") == arguments.end())
-    arguments.insert(arguments.end(), {"--model", testing::kBundledModel.string()});
-  std::istringstream in(input);
-  std::ostringstream out, err;
-  const int status = run_program(arguments, {in, out, err});
-  return {status, out.str(), err.str()};
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
+Ran run(const Words& arguments, const std::string& input = "") {
+  static const Words bundled{"--model", testing::kBundledModel.string()};
+  return testing::run_command(std::ranges::count(arguments, "--merge") > 0 ? arguments : arguments + bundled,
+                              input);
 }
 
 constexpr const char* kSeven =
@@ -311,8 +286,7 @@ TEST(Plot, LeavesNothingOutThatAPaneWouldScroll) {
   for (const char* view : {"lens", "query", "attribution", "metrics", "predictions"}) {
     const Ran ran = run({"plot", view, "--prompt", prompt, "--out", "-", "--format", "svg", "--svg-text"});
     EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_THAT(ran.out, ::testing::Not(::testing::ContainsRegex(">[a-z]+ [0-9]+ to [0-9]+ of [0-9]+<")))
-        << view;
+    EXPECT_THAT(ran.out, Not(::testing::ContainsRegex(">[a-z]+ [0-9]+ to [0-9]+ of [0-9]+<"))) << view;
   }
 }
 

@@ -1,7 +1,5 @@
 #include "app/cli/arguments/command.h"
 
-#include <gmock/gmock.h>
-
 #include <random>
 
 #include "app/cli/arguments/command_tree.h"
@@ -12,47 +10,10 @@
 #include "app/cli/commands/recipes.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/weight_colors.h"
+#include "tests/app/command_runs.h"
 
 namespace headscope::app {
 namespace {
-
-using testing::AllOf;
-using testing::Each;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-
-using Words = std::vector<std::string>;
-
-/// The command of arguments that must be right: the one that they name.
-template <class Wanted>
-Wanted parsed(const Words& arguments) {
-  const Command command = parse_command_line(arguments);
-  if (const auto* answer = std::get_if<Reply>(&command)) {
-    ADD_FAILURE() << answer->status << ": " << answer->text;
-    return {};
-  }
-  const std::string& name = std::get<Task>(command).command;
-  EXPECT_TRUE(name.empty() || std::ranges::count(arguments, name) > 0) << name;
-  const auto* wanted = asked<Wanted>(command);
-  if (wanted == nullptr) ADD_FAILURE() << "parsed as " << name;
-  return wanted == nullptr ? Wanted() : *wanted;
-}
-
-Reply answered(const Words& arguments) {
-  const Command command = parse_command_line(arguments);
-  if (const auto* answer = std::get_if<Reply>(&command)) return *answer;
-  ADD_FAILURE() << "parsed as " << std::get<Task>(command).command;
-  return {};
-}
-
-std::string wrong_use(const Words& arguments) {
-  const Reply answer = answered(arguments);
-  EXPECT_EQ(answer.status, 2) << answer.text;
-  EXPECT_THAT(answer.text, HasSubstr("--help"));
-  EXPECT_THAT(answer.text, Each(Not('\n')));
-  return answer.text;
-}
 
 TEST(Cli, WithoutACommandTheWindowOpens) {
   const auto plain = parsed<WindowCommand>({});
@@ -413,7 +374,7 @@ TEST(Cli, HelpAndVersionAreAnswers) {
     EXPECT_THAT(of_command.text, HasSubstr("headscope " + command));
   }
   EXPECT_EQ(answered({"--version"}).status, 0);
-  EXPECT_THAT(answered({"--version"}).text, testing::MatchesRegex("headscope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(answered({"--version"}).text, ::testing::MatchesRegex("headscope [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
 TEST(Cli, TheDoctorTakesNoModel) {
@@ -482,10 +443,10 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
     ++kinds[answer ? (answer->status == 0 ? 0 : 1) : 2];
     if (answer) {
       EXPECT_FALSE(answer->text.empty());
-      EXPECT_THAT(answer->status, AllOf(testing::Ge(0), testing::Le(2)));
+      EXPECT_THAT(answer->status, AllOf(::testing::Ge(0), ::testing::Le(2)));
     }
   }
-  EXPECT_THAT(kinds, Each(testing::Gt(10)));  // the words lead everywhere
+  EXPECT_THAT(kinds, Each(::testing::Gt(10)));  // the words lead everywhere
 }
 
 }  // namespace

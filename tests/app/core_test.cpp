@@ -1,30 +1,16 @@
 // The whole program but for the window system: events in, pictures out, on the bundled model.
 #include "app/window/core.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
-#include <stdexcept>
 #include <thread>
 
-#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
-#include "app/run/sources/paths.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "tests/app/core_fixture.h"
-#include "tests/support/gpt2_folder.h"
 #include "viz/players/players.h"
 
 namespace headscope::app {
@@ -33,29 +19,24 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST_F(CoreTest, TypingShowsTheNewTokens) {
-  Core core(options("The cat"));
-  shown(core);
+  ShownCore core(options("The cat"));
   const int before = core.snapshot().run->run->length();
-  core.handle(TextTyped{" sat"});
-  shown(core);
+  handle_and_show(core, TextTyped{" sat"});
   EXPECT_EQ(core.snapshot().run->prompt.text, "The cat sat");
   EXPECT_GT(core.snapshot().run->run->length(), before);
 }
 
 TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
-  Core core(options(""));
-  shown(core);
+  ShownCore core(options(""));
   core.handle(TextTyped{"\xF0\x9F\x98\x80"});
   clipboard_ = "\xE2\x82 lone";
-  core.handle(KeyDown{Key::v, {.ctrl = true}});
-  shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, "\xF0\x9F\x98\x80\xE2\x82 lone");
+  handle_and_show(core, KeyDown{Key::v, {.ctrl = true}});
+  EXPECT_EQ(prompt(core), "\xF0\x9F\x98\x80\xE2\x82 lone");
   EXPECT_EQ(core.snapshot().run->prompt.text, "\xF0\x9F\x98\x80\xE2\x82 lone");
 }
 
 TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {
-  Core core(options(""));
-  shown(core);
+  ShownCore core(options(""));
   std::string typed;
   for (int i = 0; i < 200; ++i) {
     const std::string letter(1, static_cast<char>('a' + i % 26));
@@ -103,12 +84,11 @@ TEST_F(CoreTest, AClickOnABarAppendsItsToken) {
   const int id = next.picture->regions.front().id;
   const std::string bytes(core.snapshot().model->tokenizer->bytes(id));
   click(core, cell(next, id));
-  EXPECT_EQ(core.state().prompt.edit.text, "The old king" + bytes);
+  EXPECT_EQ(prompt(core), "The old king" + bytes);
 }
 
 TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const int built = core.cache().built();
   WindowFrame frame;
   for (int i = 0; i < 200; ++i) {
@@ -119,8 +99,7 @@ TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
 }
 
 TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
-  Core core(options(""));
-  shown(core);
+  ShownCore core(options(""));
   ASSERT_TRUE(core.snapshot().run);
   EXPECT_EQ(core.snapshot().run->run->tokens,
             std::vector<int>{*core.snapshot().model->tokenizer->end_of_text()});
@@ -128,10 +107,8 @@ TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
 }
 
 TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
-  std::string text;
-  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
-  Core core(options(text));
-  shown(core);
+  const std::string text = long_prompt();
+  ShownCore core(options(text));
   const int n_ctx = core.snapshot().run->run->config.n_ctx;
   EXPECT_EQ(core.snapshot().run->run->length(), n_ctx);
   EXPECT_GT(core.snapshot().run->tokens.length(), n_ctx);
@@ -139,17 +116,13 @@ TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
 }
 
 TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const auto run = core.snapshot().run;
-  core.handle(FilesDropped{{folder_.path()}});
-  shown(core);
+  handle_and_show(core, FilesDropped{{folder_.path()}});
   EXPECT_EQ(core.snapshot().run, run);
   EXPECT_TRUE(core.state().message.is_error);
-  EXPECT_NE(core.state().message.text.find(folder_.path().string()), std::string::npos)
-      << core.state().message.text;
-  core.handle(TextTyped{" again"});
-  shown(core);
+  EXPECT_THAT(core.state().message.text, HasSubstr(folder_.path().string()));
+  handle_and_show(core, TextTyped{" again"});
   EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again")
       << "and the old model goes on working";
 }
@@ -157,20 +130,16 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
 TEST_F(CoreTest, AnotherModelTakesOver) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
-  Core core(options());
-  shown(core);
-  core.handle(FilesDropped{{other.path()}});
-  shown(core);
+  ShownCore core(options());
+  handle_and_show(core, FilesDropped{{other.path()}});
   EXPECT_EQ(core.snapshot().model->folder, other.path());
   EXPECT_EQ(core.snapshot().run->model, core.snapshot().model);
   EXPECT_EQ(core.snapshot().run->run->config.n_layer, 2);
 }
 
 TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
-  Core core(options());
-  shown(core);
-  core.handle(KeyDown{Key::e, {.ctrl = true}});
-  shown(core);
+  ShownCore core(options());
+  handle_and_show(core, KeyDown{Key::e, {.ctrl = true}});
   const fs::path file = folder_.path() / "picture.png";
   SetExport bare{core.state().export_form};
   bare.form.recipe = false;
@@ -217,8 +186,7 @@ std::pair<int, int> picture_size(const std::string& file) {
 }
 
 TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   for (const std::string subject : {"heatmap", "heads", "next", "tokens", ""}) {
     std::pair<int, int> size;
     for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
@@ -229,8 +197,7 @@ TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
       set.form.subject = subject, set.form.kind = format, set.form.scale = 1, set.form.svg_text = true;
       core.apply(set);
       const fs::path file = core.state().export_form.path.edit.text;
-      core.apply(DoExport{});
-      shown(core);
+      apply_and_show(core, DoExport{});
       EXPECT_EQ(core.state().export_form.problem, "");
       EXPECT_EQ(core.state().message.text, "Saved " + file.string() + ".");
       ASSERT_TRUE(fs::exists(file)) << file;
@@ -252,8 +219,7 @@ TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
 }
 
 TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   core.handle(KeyDown{Key::c, {.ctrl = true, .shift = true}});
   // A line of names, then for each query its number, its token and its weights to the last digit.
   const auto length = static_cast<std::size_t>(core.snapshot().run->run->length());
@@ -280,8 +246,7 @@ TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
 }
 
 TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   // The answers for the new head are not there yet.
   core.apply(SelectHead{1, 2});
   core.apply(CopyNumbers{});
@@ -290,13 +255,12 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
   shown(core);
   const float weight =
       answer(core, PatternOf{1, 2})->values[core.snapshot().run->run->length()];  // of query 1 for key 0
-  EXPECT_NE(clipboard_.find("\t" + plain(weight) + "\t"), std::string::npos) << clipboard_;
-  EXPECT_NE(core.state().message.text.find("in the clipboard"), std::string::npos);
+  EXPECT_THAT(clipboard_, HasSubstr("\t" + plain(weight) + "\t"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("in the clipboard"));
 }
 
 TEST_F(CoreTest, WhatIsCopiedOfAViewThatIsNotShownComesToo) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   core.apply(CopyNumbers{"lens"});
   EXPECT_EQ(clipboard_, "");
   shown(core);
@@ -304,45 +268,35 @@ TEST_F(CoreTest, WhatIsCopiedOfAViewThatIsNotShownComesToo) {
 }
 
 TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
-  Core core(options("The old king"));
-  shown(core);
-  core.apply(ShowDialog{Dialog::export_, "heatmap"});
-  shown(core);
+  ShownCore core(options("The old king"));
+  apply_and_show(core, ShowDialog{Dialog::export_, "heatmap"});
   const fs::path file = folder_.path() / "left.png";
   core.apply(TypeInField{Field::export_path, Replace{file.string()}});
   core.apply(SelectHead{1, 3});  // of which nothing is known yet
   core.apply(DoExport{});
   ASSERT_TRUE(core.state().export_form.waiting);
-  core.apply(ShowDialog{Dialog::none});
-  shown(core);
+  apply_and_show(core, ShowDialog{Dialog::none});
   EXPECT_FALSE(fs::exists(file));
 }
 
 TEST_F(CoreTest, GeneratingStopsWhereTheContextIsFull) {
-  std::string text;
-  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
-  Core core(options(text));
-  shown(core);
-  core.apply(Generate{true});
-  shown(core);
+  const std::string text = long_prompt();
+  ShownCore core(options(text));
+  apply_and_show(core, Generate{true});
   EXPECT_FALSE(core.state().generation.running);
-  EXPECT_EQ(core.state().prompt.edit.text, text);
-  EXPECT_NE(core.state().message.text.find("has reached the 256 tokens"), std::string::npos)
-      << core.state().message.text;
+  EXPECT_EQ(prompt(core), text);
+  EXPECT_THAT(core.state().message.text, HasSubstr("has reached the 256 tokens"));
 }
 
 TEST_F(CoreTest, GeneratingFillsTheContextToItsLastToken) {
   std::string text = "The";
   for (int i = 1; i < 255; ++i) text += " the";
-  Core core(options(text));
-  shown(core);
+  ShownCore core(options(text));
   ASSERT_EQ(core.snapshot().run->tokens.length(), 255);
-  core.apply(Generate{true});
-  shown(core);
+  apply_and_show(core, Generate{true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(core.snapshot().run->tokens.length(), 256);
-  EXPECT_NE(core.state().message.text.find("has reached the 256 tokens"), std::string::npos)
-      << core.state().message.text;
+  EXPECT_THAT(core.state().message.text, HasSubstr("has reached the 256 tokens"));
 }
 
 TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {
@@ -355,43 +309,39 @@ TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {
 }
 
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
-  Core core(options("Once upon a time"));
-  shown(core);
+  ShownCore core(options("Once upon a time"));
   core.handle(KeyDown{Key::g, {.ctrl = true}});
   while (core.state().generation.running && core.state().generation.made < 3) {
     if (!core.take_results()) std::this_thread::yield();
   }
-  const std::string text = core.state().prompt.edit.text;
+  const std::string text = prompt(core);
   EXPECT_GT(text.size(), std::string("Once upon a time").size());
   core.handle(KeyDown{Key::escape, {}});
   EXPECT_FALSE(core.state().generation.running);
   shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, text);
+  EXPECT_EQ(prompt(core), text);
   core.handle(KeyDown{Key::z, {.ctrl = true}});
-  EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time") << "one undo takes back what was generated";
+  EXPECT_EQ(prompt(core), "Once upon a time") << "one undo takes back what was generated";
 }
 
 TEST_F(CoreTest, WhatWasGeneratedIsTakenBackFromOutsideThePromptToo) {
-  Core core(options("Once upon a time"));
-  shown(core);
+  ShownCore core(options("Once upon a time"));
   click(core, cell(picture(core.window(), "heads"), 3));
-  core.handle(KeyDown{Key::g, {.ctrl = true}});
-  shown(core);  // as far as it goes
+  handle_and_show(core, KeyDown{Key::g, {.ctrl = true}});  // as far as it goes
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_NE(core.moment().keyboard_item, 0U);
-  const std::string text = core.state().prompt.edit.text;
+  const std::string text = prompt(core);
   core.handle(KeyDown{Key::z, {.ctrl = true}});
-  EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
+  EXPECT_EQ(prompt(core), "Once upon a time");
   core.handle(KeyDown{Key::y, {.ctrl = true}});
-  EXPECT_EQ(core.state().prompt.edit.text, text);
+  EXPECT_EQ(prompt(core), text);
 }
 
 TEST_F(CoreTest, SettingsAndPromptComeBack) {
   CoreOptions first = options("Remember me");
   first.settings_file = folder_.path() / "settings.json";
   {
-    Core core(std::move(first));
-    shown(core);
+    ShownCore core(std::move(first));
     core.apply(SetDark{true});
     core.apply(SetFontSize{17});
     core.apply(ShowView{"query"});
@@ -403,7 +353,7 @@ TEST_F(CoreTest, SettingsAndPromptComeBack) {
   EXPECT_TRUE(core.state().dark);
   EXPECT_EQ(core.state().font_size, 17);
   EXPECT_EQ(core.state().view, "query");
-  EXPECT_EQ(core.state().prompt.edit.text, "Remember me");
+  EXPECT_EQ(prompt(core), "Remember me");
 }
 
 TEST_F(CoreTest, WhatToLookForInAnExampleIsSaidOfItsOwnModelOnly) {
@@ -413,10 +363,9 @@ TEST_F(CoreTest, WhatToLookForInAnExampleIsSaidOfItsOwnModelOnly) {
     o.window.model = model;
     o.examples = {{"Title", "Zebras there", {}, "Once upon a time"}};
     o.examples_model = bundled_folder();
-    Core core(std::move(o));
-    shown(core);
+    ShownCore core(std::move(o));
     EXPECT_EQ(says(core, "Zebras there"), model == bundled_folder()) << model;
-    EXPECT_EQ(core.state().prompt.edit.text, "Once upon a time");
+    EXPECT_EQ(prompt(core), "Once upon a time");
   }
 }
 
@@ -429,7 +378,7 @@ TEST_F(CoreTest, TextIsSelectedWithTheMouseAndCut) {
   EXPECT_EQ(core.state().prompt.edit.selected(), "alpha");
   core.handle(KeyDown{Key::x, {.ctrl = true}});
   EXPECT_EQ(clipboard_, "alpha");
-  EXPECT_EQ(core.state().prompt.edit.text, " beta");
+  EXPECT_EQ(prompt(core), " beta");
 }
 
 TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {
@@ -457,8 +406,7 @@ TEST_F(CoreTest, TheWheelZoomsAboutTheMouseAndADoubleClickShowsAll) {
 TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
   Core core(options());
   const viz::Point chip = cell(picture(shown(core), "tokens"), 1);
-  core.handle(KeyDown{Key::f1, {}});
-  shown(core);
+  handle_and_show(core, KeyDown{Key::f1, {}});
   click(core, chip);
   EXPECT_EQ(core.state().selection.query, -1);
   click_item(core, "Close");
@@ -471,34 +419,27 @@ TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
 TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
   CoreOptions o = options();
   o.window.prompt = Prompt{"", {5, 5, 6, 7}, false};
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 5, 6, 7}));
-  EXPECT_EQ(core.state().prompt.edit.text,
-            core.snapshot().model->tokenizer->decode(std::vector<int>{5, 5, 6, 7}));
-  core.handle(TextTyped{"x"});
-  shown(core);
+  EXPECT_EQ(prompt(core), core.snapshot().model->tokenizer->decode(std::vector<int>{5, 5, 6, 7}));
+  handle_and_show(core, TextTyped{"x"});
   EXPECT_EQ(core.snapshot().run->prompt.ids, std::vector<int>{});
 }
 
 TEST_F(CoreTest, TheStartTokenIsPutFirst) {
-  Core core(options());
-  shown(core);
-  click_item(core, "Start token");
-  shown(core);
+  ShownCore core(options());
+  click_and_show(core, "Start token");
   EXPECT_EQ(core.snapshot().run->run->tokens.front(), *core.snapshot().model->tokenizer->end_of_text());
 }
 
 TEST_F(CoreTest, AnActionThatThrowsLosesNothing) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   const std::string view = core.state().view;
   EXPECT_THROW(core.apply(PaintMask{0, 0, -1, 0, false}), std::out_of_range);  // no view asks for such a cell
-  EXPECT_EQ(core.state().prompt.edit.text, "The old king");
+  EXPECT_EQ(prompt(core), "The old king");
   EXPECT_EQ(core.state().model, bundled_folder());
   EXPECT_EQ(core.state().view, view);
-  core.apply(TypeInField{Field::prompt, Insert{" had", false}});
-  shown(core);
+  apply_and_show(core, TypeInField{Field::prompt, Insert{" had", false}});
   EXPECT_EQ(core.snapshot().run->prompt.text, "The old king had");
 }
 
@@ -512,8 +453,7 @@ TEST_F(CoreTest, AFetchEndsBeforeTheCoreDoes) {
     throw model::Stopped();
   };
   {
-    Core core(std::move(o));
-    shown(core);
+    ShownCore core(std::move(o));
     core.apply(FetchModel{parse_hub_model("openai-community/gpt2")});
   }
   EXPECT_TRUE(ended);
@@ -524,12 +464,10 @@ TEST_F(CoreTest, OfSeveralDroppedFilesEachIsTakenOrNamed) {
   testing::write_other_model(other);
   const auto list = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");
   const auto second_list = folder_.write("more.txt", "x\n");
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   core.handle(FilesDropped{{list, other.path(), second_list}});
-  EXPECT_NE(core.state().message.text.find(second_list.string()), std::string::npos)
-      << core.state().message.text;
-  EXPECT_EQ(core.state().message.text.find(list.string()), std::string::npos);
+  EXPECT_THAT(core.state().message.text, HasSubstr(second_list.string()));
+  EXPECT_THAT(core.state().message.text, Not(HasSubstr(list.string())));
   for (int i = 0; i < 5000 && !core.state().prompts; ++i) {
     core.take_results();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -538,14 +476,13 @@ TEST_F(CoreTest, OfSeveralDroppedFilesEachIsTakenOrNamed) {
   ASSERT_TRUE(core.state().prompts);
   EXPECT_EQ(core.state().prompts->prompts.size(), 2U);
   EXPECT_EQ(core.snapshot().model->folder, other.path());
-  EXPECT_NE(core.state().message.text.find(second_list.string()), std::string::npos) << "it is still said";
+  EXPECT_THAT(core.state().message.text, HasSubstr(second_list.string())) << "it is still said";
 }
 
 TEST_F(CoreTest, OfTwoDroppedModelsTheSecondIsComparedWith) {
   const std::filesystem::path copy = folder_.path() / "copy";
   std::filesystem::copy(bundled_folder(), copy);
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   core.handle(FilesDropped{{bundled_folder(), copy}});
   EXPECT_EQ(core.state().second.model, copy);
   EXPECT_EQ(core.state().message.text, "");

@@ -1,10 +1,6 @@
 // From a prompt to what the views show.
 #include "app/run/prompt_run.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
 #include <random>
 
 #include "model/files/error.h"
@@ -15,7 +11,6 @@
 namespace headscope::app {
 namespace {
 
-using namespace testing;
 namespace fs = std::filesystem;
 
 TEST(Tokenize, RangesCoverThePromptAndLabelsAreVisible) {
@@ -67,7 +62,7 @@ TEST(Tokenize, WhatLiesBeyondTheContextIsNotRun) {
 
 TEST(LoadModel, NamesTheFolderAndRefusesAVocabularyThatDoesNotFit) {
   EXPECT_EQ(bundled()->name, "tales");
-  const headscope::testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (const char* file : {"config.json", "model.safetensors", "merges.txt"})
     fs::copy_file(kBundledModel / file, folder.path() / file);
   const std::string beyond = std::to_string(bundled()->tokenizer->size());
@@ -79,7 +74,7 @@ TEST(LoadModel, NamesTheFolderAndRefusesAVocabularyThatDoesNotFit) {
         try {
           load_model(folder.path(), {});
         } catch (const model::LoadError& error) {
-          EXPECT_THAT(error.what(), ::testing::HasSubstr(beyond));
+          EXPECT_THAT(error.what(), HasSubstr(beyond));
           throw;
         }
       },
@@ -102,9 +97,8 @@ Thumbnail make_thumbnail(const std::vector<float>& pattern, int length) {
   constexpr int kBlock = 64;
   ThumbnailMaker maker(length);
   const model::ConstFloatRows all{pattern.data(), length, length, length};
-  for (int first = 0; first < length; first += kBlock) {
+  for (int first = 0; first < length; first += kBlock)
     maker.add(first, all.middle_rows(first, std::min(kBlock, length - first)));
-  }
   return std::move(maker).finish();
 }
 

@@ -1,10 +1,6 @@
 #include "app/text/edit.h"
 
-#include <algorithm>
 #include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "tests/support/matchers.h"
 #include "viz/text/utf8.h"
@@ -21,37 +17,14 @@ const std::string kBroken = "\xE2\x80";   // two bytes of three
 
 /// Pieces that texts are made of at random: what goes wrong goes wrong beside one of these.
 const std::vector<std::string>& pieces() {
-  static const std::vector<std::string> all = {"a",
-                                               "Z9",
-                                               " ",
-                                               "  ",
-                                               "\n",
-                                               "\r\n",
-                                               "\r",
-                                               "\t",
-                                               "é",
-                                               kAccented,
-                                               kFamily,
-                                               kFlag,
-                                               kBroken,
-                                               "\xFF",
-                                               "\x80",
-                                               "\0"s,
-                                               "你好",
-                                               "「",
-                                               "」",
-                                               "-",
-                                               "’",
-                                               "\u200D",
-                                               "\u0301",
-                                               "각",
-                                               "\xF0\x9F",
-                                               "word ",
-                                               "x-y",
-                                               "🙂",
-                                               "\xC3",
-                                               "\xA9",
-                                               "abc def ghi jkl mno"};
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> found{" ", "\0"s, kAccented, kFamily, kFlag, kBroken, "word ", "  "};
+    std::istringstream words(
+        "a Z9 é \xFF \x80 你好 「 」 - ’ \u200D \u0301 각 \xF0\x9F x-y 🙂 \xC3 \xA9");
+    for (std::string word; std::getline(words, word, ' ');) found.push_back(word);
+    for (const char* white : {"\n", "\r\n", "\r", "\t", "abc def ghi jkl mno"}) found.emplace_back(white);
+    return found;
+  }();
   return all;
 }
 
@@ -105,15 +78,12 @@ std::vector<std::string> graphemes(const std::string& text) {
   return parts;
 }
 
-std::vector<std::string> rows_of(const std::string& text, const EditLayout& layout) {
+std::vector<std::string> wrapped(const std::string& text, float width) {
+  Advances advances(monospaced);
+  const EditLayout layout = wrap(text, advances, width);
   std::vector<std::string> rows;
   for (const EditRow& row : layout.rows) rows.push_back(text.substr(row.start, row.end - row.start));
   return rows;
-}
-
-std::vector<std::string> wrapped(const std::string& text, float width) {
-  Advances advances(monospaced);
-  return rows_of(text, wrap(text, advances, width));
 }
 
 // --- boundaries ---
@@ -141,9 +111,9 @@ TEST(Graphemes, LookingBackFindsWhatReadingOnFinds) {
     for (std::size_t at = 1; at <= text.size(); ++at) {
       const auto here = std::ranges::lower_bound(all, at);
       ASSERT_EQ(previous_grapheme(text, at), *std::prev(here))
-          << testing::PrintToString(text) << " at " << at;
+          << ::testing::PrintToString(text) << " at " << at;
       const std::size_t floor = *here == at ? at : *std::prev(here);
-      ASSERT_EQ(grapheme_floor(text, at), floor) << testing::PrintToString(text) << " at " << at;
+      ASSERT_EQ(grapheme_floor(text, at), floor) << ::testing::PrintToString(text) << " at " << at;
     }
   }
 }
@@ -165,12 +135,9 @@ TEST(Graphemes, AHeapOfMarksIsCut) {
 
 TEST(Words, MotionsStopAtEndsAndStarts) {
   const std::string text = "The robot's  arm, 你好\nöffnet";
-  EXPECT_EQ(next_word(text, 0), 3u);
-  EXPECT_EQ(next_word(text, 3), 11u);  // the apostrophe is part of the word
-  EXPECT_EQ(next_word(text, 11), 16u);
-  EXPECT_EQ(next_word(text, 16), 17u);  // the comma
-  EXPECT_EQ(next_word(text, 17), 24u);
-  EXPECT_EQ(next_word(text, 24), text.size());
+  // The apostrophe is part of its word, the comma is a word.
+  const std::vector<std::size_t> ends{0, 3, 11, 16, 17, 24, text.size()};
+  for (std::size_t i = 1; i < ends.size(); ++i) EXPECT_EQ(next_word(text, ends[i - 1]), ends[i]);
   EXPECT_EQ(previous_word(text, text.size()), 25u);
   EXPECT_EQ(previous_word(text, 25), 18u);
   EXPECT_EQ(previous_word(text, 18), 16u);
@@ -267,7 +234,7 @@ TEST(Wrap, RewrappingAChangeGivesWhatWrappingAllGives) {
                    random_text(random, static_cast<int>(random() % 4)));
       layout = rewrap(layout, text, next, advances, width);
       ASSERT_EQ(layout, wrap(next, advances, width))
-          << testing::PrintToString(text) << " -> " << testing::PrintToString(next) << " width " << width;
+          << ::testing::PrintToString(text) << " -> " << ::testing::PrintToString(next) << " width " << width;
       text = next;
     }
   }
@@ -515,19 +482,16 @@ TEST(History, HasABoundOfStepsHoweverSmall) {
 /// What each command should do, written the plain way: whole copies, boundaries by reading from the start.
 struct Model {
   std::string text;
-  std::size_t cursor = 0;
-  std::size_t anchor = 0;
+  std::size_t cursor = 0, anchor = 0;
 
-  std::size_t before(std::size_t at) const {
+  /// The boundary before a place, or behind it.
+  std::size_t beside(std::size_t at, bool left) const {
     std::size_t last = 0;
-    for (const std::size_t b : boundaries(text))
-      if (b < at) last = b;
-    return last;
-  }
-  std::size_t behind(std::size_t at) const {
-    for (const std::size_t b : boundaries(text))
-      if (b > at) return b;
-    return text.size();
+    for (const std::size_t b : boundaries(text)) {
+      if (left && b < at) last = b;
+      if (!left && b > at) return b;
+    }
+    return left ? last : text.size();
   }
   void splice(std::size_t from, std::size_t to, const std::string& bytes) {
     text = text.substr(0, from) + bytes + text.substr(to);
@@ -544,7 +508,8 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
     Model model{start, start.size(), start.size()};
     std::vector<std::string> seen = {start};
     for (int step = 0; step < 120; ++step) {
-      switch (random() % 8) {
+      const auto which = random() % 8;
+      switch (which) {
         case 0:
         case 1: {
           const std::string bytes = random_text(random, 1);
@@ -553,30 +518,20 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
           break;
         }
         case 2:
-          state = after(std::move(state), Erase{Motion::left});
-          if (model.cursor == model.anchor) model.anchor = model.before(model.cursor);
+        case 3: {
+          const bool left = which == 2;
+          state = after(std::move(state), Erase{left ? Motion::left : Motion::right});
+          if (model.cursor == model.anchor) model.anchor = model.beside(model.cursor, left);
           model.put("");
-          break;
-        case 3:
-          state = after(std::move(state), Erase{Motion::right});
-          if (model.cursor == model.anchor) model.anchor = model.behind(model.cursor);
-          model.put("");
-          break;
-        case 4: {
-          const bool extend = random() % 2 == 0;
-          const bool selected = model.cursor != model.anchor;
-          state = after(std::move(state), Move{Motion::left, extend});
-          model.cursor =
-              selected && !extend ? std::min(model.cursor, model.anchor) : model.before(model.cursor);
-          if (!extend) model.anchor = model.cursor;
           break;
         }
+        case 4:
         case 5: {
-          const bool extend = random() % 2 == 0;
-          const bool selected = model.cursor != model.anchor;
-          state = after(std::move(state), Move{Motion::right, extend});
-          model.cursor =
-              selected && !extend ? std::max(model.cursor, model.anchor) : model.behind(model.cursor);
+          const bool left = which == 4, extend = random() % 2 == 0;
+          const auto [low, high] = std::minmax(model.cursor, model.anchor);
+          state = after(std::move(state), Move{left ? Motion::left : Motion::right, extend});
+          const std::size_t edge = left ? low : high;
+          model.cursor = low != high && !extend ? edge : model.beside(model.cursor, left);
           if (!extend) model.anchor = model.cursor;
           break;
         }
@@ -595,8 +550,8 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
         }
       }
       ASSERT_EQ(state.text, model.text);
-      ASSERT_EQ(state.cursor, model.cursor) << testing::PrintToString(state.text);
-      ASSERT_EQ(state.anchor, model.anchor) << testing::PrintToString(state.text);
+      ASSERT_EQ(state.cursor, model.cursor) << ::testing::PrintToString(state.text);
+      ASSERT_EQ(state.anchor, model.anchor) << ::testing::PrintToString(state.text);
       if (state.text != seen.back()) seen.push_back(state.text);
     }
 

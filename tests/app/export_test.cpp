@@ -1,5 +1,4 @@
 #include "app/views/export.h"
-
 #include "app/run/answers.h"
 #include "app/run/sources/paths.h"
 #include "tests/support/matchers.h"
@@ -51,9 +50,8 @@ TEST(Export, TheExtensionIsTheFormat) {
   EXPECT_EQ(format_of("a/b.png"), FileFormat::png);
   EXPECT_EQ(format_of("b.SVG"), FileFormat::svg);
   EXPECT_EQ(format_of("x.y.csv"), FileFormat::csv);
-  for (const char* name : {"", "png", ".png", "a.png/", "a.jpg", "a.png~", "a"}) {
+  for (const char* name : {"", "png", ".png", "a.png/", "a.jpg", "a.png~", "a"})
     EXPECT_EQ(format_of(name), std::nullopt) << name;
-  }
 }
 
 TEST(Export, PngHasTheContextsSizeTimesTheScale) {

@@ -1,73 +1,24 @@
 // metrics and search: what is asked for, and what the program answers, held against the model's own patterns.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/commands/own_arguments.h"
 #include "app/cli/program.h"
 #include "app/run/sources/paths.h"
+#include "tests/app/command_runs.h"
 
 namespace headscope::app {
 namespace {
 
 using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
-using Words = std::vector<std::string>;
 using Kind = TokenSelector::Kind;
-
-template <class Wanted>
-Wanted parsed(const Words& arguments) {
-  const Command command = parse_command_line(arguments);
-  if (const auto* answer = std::get_if<Reply>(&command)) {
-    ADD_FAILURE() << answer->status << ": " << answer->text;
-    return {};
-  }
-  return *asked<Wanted>(command);
-}
-
-std::string wrong_use(const Words& arguments) {
-  const Command command = parse_command_line(arguments);
-  const auto* answer = std::get_if<Reply>(&command);
-  if (!answer) return "parsed";
-  EXPECT_EQ(answer->status, 2);
-  return answer->text;
-}
-
-struct Ran {
-  int status = 0;
-  std::string out, err;
-};
-Ran run(const Words& arguments, const std::string& input = "") {
-  std::istringstream in(input);
-  std::ostringstream out, err;
-  const int status = run_program(arguments, {in, out, err});
-  return {status, out.str(), err.str()};
-}
-std::string succeed(const Words& arguments, const std::string& input = "") {
-  const Ran ran = run(arguments, input);
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_EQ(ran.err, "");
-  return ran.out;
-}
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 constexpr const char* kTwice = "one two three one two three one two";
 
 TEST(Edits, OfPositionsThatThePromptLacksAreNamed) {
-  const Ran ran = run({"lens", "--prompt", "one two", "--edit", "L1.resid_pre[7]=0; L1.resid_pre[0]=0"});
+  const Ran ran =
+      run_command({"lens", "--prompt", "one two", "--edit", "L1.resid_pre[7]=0; L1.resid_pre[0]=0"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(lines_of(ran.err).size(), 1U) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("the edit L1.resid_pre[7]=0 changes nothing"));
@@ -152,10 +103,10 @@ TEST(MetricsCommand, WhatDoesNotExistIsNone) {
   EXPECT_THAT(succeed({"metrics", "--prompt", "A robot must", "--top", "1"}), HasSubstr("none"));
   const json answer = json::parse(succeed({"metrics", "--prompt", "A robot must", "--json"}));
   EXPECT_TRUE(answer["heads"][0]["induction"].is_null());
-  const Ran beyond = run({"metrics", "--repeated", "1,200"});
+  const Ran beyond = run_command({"metrics", "--repeated", "1,200"});
   EXPECT_EQ(beyond.status, 1);
   EXPECT_THAT(beyond.err, HasSubstr("twice 127 at most"));
-  EXPECT_THAT(run({"metrics", "--prompts", "-"}).err, HasSubstr("no prompt"));
+  EXPECT_THAT(run_command({"metrics", "--prompts", "-"}).err, HasSubstr("no prompt"));
 }
 
 TEST(SearchCommand, IsParsed) {
@@ -245,7 +196,7 @@ TEST(SearchCommand, NumbersThePromptsAndSaysWhatItFoundInWords) {
   EXPECT_THAT(lines[2], HasSubstr("·four → "));
   EXPECT_THAT(lines_of(succeed({"search", "--prompts", "-", "--from", "five"}, prompts)),
               ElementsAre("0 weights"));
-  const Ran absent = run({"search", "--prompt", "x", "--heads", "9.1"});
+  const Ran absent = run_command({"search", "--prompt", "x", "--heads", "9.1"});
   EXPECT_EQ(absent.status, 1);
   EXPECT_THAT(absent.err, HasSubstr("has no head 9.1: it has layers 0 to 5 of heads 0 to 7"));
 }

@@ -1,6 +1,6 @@
 #include "app/text/json_text.h"
 
-#include <gmock/gmock.h>
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
@@ -34,7 +34,7 @@ TEST(JsonText, EachMaximalBrokenPartIsOneReplacement) {
   };
   for (const auto& [bytes, text] : cases) {
     EXPECT_FALSE(is_utf8(bytes));
-    EXPECT_EQ(utf8_or_replacement(bytes), text) << testing::PrintToString(bytes);
+    EXPECT_EQ(utf8_or_replacement(bytes), text) << ::testing::PrintToString(bytes);
   }
 }
 

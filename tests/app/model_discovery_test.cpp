@@ -2,26 +2,16 @@
 
 #include <sys/stat.h>
 
-#include <map>
-
+#include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::TemporaryFolder;
-
 namespace fs = std::filesystem;
 
 constexpr const char* kGpt2 = R"({"model_type": "gpt2"})";
-
-Environment environment(std::map<std::string, std::string> variables) {
-  return [variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-}
 
 TEST(ModelDiscovery, TheCacheFollowsHuggingFacesVariables) {
   EXPECT_EQ(hugging_face_cache(environment({{"HF_HUB_CACHE", "/a"}, {"HF_HOME", "/b"}, {"HOME", "/h"}})),

@@ -1,13 +1,11 @@
 // Thousands of random events, repeatable: whatever is typed, clicked, dragged and turned, in windows of any
 // size, every frame can be drawn and the state stays within its bounds.
-#include <gtest/gtest.h>
-
 #include <cstdlib>
-#include <filesystem>
 #include <random>
 
 #include "app/views/output/sampling_options.h"
 #include "app/window/core.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {

@@ -1,8 +1,6 @@
 // A model that computes NaN, in the window.
 
 #include <cstring>
-#include <filesystem>
-#include <limits>
 
 #include "app/window/core.h"
 #include "tests/support/gpt2_folder.h"

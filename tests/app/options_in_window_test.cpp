@@ -1,13 +1,7 @@
 // Every option of every view: its control in the window, its keys, and that it is kept between starts.
 // Nothing here names a view or an option, so that a new one is tested with its row.
 
-#include <algorithm>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "tests/app/core_fixture.h"
-#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
@@ -151,8 +145,7 @@ TEST_F(OptionsInTheWindow, EachIsChangedWithTheMouse) {
 }
 
 TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
-  for (const View& view : views()) {
-    if (view.place != Place::tab) continue;
+  for (const View& view : all_tabs()) {
     show(view);
     std::set<const OptionSpec*> shown;
     for (const PlacedPicture& placed : core_.window().pictures)
@@ -177,8 +170,7 @@ void press_key(Core& core, char key) {
 }
 
 TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
-  for (const View& tab : views()) {
-    if (tab.place != Place::tab) continue;
+  for (const View& tab : all_tabs()) {
     show(tab);
     std::vector<const OptionSpec*> with_keys;
     for (const PlacedPicture& placed : core_.window().pictures) {
@@ -203,8 +195,7 @@ TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
 }
 
 TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
-  for (const View& tab : views()) {
-    if (tab.place != Place::tab) continue;
+  for (const View& tab : all_tabs()) {
     show(tab);
     std::string shown;  // keys of options of this view and of the panes beside it
     for (const PlacedPicture& placed : core_.window().pictures)
@@ -233,8 +224,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   const auto file = first.settings_file;
   std::string list_view;  // that has a field for a list
   {
-    Core core(std::move(first));
-    shown(core);
+    ShownCore core(std::move(first));
     for (const OptionSpec* option : all_options()) {
       core.apply(SetOption{option, unusual(*option)});
       ASSERT_NE(core.state().options.value(*option), option->default_value) << option->name;

@@ -1,19 +1,14 @@
 // The pages of exported pictures: exactly the size that was asked for, cut to the figure, or refused.
 
 #include <regex>
-#include <tuple>
 
 #include "app/views/export.h"
 #include "app/views/output/sampling_options.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 #include "viz/scene/content_bounds.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 /// The least size that the refusal of this page names.
 std::pair<float, float> least_named(const View& view, const ViewContext& c, const ExportOptions& options) {
@@ -46,7 +41,7 @@ TEST_P(EveryPage, HasExactlyTheSizeAskedForWithTheCaptionInside) {
     for (const auto& [width, height] : {std::pair{640.F, 480.F}, {900.F, 700.F}, {1000.F, 1300.F}}) {
       for (const bool captioned : {false, true}) {
         const ExportOptions options{.scale = 1.5F, .caption = captioned};
-        ViewContext c = scenario(length).context(width, height, light());
+        ViewContext c = scenario(length).context(width, height);
         std::tie(c.width, c.height) = least_named(view(), c, options);
         EXPECT_EQ(c.width, width) << "only tables are longer than a page";
         const viz::Scene scene = export_scene_of(view(), c, options);
@@ -63,7 +58,7 @@ TEST_P(EveryPage, HasExactlyTheSizeAskedForWithTheCaptionInside) {
 TEST_P(EveryPage, TooSmallForTheFigureIsRefusedWithTheLeastSize) {
   for (const int length : {1, 23, 100}) {
     for (const auto& [width, height] : {std::pair{100.F, 80.F}, {900.F, 60.F}, {60.F, 900.F}}) {
-      ViewContext c = scenario(length).context(width, height, light());
+      ViewContext c = scenario(length).context(width, height);
       const auto [least_width, least_height] = least_named(view(), c, {});
       EXPECT_GE(least_width, width);
       EXPECT_GE(least_height, height);
@@ -100,7 +95,7 @@ TEST_P(EveryPage, FromTheWindowGrowsToTheFigure) {
 
 TEST_P(EveryPage, CutToTheFigureHasTheSameMarginAllAround) {
   for (const int length : {1, 12, 100}) {
-    const ViewContext c = scenario(length).context(1000, 700, light());
+    const ViewContext c = scenario(length).context(1000, 700);
     const viz::Scene scene = export_scene_of(view(), c, {.caption = false, .page = Page::trimmed});
     const viz::Rect content = viz::content_bounds(scene, *fonts());
     EXPECT_NEAR(scene.height - content.bottom(), content.x, 1.01) << length;
@@ -116,7 +111,7 @@ TEST_P(EveryPage, CutToTheFigureHasTheSameMarginAllAround) {
 }
 
 TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
-  const ViewContext c = scenario(23).context(1000, 700, light());
+  const ViewContext c = scenario(23).context(1000, 700);
   const viz::Scene page = export_scene_of(*find_view("heatmap"), c, {.page = Page::trimmed});
   float right = 0, left = 1000;
   for (const viz::Image& image : viz::testing::items_of<viz::Image>(page)) {
@@ -129,7 +124,7 @@ TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
 }
 
 TEST(Pages, AllBarsThatWereAskedForAreThere) {
-  ViewContext c = scenario(12).context(640, 480, light());
+  ViewContext c = scenario(12).context(640, 480);
   set(c, "count", "25");
   const auto [width, height] = least_named(*find_view("next"), c, {});
   EXPECT_EQ(width, 640);
@@ -142,21 +137,21 @@ TEST(Pages, AllBarsThatWereAskedForAreThere) {
 
 TEST(Pages, AWordThatTheCaptionWouldCutNeedsAWiderPage) {
   const Scenario long_word(std::string(58, 'w'));
-  ViewContext c = long_word.context(330, 400, light());
+  ViewContext c = long_word.context(330, 400);
   set(c, "count", "3");
   const auto [width, height] = least_named(*find_view("next"), c, {});
   EXPECT_GT(width, 330);
   c.width = width;
   c.height = height;
   const auto texts = viz::testing::texts(export_scene_of(*find_view("next"), c, {}));
-  EXPECT_THAT(texts, ::testing::Contains(HasSubstr(std::string(58, 'w'))));
+  EXPECT_THAT(texts, Contains(HasSubstr(std::string(58, 'w'))));
 }
 
 // ---- next-token bars ----
 
 /// The axis of the bars, from 0 to 100 %: what its lines reach over.
 std::pair<float, float> axis_of(const viz::Scene& scene) {
-  EXPECT_THAT(viz::testing::texts(scene), ::testing::IsSupersetOf({"0", "100 %"}));
+  EXPECT_THAT(texts(scene), IsSupersetOf({"0", "100 %"}));
   std::pair<float, float> axis{1e9F, -1e9F};
   for (const viz::Segments& line : viz::testing::items_of<viz::Segments>(scene)) {
     for (const viz::Point p : line.points) axis = {std::min(axis.first, p.x), std::max(axis.second, p.x)};
@@ -171,7 +166,7 @@ TEST(NextBars, AreAsLongAsTheirProbabilitiesAtEveryTemperatureAndStayInTheirColu
     for (const int query : {0, 3, 9}) {
       s.select({0, 0, query});
       for (const double temperature : {0.05, 0.5, 1.0, 2.0}) {
-        ViewContext c = s.context(width, 700, light());
+        ViewContext c = s.context(width, 700);
         c.options.set(kTemperature, temperature);
         const Picture picture = find_view("next")->build(c);
         const auto axis = axis_of(picture.scene);
@@ -191,14 +186,14 @@ TEST(NextBars, AreAsLongAsTheirProbabilitiesAtEveryTemperatureAndStayInTheirColu
 
 TEST(QueryBars, OfWeightsStandOnAnAxisToARoundNumberThatIsWritten) {
   const Scenario& s = scenario(23);
-  const ViewContext c = s.context(1300, 900, light());
+  const ViewContext c = s.context(1300, 900);
   const Picture picture = find_view("query")->build(c);
   float strongest = 0;
   for (int key = 0; key < 23; ++key) strongest = std::max(strongest, s.weight(s.selection.query, key));
   const double limit = strongest > 0.5F ? 1 : strongest > 0.2F ? 0.5 : strongest > 0.1F ? 0.2 : 0.1;
   const auto texts = viz::testing::texts(picture.scene);
-  EXPECT_THAT(texts, ::testing::Contains(viz::number(limit, 1)));
-  EXPECT_THAT(texts, ::testing::Contains("0"));
+  EXPECT_THAT(texts, Contains(viz::number(limit, 1)));
+  EXPECT_THAT(texts, Contains("0"));
   // The widest bar in the keys' colour is the strongest weight's: as long as the lines at both ends say.
   float longest = 0, start = 0;
   for (const viz::FillRect& bar : viz::testing::items_of<viz::FillRect>(picture.scene)) {

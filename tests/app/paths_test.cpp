@@ -1,23 +1,13 @@
 #include "app/run/sources/paths.h"
 
-#include <gmock/gmock.h>
-
 #include <cstdlib>
-#include <map>
 
+#include "tests/support/environment.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
-
-using headscope::testing::TemporaryFolder;
-
-Environment environment(std::map<std::string, std::string> variables) {
-  return [variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-}
 
 TEST(Paths, ConfigFolderFollowsTheXdgSpecification) {
   EXPECT_EQ(config_folder(environment({{"XDG_CONFIG_HOME", "/c"}, {"HOME", "/h"}})), "/c/headscope");

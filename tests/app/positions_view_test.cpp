@@ -1,19 +1,13 @@
 // The view of positions: curves that can be read whatever the model's shape, zooming, and words about
 // pooling.
 
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 const Scenario& shortest() {
   static const Scenario s = Scenario::of_length(12);
@@ -78,7 +72,7 @@ int turns(const viz::Polyline& curve) {
 }
 
 TEST(Positions, StartWithCurvesThatCanBeRead) {
-  const ViewContext c = shortest().context(900, 700, light());
+  const ViewContext c = shortest().context(900, 700);
   const Picture picture = find_view("positions")->build(c);
   const auto curves = items_of<viz::Polyline>(picture.scene);
   ASSERT_EQ(curves.size(), 8U);
@@ -102,7 +96,7 @@ TEST(Positions, TellsTheirDefaultAndTakesItByName) {
 }
 
 TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
-  ViewContext c = shortest().context(900, 700, light());
+  ViewContext c = shortest().context(900, 700);
   const auto whole = find_view("positions")->build(c);
   set(c, "encoding-zoom", "20:36,30:70");
   const auto part = find_view("positions")->build(c);
@@ -130,9 +124,7 @@ TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
     ASSERT_EQ(image->bitmap->height, 16);
     for (const auto& [row, col] : {std::pair{20, 30}, {25, 69}, {35, 44}}) {
       const double value = static_cast<double>(sinusoidal_value(col, row, config.n_embd));
-      EXPECT_LE(viz::testing::channel_difference(image->bitmap->at(col - 30, row - 20),
-                                                 viz::diverging(light(), value)),
-                2);
+      EXPECT_LE(channel_difference(image->bitmap->at(col - 30, row - 20), viz::diverging(light(), value)), 2);
     }
     return;
   }
@@ -140,7 +132,7 @@ TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
 }
 
 TEST(Positions, HoverNamesTheCellThatIsZoomedToAndLeavesItsColour) {
-  ViewContext c = shortest().context(900, 700, light());
+  ViewContext c = shortest().context(900, 700);
   set(c, "encoding-zoom", "20:28,30:38");
   const View& view = *find_view("positions");
   const Picture picture = view.build(c);
@@ -163,7 +155,7 @@ TEST(Positions, HoverNamesTheCellThatIsZoomedToAndLeavesItsColour) {
 }
 
 TEST(Positions, SayHowCellsArePooled) {
-  const ViewContext small = shortest().context(420, 600, light());
+  const ViewContext small = shortest().context(420, 600);
   EXPECT_THAT(texts(find_view("positions")->build(small).scene), Contains(HasSubstr("mean of ")));
   ViewContext c = small;
   set(c, "encoding-zoom", "0:8,0:8");

@@ -1,11 +1,5 @@
 #include "app/text/prompt_editor.h"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <variant>
-#include <vector>
-
 #include "tests/support/matchers.h"
 
 namespace headscope::app {
@@ -28,7 +22,7 @@ std::vector<std::string> texts(const viz::Scene& scene) {
 }
 
 /// The editor as the window runs it: events in, commands applied, a picture out.
-class PromptEditor : public testing::Test {
+class PromptEditor : public ::testing::Test {
  protected:
   PromptEditor() {
     look.rect = {40, 30, 300, editor_height(*fonts, look.font_size, 3)};
@@ -278,8 +272,8 @@ TEST_F(PromptEditor, DrawsRowsInsideItsFrame) {
   with("one\ntwo\xFF\n" + std::string(400, 'm'));
   look.scroll = 0;
   const viz::Scene picture = scene();
-  EXPECT_THAT(texts(picture), testing::Contains("one"));
-  EXPECT_THAT(texts(picture), testing::Contains("two<FF>"));
+  EXPECT_THAT(texts(picture), Contains("one"));
+  EXPECT_THAT(texts(picture), Contains("two<FF>"));
   const viz::Rect clip = items<viz::PushClip>(picture).at(0).rect;
   EXPECT_GE(clip.y, look.rect.y);
   EXPECT_LE(clip.bottom(), look.rect.bottom());
@@ -374,10 +368,10 @@ TEST_F(PromptEditor, DrawsOfAMegabyteOnlyWhatIsSeen) {
   text("!");
   EXPECT_EQ(state.text, paste + "!");
   EXPECT_LE(texts(scene()).size(), 4u);
-  EXPECT_THAT(texts(scene()), testing::Contains("!"));
+  EXPECT_THAT(texts(scene()), Contains("!"));
   key(Key::page_up);
   key(Key::home, true);
-  EXPECT_THAT(texts(scene()).front(), testing::StartsWith("All work"));
+  EXPECT_THAT(texts(scene()).front(), StartsWith("All work"));
 }
 
 }  // namespace

@@ -1,20 +1,13 @@
 #include "app/cli/batch.h"
 
-#include <gmock/gmock.h>
-
-#include <sstream>
-
 #include "model/files/error.h"
+#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::TemporaryFolder;
 using From = PromptArguments::From;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 PromptArguments from_file(From from, const std::filesystem::path& file) {
   PromptArguments arguments;

@@ -1,16 +1,10 @@
 // A chosen maximum of the colours: in every view whose colours are weights, in its legend, and as an option.
 
-#include <cmath>
-
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 const Scenario& robot() {
   static const Scenario s(kRobot);
@@ -37,7 +31,7 @@ TEST(ColorMaximum, GivesTheFullColourToAChosenWeight) {
   const Scenario& s = robot();
   const int length = s.run->run->length();
   for (const char* id : {"heatmap", "scores"}) {
-    ViewContext c = s.context(1200, 1000, light());
+    ViewContext c = s.context(1200, 1000);
     set(c, "value-max", "0.05");
     const Picture picture = find_view(id)->build(c);
     const viz::Bitmap& cells = pattern_cells(picture, length);
@@ -46,9 +40,7 @@ TEST(ColorMaximum, GivesTheFullColourToAChosenWeight) {
       for (int k = 0; k <= q; ++k) {
         const double part = static_cast<double>(weight(s, q, k)) / 0.05;
         between += part < 1;
-        EXPECT_LE(
-            viz::testing::channel_difference(cells.at(k, q), viz::sequential(light(), std::min(1.0, part))),
-            2)
+        EXPECT_LE(channel_difference(cells.at(k, q), viz::sequential(light(), std::min(1.0, part))), 2)
             << id << " " << q << "," << k;
       }
     }
@@ -83,7 +75,7 @@ TEST(ColorMaximum, HoldsOnEveryScale) {
 }
 
 TEST(ColorMaximum, AboveAllWeightsNothingLiesAboveIt) {
-  ViewContext c = robot().context(900, 700, light());
+  ViewContext c = robot().context(900, 700);
   set(c, "value-max", "2");
   const Picture picture = find_view("heatmap")->build(c);
   EXPECT_THAT(texts(picture.scene), Not(Contains(HasSubstr("≥"))));
@@ -93,7 +85,7 @@ TEST(ColorMaximum, AboveAllWeightsNothingLiesAboveIt) {
 TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
   const Scenario& s = robot();
   for (const bool in_pane : {false, true}) {
-    ViewContext c = s.context(in_pane ? 300.F : 900.F, in_pane ? 500.F : 700.F, light());
+    ViewContext c = s.context(in_pane ? 300.F : 900.F, in_pane ? 500.F : 700.F);
     c.in_pane = in_pane;
     EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("weight"));
     EXPECT_THAT(texts(find_view("heads")->build(c).scene), Not(Contains(HasSubstr("≥"))));
@@ -112,7 +104,7 @@ TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
     for (int q = 0; q < length; ++q) {
       for (int k = 0; k <= q; ++k) {
         const double part = std::min(1.0, static_cast<double>(weight(s, q, k)) / 0.1);
-        EXPECT_LE(viz::testing::channel_difference(cells.at(k, q), viz::sequential(light(), part)), 2);
+        EXPECT_LE(channel_difference(cells.at(k, q), viz::sequential(light(), part)), 2);
       }
     }
     set(c, "value-scale", "row");
@@ -122,7 +114,7 @@ TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
 
 TEST(ColorMaximum, ShadesTheChips) {
   const Scenario& s = robot();
-  ViewContext c = s.context(900, 200, light());
+  ViewContext c = s.context(900, 200);
   const auto fills = [&] { return items_of<viz::FillRect>(find_view("tokens")->build(c).scene); };
   const auto automatic = fills();
   int strongest = 0;
@@ -132,14 +124,13 @@ TEST(ColorMaximum, ShadesTheChips) {
   const auto scaled = fills();
   ASSERT_EQ(automatic.size(), scaled.size());
   const viz::Color full = viz::blended(light().raised, light().key.with_alpha(184));  // 0.72 of 255
-  EXPECT_LE(viz::testing::channel_difference(scaled[strongest].color, full), 1);
-  EXPECT_GT(viz::testing::channel_difference(automatic[strongest].color, full), 8);
+  EXPECT_LE(channel_difference(scaled[strongest].color, full), 1);
+  EXPECT_GT(channel_difference(automatic[strongest].color, full), 8);
 }
 
 TEST(ColorMaximum, IsAnOptionOfEveryViewThatItRules) {
-  for (const char* id : {"heatmap", "scores", "heads", "tokens"}) {
+  for (const char* id : {"heatmap", "scores", "heads", "tokens"})
     EXPECT_THAT(find_view(id)->options, Contains(&kValueMax)) << id;
-  }
   Options o;
   set(o, "value-max", "0.05");
   EXPECT_EQ(o[kValueMax], 0.05);
@@ -170,13 +161,13 @@ TEST(PoolingWords, StandInEveryPictureThatPools) {
   const Scenario longest = Scenario::of_length(bundled()->transformer->config().n_ctx);
   for (const auto& [id, words] :
        {std::pair{"heatmap", "largest of up to 3 × 3"}, {"heads", "largest of 4 × 4"}}) {
-    ViewContext c = longest.context(300, 260, light());
+    ViewContext c = longest.context(300, 260);
     if (std::string(id) == "heads") c.width = 900, c.height = 900;
     EXPECT_THAT(texts(find_view(id)->build(c).scene), Contains(HasSubstr(words))) << id;
-    const ViewContext few = robot().context(c.width, c.height, light());
+    const ViewContext few = robot().context(c.width, c.height);
     EXPECT_THAT(texts(find_view(id)->build(few).scene), Not(Contains(HasSubstr("largest of")))) << id;
   }
-  const auto scores = texts(find_view("scores")->build(longest.context(700, 700, light())).scene);
+  const auto scores = texts(find_view("scores")->build(longest.context(700, 700)).scene);
   EXPECT_EQ(std::ranges::count_if(scores, [](const std::string& t) { return t.find("mean of ") != t.npos; }),
             3);
   EXPECT_EQ(

@@ -1,15 +1,13 @@
 #include "app/cli/arguments/standard_streams.h"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <unistd.h>
-
 #include <csignal>
 #include <istream>
-#include <iterator>
 #include <ostream>
 
 #include "model/files/error.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {

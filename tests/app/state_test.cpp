@@ -1,17 +1,13 @@
 // Every action of the user is a value, and one pure function turns a state and an action into the next state.
 #include "app/window/state.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/weight_colors.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
-
-using testing::ElementsAre;
 
 /// A run of `length` tokens by a model of 4 layers and 3 heads, with nothing computed in it.
 Snapshot snapshot_of(int length) {
@@ -27,7 +23,9 @@ Snapshot snapshot_of(int length) {
   return snapshot;
 }
 
-UiState after(UiState state, const std::vector<Action>& actions, const Snapshot& snapshot) {
+const Snapshot kFive = snapshot_of(5);
+
+UiState after(UiState state, const std::vector<Action>& actions, const Snapshot& snapshot = kFive) {
   for (const Action& action : actions) state = apply(std::move(state), action, snapshot).state;
   return state;
 }
@@ -39,79 +37,72 @@ bool has_effect(const Update& update) {
 }
 
 TEST(State, HeadsMoveWithinTheModel) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after({}, {MoveHead{1, 1}, MoveHead{1, 0}}, snapshot);
+  UiState state = after({}, {MoveHead{1, 1}, MoveHead{1, 0}});
   EXPECT_EQ(state.selection.layer, 2);
   EXPECT_EQ(state.selection.head, 1);
-  state = after(std::move(state), {MoveHead{99, 99}}, snapshot);
+  state = after(state, {MoveHead{99, 99}});
   EXPECT_EQ(state.selection.layer, 3);
   EXPECT_EQ(state.selection.head, 2);
-  state = after(std::move(state), {MoveHead{-99, -99}}, snapshot);
+  state = after(state, {MoveHead{-99, -99}});
   EXPECT_EQ(state.selection.layer, 0);
   EXPECT_EQ(state.selection.head, 0);
 }
 
 TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after({}, {MoveQuery{-1}}, snapshot);
+  UiState state = after({}, {MoveQuery{-1}});
   EXPECT_EQ(state.selection.query, 3);
-  state = after(std::move(state), {MoveQuery{1}}, snapshot);
+  state = after(state, {MoveQuery{1}});
   EXPECT_EQ(state.selection.query, -1) << "back at the last position it follows the end again";
-  state = after(std::move(state), {SelectQuery{77}}, snapshot);
+  state = after(state, {SelectQuery{77}});
   EXPECT_EQ(state.selection.query, 4);
-  state = after(std::move(state), {MoveQuery{-77}}, snapshot);
+  state = after(state, {MoveQuery{-77}});
   EXPECT_EQ(state.selection.query, 0);
 }
 
 TEST(State, APartOfTheModelIsShownByItsViewAndCanBeLeftAgain) {
-  const Snapshot snapshot = snapshot_of(5);
   for (const Part part : {Part::embedding, Part::attention, Part::mlp, Part::unembedding}) {
     UiState state;
     state.view = "scores";
-    state = after(std::move(state), {DoAll{{MoveHead{1, 0}, ShowPart{part}}}}, snapshot);
+    state = after(state, {DoAll{{MoveHead{1, 0}, ShowPart{part}}}});
     ASSERT_NE(view_of(part), nullptr);
     EXPECT_EQ(state.view, view_of(part)->id);
     EXPECT_EQ(state.selection.layer, 1);
-    state = after(std::move(state), {Revisit{}}, snapshot);
+    state = after(state, {Revisit{}});
     EXPECT_EQ(state.view, "scores");
     EXPECT_EQ(state.selection.layer, 0);
   }
 }
 
 TEST(State, TypingEndsGenerating) {
-  const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Insert{"x", true}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Insert{"x", true}}});
   EXPECT_FALSE(state.generation.running);
   EXPECT_EQ(state.prompt.edit.text, "x");
 }
 
 TEST(State, MovingTheCaretDoesNotEndGenerating) {
-  const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Move{Motion::left}}}, snapshot);
+  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Move{Motion::left}}});
   EXPECT_TRUE(state.generation.running);
 }
 
 TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
-  const Snapshot snapshot = snapshot_of(5);
   UiState state;
   state.prompt.edit = make_edit_state("mine");
-  state = after(std::move(state), {SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, "hint"}}, snapshot);
+  state = after(state, {SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, "hint"}});
   EXPECT_EQ(state.prompt.edit.text, "theirs");
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
   EXPECT_EQ(state.hint, "hint");
   EXPECT_EQ(state.hint_text, "theirs") << "the hint is of this text, whatever is undone and done again";
-  state = after(std::move(state), {TypeInField{Field::prompt, Undo{}}}, snapshot);
+  state = after(state, {TypeInField{Field::prompt, Undo{}}});
   EXPECT_EQ(state.prompt.edit.text, "mine");
 }
 
 TEST(State, ViewsGoRound) {
-  const Snapshot snapshot = snapshot_of(5);
   std::vector<std::string> seen;
   UiState state;
   const std::string first = state.view;
   do {
     seen.push_back(state.view);
-    state = after(std::move(state), {StepView{1}}, snapshot);
+    state = after(state, {StepView{1}});
   } while (state.view != first && seen.size() < views().size());
   std::vector<std::string> wanted;
   for (const View* view : tabs()) wanted.emplace_back(view->id);
@@ -119,99 +110,90 @@ TEST(State, ViewsGoRound) {
   const auto at = std::ranges::find(wanted, first);
   std::ranges::rotate(wanted, at);
   EXPECT_EQ(seen, wanted) << "from left to right";
-  state = after(std::move(state), {StepView{-1}}, snapshot);
+  state = after(state, {StepView{-1}});
   EXPECT_EQ(state.view, wanted.back());
-  state = after(std::move(state), {ShowView{"no such view"}}, snapshot);
+  state = after(state, {ShowView{"no such view"}});
   EXPECT_EQ(state.view, wanted.back());
 }
 
 TEST(State, GoesBackAndForthThroughWhatWasLookedAt) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after(UiState(), {SelectHead{1, 1}, ShowView{"query"}, SelectQuery{2}}, snapshot);
-  state = after(std::move(state), {Revisit{}}, snapshot);
+  UiState state = after(UiState(), {SelectHead{1, 1}, ShowView{"query"}, SelectQuery{2}});
+  state = after(state, {Revisit{}});
   EXPECT_EQ(state.selection, (Selection{1, 1, -1}));
-  state = after(std::move(state), {Revisit{}}, snapshot);
+  state = after(state, {Revisit{}});
   EXPECT_EQ(state.view, UiState().view);
-  state = after(std::move(state), {Revisit{true}}, snapshot);
+  state = after(state, {Revisit{true}});
   EXPECT_EQ(state.view, "query");
   EXPECT_EQ(state.visits.before.size(), 2);
   EXPECT_EQ(state.visits.after.size(), 1);
-  state = after(std::move(state), {SelectHead{0, 1}}, snapshot);
+  state = after(state, {SelectHead{0, 1}});
   EXPECT_TRUE(state.visits.after.empty()) << "another way was taken";
-  state = after(std::move(state), {Revisit{}, Revisit{}, Revisit{}, Revisit{}, Revisit{}}, snapshot);
+  state = after(state, {Revisit{}, Revisit{}, Revisit{}, Revisit{}, Revisit{}});
   EXPECT_EQ(state.selection, Selection{}) << "and there it ends";
   EXPECT_EQ(state.visits.after.size(), 3);
 }
 
 TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after(UiState(), {SelectQuery{4}}, snapshot);
-  state = after(std::move(state), {MoveQuery{-1}, MoveQuery{-1}, MoveQuery{-1}, Revisit{}}, snapshot);
+  UiState state = after(UiState(), {SelectQuery{4}});
+  state = after(state, {MoveQuery{-1}, MoveQuery{-1}, MoveQuery{-1}, Revisit{}});
   EXPECT_EQ(state.selection.query, 4);
-  state = after(std::move(state), {MoveQuery{-1}, MoveQuery{-1}}, snapshot);
+  state = after(state, {MoveQuery{-1}, MoveQuery{-1}});
   EXPECT_EQ(state.selection.query, 2);
   const std::size_t steps = state.visits.before.size();
   EXPECT_EQ(steps, 2);
   const std::vector<Action> clicked{BeginClick{}, SelectQuery{0}, TakeBackClick{}};
-  EXPECT_EQ(after(state, clicked, snapshot).visits.before.size(), steps);
-  for (int i = 0; i < 1000; ++i) state = after(std::move(state), {SelectQuery{i % 5}}, snapshot);
+  EXPECT_EQ(after(state, clicked).visits.before.size(), steps);
+  for (int i = 0; i < 1000; ++i) state = after(state, {SelectQuery{i % 5}});
   EXPECT_EQ(state.visits.before.size(), Visits::kMost);
 }
 
 TEST(State, AKeyThatIsHeldOnAPictureIsOneStepBack) {
-  const Snapshot snapshot = snapshot_of(5);
-  const UiState start = after(UiState(), {SelectQuery{4}, SelectHead{0, 1}}, snapshot);
+  const UiState start = after(UiState(), {SelectQuery{4}, SelectHead{0, 1}});
   const SetOption scroll{&kZoom, Zoom{1, 0, 4, 5}};
   for (const ViewActions& pressed : {ViewActions{MoveQuery{-1}}, ViewActions{MoveQuery{-1}, scroll},
                                      ViewActions{MoveHead{1, 0}, scroll}}) {
-    const UiState state = after(start, {DoAll{pressed}, DoAll{pressed}, DoAll{pressed}}, snapshot);
+    const UiState state = after(start, {DoAll{pressed}, DoAll{pressed}, DoAll{pressed}});
     EXPECT_EQ(state.visits.before.size(), start.visits.before.size() + 1);
-    EXPECT_EQ(after(state, {Revisit{}}, snapshot).selection, start.selection);
+    EXPECT_EQ(after(state, {Revisit{}}).selection, start.selection);
   }
-  const UiState clicked = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}}}, snapshot);
+  const UiState clicked = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}}});
   EXPECT_EQ(clicked.visits.before.size(), start.visits.before.size() + 2) << "clicks are steps each";
-  const UiState held = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}, true}}, snapshot);
+  const UiState held = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}, true}});
   EXPECT_EQ(held.visits.before.size(), start.visits.before.size() + 1);
 }
 
 TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
-  const Snapshot snapshot = snapshot_of(5);
   UiState state;
   state.prompt.edit = make_edit_state("mine");
   state = after(std::move(state),
                 {SelectHead{1, 1}, SelectQuery{3}, TypeInField{Field::prompt, Insert{"!", true}},
-                 Generate{true}, Generate{false}},
-                snapshot);
+                 Generate{true}, Generate{false}});
   EXPECT_EQ(state.visits.before.size(), 2) << "the head and the query";
-  state =
-      after(std::move(state),
-            {SelectQuery{2}, SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, ""}, SelectQuery{1}}, snapshot);
-  state = after(std::move(state), {Revisit{}}, snapshot);
+  state = after(state, {SelectQuery{2}, SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, ""}, SelectQuery{1}});
+  state = after(state, {Revisit{}});
   EXPECT_EQ(state.prompt.edit.text, "theirs");
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
-  state = after(std::move(state), {TypeInField{Field::prompt, Insert{"s", true}}, Revisit{}}, snapshot);
+  state = after(state, {TypeInField{Field::prompt, Insert{"s", true}}, Revisit{}});
   EXPECT_EQ(state.prompt.edit.text, "mine!");
   EXPECT_EQ(state.selection, (Selection{1, 1, 2})) << "as it was left";
-  state = after(std::move(state), {Revisit{true}}, snapshot);
+  state = after(state, {Revisit{true}});
   EXPECT_EQ(state.prompt.edit.text, "theirss") << "and again, as it was left";
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
-  state = after(std::move(state), {Revisit{}, TypeInField{Field::prompt, Undo{}}}, snapshot);
+  state = after(state, {Revisit{}, TypeInField{Field::prompt, Undo{}}});
   EXPECT_EQ(state.prompt.edit.text, "theirss") << "nothing that was typed is lost";
 }
 
 TEST(State, TheStartTokenIsAStepThatIsTakenBack) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after(UiState(), {SelectQuery{3}, SetStartToken{true}}, snapshot);
+  UiState state = after(UiState(), {SelectQuery{3}, SetStartToken{true}});
   EXPECT_EQ(state.selection.query, -1);
-  const Update back = apply(std::move(state), Revisit{}, snapshot);
+  const Update back = apply(std::move(state), Revisit{}, kFive);
   EXPECT_FALSE(back.state.start_token);
   EXPECT_EQ(back.state.selection.query, 3);
   EXPECT_TRUE(has_effect<SaveEffect>(back));
-  EXPECT_TRUE(after(back.state, {Revisit{true}}, snapshot).start_token);
+  EXPECT_TRUE(after(back.state, {Revisit{true}}).start_token);
 }
 
 TEST(State, TheTextsOfTheHistoryAreBounded) {
-  const Snapshot snapshot = snapshot_of(5);
   UiState state;
   const auto held = [&] {
     std::size_t bytes = 0;
@@ -220,11 +202,11 @@ TEST(State, TheTextsOfTheHistoryAreBounded) {
   };
   for (int i = 0; i < 9; ++i) {
     const std::string text(Visits::kMostBytes / 4, static_cast<char>('a' + i));
-    state = after(std::move(state), {SetPrompt{text, {}, ""}}, snapshot);
+    state = after(state, {SetPrompt{text, {}, ""}});
     EXPECT_LE(held(), Visits::kMostBytes);
   }
   EXPECT_GT(held(), Visits::kMostBytes / 2);
-  state = after(std::move(state), {Revisit{}}, snapshot);
+  state = after(state, {Revisit{}});
   EXPECT_EQ(state.prompt.edit.text[0], 'h');
 }
 
@@ -238,7 +220,7 @@ TEST(State, WhatIsGoneBackToIsWithinTheModel) {
   run->run = std::move(layers);
   smaller.run = std::move(run);
   EXPECT_EQ(after(state, {Revisit{}}, smaller).selection, (Selection{1, 1, 4, -1}));
-  state = after(std::move(state), {ModelOpened{"/models/other"}}, smaller);
+  state = after(state, {ModelOpened{"/models/other"}}, smaller);
   EXPECT_TRUE(state.visits.before.empty()) << "heads of another model";
 }
 
@@ -251,16 +233,14 @@ TEST(State, AZoomStaysInsideTheMatrix) {
 }
 
 TEST(State, WhatAViewAsksForIsDoneInOrder) {
-  const Snapshot snapshot = snapshot_of(5);
   const UiState state = after(
-      {}, {DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}, SelectHead{3, 1}, SetOption{&kValueMax, 0.2}}}},
-      snapshot);
+      {},
+      {DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}, SelectHead{3, 1}, SetOption{&kValueMax, 0.2}}}});
   EXPECT_EQ(state.selection, (Selection{3, 1, 2}));
   EXPECT_EQ(state.options[kValueMax], 0.2);
 }
 
 TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
-  const Snapshot snapshot = snapshot_of(5);
   int following = 0;
   for (const OptionSpec* option : all_options()) {
     const OptionValue other = stepped(*option, option->default_value, 1);
@@ -268,35 +248,33 @@ TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
     following += option->reset_on_prompt_change ? 1 : 0;
     for (const Action& action :
          {Action(SelectQuery{2}), Action(TypeInField{Field::prompt, Insert{"x", true}})}) {
-      const UiState state = after({}, {SetOption{option, other}, action}, snapshot);
+      const UiState state = after({}, {SetOption{option, other}, action});
       EXPECT_EQ(state.options.value(*option), option->reset_on_prompt_change ? option->default_value : other)
           << option->name;
     }
-    const UiState state = after({}, {SetOption{option, other}, SelectHead{2, 2}}, snapshot);
+    const UiState state = after({}, {SetOption{option, other}, SelectHead{2, 2}});
     EXPECT_EQ(state.options.value(*option), other) << option->name;
   }
   EXPECT_GT(following, 0);
 }
 
 TEST(State, ADoubleClickTakesBackWhatItsFirstClickDid) {
-  const Snapshot snapshot = snapshot_of(5);
   const Action click = DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}}};
-  const UiState before = after({}, {SelectQuery{1}}, snapshot);
-  const UiState state = after(before, {BeginClick{}, click, TakeBackClick{}}, snapshot);
+  const UiState before = after({}, {SelectQuery{1}});
+  const UiState state = after(before, {BeginClick{}, click, TakeBackClick{}});
   EXPECT_EQ(state.selection, before.selection);
   EXPECT_EQ(state.options, before.options);
 }
 
 TEST(State, OpeningAModelAsksForItOnceMore) {
-  const Snapshot snapshot = snapshot_of(5);
   UiState state;
   state.load_request = 1;
-  state = after(std::move(state), {OpenModel{"/models/a"}}, snapshot);
+  state = after(state, {OpenModel{"/models/a"}});
   EXPECT_EQ(wanted(state, {}).load_request, 2U);
   EXPECT_EQ(wanted(state, {}).model, "/models/a");
-  state = after(std::move(state), {OpenModel{"/models/a"}}, snapshot);
+  state = after(state, {OpenModel{"/models/a"}});
   EXPECT_EQ(wanted(state, {}).load_request, 3U) << "the same folder may hold something else by now";
-  state = after(std::move(state), {CancelLoad{}}, snapshot);
+  state = after(state, {CancelLoad{}});
   EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
 }
 
@@ -309,44 +287,38 @@ Action set_export(const UiState& state, Change edit) {
 }
 
 TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
-  const Snapshot snapshot = snapshot_of(5);
   UiState state;
   state.export_form.folder = "/pictures";
   state.selection = {1, 2, -1};
-  state = after(std::move(state), {ShowDialog{Dialog::export_}}, snapshot);
+  state = after(state, {ShowDialog{Dialog::export_}});
   EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-L1H2-heatmap.png");
-  const auto set = [&](const auto& change) { return after(state, {set_export(state, change)}, snapshot); };
+  const auto set = [&](const auto& change) { return after(state, {set_export(state, change)}); };
   state = set([](ExportForm& form) { form.subject = "heads", form.kind = FileFormat::svg; });
   EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-heads.svg");
-  state = after(std::move(state), {TypeInField{Field::export_path, Replace{"/tmp/mine.svg"}}}, snapshot);
+  state = after(state, {TypeInField{Field::export_path, Replace{"/tmp/mine.svg"}}});
   state = set([](ExportForm& form) { form.subject = "next", form.kind = FileFormat::csv; });
   EXPECT_EQ(state.export_form.path.edit.text, "/tmp/mine.csv") << "only the extension follows then";
 }
 
 TEST(State, TheWindowIsAlwaysPixels) {
-  const Snapshot snapshot = snapshot_of(5);
   const UiState state =
-      after({}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })},
-            snapshot);
+      after({}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })});
   EXPECT_EQ(state.export_form.kind, FileFormat::png);
 }
 
 TEST(State, TheExportKeepsItsSubjectAsLongAsThatIsShown) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after({}, {ShowDialog{Dialog::export_, "next"}, ShowDialog{}}, snapshot);
-  state = after(std::move(state), {ShowDialog{Dialog::export_}}, snapshot);
+  UiState state = after({}, {ShowDialog{Dialog::export_, "next"}, ShowDialog{}});
+  state = after(state, {ShowDialog{Dialog::export_}});
   EXPECT_EQ(state.export_form.subject, "next");
-  state = after(std::move(state), {ShowDialog{Dialog::export_, "heatmap"}, ShowDialog{}, ShowView{"scores"}},
-                snapshot);
-  state = after(std::move(state), {ShowDialog{Dialog::export_}}, snapshot);
+  state = after(state, {ShowDialog{Dialog::export_, "heatmap"}, ShowDialog{}, ShowView{"scores"}});
+  state = after(state, {ShowDialog{Dialog::export_}});
   EXPECT_EQ(state.export_form.subject, "scores");
 }
 
 TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState asked = after({}, {ShowDialog{Dialog::export_}, ExportEnded{ExportEnded::How::exists}}, snapshot);
+  UiState asked = after({}, {ShowDialog{Dialog::export_}, ExportEnded{ExportEnded::How::exists}});
   EXPECT_TRUE(asked.export_form.asked);
-  const UiState failed = after(asked, {ExportEnded{ExportEnded::How::failed, "no room"}}, snapshot);
+  const UiState failed = after(asked, {ExportEnded{ExportEnded::How::failed, "no room"}});
   EXPECT_EQ(failed.export_form.problem, "no room");
   EXPECT_EQ(failed.dialog, Dialog::export_) << "what was typed can be mended";
   for (const Action& change :
@@ -354,40 +326,38 @@ TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
         Action(TypeInField{Field::export_size, Insert{"1", true}}),
         set_export(asked, [](ExportForm& form) { form.scale = 3; }), Action(DoExport{})}) {
     for (const UiState& before : {asked, failed}) {
-      const UiState state = after(before, {change}, snapshot);
+      const UiState state = after(before, {change});
       EXPECT_FALSE(state.export_form.asked);
       EXPECT_EQ(state.export_form.problem, "");
     }
   }
-  const UiState done = after(failed, {ExportEnded{ExportEnded::How::saved, "Saved /x.png.", "/"}}, snapshot);
+  const UiState done = after(failed, {ExportEnded{ExportEnded::How::saved, "Saved /x.png.", "/"}});
   EXPECT_EQ(done.dialog, Dialog::none);
   EXPECT_EQ(done.message.text, "Saved /x.png.");
   EXPECT_FALSE(done.message.is_error);
 }
 
 TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after({}, {ShowView{"heatmap"}, ShowView{"query", true}}, snapshot);
+  UiState state = after({}, {ShowView{"heatmap"}, ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
   EXPECT_EQ(state.beside, "query");
-  state = after(std::move(state), {ShowView{"query"}}, snapshot);
+  state = after(state, {ShowView{"query"}});
   EXPECT_EQ(state.view, "query");
   EXPECT_EQ(state.beside, "heatmap");
-  state = after(std::move(state), {ShowView{"query", true}}, snapshot);
+  state = after(state, {ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
   EXPECT_EQ(state.beside, "query");
-  state = after(std::move(state), {CloseBeside{}}, snapshot);
+  state = after(state, {CloseBeside{}});
   EXPECT_EQ(shown_tabs(state).size(), 1U);
-  state = after(std::move(state), {ShowView{"heatmap", true}}, snapshot);
+  state = after(state, {ShowView{"heatmap", true}});
   EXPECT_EQ(state.beside, "heatmap");
   EXPECT_NE(state.view, "heatmap") << "no view stands beside itself";
 }
 
 TEST(State, SteppingPassesOverTheViewThatIsShownBeside) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after({}, {ShowView{"heatmap"}, ShowView{"scores", true}}, snapshot);
+  UiState state = after({}, {ShowView{"heatmap"}, ShowView{"scores", true}});
   for (int i = 0; i < 6; ++i) {
-    state = after(std::move(state), {StepView{i < 3 ? 1 : -1}}, snapshot);
+    state = after(state, {StepView{i < 3 ? 1 : -1}});
     EXPECT_EQ(state.beside, "scores");
     EXPECT_NE(state.view, "scores");
   }
@@ -395,42 +365,38 @@ TEST(State, SteppingPassesOverTheViewThatIsShownBeside) {
 }
 
 TEST(State, PanesKeepAWidthThatCanBeUsed) {
-  const Snapshot snapshot = snapshot_of(5);
-  const UiState state = after({}, {SetPanes{{3, 99999, 0}}}, snapshot);
+  const UiState state = after({}, {SetPanes{{3, 99999, 0}}});
   EXPECT_GT(state.panes.heads, 100);
   EXPECT_LT(state.panes.next, 5000);
   EXPECT_EQ(state.panes.beside, 0) << "chosen by the window's size";
 }
 
 TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
-  const Snapshot snapshot = snapshot_of(5);
-  UiState state = after({}, {Generate{true}, ShowMessage{"for information"}}, snapshot);
+  UiState state = after({}, {Generate{true}, ShowMessage{"for information"}});
   EXPECT_TRUE(state.generation.running);
-  state = after(std::move(state), {ShowMessage{"cannot load", true, true}}, snapshot);
+  state = after(state, {ShowMessage{"cannot load", true, true}});
   EXPECT_FALSE(state.generation.running);
   EXPECT_TRUE(state.message.from_worker);
-  state = after(std::move(state), {DismissMessage{}}, snapshot);
+  state = after(state, {DismissMessage{}});
   EXPECT_EQ(state.message.text, "");
 }
 
 TEST(State, WhatTouchesTheWorldIsAnEffect) {
-  const Snapshot snapshot = snapshot_of(5);
-  EXPECT_TRUE(has_effect<ExportEffect>(apply(UiState{}, DoExport{}, snapshot)));
-  EXPECT_TRUE(has_effect<CopyNumbers>(apply(UiState{}, CopyNumbers{}, snapshot)));
-  EXPECT_TRUE(has_effect<Paste>(apply(UiState{}, Paste{Field::prompt}, snapshot)));
-  EXPECT_TRUE(has_effect<BrowseFolder>(apply(UiState{}, BrowseFolder{"/"}, snapshot)));
-  EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetDark{true}, snapshot)));
-  EXPECT_TRUE(apply(UiState{}, SelectHead{1, 1}, snapshot).effects.empty());
+  EXPECT_TRUE(has_effect<ExportEffect>(apply(UiState{}, DoExport{}, kFive)));
+  EXPECT_TRUE(has_effect<CopyNumbers>(apply(UiState{}, CopyNumbers{}, kFive)));
+  EXPECT_TRUE(has_effect<Paste>(apply(UiState{}, Paste{Field::prompt}, kFive)));
+  EXPECT_TRUE(has_effect<BrowseFolder>(apply(UiState{}, BrowseFolder{"/"}, kFive)));
+  EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetDark{true}, kFive)));
+  EXPECT_TRUE(apply(UiState{}, SelectHead{1, 1}, kFive).effects.empty());
 }
 
 TEST(State, WhatIsKeptIsSavedAtOnceButASplitterOnlyWhenItIsLetGo) {
-  const Snapshot snapshot = snapshot_of(5);
   for (const OptionSpec* option : all_options())
-    EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->default_value}, snapshot)),
+    EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->default_value}, kFive)),
               option->kept)
         << option->name;
-  EXPECT_FALSE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}, false}, snapshot)));
-  EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}}, snapshot)));
+  EXPECT_FALSE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}, false}, kFive)));
+  EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}}, kFive)));
 }
 
 }  // namespace

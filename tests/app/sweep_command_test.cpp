@@ -1,64 +1,24 @@
 // headscope sweep: what is asked for, and what the program answers, held against single edits of predict.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/commands/own_arguments.h"
 #include "app/cli/program.h"
+#include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
-using Words = std::vector<std::string>;
-
-SweepCommand parsed(Words arguments) {
-  arguments.insert(arguments.begin(), {"sweep", "--prompt", "x"});
-  const Command command = parse_command_line(arguments);
-  if (const auto* reply = std::get_if<Reply>(&command)) {
-    ADD_FAILURE() << reply->text;
-    return {};
-  }
-  return *asked<SweepCommand>(command);
+const Words kSweep{"sweep", "--prompt", "x"};
+SweepCommand parsed(const Words& arguments) {
+  return testing::parsed<SweepCommand>(kSweep + arguments);
 }
-
-std::string wrong_use(Words arguments) {
-  arguments.insert(arguments.begin(), {"sweep", "--prompt", "x"});
-  const Command command = parse_command_line(arguments);
-  const auto* reply = std::get_if<Reply>(&command);
-  if (!reply) return "parsed";
-  EXPECT_EQ(reply->status, 2);
-  return reply->text;
-}
-
-struct Ran {
-  int status = 0;
-  std::string out, err;
-};
-Ran run(const Words& arguments, const std::string& input = "") {
-  std::istringstream in(input);
-  std::ostringstream out, err;
-  const int status = run_program(arguments, {in, out, err});
-  return {status, out.str(), err.str()};
-}
-std::string succeed(const Words& arguments, const std::string& input = "") {
-  const Ran ran = run(arguments, input);
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  return ran.out;
-}
-std::string fail(const Words& arguments) {
-  const Ran ran = run(arguments);
-  EXPECT_EQ(ran.status, 1) << ran.out;
-  return ran.err;
+std::string wrong_use(const Words& arguments) {
+  return testing::wrong_use(kSweep + arguments);
 }
 
 constexpr const char* kPrompt = "Once upon a time there was a king who had a daughter, and the king";
@@ -173,7 +133,7 @@ TEST(SweepCommand, PatchesFromAPromptAsLong) {
 }
 
 TEST(SweepCommand, WritesPicturesAndNumbers) {
-  const headscope::testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const auto written = [&](const char* name, Words more) {
     const auto file = folder.path() / name;
     more.insert(more.begin(), {"sweep", "--prompt", "The king had a daughter", "--out", file.string()});

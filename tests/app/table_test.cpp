@@ -1,22 +1,12 @@
 // Tables as files, captions, options by name, selections.
 
-#include <set>
-#include <stdexcept>
-
-#include "app/run/analyses/attribution.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 TEST(Csv, QuotesWhatRfc4180SaysAndEndsLinesWithCrLf) {
   const Table table{{"a", "b"}, {{"1,5", "say \"x\""}, {"two\nlines", "plain"}, {"", "·"}}};
@@ -30,11 +20,11 @@ TEST(Tsv, CellsHoldNoTabsNorLineEnds) {
 TEST(Tables, EveryRowIsAsLongAsTheHeaderAndNumbersReadBack) {
   const Scenario s("Once upon a time, there was a \"king\"\n");
   for (const View& view : views()) {
-    const Table table = view.table(s.context(800, 600, light()));
+    const Table table = view.table(s.context(800, 600));
     ASSERT_FALSE(table.rows.empty()) << view.id;
     for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size()) << view.id;
   }
-  const Table pattern = find_view("heatmap")->table(s.context(800, 600, light()));
+  const Table pattern = find_view("heatmap")->table(s.context(800, 600));
   const auto length = static_cast<std::size_t>(s.run->run->length());
   for (std::size_t q = 0; q < length; ++q) {
     for (std::size_t k = 0; k < length; ++k) {
@@ -45,7 +35,7 @@ TEST(Tables, EveryRowIsAsLongAsTheHeaderAndNumbersReadBack) {
       }
     }
   }
-  const Table scores = find_view("scores")->table(s.context(800, 600, light()));
+  const Table scores = find_view("scores")->table(s.context(800, 600));
   EXPECT_EQ(scores.rows[2 * length][4], "-inf");  // masked, query 0, key 1
 }
 
@@ -53,23 +43,14 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
   std::vector<std::string> ids;
   for (const View& view : views()) {
     ids.emplace_back(view.id);
-    EXPECT_FALSE(view.title.empty());
-    EXPECT_FALSE(view.help.empty());
-    EXPECT_NE(view.build, nullptr);
-    EXPECT_NE(view.facts, nullptr);
-    EXPECT_NE(view.table, nullptr);
-    std::set<std::string_view> names;
-    for (const OptionSpec* option : view.options) {
-      EXPECT_TRUE(names.insert(option->name).second) << option->name;
-      EXPECT_FALSE(option->help.empty());
+    for (const OptionSpec* option : view.options)
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
-    }
   }
-  EXPECT_THAT(ids, ::testing::ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge",
-                                          "lines", "search", "plane", "metrics", "circuits", "tokenization",
-                                          "embedding", "positions", "cosines", "staircase", "shift", "way",
-                                          "mlp", "predictions", "lens", "attribution", "sweep", "sampling",
-                                          "tree", "cache", "parameters", "heads", "tokens", "next"));
+  EXPECT_THAT(ids,
+              ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines", "search",
+                          "plane", "metrics", "circuits", "tokenization", "embedding", "positions", "cosines",
+                          "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution", "sweep",
+                          "sampling", "tree", "cache", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 
@@ -147,7 +128,7 @@ TEST(Words, OfTheScaleAreTheConfigurations) {
 
 TEST(Captions, NameWhatThePictureShows) {
   const Scenario s("A king\nlived");
-  const ViewContext c = s.context(800, 600, light());
+  const ViewContext c = s.context(800, 600);
   const std::string query =
       "query " + std::to_string(s.selection.query) + " “" + s.run->tokens.labels.back() + "”";
   EXPECT_EQ(caption(*find_view("heatmap"), c), "tales · “A king↵lived” · L2 H1 · " + query);
@@ -156,19 +137,19 @@ TEST(Captions, NameWhatThePictureShows) {
   EXPECT_THAT(caption(*find_view("next"), c), HasSubstr(query));
   // Shortened between characters.
   const Scenario umlauts(std::string(59, 'a') + "ééééé");
-  EXPECT_THAT(caption(*find_view("heads"), umlauts.context(800, 600, light())),
+  EXPECT_THAT(caption(*find_view("heads"), umlauts.context(800, 600)),
               HasSubstr("“" + std::string(59, 'a') + "…”"));
   const Scenario empty("");
-  EXPECT_THAT(caption(*find_view("heads"), empty.context(800, 600, light())), HasSubstr("the empty prompt"));
+  EXPECT_THAT(caption(*find_view("heads"), empty.context(800, 600)), HasSubstr("the empty prompt"));
 }
 
 TEST(Captions, AreWrappedUnderThePicture) {
   const Scenario s(long_text().substr(0, 60));
-  const ViewContext c = s.context(260, 300, light());
+  const ViewContext c = s.context(260, 300);
   const Picture picture = find_view("next")->build(c);
   const viz::Scene scene = with_caption(picture, caption(*find_view("next"), c), c).scene;
   EXPECT_GT(scene.height, 300 + 2 * 14);
-  EXPECT_EQ(viz::testing::text_faults(scene, *viz::testing::fonts()), "");
+  EXPECT_EQ(text_faults(scene, *fonts()), "");
   EXPECT_GT(scene.items.size(), picture.scene.items.size() + 1);
 }
 

@@ -1,21 +1,15 @@
 // What a terminal is sent: names out of files, tokens, a server's words are shown, and never obeyed.
-#include <gmock/gmock.h>
-
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/cli/program.h"
 #include "app/cli/status_line.h"
 #include "app/text/json_text.h"
 #include "app/text/shown.h"
+#include "tests/app/command_runs.h"
 #include "tests/support/gpt2_folder.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {
-
-using headscope::testing::TemporaryFolder;
-using ::testing::HasSubstr;
 
 /// A title for the window, colours in both spellings, a delete, a change of direction, and what is no text.
 const std::string kHostile =
@@ -30,17 +24,6 @@ std::size_t obeyed(std::string_view text) {
     at += c.length;
   }
   return std::string::npos;
-}
-
-struct Ran {
-  int status = 0;
-  std::string out, err;
-};
-Ran run(const std::vector<std::string>& arguments, bool terminal = false, const std::string& input = "") {
-  std::istringstream in(input);
-  std::ostringstream out, err;
-  const int status = run_program(arguments, {in, out, err, terminal, false});
-  return {status, out.str(), err.str()};
 }
 
 TEST(Shown, IsWhatATerminalDoesNotObey) {
@@ -86,7 +69,7 @@ class Terminal : public ::testing::Test {
     const auto parent = outer_->path() / kHostile;
     std::filesystem::create_directories(parent);
     inner_ = std::make_unique<TemporaryFolder>(parent);
-    headscope::testing::write_other_model(*inner_);
+    write_other_model(*inner_);
     std::filesystem::rename(inner_->path(), parent / ("m" + kHostile));
     model_ = (parent / ("m" + kHostile)).string();
   }
@@ -96,7 +79,7 @@ class Terminal : public ::testing::Test {
   }
   static void expect_harmless(const std::vector<std::string>& arguments, int status = 0) {
     for (const bool terminal : {false, true}) {
-      const Ran ran = run(arguments, terminal);
+      const Ran ran = run_command(arguments, "", terminal);
       EXPECT_EQ(ran.status, status) << ::testing::PrintToString(arguments) << ran.err;
       for (const std::string& text : {ran.out, ran.err})
         EXPECT_EQ(obeyed(text), std::string::npos)
@@ -163,7 +146,7 @@ TEST_F(Terminal, GeneratedTextIsShownThereAndExactElsewhere) {
       "generate", "--model",  model_, "--prompt",      kHostile + "\n\xe6\xbc\xa2",
       "--echo",   "--tokens", "40",   "--temperature", "5",
       "--seed",   "3"};
-  const Ran exact = run(command), seen = run(command, true);
+  const Ran exact = run_command(command), seen = run_command(command, "", true);
   EXPECT_EQ(exact.out.substr(0, kHostile.size() + 4), kHostile + "\n\xe6\xbc\xa2");
   std::string expected = shown(exact.out, "\n\t");
   if (!expected.ends_with('\n')) expected += '\n';

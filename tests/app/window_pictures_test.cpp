@@ -1,15 +1,7 @@
 // The window about its pictures: where colours are chosen, the field for dimensions, zooming of encodings,
 // and the figure of all heads as a file.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <filesystem>
-
 #include "app/run/analyses/logit_lens.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/weight_colors.h"
-#include "model/files/file_io.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 
@@ -17,9 +9,6 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using viz::testing::texts;
 
 class PicturesInTheWindow : public CoreTest {
@@ -62,8 +51,7 @@ class PicturesInTheWindow : public CoreTest {
 
 TEST_F(PicturesInTheWindow, TheChoiceOfColoursAndTheirLegendAreAlwaysInSight) {
   for (const auto& [width, height] : {std::pair{1600.F, 1000.F}, {1024.F, 700.F}, {800.F, 600.F}}) {
-    for (const View& view : views()) {
-      if (view.place != Place::tab) continue;
+    for (const View& view : all_tabs()) {
       core_.apply(ShowView{std::string(view.id)});
       shown(width, height);
       for (const char* choice : {"Linear", "Log", "Row", "max auto", "Without key 0"})

@@ -1,28 +1,12 @@
 // What a hand does to the window, and what the panels say of it.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <vector>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/next_token.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::Contains;
-using ::testing::Not;
 
 class WindowTest : public CoreTest {
  protected:
@@ -48,8 +32,7 @@ TEST_F(WindowTest, ADragMovesTheHeatmapAndChoosesNothingWithEitherButton) {
   for (const int button : {0, 2}) {
     Core core(options(long_text()));
     const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
-    core.handle(MouseWheel{at, 0, 3, {}});
-    shown(core);
+    handle_and_show(core, MouseWheel{at, 0, 3, {}});
     const Zoom before = core.state().options[kZoom];
     const viz::Region region = picture(core.window(), "heatmap").picture->regions.front();
     drag(core, at, {at.x - 40, at.y - 80}, button);
@@ -68,8 +51,7 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
   const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
   core.handle(MouseWheel{at, 0, 3, {}});
   const Zoom at_once = core.state().options[kZoom];
-  core.apply(SetOption{&kZoom, Zoom{}});
-  shown(core);
+  apply_and_show(core, SetOption{&kZoom, Zoom{}});
   for (int i = 0; i < 3; ++i) core.handle(MouseWheel{at, 0, 1, {}});
   const Zoom in_steps = core.state().options[kZoom];
   EXPECT_NEAR(in_steps.rows, at_once.rows, 1e-6);
@@ -85,8 +67,7 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
   EXPECT_NEAR(moved.col - in_steps.col, 40 * region.cols / static_cast<double>(region.rect.w), 1e-3);
   EXPECT_NEAR(moved.row - in_steps.row, 32 * region.rows / static_cast<double>(region.rect.h), 1e-3);
 
-  core.apply(ShowView{"positions"});
-  shown(core);
+  apply_and_show(core, ShowView{"positions"});
   const auto first = core.snapshot().model->readable_dimensions;
   for (int i = 0; i < 2; ++i) press(core, Key::d, {.alt = true}, 'd');
   const auto second = value<std::vector<int>>(core, "dimensions");
@@ -95,8 +76,7 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
 }
 
 TEST_F(WindowTest, TheMiddleAndTheRightButtonChooseNothing) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   for (const int button : {1, 2}) {
     for (const char* id : {"heatmap", "heads", "tokens", "next"}) {
       const PlacedPicture& placed = picture(core.window(), id);
@@ -114,8 +94,7 @@ TEST_F(WindowTest, ADoubleClickResetsTheZoomAndLeavesWhatWasChosen) {
   Core core(options(long_text()));
   const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
   core.apply(SelectQuery{7});
-  core.handle(MouseWheel{at, 0, 3, {}});
-  shown(core);
+  handle_and_show(core, MouseWheel{at, 0, 3, {}});
   ASSERT_NE(core.state().options[kZoom], Zoom{});
   click(core, at);
   EXPECT_EQ(core.state().selection.query, 20);
@@ -127,14 +106,12 @@ TEST_F(WindowTest, ADoubleClickResetsTheZoomAndLeavesWhatWasChosen) {
 
 TEST_F(WindowTest, ADoubleClickOnAnEncodingLeavesTheCurves) {
   Core core(options());
-  core.apply(ShowView{"positions"});
-  shown(core);
+  apply_and_show(core, ShowView{"positions"});
   const PlacedPicture& placed = picture(core.window(), "positions");
   for (const viz::Region& region : placed.picture->regions) {
     if (region.row_count != core.snapshot().run->run->config.n_embd) continue;
     const viz::Point in = region.cell_rect(11, 40).center(), at{placed.where.x + in.x, placed.where.y + in.y};
-    core.handle(MouseWheel{at, 0, 2, {}});
-    shown(core);
+    handle_and_show(core, MouseWheel{at, 0, 2, {}});
     click(core, at);
     EXPECT_NE(core.state().options.value(option("dimensions")), option("dimensions").default_value);
     shown(core);
@@ -148,8 +125,7 @@ TEST_F(WindowTest, ADoubleClickOnAnEncodingLeavesTheCurves) {
 }
 
 TEST_F(WindowTest, WhereADoubleClickMeansNothingItIsTwoClicks) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   const viz::Point chip = cell(picture(core.window(), "tokens"), 1);
   click(core, chip);
   click(core, chip, 2);
@@ -161,7 +137,7 @@ TEST_F(WindowTest, WhereADoubleClickMeansNothingItIsTwoClicks) {
   const viz::Point bar = cell(next, id);
   click(core, bar);
   click(core, bar, 2);
-  EXPECT_EQ(core.state().prompt.edit.text, "The old king" + bytes + bytes);
+  EXPECT_EQ(prompt(core), "The old king" + bytes + bytes);
 }
 
 TEST_F(WindowTest, APanMovesEachWayByTheCellsOfThatWay) {
@@ -180,8 +156,7 @@ TEST_F(WindowTest, APanMovesEachWayByTheCellsOfThatWay) {
 TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
   std::vector<std::string> texts;
   for (const int query : {-1, 1, 0}) {
-    Core core(options("Once upon a time"));
-    shown(core);
+    ShownCore core(options("Once upon a time"));
     core.apply(Generate{true});  // the first token is drawn at once
     while (core.state().generation.running && core.state().generation.made < 12) {
       core.apply(SelectQuery{query});
@@ -189,9 +164,8 @@ TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
       while (!core.take_results()) std::this_thread::yield();
     }
     core.apply(Generate{false});
-    texts.push_back(core.state().prompt.edit.text);
-    core.apply(SelectQuery{query});
-    shown(core);
+    texts.push_back(prompt(core));
+    apply_and_show(core, SelectQuery{query});
     EXPECT_NE(answer(core, NextAfter{query}), nullptr) << "and it is answered, too";
     EXPECT_GT(texts.back().size(), std::string("Once upon a time").size());
     EXPECT_EQ(texts.back(), texts.front()) << "nothing is drawn from what follows another query";
@@ -199,16 +173,15 @@ TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
 }
 
 TEST_F(WindowTest, StopStopsTheGenerating) {
-  Core core(options("Once upon a time"));
-  shown(core);
+  ShownCore core(options("Once upon a time"));
   click_item(core, "Generate");
   EXPECT_TRUE(core.state().generation.running);
   EXPECT_EQ(find_item(core, "Generate"), nullptr);
   click_item(core, "Stop");
   EXPECT_FALSE(core.state().generation.running);
-  const std::string text = core.state().prompt.edit.text;
+  const std::string text = prompt(core);
   shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, text);
+  EXPECT_EQ(prompt(core), text);
 }
 
 TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
@@ -226,7 +199,7 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
     core.apply(set);
     core.apply(DoExport{true});
     EXPECT_EQ(core.state().export_form.problem, "");
-    files.push_back(headscope::testing::bytes_of_file(core.state().export_form.path.edit.text));
+    files.push_back(bytes_of_file(core.state().export_form.path.edit.text));
     core.apply(DismissMessage{});
   }
   EXPECT_GT(scenes[1], scenes[0]) << "the window itself shows a tooltip";
@@ -235,24 +208,19 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
 }
 
 TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   const std::weak_ptr<const PromptRun> former = core.snapshot().run;
-  core.apply(ShowView{"positions"});
-  shown(core);
-  core.apply(SetPrompt{"Another", {}, ""});
-  shown(core);
+  apply_and_show(core, ShowView{"positions"});
+  apply_and_show(core, SetPrompt{"Another", {}, ""});
   EXPECT_TRUE(former.expired());
-  core.apply(ShowView{"heatmap"});
-  shown(core);
+  apply_and_show(core, ShowView{"heatmap"});
   EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,
             core.snapshot().run->run->length())
       << "and it shows the new one when it comes back";
 }
 
 TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const auto megabytes = [](std::size_t bytes) {
     return std::to_string(std::lround(static_cast<double>(bytes) / 1e6));
   };
@@ -276,10 +244,8 @@ void expect_whole(const PlacedPicture& placed) {
 
 TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
   Core core(options(long_text()));
-  for (const View& view : views()) {
-    if (view.place != Place::tab) continue;
-    core.apply(ShowView{std::string(view.id)});
-    shown(core);
+  for (const View& view : all_tabs()) {
+    apply_and_show(core, ShowView{std::string(view.id)});
     for (const Event& event :
          {Event(TextTyped{" x"}), Event(TextTyped{"y z"}), Event(KeyDown{Key::backspace, {}})}) {
       core.handle(event);
@@ -298,13 +264,10 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
 
 TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   Core core(options("The old king had a dog"));
-  core.apply(ShowView{"lens"});
-  shown(core);
+  apply_and_show(core, ShowView{"lens"});
   const auto former = std::make_shared<const Snapshot>(core.snapshot());
-  core.apply(ShowView{"heatmap"});
-  shown(core);  // nobody asks for the lens any more
-  core.handle(TextTyped{" and"});
-  shown(core);
+  apply_and_show(core, ShowView{"heatmap"});  // nobody asks for the lens any more
+  handle_and_show(core, TextTyped{" and"});
   const auto next = std::make_shared<const Snapshot>(core.snapshot());
   ASSERT_NE(next->run, former->run);
   // The lens of the next run is still to come, its patterns are there.
@@ -323,8 +286,7 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
 }
 
 TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
-  Core core(options(long_text()));
-  shown(core);
+  ShownCore core(options(long_text()));
   const auto former = picture(core.window(), "heatmap").picture;
   core.apply(SelectHead{1, 1});
   core.apply(SelectQuery{9});
@@ -341,8 +303,7 @@ TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
 }
 
 TEST_F(WindowTest, NoPictureWaitsForWhatTakesItsTime) {
-  Core core(options(long_text()));
-  shown(core);
+  ShownCore core(options(long_text()));
   core.handle(TextTyped{" x"});
   while (core.snapshot().run->prompt != prompt_of(core.state()))
     if (!core.take_results()) std::this_thread::yield();

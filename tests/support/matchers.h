@@ -1,9 +1,16 @@
-// GoogleTest, and the matchers that most tests use under their plain names.
+// What nearly every test uses: GoogleTest, its matchers under their plain names, and the standard library's
+// headers.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cmake/precompiled.h"
+
+namespace headscope::testing {}
+
 namespace headscope {
+
+using namespace testing;
 
 using ::testing::AllOf;
 using ::testing::Contains;
@@ -13,6 +20,8 @@ using ::testing::ElementsAreArray;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSubsetOf;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;

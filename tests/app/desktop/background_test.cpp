@@ -1,16 +1,12 @@
 #include "app/desktop/background.h"
 
 #include <sys/resource.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
-#include <memory>
-#include <optional>
-#include <stdexcept>
 
 #include "tests/support/matchers.h"
 

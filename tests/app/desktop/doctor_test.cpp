@@ -1,8 +1,6 @@
 #include "app/desktop/doctor.h"
 
-#include <algorithm>
-#include <map>
-
+#include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -10,16 +8,8 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::TemporaryFolder;
 using ::testing::Field;
 using State = Finding::State;
-
-Environment environment(std::map<std::string, std::string> variables) {
-  return [variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-}
 
 /// A desktop that lacks nothing.
 Surroundings whole() {
@@ -148,7 +138,7 @@ TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {
 TEST(Surroundings, AreThoseOfThisMachine) {
   const TemporaryFolder home;
   const Surroundings facts = surroundings(environment({{"HOME", home.path().string()}}));
-  EXPECT_THAT(facts.loops, ::testing::Contains("plain"));
+  EXPECT_THAT(facts.loops, Contains("plain"));
   EXPECT_GE(facts.processors, 1);
   EXPECT_GT(facts.memory, 0U);
   EXPECT_THAT(facts.build, HasSubstr("processor"));
@@ -170,7 +160,7 @@ TEST(Surroundings, HoldNoSecret) {
   for (const Finding& finding : examine(surroundings(secret)))
     for (const std::string& text : {finding.name, finding.text, finding.remedy})
       for (const char* word : {"hf_secret", "hf_in_a_file", "hf_older", "hf_proxy"})
-        EXPECT_THAT(text, ::testing::Not(HasSubstr(word)));
+        EXPECT_THAT(text, Not(HasSubstr(word)));
 }
 
 TEST(Surroundings, SayWhichModelsAreNotWhole) {

@@ -76,9 +76,8 @@ TEST(ExamplePrompts, AnyTextWhateverGivesPromptsOrAnError) {
   int good = 0, bad = 0;
   for (int round = 0; round < 5000; ++round) {
     std::string text;
-    for (auto lines = generator() % 8; lines > 0; --lines) {
+    for (auto lines = generator() % 8; lines > 0; --lines)
       text += pieces[generator() % pieces.size()] + (generator() % 9 ? "\n" : "");
-    }
     try {
       for (const ExamplePrompt& prompt : parse(text)) {
         EXPECT_FALSE(prompt.title.empty());

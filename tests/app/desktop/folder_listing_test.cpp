@@ -2,9 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <string>
-
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -12,7 +9,6 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::TemporaryFolder;
 
 constexpr const char* kModel = R"({"model_type": "gpt2"})";
 

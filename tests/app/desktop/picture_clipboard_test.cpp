@@ -1,11 +1,9 @@
 #include "app/desktop/picture_clipboard.h"
 
 #include <signal.h>
-
 #include <chrono>
-#include <map>
-#include <string>
 
+#include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
@@ -13,14 +11,6 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
-
-Environment environment(std::map<std::string, std::string> variables) {
-  return [variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
-}
 
 /// A folder of programs that stand in for those of the desktop.
 class Programs : public TemporaryFolder {

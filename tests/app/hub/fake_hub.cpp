@@ -1,5 +1,4 @@
 #include "tests/app/hub/fake_hub.h"
-
 #include "app/run/sources/digest.h"
 #include "tests/support/safetensors_bytes.h"
 

@@ -1,98 +1,12 @@
 // Against a hub on the loopback, which behaves well, badly, and like somebody else.
-#include "app/hub/fetch.h"
-
 #include <sys/resource.h>
-
-#include <atomic>
 #include <csignal>
-#include <set>
 #include <thread>
 
-#include "app/hub/model_cache.h"
-#include "app/run/sources/model_discovery.h"
-#include "model/files/error.h"
-#include "tests/app/hub/fake_hub.h"
-#include "tests/support/matchers.h"
-#include "tests/support/sentences.h"
+#include "tests/app/hub/fetch_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-namespace fs = std::filesystem;
-using namespace headscope::testing;
-using std::chrono::milliseconds;
-
-class HubFetch : public ::testing::Test {
- protected:
-  HubFetch() {
-    ::setenv("no_proxy", "127.0.0.1,localhost", 1);
-    options_.wait = [this](milliseconds time) { waits_.push_back(time); };
-  }
-
-  fs::path fetch(const std::string& revision = "main") {
-    return fetch_model({FakeHub::kName, revision}, hub_.settings(cache_.path()), options_);
-  }
-  std::string refused(const std::string& revision = "main") {
-    const std::string message = message_of<HubError>([&] { fetch(revision); });
-    EXPECT_TRUE(is_sentence(message)) << message;
-    EXPECT_THAT(message, Not(HasSubstr("hf_secret")));
-    return message;
-  }
-  ModelCache cache(const std::string& revision = "main") const {
-    return {cache_.path(), {FakeHub::kName, revision}};
-  }
-  std::string digest(const std::string& file) const { return FakeHub::digest(file, hub_.files.at(file)); }
-  /// What lies in a folder below the model's, by name.
-  std::set<std::string> names(const fs::path& folder) const {
-    std::set<std::string> found;
-    if (fs::exists(cache().folder() / folder))
-      for (const auto& entry : fs::directory_iterator(cache().folder() / folder))
-        found.insert(entry.path().filename());
-    return found;
-  }
-  /// All is there and right, nothing is left over.
-  void expect_whole(const fs::path& snapshot) const {
-    EXPECT_EQ(snapshot, cache().snapshot(hub_.commit));
-    EXPECT_TRUE(is_whole_model(snapshot));
-    for (const auto& entry : fs::directory_iterator(snapshot)) {
-      const std::string file = entry.path().filename();
-      ASSERT_TRUE(hub_.files.contains(file)) << file;
-      EXPECT_EQ(bytes_of_file(entry.path()), hub_.files.at(file)) << file;
-      EXPECT_EQ(fs::read_symlink(entry.path()), "../../blobs/" + digest(file));
-    }
-    for (const std::string& blob : names("blobs")) EXPECT_FALSE(blob.ends_with(".incomplete")) << blob;
-  }
-  /// Answers a request for the content of large files once with `change` of the right one.
-  void once_from_store(const std::function<void(WebReply&)>& change) {
-    hub_.answer_first({},
-                      [this, change, done = std::make_shared<std::atomic<bool>>(false)](
-                          const WebRequest& request) -> std::optional<WebReply> {
-                        if (done->exchange(true)) return std::nullopt;
-                        WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
-                        change(reply);
-                        return reply;
-                      });
-  }
-  /// What another time had left of the weights, and that it is as it was.
-  void leave_part(std::size_t bytes = 777) {
-    cache_.write(part(), hub_.files.at("model.safetensors").substr(0, bytes));
-  }
-  void expect_part_kept(std::size_t bytes = 777) const {
-    EXPECT_EQ(bytes_of_file(part()), hub_.files.at("model.safetensors").substr(0, bytes));
-  }
-  fs::path part() const { return cache().incomplete(digest("model.safetensors")); }
-  std::vector<std::string> ranges_at_store() const {
-    std::vector<std::string> ranges;
-    for (const WebRequest& request : hub_.store_server().requests())
-      ranges.push_back(request.header("range"));
-    return ranges;
-  }
-
-  FakeHub hub_;
-  TemporaryFolder cache_;
-  FetchOptions options_;
-  std::vector<milliseconds> waits_;
-};
 
 TEST_F(HubFetch, BringsAWholeModelInTheCachesLayout) {
   const fs::path snapshot = fetch();
@@ -125,12 +39,9 @@ TEST_F(HubFetch, ATokenGoesToTheEndpointAlone) {
 }
 
 TEST_F(HubFetch, ATokenIsWithheldFromAnotherPortOfTheSameHost) {
-  hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
-    if (!request.target.starts_with("/api/")) return std::nullopt;
-    return WebReply{.status = 307,
-                    .headers = {{"Location", "http://127.0.0.1:" +
-                                                 std::to_string(hub_.store_server().port()) + "/list"}}};
-  });
+  answer_all({.status = 307,
+              .headers = {
+                  {"Location", "http://127.0.0.1:" + std::to_string(hub_.store_server().port()) + "/list"}}});
   refused();
   ASSERT_EQ(hub_.store_server().requests().size(), 1U);
   EXPECT_EQ(hub_.store_server().requests()[0].header("authorization"), "");
@@ -210,193 +121,9 @@ TEST_F(HubFetch, AnotherRevisionHasItsOwnRef) {
   EXPECT_THAT(refused("v9"), HasSubstr("no revision \"v9\""));
 }
 
-TEST_F(HubFetch, GoesOnWhereverTheConnectionBroke) {
-  const std::size_t size = hub_.files.at("model.safetensors").size();
-  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, size / 2, size - 1}) {
-    const TemporaryFolder cache;
-    hub_.forget_requests();
-    once_from_store([&](WebReply& reply) { reply.cut_content = at; });
-    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
-    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << at;
-    EXPECT_THAT(ranges_at_store(), Contains(at == 0 ? "" : "bytes=" + std::to_string(at) + "-")) << at;
-  }
-}
-
-TEST_F(HubFetch, GoesOnWhereverInTheHeadersItBroke) {
-  for (const std::size_t at : {0, 4, 12, 20, 40}) {
-    const TemporaryFolder cache;
-    once_from_store([&](WebReply& reply) { reply.cut = at; });
-    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
-    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << at;
-  }
-}
-
-TEST_F(HubFetch, GivesUpWhenItAlwaysBreaksAndGoesOnTheNextTime) {
-  hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
-    WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
-    reply.cut_content = 1000;
-    return reply;
-  });
-  EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
-  EXPECT_EQ(waits_.size(), 4U);
-  EXPECT_TRUE(std::ranges::is_sorted(waits_));
-  const fs::path part = cache().incomplete(digest("model.safetensors"));
-  EXPECT_EQ(bytes_of_file(part), hub_.files.at("model.safetensors").substr(0, 5000));
-  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "model.safetensors"));
-  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "config.json"))
-      << "nobody takes it for a model";
-  EXPECT_FALSE(fs::exists(cache().folder() / "refs/main"));
-
-  hub_.answer_first({});
-  hub_.forget_requests();
-  expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=5000-"));
-}
-
-TEST_F(HubFetch, GoesOnAsLongAsSomethingNewComes) {
-  hub_.files["model.safetensors"] = std::string(std::size_t{10} << 20, 'w');
-  hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
-    WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
-    reply.cut_content = std::size_t{1} << 20;
-    return reply;
-  });
-  expect_whole(fetch());
-  EXPECT_GT(static_cast<int>(waits_.size()), options_.tries);
-}
-
-TEST_F(HubFetch, WhatCameBeforeIsNothingNew) {
-  hub_.files["model.safetensors"] = std::string(std::size_t{3} << 20, 'w');
-  hub_.answer_first({}, [&](const WebRequest&) {
-    return WebReply{.body = hub_.files.at("model.safetensors"), .cut_content = std::size_t{2} << 20};
-  });
-  options_.cancelled = [&] { return waits_.size() > 20; };
-  EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
-  EXPECT_EQ(hub_.store_server().requests().size(), 5U);
-}
-
-TEST_F(HubFetch, AServerWithoutRangesBeginsAgain) {
-  fs::create_directories(cache().folder() / "blobs");
-  cache_.write(cache().incomplete(digest("model.safetensors")),
-               hub_.files.at("model.safetensors").substr(0, 777));
-  once_from_store([&](WebReply& reply) { reply = {.body = hub_.files.at("model.safetensors")}; });
-  expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-"));
-}
-
-TEST_F(HubFetch, AWrongPartIsNotTaken) {
-  for (const char* range : {"bytes 0-9/10", "bytes 778-999/1000", "", "bytes */5"}) {
-    const TemporaryFolder cache;
-    ModelCache layout(cache.path(), {FakeHub::kName});
-    cache.write(layout.incomplete(digest("model.safetensors")),
-                hub_.files.at("model.safetensors").substr(0, 777));
-    once_from_store([&](WebReply& reply) { reply.headers = {{"Content-Range", range}}; });
-    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
-    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << range;
-  }
-}
-
-TEST_F(HubFetch, APageOfSomebodyBetweenIsNotTakenForTheFile) {
-  const std::string page = "<html>Please log in to this network</html>";
-  for (const WebReply& reply :
-       {WebReply{.body = page},
-        WebReply{.raw = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n" + page}}) {
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{777}}) {
-      const TemporaryFolder cache;
-      cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")),
-                  hub_.files.at("model.safetensors").substr(0, bytes));
-      hub_.forget_requests();
-      once_from_store([&](WebReply& right) { right = reply; });
-      const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
-      EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors"));
-      EXPECT_THAT(ranges_at_store(), AllOf(SizeIs(2), Each(bytes == 0 ? "" : "bytes=777-")))
-          << "what was there is kept";
-    }
-    leave_part();
-    hub_.answer_first({}, [&](const WebRequest&) { return reply; });
-    EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
-    expect_part_kept();
-  }
-}
-
-TEST_F(HubFetch, AWrongPartAloneCostsNothing) {
-  const std::size_t size = hub_.files.at("model.safetensors").size();
-  for (const WebReply& wrong :
-       {WebReply{.status = 416},
-        WebReply{.status = 206, .headers = {{"Content-Range", "bytes 0-9/10"}}, .body = "0123456789"}}) {
-    leave_part();
-    hub_.answer_first({}, [&](const WebRequest& request) {
-      return request.header("range").empty() ? WebReply{.status = 503} : wrong;
-    });
-    refused();
-    EXPECT_THAT(ranges_at_store(), Contains(""));
-    expect_part_kept();
-    hub_.answer_first({}, [&](const WebRequest&) { return wrong; });
-    refused();
-    expect_part_kept();
-  }
-  leave_part(size - 1);
-  hub_.answer_first({});
-  hub_.forget_requests();
-  expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=" + std::to_string(size - 1) + "-"));
-}
-
-TEST_F(HubFetch, APartThatDoesNotExistBeginsAgain) {
-  cache_.write(cache().incomplete(digest("model.safetensors")),
-               hub_.files.at("model.safetensors").substr(0, 777));
-  once_from_store([&](WebReply& reply) { reply = {.status = 416}; });
-  expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", ""));
-}
-
-TEST_F(HubFetch, ALeftoverOfSomethingElseIsThrownAway) {
-  for (const std::size_t size : {std::size_t{50}, hub_.files.at("model.safetensors").size(),
-                                 hub_.files.at("model.safetensors").size() + 9}) {
-    const TemporaryFolder cache;
-    cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")),
-                std::string(size, 'x'));
-    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
-    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), hub_.files.at("model.safetensors")) << size;
-  }
-}
-
-TEST_F(HubFetch, AWrongHashIsRefusedAndNothingStays) {
-  hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
-    std::string bytes = hub_.files.at("model.safetensors");
-    bytes[1000] = static_cast<char>(bytes[1000] ^ 1);
-    return WebReply{.body = bytes};
-  });
-  EXPECT_THAT(refused(), HasSubstr("hash"));
-  EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
-  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "model.safetensors"));
-  EXPECT_EQ(hub_.store_server().requests().size(), 1U) << "what came in one go comes so again";
-}
-
-TEST_F(HubFetch, AWrongHashOfASmallFileIsRefused) {
-  hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
-    if (request.method != "GET" || !request.target.ends_with("merges.txt")) return std::nullopt;
-    std::string bytes = hub_.files.at("merges.txt");
-    bytes.back() = '!';
-    return WebReply{.body = bytes};
-  });
-  EXPECT_THAT(refused(), HasSubstr("merges.txt"));
-}
-
-TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
-  hub_.answer_first({}, [&](const WebRequest&) -> std::optional<WebReply> {
-    return WebReply{.raw = "HTTP/1.1 200 OK\r\n\r\n" + hub_.files.at("model.safetensors") +
-                           std::string(100'000, 'x')};
-  });
-  EXPECT_THAT(refused(), HasSubstr("sends more than"));
-  EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
-}
-
 TEST_F(HubFetch, EachRefusalIsOneSentence) {
   const auto said = [&](int status, const std::string& code, const std::string& where = "") {
-    hub_.answer_first([=](const WebRequest& request) -> std::optional<WebReply> {
-      if (!where.empty() && !request.target.ends_with(where)) return std::nullopt;
-      return WebReply{.status = status, .headers = {{"X-Error-Code", code}}, .body = "<html>"};
-    });
+    answer(where, {.status = status, .headers = {{"X-Error-Code", code}}, .body = "<html>"});
     return refused();
   };
   EXPECT_THAT(said(401, "RepoNotFound"), HasSubstr("some-org/tiny-gpt2"));
@@ -418,12 +145,10 @@ TEST_F(HubFetch, AnotherHostThatRefusesIsNamed) {
 }
 
 TEST_F(HubFetch, NoByteOfAServerDisturbsTheTerminal) {
-  hub_.answer_first([](const WebRequest&) {
-    return WebReply{.status = 302,
-                    .headers = {{"Location",
-                                 "http://x\xc2\x9b"
-                                 "31m.invalid/"}}};
-  });
+  answer_all({.status = 302,
+              .headers = {{"Location",
+                           "http://x\xc2\x9b"
+                           "31m.invalid/"}}});
   std::string told;
   options_.progress = [&](const FetchProgress& progress) { told += progress_text(progress); };
   told += refused();
@@ -445,23 +170,16 @@ TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
 }
 
 TEST_F(HubFetch, DoesNotWaitForHours) {
-  hub_.answer_first([&](const WebRequest&) {
-    return WebReply{.status = 429, .headers = {{"Retry-After", "7200"}}};
-  });
+  answer_all({.status = 429, .headers = {{"Retry-After", "7200"}}});
   EXPECT_THAT(refused(), HasSubstr("2 h"));
   EXPECT_THAT(waits_, IsEmpty());
 }
 
 TEST_F(HubFetch, NobodyThereIsToldSoon) {
-  int port = 0;
-  {
-    port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();
-  }
+  const int port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();  // and gone
   HubSettings settings = hub_.settings(cache_.path());
   settings.endpoint = *parse_url("http://127.0.0.1:" + std::to_string(port));
-  const std::string message =
-      message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
-  EXPECT_TRUE(is_sentence(message)) << message;
+  refused_with(settings);
   EXPECT_EQ(waits_.size(), 1U);
 }
 
@@ -473,7 +191,7 @@ TEST_F(HubFetch, SomebodyElseIsNotTakenForTheHub) {
         WebReply{.raw = "SSH-2.0-OpenSSH\r\n"}, WebReply{.raw = "HTTP/1.1 200 Fine\r\n\r\n"},
         WebReply{.raw = "HTTP/1.1 999999 x\r\n\r\n"},
         WebReply{.raw = "HTTP/1.1 200 Fine\r\nX: " + std::string(400'000, 'x') + "\r\n\r\n"}}) {
-    hub_.answer_first([&](const WebRequest&) { return reply; });
+    answer_all(reply);
     refused();
   }
   EXPECT_THAT(names("."), IsEmpty());
@@ -485,10 +203,7 @@ TEST_F(HubFetch, FactsThatAreNoneAreRefused) {
         {{"ETag", "\"../../../etc/passwd\""}},
         {{"ETag", std::string(40, 'a')}, {"X-Repo-Commit", std::string(40, 'b')}},
         {{"X-Linked-Etag", std::string(64, 'a')}, {"X-Linked-Size", "-5"}}}) {
-    hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
-      if (request.method != "HEAD") return std::nullopt;
-      return WebReply{.headers = headers};
-    });
+    answer("", {.headers = headers}, "HEAD");
     refused();
   }
   EXPECT_THAT(names("."), IsEmpty());
@@ -505,7 +220,7 @@ TEST_F(HubFetch, ARedirectThatHidesTheSizeIsFollowed) {
                         .body = "Found. Redirecting"};
       },
       [&](const WebRequest& request) -> std::optional<WebReply> {
-        WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
+        WebReply reply = FakeHub::content(request, weights());
         reply.headers.emplace_back("ETag", "\"" + hash + "\"");
         return reply;
       });
@@ -514,10 +229,8 @@ TEST_F(HubFetch, ARedirectThatHidesTheSizeIsFollowed) {
 
 TEST_F(HubFetch, APinnedCommitIsThatCommitOrNone) {
   const std::string pinned(40, 'a');
-  hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
-    if (!request.target.ends_with("/revision/" + pinned)) return std::nullopt;
-    return WebReply{.body = R"({"sha":")" + hub_.commit + R"(","siblings":[{"rfilename":"config.json"}]})"};
-  });
+  answer("/revision/" + pinned,
+         {.body = R"({"sha":")" + hub_.commit + R"(","siblings":[{"rfilename":"config.json"}]})"});
   EXPECT_THAT(refused(pinned), AllOf(HasSubstr(pinned), HasSubstr(hub_.commit)));
   EXPECT_THAT(names("."), IsEmpty());
 }
@@ -552,24 +265,21 @@ TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
   const std::string message = refused();
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_THAT(message, HasSubstr(cache().incomplete(digest("model.safetensors")).string()));
-  EXPECT_EQ(fs::file_size(cache().incomplete(digest("model.safetensors"))), 100'000U);
+  EXPECT_THAT(message, HasSubstr(part().string()));
+  EXPECT_EQ(fs::file_size(part()), 100'000U);
   hub_.forget_requests();
   expect_whole(fetch());
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=100000-"));
 }
 
 TEST_F(HubFetch, ACacheThatCannotBeIsASentence) {
-  HubSettings settings = hub_.settings(cache_.write("file", ""));
-  EXPECT_TRUE(is_sentence(message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); })));
+  refused_with(hub_.settings(cache_.write("file", "")));
 }
 
 TEST_F(HubFetch, OfflineTakesWhatIsThereAndAsksNobody) {
   HubSettings settings = hub_.settings(cache_.path());
   settings.offline = true;
-  const std::string message =
-      message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
-  EXPECT_THAT(message, HasSubstr("HF_HUB_OFFLINE"));
+  EXPECT_THAT(refused_with(settings), HasSubstr("HF_HUB_OFFLINE"));
   EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
   const fs::path snapshot = fetch();
   hub_.forget_requests();
@@ -578,11 +288,7 @@ TEST_F(HubFetch, OfflineTakesWhatIsThereAndAsksNobody) {
 }
 
 TEST_F(HubFetch, CancelledKeepsWhatCameAndGoesOnFromThere) {
-  hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
-    WebReply reply = FakeHub::content(request, hub_.files.at("model.safetensors"));
-    reply.stall = 60'000;
-    return reply;
-  });
+  from_store([](WebReply& reply) { reply.stall = 60'000; });
   std::atomic<bool> cancelled = false;
   options_.cancelled = [&] { return cancelled.load(); };
   options_.progress = [&](const FetchProgress& progress) {
@@ -590,14 +296,12 @@ TEST_F(HubFetch, CancelledKeepsWhatCameAndGoesOnFromThere) {
   };
   EXPECT_THROW(fetch(), model::Stopped);
   EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
-  const std::string came = bytes_of_file(cache().incomplete(digest("model.safetensors")));
-  EXPECT_TRUE(hub_.files.at("model.safetensors").starts_with(came));
+  const std::string came = bytes_of_file(part());
+  EXPECT_TRUE(weights().starts_with(came));
 
   cancelled = false;
   options_.progress = {};
-  hub_.answer_first({});
-  hub_.forget_requests();
-  expect_whole(fetch());
+  expect_whole_again();
   EXPECT_THAT(ranges_at_store(),
               ElementsAre(came.empty() ? "" : "bytes=" + std::to_string(came.size()) + "-"));
 }
@@ -606,7 +310,7 @@ TEST_F(HubFetch, CancelledWhileItWaits) {
   std::atomic<bool> cancelled = false;
   options_.cancelled = [&] { return cancelled.load(); };
   options_.wait = [&](milliseconds) { cancelled = true; };
-  hub_.answer_first([](const WebRequest&) { return WebReply{.status = 503}; });
+  answer_all({.status = 503});
   EXPECT_THROW(fetch(), model::Stopped);
 }
 
@@ -660,7 +364,7 @@ TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {
   ::setenv("http_proxy", ("http://127.0.0.1:" + std::to_string(proxy.port())).c_str(), 1);
   HubSettings settings = hub_.settings(cache_.path());
   settings.endpoint = *parse_url("http://hub.example");
-  EXPECT_THROW(fetch_model({FakeHub::kName}, settings, options_), HubError);
+  refused_with(settings);
   ::unsetenv("http_proxy");
   ASSERT_EQ(proxy.requests().size(), 1U);
   EXPECT_EQ(proxy.requests()[0].target, "http://hub.example/api/models/some-org/tiny-gpt2/revision/main");

@@ -1,15 +1,11 @@
 #include "app/hub/hub_answers.h"
 
-#include <algorithm>
-
 #include "app/hub/url.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace headscope::testing;
 
 const HubModel kModel{"a/b", "main"};
 constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";

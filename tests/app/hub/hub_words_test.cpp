@@ -1,11 +1,10 @@
 // Names, settings, addresses, hashes, times: what needs no server.
 
-#include <map>
-
 #include "app/hub/hub_name.h"
 #include "app/hub/hub_settings.h"
 #include "app/hub/transfer_rate.h"
 #include "app/run/sources/digest.h"
+#include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
@@ -13,14 +12,9 @@
 namespace headscope::app {
 namespace {
 
-using namespace headscope::testing;
-
 Environment environment(std::map<std::string, std::string> variables) {
   variables.emplace("HOME", "/nowhere/at/all");
-  return [variables](const std::string& name) -> std::optional<std::string> {
-    const auto found = variables.find(name);
-    return found == variables.end() ? std::nullopt : std::optional(found->second);
-  };
+  return testing::environment(std::move(variables));
 }
 
 TEST(HubName, HasAnOrganisationAndARevision) {

@@ -1,9 +1,9 @@
 #include "app/hub/model_cache.h"
 
-#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include "app/hub/partial_file.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
@@ -11,7 +11,6 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 
 constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";
 const HubModel kModel{"org/name", "main"};
@@ -119,7 +118,7 @@ TEST(ModelCache, WhatCannotBeWrittenIsASentence) {
                                      message_of<HubError>([&] { cache.remember(kCommit); }),
                                      message_of<HubError>([&] { FileLock lock(cache.lock("h")); })}) {
     EXPECT_TRUE(is_sentence(message)) << message;
-    EXPECT_NE(message.find(folder.path().string()), std::string::npos) << message;
+    EXPECT_THAT(message, HasSubstr(folder.path().string()));
   }
   cache.remember_absent(kCommit, "a");  // not worth an error
 }

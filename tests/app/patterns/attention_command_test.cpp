@@ -1,38 +1,22 @@
 // Attention patterns of a file on the command line.
 
-#include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/cli/program.h"
 #include "app/run/sources/paths.h"
 #include "app/views/view.h"
-#include "tests/support/matchers.h"
+#include "tests/app/command_runs.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace headscope::testing;
 using nlohmann::json;
-
-struct Ran {
-  int status = 0;
-  std::string out, err;
-};
-Ran run(const std::vector<std::string>& arguments) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  const int status = run_program(arguments, {in, out, err});
-  return {status, out.str(), err.str()};
-}
 
 class AttentionCommand : public ::testing::Test {
  protected:
-  std::string file(const PatternShape& shape, const headscope::testing::WeightOf& weight,
+  std::string file(const PatternShape& shape, const WeightOf& weight,
                    const std::string& name = "any.safetensors", const std::string& metadata = "") {
     return folder_.write(name, safetensors_bytes(pattern_tensors(shape, weight), metadata)).string();
   }
@@ -42,22 +26,8 @@ class AttentionCommand : public ::testing::Test {
     text << std::ifstream(folder_.path() / name, std::ios::binary).rdbuf();
     return text.str();
   }
-  std::string succeed(const std::vector<std::string>& arguments) {
-    const Ran ran = run(arguments);
-    EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_EQ(ran.err, "");
-    return ran.out;
-  }
-  /// The one sentence of a failure.
-  static std::string fail(const std::vector<std::string>& arguments, int status = 1) {
-    const Ran ran = run(arguments);
-    EXPECT_EQ(ran.status, status);
-    EXPECT_EQ(ran.out, "");
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
-    return ran.err;
-  }
 
-  headscope::testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(AttentionCommand, PlotsTheHeadsOfAFile) {
@@ -155,7 +125,8 @@ TEST_F(AttentionCommand, OddWeightsAreSaidAndDrawn) {
   const std::string odd = file({2, 2, 4, 4}, [](int layer, int, int query, int key) {
     return layer == 1 && query == 2 && key == 1 ? std::nanf("") : 0.125F;
   });
-  const Ran ran = run({"plot", "heatmap", "--attention", odd, "--layer", "1", "--out", path("odd.png")});
+  const Ran ran =
+      run_command({"plot", "heatmap", "--attention", odd, "--layer", "1", "--out", path("odd.png")});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.err,
               AllOf(HasSubstr("any.safetensors has weights that are not finite, first in query 2 of L1 H0"),
@@ -239,8 +210,8 @@ TEST_F(AttentionCommand, AFigureWhoseFileIsNotThereIsASentence) {
   succeed({"plot", "heatmap", "--attention", square, "--out", path("one.svg")});
   EXPECT_THAT(succeed({"info", path("one.svg")}),
               AllOf(HasSubstr("attention  any.safetensors\n"),
-                    HasSubstr("headscope plot heatmap --attention any.safetensors"),
-                    ::testing::Not(HasSubstr("prompt")), ::testing::Not(HasSubstr("--model"))));
+                    HasSubstr("headscope plot heatmap --attention any.safetensors"), Not(HasSubstr("prompt")),
+                    Not(HasSubstr("--model"))));
   succeed({"plot", "--recipe", path("one.svg"), "--model", bundled_model().string(), "--prompt",
            "The old king", "--out", path("model.svg")});
   file({1, 2, 4, 4}, causal_weight);  // another one in its place
@@ -270,7 +241,7 @@ TEST_F(AttentionCommand, WhatLiesBesideAModelIsNotTakenForIt) {
   folder_.write("model/broken.safetensors", "garbage");
   for (const char* name : {"broken.safetensors", "model.safetensors"}) {
     const auto ran =
-        run({"plot", "heatmap", "--attention", (model / name).string(), "--out", path("wrong.png")});
+        run_command({"plot", "heatmap", "--attention", (model / name).string(), "--out", path("wrong.png")});
     EXPECT_EQ(ran.status, 1) << name;
     EXPECT_FALSE(std::filesystem::exists(folder_.path() / "wrong.png"));
   }

@@ -1,30 +1,29 @@
 // A file of attention patterns in the window.
 
-#include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/tour/tour.h"
-#include "app/views/parts/edit_menu.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
-#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace headscope::testing;
 
 class AttentionWindow : public HandsTest {
  protected:
   std::filesystem::path file(const PatternShape& shape, const std::string& name = "bert.safetensors") {
     return folder_.write(name, safetensors_bytes(pattern_tensors(shape, even_rows(shape.keys)), ""));
   }
+  CoreOptions with_model(const std::filesystem::path& path) {
+    CoreOptions o = options();
+    o.window.model = path;
+    return o;
+  }
   /// Saves what is shown as a session, in a folder of its own.
   static std::filesystem::path saved(Core& core, const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
-    core.apply(SaveSession{folder / "a.headscope"});
-    shown(core);
+    apply_and_show(core, SaveSession{folder / "a.headscope"});
     wait_until(core, [&] { return !core.state().session.empty(); });
     EXPECT_TRUE(std::filesystem::exists(folder / "a.headscope")) << core.state().message.text;
     return folder / "a.headscope";
@@ -32,9 +31,7 @@ class AttentionWindow : public HandsTest {
 };
 
 TEST_F(AttentionWindow, OpensAFileThatIsGivenAndSaysWhatItIs) {
-  CoreOptions own = options();
-  own.window.model = file({2, 3, 5, 12});
-  Core core(std::move(own));
+  Core core(with_model(file({2, 3, 5, 12})));
   const WindowPicture& window = shown(core);
   EXPECT_TRUE(says(core,
                    "Attention of bert.safetensors, not of this prompt: 2 layers of 3 heads, 5 queries, 12 "
@@ -48,29 +45,20 @@ TEST_F(AttentionWindow, OpensAFileThatIsGivenAndSaysWhatItIs) {
 }
 
 TEST_F(AttentionWindow, OpensAFileThatIsDroppedAndAModelAgainAfterIt) {
-  Core core(options());
-  shown(core);
-  core.handle(FilesDropped{{file({3, 2, 9, 9})}});
-  shown(core);
+  ShownCore core(options());
+  handle_and_show(core, FilesDropped{{file({3, 2, 9, 9})}});
   ASSERT_TRUE(core.snapshot().run->model->patterns);
   EXPECT_EQ(core.snapshot().run->run->length(), 9);
-  core.apply(SelectHead{2, 1});
-  core.apply(SelectQuery{3});
-  core.apply(SelectKey{8});
-  shown(core);
+  apply_and_show(core, SelectHead{2, 1}, SelectQuery{3}, SelectKey{8});
   EXPECT_TRUE(says(core, "L2 H1"));
   EXPECT_EQ(clamped(core.state().selection, *core.snapshot().run).key, 8) << "later keys are seen";
-  core.handle(FilesDropped{{bundled_folder() / "model.safetensors"}});
-  shown(core);
+  handle_and_show(core, FilesDropped{{bundled_folder() / "model.safetensors"}});
   EXPECT_FALSE(core.snapshot().run->model->patterns) << "the file of a model opens its model";
   EXPECT_FALSE(says(core, "this needs the weights"));
 }
 
 TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
-  CoreOptions own = options();
-  own.window.model = file({2, 3, 7, 7});
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(with_model(file({2, 3, 7, 7})));
   for (const View* view : tabs()) {
     core.apply(ShowView{std::string(view->id)});
     const WindowPicture& window = shown(core);
@@ -90,68 +78,52 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
 }
 
 TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
-  CoreOptions own = options();
-  own.window.model = file({2, 3, 7, 7});
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(with_model(file({2, 3, 7, 7})));
   core.apply(ToggleEdit{head_off(0, 1)});
   EXPECT_THAT(core.state().edits.problem, HasSubstr("needs the weights"));
   EXPECT_TRUE(core.state().edits.list.edits.empty());
   core.apply(Generate{true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights"));
-  core.apply(CopyNumbers{"scores"});
-  shown(core);
+  apply_and_show(core, CopyNumbers{"scores"});
   EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights"));
   EXPECT_EQ(clipboard_, "");
-  core.apply(CopyNumbers{"heatmap"});
-  shown(core);
+  apply_and_show(core, CopyNumbers{"heatmap"});
   EXPECT_THAT(clipboard_, HasSubstr("query\ttoken\t0 0"));
 }
 
 TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
   const std::filesystem::path session = folder_.path() / "a.headscope";
   {
-    Core core(options());
-    shown(core);
-    core.apply(ToggleEdit{head_off(0, 1)});
-    core.apply(SaveSession{session});
-    shown(core);
+    ShownCore core(options());
+    apply_and_show(core, ToggleEdit{head_off(0, 1)}, SaveSession{session});
     ASSERT_TRUE(std::filesystem::exists(session));
   }
   CoreOptions own = options();
   own.window.model = file({2, 3, 7, 7});
   own.tours = load_tours({assets_folder() / "tours"}).tours;
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(std::move(own));
   ASSERT_FALSE(core.state().tours.empty());
   for (int tour = 0; tour < static_cast<int>(core.state().tours.size()); ++tour) {
     core.apply(OpenTour{tour});
-    for (int stop = 0; stop < static_cast<int>(core.state().tours[tour].stops.size()); ++stop) {
-      core.apply(GoToStop{stop});
-      shown(core);
-    }
+    for (int stop = 0; stop < static_cast<int>(core.state().tours[tour].stops.size()); ++stop)
+      apply_and_show(core, GoToStop{stop});
     core.apply(CloseTour{});
   }
   core.apply(OpenFile{session});
-  wait_until(core, [&] {
-    return core.state().second.text.edit.text.empty() && !core.state().prompt.edit.text.empty();
-  });
+  wait_until(core, [&] { return core.state().second.text.edit.text.empty() && !prompt(core).empty(); });
   shown(core);
   EXPECT_TRUE(core.snapshot().run);
-  core.apply(SaveSession{});
-  shown(core);
+  apply_and_show(core, SaveSession{});
 }
 
 TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   CoreOptions own = options();
   own.settings.session.view = "mlp";
   own.settings.session.beside = "lens";
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(std::move(own));
   ASSERT_EQ(core.state().view, "mlp");
-  core.apply(OpenModel{file({2, 3, 7, 7})});
-  shown(core);
+  apply_and_show(core, OpenModel{file({2, 3, 7, 7})});
   EXPECT_TRUE(find_view(core.state().view)->can_be_made_of(Capability::patterns)) << core.state().view;
   EXPECT_EQ(core.state().beside, "");
   core.apply(ShowView{"mlp"});
@@ -164,20 +136,14 @@ TEST_F(AttentionWindow, WhatIsComparedWithIsNotLeftToTheNextModel) {
   own.window.second = file({2, 3, 6, 6}, "b.safetensors").string();
   own.window.second_is_file = true;
   Core core(std::move(own));
-  core.apply(SetSide{Side::baseline});
-  shown(core);
+  apply_and_show(core, SetSide{Side::baseline});
   EXPECT_TRUE(says(core, "6 tokens")) << "of the one that is shown";
-  core.apply(SetSide{Side::difference});
-  core.apply(OpenModel{bundled_folder()});
-  shown(core);
+  apply_and_show(core, SetSide{Side::difference}, OpenModel{bundled_folder()});
   EXPECT_EQ(core.state().side, Side::run);
 }
 
 TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
-  CoreOptions own = options();
-  own.window.model = file({2, 3, 7, 7});
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(with_model(file({2, 3, 7, 7})));
   core.apply(ToggleEdit{head_off(0, 1)});
   core.apply(ScrollField{Field::prompt, 0});
   EXPECT_NE(core.state().edits.problem, "");
@@ -186,31 +152,21 @@ TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
 }
 
 TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
-  Core core(options());
-  shown(core);
-  core.apply(ShowView{"heatmap"});
-  shown(core);
-  EXPECT_THAT(labels(core, 0), ::testing::IsSupersetOf({"Mouse Hide", "Mouse Show"}));
-  core.handle(FilesDropped{{file({3, 2, 9, 9})}});
-  shown(core);
-  EXPECT_THAT(labels(core, 0), ::testing::AllOf(Not(Contains("Mouse Hide")), Not(Contains("Mouse Show"))));
+  ShownCore core(options());
+  apply_and_show(core, ShowView{"heatmap"});
+  EXPECT_THAT(labels(core, 0), IsSupersetOf({"Mouse Hide", "Mouse Show"}));
+  handle_and_show(core, FilesDropped{{file({3, 2, 9, 9})}});
+  EXPECT_THAT(labels(core, 0), AllOf(Not(Contains("Mouse Hide")), Not(Contains("Mouse Show"))));
   EXPECT_THAT(labels(core, 0), Contains("Colours Log")) << "what is left is about colours";
 }
 
 TEST_F(AttentionWindow, IsExportedFromTheWindow) {
-  CoreOptions own = options();
-  own.window.model = file({2, 3, 5, 12});
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(with_model(file({2, 3, 5, 12})));
   for (const char* view : {"heatmap", "heads", "lines", "metrics"}) {
     core.apply(ShowDialog{Dialog::export_, view});
     ExportForm form = core.state().export_form;
     form.path.edit = make_edit_state((folder_.path() / (std::string(view) + ".png")).string());
-    core.apply(SetExport{form});
-    core.apply(TypeInField{Field::export_path, SelectAll{}});
-    core.apply(TypeInField{Field::export_path, Insert{form.path.edit.text, false}});
-    core.apply(DoExport{});
-    shown(core);
+    apply_and_show(core, SetExport{form}, TypeInField{Field::export_path, Replace{form.path.edit.text}}, DoExport{});
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string(view) + ".png")))
         << core.state().export_form.problem;
   }
@@ -221,24 +177,19 @@ TEST_F(AttentionWindow, ComparesWithASecondFile) {
   own.window.model = file({2, 3, 7, 7}, "a.safetensors");
   own.window.second = file({2, 3, 7, 7}, "b.safetensors").string();
   own.window.second_is_file = true;
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(std::move(own));
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->model->patterns->name(), "b.safetensors");
   EXPECT_TRUE(says(core, "Second file"));
-  core.apply(SetSide{Side::difference});
-  shown(core);
+  apply_and_show(core, SetSide{Side::difference});
   EXPECT_TRUE(says(core, "first − second file"));
   // A file that is dropped takes the second's place.
-  core.handle(FilesDropped{{file({2, 3, 6, 6}, "c.safetensors")}});
-  shown(core);
+  handle_and_show(core, FilesDropped{{file({2, 3, 6, 6}, "c.safetensors")}});
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->run->length(), 6);
-  core.handle(FilesDropped{{file({2, 4, 6, 6}, "d.safetensors")}});
-  shown(core);
+  handle_and_show(core, FilesDropped{{file({2, 4, 6, 6}, "d.safetensors")}});
   EXPECT_THAT(core.state().message.text, HasSubstr("compared head by head"));
-  core.apply(OpenModel{bundled_folder()});
-  shown(core);
+  apply_and_show(core, OpenModel{bundled_folder()});
   EXPECT_FALSE(core.state().second.on) << "a path is no prompt";
   EXPECT_FALSE(core.snapshot().run->baseline);
 }
@@ -252,12 +203,8 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
     own.window.model = first;
     own.window.second = second.string();
     own.window.second_is_file = true;
-    Core core(std::move(own));
-    shown(core);
-    core.apply(SelectHead{1, 2});
-    core.apply(ShowView{"lines"});
-    core.apply(SetSide{Side::difference});
-    shown(core);
+    ShownCore core(std::move(own));
+    apply_and_show(core, SelectHead{1, 2}, ShowView{"lines"}, SetSide{Side::difference});
     session = saved(core, folder_.path());
   }
   const Session kept = read_recipe(session).session;
@@ -265,12 +212,12 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   ASSERT_TRUE(kept.second);
   EXPECT_EQ(kept.second->attention, "b.safetensors");
   EXPECT_EQ(kept.second->weights, weights_hash(second));
-  EXPECT_EQ(headscope::testing::bytes_of_file(session).find(folder_.path().string()), std::string::npos)
+  EXPECT_EQ(bytes_of_file(session).find(folder_.path().string()), std::string::npos)
       << "nothing in a session is a path";
   Core core(options());  // GPT-2, with a prompt and a change of its own
   shown(core);
   core.apply(ToggleEdit{head_off(0, 1)});
-  const std::string prompt = core.state().prompt.edit.text;
+  const std::string typed = prompt(core);
   core.apply(OpenFile{session});
   wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
   shown(core);
@@ -282,7 +229,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(core.state().selection.head, 2);
   EXPECT_EQ(core.state().view, "lines");
   EXPECT_EQ(core.state().side, Side::difference);
-  EXPECT_EQ(core.state().prompt.edit.text, prompt) << "which is not of the file";
+  EXPECT_EQ(prompt(core), typed) << "which is not of the file";
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
   EXPECT_EQ(core.state().session, session);
   file({2, 3, 5, 5}, "b.safetensors");  // another one in its place
@@ -298,13 +245,9 @@ TEST_F(AttentionWindow, SessionsFindTheirFileAmongThoseOpenedLately) {
   const std::filesystem::path first = file({2, 3, 7, 7}, "a.safetensors");
   std::filesystem::create_directories(folder_.path() / "other");
   folder_.write("other/a.safetensors", safetensors_bytes(pattern_tensors({2, 3, 6, 6}, even_rows(6)), ""));
-  CoreOptions own = options();
-  own.window.model = first;
-  Core core(std::move(own));
-  shown(core);
+  ShownCore core(with_model(first));
   const std::filesystem::path session = saved(core, folder_.path() / "elsewhere");
-  core.apply(OpenModel{bundled_folder()});
-  shown(core);
+  apply_and_show(core, OpenModel{bundled_folder()});
   core.apply(OpenModel{folder_.path() / "other/a.safetensors"});  // of the same name, and newer
   shown(core);
   core.apply(OpenFile{session});
@@ -317,21 +260,16 @@ TEST_F(AttentionWindow, SessionsFindTheirFileAmongThoseOpenedLately) {
 TEST_F(AttentionWindow, SessionsWhoseFileIsGoneLeaveAllAsItIs) {
   std::filesystem::path session;
   {
-    CoreOptions own = options();
-    own.window.model = file({2, 3, 7, 7}, "a.safetensors");
-    Core core(std::move(own));
-    shown(core);
+    ShownCore core(with_model(file({2, 3, 7, 7}, "a.safetensors")));
     session = saved(core, folder_.path() / "elsewhere");
   }
-  Core core(options());
-  shown(core);
-  core.apply(ToggleEdit{head_off(0, 1)});
-  shown(core);
+  ShownCore core(options());
+  apply_and_show(core, ToggleEdit{head_off(0, 1)});
   const Session before = session_of(core.state(), core.snapshot());
   core.apply(OpenFile{session});
   wait_until(core, [&] { return !core.state().message.text.empty(); });
   EXPECT_THAT(core.state().message.text,
-              ::testing::AllOf(HasSubstr("a.safetensors"), HasSubstr("open that file first")));
+              AllOf(HasSubstr("a.safetensors"), HasSubstr("open that file first")));
   EXPECT_EQ(session_of(core.state(), core.snapshot()), before);
   EXPECT_FALSE(core.snapshot().model->patterns);
   // Another file of that name is opened, and said to be another one.
@@ -348,46 +286,37 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   const std::filesystem::path first = file({2, 3, 5, 12}, "a.safetensors");
   const std::filesystem::path figure = folder_.path() / "figure.png";
   {
-    CoreOptions own = options();
-    own.window.model = first;
-    Core core(std::move(own));
-    shown(core);
+    ShownCore core(with_model(first));
     core.apply(SelectHead{1, 0});
     core.apply(ShowDialog{Dialog::export_, "heatmap"});
-    core.apply(TypeInField{Field::export_path, SelectAll{}});
-    core.apply(TypeInField{Field::export_path, Insert{figure.string(), false}});
+    core.apply(TypeInField{Field::export_path, Replace{figure.string()}});
     core.apply(DoExport{});
     wait_until(core, [&] { return std::filesystem::exists(figure); });
   }
   EXPECT_THAT(command_of(read_recipe(figure)), HasSubstr("plot heatmap --attention a.safetensors --layer 1"));
-  Core core(options());
-  shown(core);
-  const std::string prompt = core.state().prompt.edit.text;
+  ShownCore core(options());
+  const std::string typed = prompt(core);
   core.handle(FilesDropped{{figure}});
   wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
   shown(core);
   EXPECT_EQ(core.state().selection.layer, 1);
   EXPECT_EQ(core.state().view, "heatmap");
-  core.apply(OpenModel{bundled_folder()});
-  shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, prompt);
+  apply_and_show(core, OpenModel{bundled_folder()});
+  EXPECT_EQ(prompt(core), typed);
   // Of a model that is not here nothing can be shown beside attention alone.
-  core.apply(OpenModel{first});
-  shown(core);
+  apply_and_show(core, OpenModel{first});
   Session other = session_of(core.state(), core.snapshot());
   other.model = {"some/model", "", model::Precision::f32};
   other.prompt.text = "else";
   core.apply(OpenFile{folder_.write("b.headscope", to_json({other, {}}))});
   wait_until(core, [&] { return !core.state().message.text.empty(); });
   EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name: open one first"));
-  EXPECT_EQ(core.state().prompt.edit.text, prompt);
+  EXPECT_EQ(prompt(core), typed);
 }
 
 TEST_F(AttentionWindow, AFileThatIsNoneIsASentenceAndTheModelStays) {
-  Core core(options());
-  shown(core);
-  core.handle(FilesDropped{{folder_.write("bad.safetensors", "nonsense")}});
-  shown(core);
+  ShownCore core(options());
+  handle_and_show(core, FilesDropped{{folder_.write("bad.safetensors", "nonsense")}});
   EXPECT_THAT(core.state().message.text, HasSubstr("bad.safetensors"));
   EXPECT_TRUE(core.state().message.is_error);
   EXPECT_FALSE(core.snapshot().run->model->patterns);

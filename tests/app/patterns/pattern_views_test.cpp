@@ -1,23 +1,13 @@
 // Views of attention patterns without weights: those that need nothing else show the file's numbers, the
 // others say what is missing.
 
-#include <algorithm>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 /// A file and the run that stands for it.
 class PatternViews : public ::testing::Test {
@@ -37,7 +27,7 @@ class PatternViews : public ::testing::Test {
     return all;
   }
 
-  headscope::testing::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   int made_ = 0;
 };
 
@@ -48,8 +38,7 @@ const std::string kCrossTexts =
     R"(","model":"marian"})";
 
 TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) {
-  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  const Shown shown("heatmap", s, 900, 600);
+  const Shown shown("heatmap", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
   const viz::Region& grid = shown.region(shown.grid());
   ASSERT_EQ(grid.row_count, 5);
   ASSERT_EQ(grid.col_count, 12);
@@ -81,12 +70,11 @@ TEST_F(PatternViews, AMapSaysWhetherThereIsAMaskAndWhoSaysSo) {
   EXPECT_THAT(said(even_rows(8)), HasSubstr("rows sum to 1; no mask, by the weights"));
   EXPECT_THAT(said(causal_weight), HasSubstr("rows sum to 1; causal, by the weights"));
   EXPECT_THAT(said(causal_weight, R"({"causal":"false"})"), HasSubstr("no mask, says the file"));
-  EXPECT_THAT(said(some_weight), ::testing::Not(HasSubstr("rows sum to 1")));
+  EXPECT_THAT(said(some_weight), Not(HasSubstr("rows sum to 1")));
 }
 
 TEST_F(PatternViews, HeadsShowEachMapAsItIs) {
-  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  const Shown shown("heads", s, 900, 600);
+  const Shown shown("heads", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
   for (int layer = 0; layer < 2; ++layer)
     for (int head = 0; head < 3; ++head) {
       const int map = shown.map_of(layer, head);
@@ -130,7 +118,7 @@ TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
   const auto fills = [&](const Scenario& s) {
     const Shown shown("tokens", s, 900, 100);
     EXPECT_EQ(shown.picture().regions.size(), static_cast<std::size_t>(s.length()));
-    for (int i = 0; i < s.length(); ++i) EXPECT_THAT(shown.tooltip(shown.chip(i)), ::testing::Not(IsEmpty()));
+    for (int i = 0; i < s.length(); ++i) EXPECT_THAT(shown.tooltip(shown.chip(i)), Not(IsEmpty()));
     EXPECT_EQ(shown.table().rows.size(), static_cast<std::size_t>(s.length()));
     std::vector<viz::Color> colors;
     for (const auto& fill : viz::testing::items_of<viz::FillRect>(shown.scene()))
@@ -144,8 +132,7 @@ TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
 }
 
 TEST_F(PatternViews, FiguresOfHeadsAreThoseOfTheFile) {
-  const Scenario s = scenario({2, 3, 4, 4}, even_rows(4));
-  const Table table = Shown("metrics", s, 1000, 600).table();
+  const Table table = Shown("metrics", scenario({2, 3, 4, 4}, even_rows(4)), 1000, 600).table();
   ASSERT_EQ(table.rows.size(), 6U);
   // Of L0 H0 queries 1, 2, 3 take half and an eighth of themselves.
   EXPECT_THAT(std::vector(table.rows[0].begin(), table.rows[0].begin() + 5),
@@ -157,11 +144,10 @@ TEST_F(PatternViews, FiguresOfHeadsAreThoseOfTheFile) {
 
 TEST_F(PatternViews, CaptionsNameTheModelAndTheTextOfTheFile) {
   const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  EXPECT_EQ(caption(*find_view("heatmap"), s.context(900, 600, light())),
+  EXPECT_EQ(caption(*find_view("heatmap"), s.context(900, 600)),
             "marian · bert.safetensors · L1 H2 · query 4 “.”");
   const Scenario plain_file = scenario({2, 3, 4, 4}, even_rows(4), R"({"text":"the cat sat"})");
-  EXPECT_EQ(caption(*find_view("heads"), plain_file.context(900, 600, light())),
-            "bert.safetensors · “the cat sat”");
+  EXPECT_EQ(caption(*find_view("heads"), plain_file.context(900, 600)), "bert.safetensors · “the cat sat”");
 }
 
 TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
@@ -171,7 +157,7 @@ TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
                Alignment::position);
   const Scenario s(std::move(first), {1, 2, -1});
   const View& view = *find_view("heatmap");
-  const ViewContext c = on_side(Side::difference, view, s.context(900, 700, light()));
+  const ViewContext c = on_side(Side::difference, view, s.context(900, 700));
   const Picture picture = view.build(c);
   EXPECT_THAT(words_in(picture.scene), HasSubstr("first − second file"));
   const Table table = view.table(c);
@@ -183,7 +169,7 @@ TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
   EXPECT_THAT(caption(view, c), HasSubstr("minus gpt.safetensors"));
   for (const char* id : {"heads", "lines", "metrics"}) {
     const View& other = *find_view(id);
-    const Picture changed = other.build(on_side(Side::difference, other, s.context(1000, 700, light())));
+    const Picture changed = other.build(on_side(Side::difference, other, s.context(1000, 700)));
     EXPECT_TRUE(changed.whole) << id;
     EXPECT_THAT(words_in(changed.scene), HasSubstr("first − second file")) << id;
   }
@@ -255,7 +241,7 @@ TEST_F(PatternViews, NothingIsOfferedToBeChanged) {
   const Scenario s = scenario({2, 3, 8, 8}, even_rows(8));
   for (const View& view : views()) {
     if (!view.can_be_made_of(Capability::patterns)) continue;
-    const ViewContext c = on_side(Side::run, view, s.context(900, 600, light()));
+    const ViewContext c = on_side(Side::run, view, s.context(900, 600));
     const Picture picture = view.build(c);
     const auto changes = [](const ViewActions& actions) {
       return std::ranges::any_of(actions, [](const ViewAction& action) {

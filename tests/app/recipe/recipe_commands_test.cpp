@@ -1,8 +1,6 @@
 // Figures that are made again from what they carry.
 
 #include <nlohmann/json.hpp>
-#include <set>
-#include <sstream>
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/commands/own_arguments.h"
@@ -13,7 +11,7 @@
 #include "app/run/sources/paths.h"
 #include "app/views/view.h"
 #include "model/files/file_io.h"
-#include "tests/support/matchers.h"
+#include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 #include "viz/scene/notes.h"
 
@@ -21,26 +19,15 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using headscope::testing::TemporaryFolder;
 
 class RecipeCommands : public ::testing::Test {
  protected:
-  struct Ran {
-    int status = 0;
-    std::string out, err;
-  };
-  static Ran run(const std::vector<std::string>& arguments) {
-    std::istringstream in;
-    std::ostringstream out, err;
-    const int status = run_program(arguments, {in, out, err});
-    return {status, out.str(), err.str()};
-  }
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   std::string bytes(const std::string& name) const { return model::read_file(folder_.path() / name); }
   /// Runs and gives the file's bytes.
   std::string made(std::vector<std::string> arguments, const std::string& name) const {
     arguments.insert(arguments.end(), {"--out", file(name)});
-    const Ran ran = run(arguments);
+    const Ran ran = run_command(arguments);
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_THAT(ran.err, IsEmpty());
     return ran.status == 0 ? bytes(name) : "";
@@ -49,11 +36,6 @@ class RecipeCommands : public ::testing::Test {
 
   TemporaryFolder folder_;
 };
-
-std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 
 const std::vector<std::string> kAsked{
     "--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2", "--query", "6"};
@@ -94,7 +76,7 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
                                            folder_.write("list.txt", "The old king\nA dog \xff\n").string()};
   for (const OptionSpec* option : view.options)
     if (option->cells) plot = plot + std::vector<std::string>{"--" + std::string(option->name), "3.2,4.3"};
-  const Ran ran = run(plot + std::vector<std::string>{"--out", file("a.png")});
+  const Ran ran = run_command(plot + std::vector<std::string>{"--out", file("a.png")});
   if (ran.status != 0) {
     ASSERT_THAT(ran.err, HasSubstr("the view heads does not fit any size as it is asked for"));
     GTEST_SKIP() << ran.err;
@@ -130,7 +112,7 @@ TEST_F(RecipeCommands, SweepsAreMadeAgainAsPlots) {
     EXPECT_EQ(recipe("a.png").session.view, "sweep");
   }
   made(sweep + std::vector<std::string>{"--no-recipe"}, "c.svg");
-  EXPECT_THAT(run({"info", file("c.svg")}).err, HasSubstr("found none"));
+  EXPECT_THAT(run_command({"info", file("c.svg")}).err, HasSubstr("found none"));
 }
 
 TEST_F(RecipeCommands, PromptsOfAnyBytesAreMadeAgain) {
@@ -168,7 +150,7 @@ TEST_F(RecipeCommands, TheCommandInAFigureMakesIt) {
       "a.png");
   const Recipe a = recipe("a.png");
   EXPECT_EQ(made(arguments_of(a), "b.png"), bytes("a.png"));
-  EXPECT_THAT(run({"info", file("a.png")}).out, HasSubstr("command    " + command_of(a)));
+  EXPECT_THAT(run_command({"info", file("a.png")}).out, HasSubstr("command    " + command_of(a)));
 }
 
 TEST_F(RecipeCommands, NothingIsCarriedWhereThatIsNotWanted) {
@@ -177,7 +159,7 @@ TEST_F(RecipeCommands, NothingIsCarriedWhereThatIsNotWanted) {
     const std::string bare = made(plot + std::vector<std::string>{"--no-recipe"}, "a." + format);
     EXPECT_EQ(viz::find_note(bare, kRecipeNote), std::nullopt);
     EXPECT_THAT(bare, Not(HasSubstr("old king had a dog, and")));
-    const Ran ran = run({"plot", "--recipe", file("a." + format), "--out", file("b.png")});
+    const Ran ran = run_command({"plot", "--recipe", file("a." + format), "--out", file("b.png")});
     EXPECT_EQ(ran.status, 1);
     EXPECT_THAT(ran.err, HasSubstr("found none"));
     made({"plot", "heatmap", "--prompt", "x"}, "c." + format);
@@ -188,13 +170,13 @@ TEST_F(RecipeCommands, NothingIsCarriedWhereThatIsNotWanted) {
 
 TEST_F(RecipeCommands, InfoTellsWhatAFigureWasMadeOf) {
   made(std::vector<std::string>{"plot", "heatmap", "--edit", "L0H1.z=0"} + kAsked, "a.svg");
-  const std::string words = run({"info", file("a.svg")}).out;
+  const std::string words = run_command({"info", file("a.svg")}).out;
   EXPECT_THAT(words, AllOf(HasSubstr("tales"), HasSubstr("sha256:"), HasSubstr("old·king"),
                            HasSubstr("L0H1.z=0"), HasSubstr("heatmap")));
-  const auto json = nlohmann::json::parse(run({"info", "--json", file("a.svg")}).out);
+  const auto json = nlohmann::json::parse(run_command({"info", "--json", file("a.svg")}).out);
   EXPECT_EQ(json["prompt"]["text"], kAsked[1]);
-  EXPECT_EQ(run({"info", file("none.png")}).status, 1);
-  EXPECT_EQ(run({"info", file("a.svg"), "--model", "x"}).status, 2);
+  EXPECT_EQ(run_command({"info", file("none.png")}).status, 1);
+  EXPECT_EQ(run_command({"info", file("a.svg"), "--model", "x"}).status, 2);
 }
 
 TEST_F(RecipeCommands, OtherWeightsAreASentenceUnlessTheModelIsNamed) {
@@ -202,7 +184,7 @@ TEST_F(RecipeCommands, OtherWeightsAreASentenceUnlessTheModelIsNamed) {
   Recipe other = recipe("a.svg");
   other.session.model.weights = "sha256:" + std::string(64, '0');
   folder_.write("b.headscope", to_json(other));
-  const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
+  const Ran ran = run_command({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, AllOf(HasSubstr("other weights"), HasSubstr("--model")));
   EXPECT_FALSE(fs::exists(file("b.png")));
@@ -216,7 +198,7 @@ TEST_F(RecipeCommands, AModelIsANameAndNeverAPlace) {
                                   std::string(), std::string("."), std::string("/")}) {
     other.session.model.name = name;
     folder_.write("b.headscope", to_json(other));
-    const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
+    const Ran ran = run_command({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
     EXPECT_EQ(ran.status, 1) << name;
     EXPECT_THAT(ran.err, HasSubstr("--model")) << name;
   }
@@ -233,10 +215,10 @@ TEST_F(RecipeCommands, ARecipeNeverSaysWhatIsWritten) {
   EXPECT_FALSE(fs::exists(file("stolen.png")));
   json["options"]["out"] = file("stolen.png");
   folder_.write("b.headscope", json.dump());
-  const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("d.png")});
+  const Ran ran = run_command({"plot", "--recipe", file("b.headscope"), "--out", file("d.png")});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("does not have"));
-  const Ran bare = run({"plot", "--recipe", file("a.svg")});
+  const Ran bare = run_command({"plot", "--recipe", file("a.svg")});
   EXPECT_EQ(bare.status, 2);
   EXPECT_THAT(bare.err, HasSubstr("--out is missing"));
 }
@@ -249,7 +231,7 @@ TEST_F(RecipeCommands, AFileAloneOpensTheWindow) {
   }
   EXPECT_EQ(std::get<Reply>(parse_command_line({"nonsense"})).status, 2);
   EXPECT_EQ(std::get<Reply>(parse_command_line({"a.headscope", "--prompt", "x"})).status, 2);
-  EXPECT_EQ(run({file("none.headscope")}).status, 1);
+  EXPECT_EQ(run_command({file("none.headscope")}).status, 1);
 }
 
 TEST_F(RecipeCommands, AWindowIsMadeAgain) {
@@ -261,7 +243,7 @@ TEST_F(RecipeCommands, AWindowIsMadeAgain) {
   EXPECT_TRUE(recipe("a.png").figure->window);
   EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
   EXPECT_EQ(made({"shot", "--recipe", file("a.png")}, "c.png"), first);
-  const Ran ran = run({"shot", "--recipe", file("a.png"), "--layer", "2", "--out", file("d.png")});
+  const Ran ran = run_command({"shot", "--recipe", file("a.png"), "--layer", "2", "--out", file("d.png")});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("but for its size"));
   EXPECT_EQ(viz::find_note(made(shot + std::vector<std::string>{"--no-recipe"}, "e.png"), kRecipeNote),
@@ -274,11 +256,13 @@ TEST_F(RecipeCommands, AWindowHasItsSecondView) {
   const std::string first = made(shot, "a.png");
   EXPECT_NE(made({"shot", "--view", "sweep", "--prompt", "The old king"}, "b.png"), first);
   EXPECT_EQ(recipe("a.png").session.beside, "heatmap");
-  EXPECT_THAT(run({"info", file("a.png")}).out,
+  EXPECT_THAT(run_command({"info", file("a.png")}).out,
               AllOf(HasSubstr("with sweep and heatmap"), HasSubstr("--beside heatmap")));
   EXPECT_EQ(made(arguments_of(recipe("a.png")), "c.png"), first);
   EXPECT_EQ(
-      run({"shot", "--view", "lens", "--beside", "lens", "--prompt", "x", "--out", file("d.png")}).status, 2);
+      run_command({"shot", "--view", "lens", "--beside", "lens", "--prompt", "x", "--out", file("d.png")})
+          .status,
+      2);
 }
 
 TEST_F(RecipeCommands, AWindowTakesOtherOptionsOfItsViews) {
@@ -300,15 +284,15 @@ TEST_F(RecipeCommands, AWindowIsMadeOfAViewThatHasAPlaceOfItsOwnInIt) {
 TEST_F(RecipeCommands, WhatIsGivenBesideARecipeIsReadAsElsewhere) {
   made({"plot", "heatmap", "--prompt", "The old king"}, "a.svg");
   folder_.write("p.jsonl", "\"one two\"\nnot json\n\"three\"\n");
-  const Ran many = run({"plot", "--recipe", file("a.svg"), "--skip-errors", "lines", "--prompts",
-                        file("p.jsonl"), "--out", file("{n}.svg")});
+  const Ran many = run_command({"plot", "--recipe", file("a.svg"), "--skip-errors", "lines", "--prompts",
+                                file("p.jsonl"), "--out", file("{n}.svg")});
   EXPECT_EQ(many.status, 0) << many.err;
   EXPECT_EQ(recipe("3.svg").session.view, "lines");
   EXPECT_EQ(recipe("3.svg").session.prompt.text, "three");
   made({"plot", "--recipe", file("a.svg"), "--prompt", "--help"}, "b.svg");
   EXPECT_EQ(recipe("b.svg").session.prompt.text, "--help");
-  const Ran got =
-      run({"plot", "--recipe", file("a.svg"), "--model", "no such model", "--get", "--out", file("c.svg")});
+  const Ran got = run_command(
+      {"plot", "--recipe", file("a.svg"), "--model", "no such model", "--get", "--out", file("c.svg")});
   EXPECT_THAT(got.err, HasSubstr("no such model"));
   EXPECT_THAT(got.err, HasSubstr("expected a model's name as on the Hugging Face hub"))
       << "it was to be fetched";
@@ -319,7 +303,7 @@ TEST_F(RecipeCommands, TriesOfAnotherVocabularyAreASentence) {
   Recipe other = recipe("a.svg");
   other.session.tries = {{{1, 999999}, 1, {0.5}}};
   folder_.write("b.headscope", to_json(other));
-  const Ran ran = run({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
+  const Ran ran = run_command({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("does not have"));
 }
@@ -330,11 +314,11 @@ TEST_F(RecipeCommands, WrongUseIsASentence) {
            {"plot", "--recipe", file("a"), "--recipe", file("b"), "--out", "x.png"},
            {"predict", "--recipe", file("a"), "--prompt", "x"},
            {"plot", "heatmap", "--no-recipe=3", "--prompt", "x"}}) {
-    const Ran ran = run(words);
+    const Ran ran = run_command(words);
     EXPECT_EQ(ran.status, 2) << ran.err;
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1);
   }
-  EXPECT_THAT(run({"plot", "--recipe", "x", "--help"}).out, HasSubstr("--recipe FILE"));
+  EXPECT_THAT(run_command({"plot", "--recipe", "x", "--help"}).out, HasSubstr("--recipe FILE"));
 }
 
 TEST_F(RecipeCommands, NumbersOfADifferenceSayWhatWasSubtracted) {
@@ -343,7 +327,7 @@ TEST_F(RecipeCommands, NumbersOfADifferenceSayWhatWasSubtracted) {
     std::set<std::string> values;
     std::string line, heading;
     std::getline(lines, heading);
-    EXPECT_THAT(heading, ::testing::EndsWith(",difference\r"));
+    EXPECT_THAT(heading, EndsWith(",difference\r"));
     while (std::getline(lines, line)) values.insert(line.substr(line.rfind(',') + 1));
     return values;
   };
@@ -353,24 +337,24 @@ TEST_F(RecipeCommands, NumbersOfADifferenceSayWhatWasSubtracted) {
     return last_column(made(plot + more, "a.csv"));
   };
   for (const std::string view : {"heatmap", "heads", "query", "metrics", "predictions"})
-    EXPECT_THAT(of(view, {"--edit", "L0H1.z=0"}), ::testing::ElementsAre("changed - original\r")) << view;
+    EXPECT_THAT(of(view, {"--edit", "L0H1.z=0"}), ElementsAre("changed - original\r")) << view;
   EXPECT_THAT(of("heatmap", {"--second", "The young king had a cat"}),
-              ::testing::ElementsAre("first - second prompt\r"));
+              ElementsAre("first - second prompt\r"));
   const std::string alone = made(std::vector<std::string>{"plot", "heatmap"} + kAsked, "b.csv");
   EXPECT_THAT(alone, Not(HasSubstr("difference")));
 }
 
 TEST_F(RecipeCommands, RanksStartAtOne) {
   const Ran predicted =
-      run({"predict", "--prompt", "The old king", "--json", "--all-positions", "--top", "1"});
+      run_command({"predict", "--prompt", "The old king", "--json", "--all-positions", "--top", "1"});
   for (const auto& position : nlohmann::json::parse(predicted.out).at("positions")) {
     if (position.at("following").is_null()) continue;
     const int rank = position.at("following").at("rank");
     EXPECT_GE(rank, 1);
     EXPECT_EQ(rank == 1, position.at("following").at("id") == position.at("next").at(0).at("id"));
   }
-  EXPECT_THAT(run({"predict", "--prompt", "The old king", "--top", "1"}).out, HasSubstr("\n     1 "));
-  const Ran lens = run({"lens", "--prompt", "The old king", "--json"});
+  EXPECT_THAT(run_command({"predict", "--prompt", "The old king", "--top", "1"}).out, HasSubstr("\n     1 "));
+  const Ran lens = run_command({"lens", "--prompt", "The old king", "--json"});
   for (const auto& position : nlohmann::json::parse(lens.out).at("positions"))
     EXPECT_EQ(position.at("places").back().at("rank"), 1) << "the answer is the last place's first guess";
 }

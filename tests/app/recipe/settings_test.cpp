@@ -9,8 +9,6 @@
 namespace headscope::app {
 namespace {
 
-using headscope::testing::TemporaryFolder;
-
 void set_option(Options& options, std::string_view name, std::string_view text) {
   const OptionSpec& option = *find_option(name);
   options.set(option, parse_option(option, text));
@@ -154,9 +152,8 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
   std::mt19937 generator(5);
   for (int round = 0; round < 3000; ++round) {
     std::string text = good;
-    for (auto edits = generator() % 4 + 1; edits > 0; --edits) {
+    for (auto edits = generator() % 4 + 1; edits > 0; --edits)
       text[generator() % text.size()] = static_cast<char>(generator() % 256);
-    }
     if (generator() % 4 == 0) text.resize(generator() % text.size());
     const Settings settings = parse_settings(text, "s").settings;
     EXPECT_GE(settings.session.look.font_size, kSmallestFont);

@@ -1,26 +1,14 @@
 // Direct logit attribution: each part against the definition in double precision, and their sum.
 #include "app/run/analyses/attribution.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/next_token.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
 using Vector = std::vector<double>;
 
 /// The reference's parts, by the textbook: a vector on the stream without its mean, over ln_f's scale, times
@@ -60,7 +48,7 @@ class Textbook {
   }
 
  private:
-  const headscope::testing::ReferenceGpt2::Result& of_;
+  const ReferenceGpt2::Result& of_;
   const model::Config& config_;
   int id_;
   std::size_t position_;
@@ -68,9 +56,7 @@ class Textbook {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   static std::string projection(int layer) { return "h." + std::to_string(layer) + ".attn.c_proj."; }
-  const headscope::testing::ReferenceGpt2::Head& of(int layer, int head) const {
-    return of_.heads[at(layer)][at(head)];
-  }
+  const ReferenceGpt2::Head& of(int layer, int head) const { return of_.heads[at(layer)][at(head)]; }
   Vector row(const std::string& name, int index) const {
     const Vector& all = reference_model().parameter(name);
     const auto first = all.begin() + static_cast<std::ptrdiff_t>(index) * config_.n_embd;
@@ -159,8 +145,8 @@ TEST(AttributionOf, AddsUpToTheModelsOwnLogit) {
 
 /// Of the published models it is too small to be seen.
 TEST(AttributionOf, GoesByTheModelsEpsilon) {
-  const headscope::testing::TemporaryFolder folder;
-  const headscope::testing::Gpt2Shape shape{.layers = 1, .vocabulary = 20};
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.layers = 1, .vocabulary = 20};
   std::string config = gpt2_config(shape);
   config.replace(config.find("1e-05"), 5, "0.75");
   write_gpt2(folder, config, gpt2_tensors(shape));
@@ -223,7 +209,6 @@ struct EditedTextbook {
 
 EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& edits, int position,
                                int token) {
-  using headscope::testing::ReferenceGpt2;
   const auto d = static_cast<std::size_t>(s.config().n_embd), at = static_cast<std::size_t>(position);
   Vector on_stream(d), normalized(d);
   double of_logits = 0, scale = 0;

@@ -1,7 +1,5 @@
 #include "app/run/capabilities.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

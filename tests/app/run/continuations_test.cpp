@@ -1,16 +1,11 @@
 // Texts that a model draws ahead, against passes over the whole texts without any cache.
 #include "app/run/analyses/continuations.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 /// Token by token, each from a pass over all tokens that keeps nothing of the one before.
 std::vector<DrawnToken> by_the_book(const Scenario& s, const ContinuationsOf& question, std::uint64_t seed) {

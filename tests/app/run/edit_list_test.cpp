@@ -1,10 +1,7 @@
 // The list of changes that somebody works with.
 #include "app/run/edits/edit_list.h"
-
 #include "app/run/edits/moved_edits.h"
 #include "tests/support/matchers.h"
-
-#include <limits>
 
 namespace headscope::app {
 namespace {

@@ -1,19 +1,15 @@
 // Edits as text and as JSON: what is read, what is written back, what is refused.
-#include <gmock/gmock.h>
-
-#include <limits>
-
 #include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
+#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
 namespace {
 
 using model::Site;
-using ::testing::HasSubstr;
 using testing::message_of;
 
 std::string repeated(std::string_view text, int times) {

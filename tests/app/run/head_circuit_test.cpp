@@ -1,15 +1,7 @@
 // What heads write: against the float64 parameters, and eigenvalues against traces.
 #include "app/run/analyses/head_circuit.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
 #include <numbers>
-#include <numeric>
 
 #include "model/files/error.h"
 #include "model/maths/low_rank.h"
@@ -17,8 +9,6 @@
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 TEST(LowRankProduct, HasTheEigenvaluesOfTheWholeMatrix) {
   // X, Y [3, 2] and maps [2, 2]; by hand B^T A = [[0, -2], [2, 0]], of eigenvalues 2i and -2i.
@@ -292,11 +282,7 @@ TEST(CopyingOfHead, OfInductionHeadsShowsInWhatTheFirstMlpMade) {
 
 TEST(CopyingOfHead, SaysThatThereIsNoSuchHead) {
   const Scenario s("A robot must");
-  EXPECT_THAT(
-      [&] {
-        s.ask(CopyingOfHead{6, 0});
-      },
-      ::testing::ThrowsMessage<model::RunError>(::testing::HasSubstr("no head 6.0")));
+  EXPECT_THAT([&] { s.ask(CopyingOfHead{6, 0}); }, ThrowsMessage<model::RunError>(HasSubstr("no head 6.0")));
 }
 
 TEST(CopyingOfHead, Stops) {

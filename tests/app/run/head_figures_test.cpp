@@ -2,18 +2,13 @@
 // reference.
 #include "app/run/analyses/head_metrics.h"
 
-#include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 HeadMetrics figures_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
   HeadMetrics figures;
@@ -140,7 +135,7 @@ std::vector<double> by_the_reference(const RepeatedTokens& texts, int layer, int
   int inducing = 0, queries = 0;
   for (int number = 0; number < texts.sequences; ++number) {
     const std::vector<int> tokens = texts.sequence(number, vocabulary, start);
-    static std::map<std::vector<int>, headscope::testing::ReferenceGpt2::Result> known;
+    static std::map<std::vector<int>, ReferenceGpt2::Result> known;
     if (!known.contains(tokens)) known.emplace(tokens, reference_model().run(tokens));
     const auto& w = known.at(tokens).heads[layer][head].weights;
     for (std::size_t q = 1; q < tokens.size(); ++q) {

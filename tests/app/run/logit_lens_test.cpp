@@ -1,17 +1,12 @@
 // The logit lens as a question: its rows, its parts, what is kept of it.
 #include "app/run/analyses/logit_lens.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "app/run/analyses/token_pass.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 void expect_same(const LogitLens& found, const LogitLens& expected) {
   ASSERT_EQ(found.first, expected.first);
@@ -91,7 +86,7 @@ TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
                                stop.request_stop();
                              }};
   EXPECT_THROW(kSecond.compute(*s.run, work), model::Stopped);
-  EXPECT_THAT(shown, ::testing::ElementsAre(16));
+  EXPECT_THAT(shown, ElementsAre(16));
   EXPECT_TRUE(begun.knows(32) && begun.knows(47) && !begun.knows(31) && !begun.knows(48));
   EXPECT_GT(begun.bytes(), 16U * static_cast<std::size_t>(begun.places) * 5 * sizeof(model::Guess));
   const auto nothing = [](const LogitLens&, double) { ADD_FAILURE() << "only 16 are left"; };
@@ -110,7 +105,7 @@ TEST(LensOf, TakesTheSameTokensFromTheFormerRun) {
       kLast.compute(*longer.run, {workspace, {}, nullptr, former.get(), [&](const LogitLens& part, double) {
                                     shown.push_back(part.positions());
                                   }});
-  EXPECT_THAT(shown, ::testing::ElementsAre(19)) << "the first 3 are not computed again";
+  EXPECT_THAT(shown, ElementsAre(19)) << "the first 3 are not computed again";
   expect_same(found, *longer.ask(kLast));
   // And fewer tokens from a longer one, or a block whose tokens are the same, without any work.
   const auto nothing = [](const LogitLens&, double) { ADD_FAILURE(); };

@@ -1,8 +1,6 @@
 #include "app/run/memo.h"
 
-#include <gtest/gtest.h>
-
-#include <numeric>
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {

@@ -1,19 +1,14 @@
 #include "app/run/analyses/next_token.h"
 
-#include <gmock/gmock.h>
-
-#include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <limits>
 
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
 
 /// A small model with the bundled one's vocabulary, in which one value of a tensor is NaN.
 void write_model(const TemporaryFolder& folder, const std::string& with_nan, std::size_t at) {

@@ -2,31 +2,28 @@
 // are the sinusoids against what is known of those.
 #include "app/run/analyses/position_geometry.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "app/run/analyses/sinusoidal.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
 using ::testing::Lt;
 
 /// A run of a model whose wpe.weight holds these values.
 Scenario with_positions(const std::vector<float>& values, int positions, int width) {
-  const headscope::testing::TemporaryFolder folder;
-  const headscope::testing::Gpt2Shape shape{
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{
       .width = width, .positions = positions, .vocabulary = bundled()->transformer->config().vocab_size};
-  headscope::testing::write_other_model(folder, shape);
-  auto tensors = headscope::testing::gpt2_tensors(shape);
+  write_other_model(folder, shape);
+  auto tensors = gpt2_tensors(shape);
   for (auto& tensor : tensors)
     if (tensor.name == "wpe.weight") std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-  headscope::testing::write_gpt2(folder, headscope::testing::gpt2_config(shape), tensors);
+  write_gpt2(folder, gpt2_config(shape), tensors);
   return Scenario(Prompt{"a", {}, false}, {0, 0, -1}, load_model(folder.path(), {}));
 }
 

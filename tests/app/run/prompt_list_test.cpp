@@ -1,18 +1,14 @@
 // Many prompts at once: how a list is read, and what is asked of it against each prompt by itself.
 #include "app/run/prompt_list.h"
-
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 std::string problem_of(const std::filesystem::path& file) {
   try {

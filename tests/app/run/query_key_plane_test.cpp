@@ -1,16 +1,11 @@
 // Queries and keys in their main plane: against principal components in double precision.
 #include "app/run/analyses/query_key_space.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
 using Vector = std::vector<double>;
 
 double dot(const Vector& a, const Vector& b) {

@@ -1,15 +1,9 @@
 // One query's weights step by step: the model's own numbers, to the bit.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "app/run/analyses/attention_questions.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 TEST(SoftmaxRow, IsTheRowOfTheStagesToTheBit) {
   for (const int length : {1, 12, 100, bundled()->transformer->config().n_ctx}) {

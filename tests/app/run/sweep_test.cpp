@@ -1,10 +1,6 @@
 // Sweeps: every cell against the float64 reference with the same change.
 #include "app/run/analyses/sweep.h"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "model/files/error.h"
 #include "tests/model/edits_by_hand.h"
 #include "tests/support/gpt2_folder.h"
@@ -15,7 +11,6 @@
 namespace headscope::app {
 namespace {
 
-using namespace headscope::testing;
 using model::Site;
 
 constexpr int kLayers = 3, kHeads = 3, kVocabulary = 90;
@@ -32,8 +27,8 @@ std::vector<int> tokens_of(int length, int seed = 0) {
 class SweepTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<headscope::testing::TemporaryFolder>();
-    const headscope::testing::Gpt2Shape shape{
+    folder_ = std::make_unique<TemporaryFolder>();
+    const Gpt2Shape shape{
         .layers = kLayers, .heads = kHeads, .width = 12, .positions = 80, .vocabulary = kVocabulary};
     write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
     LoadedModel model;
@@ -150,12 +145,12 @@ class SweepTest : public ::testing::Test {
   }
 
   model::Workspace workspace_{2};
-  static std::unique_ptr<headscope::testing::TemporaryFolder> folder_;
+  static std::unique_ptr<TemporaryFolder> folder_;
   static std::shared_ptr<const LoadedModel> model_;
   static std::unique_ptr<ReferenceGpt2> reference_;
 };
 
-std::unique_ptr<headscope::testing::TemporaryFolder> SweepTest::folder_;
+std::unique_ptr<TemporaryFolder> SweepTest::folder_;
 std::shared_ptr<const LoadedModel> SweepTest::model_;
 std::unique_ptr<ReferenceGpt2> SweepTest::reference_;
 

@@ -1,17 +1,10 @@
 // One position computed again: to the bit what the run has, and what the reference has of the rest.
 #include "app/run/analyses/token_pass.h"
-
 #include "app/run/analyses/vectors.h"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 /// The largest difference between a vector and the reference's, over the reference's norm.
 double error_of(const std::vector<float>& found, const std::vector<double>& expected) {
@@ -94,7 +87,7 @@ TEST(PassOfToken, ShowsItsBlocksAsTheyCome) {
     EXPECT_GT(part.bytes(), part.blocks.size() * 4 * 256 * sizeof(float));
   };
   PassOfToken{}.compute(*s.run, {workspace, {}, nullptr, nullptr, show});
-  EXPECT_THAT(blocks, ::testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(blocks, ElementsAre(1, 2, 3, 4, 5));
   EXPECT_TRUE(std::ranges::is_sorted(done));
   EXPECT_LT(done.back(), 1);
 }

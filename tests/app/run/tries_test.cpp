@@ -1,10 +1,6 @@
 // What was tried from a prompt: texts that can be gone back to, as values.
 #include "app/run/tries.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "tests/support/matchers.h"
 
 namespace headscope::app {

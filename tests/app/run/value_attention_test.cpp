@@ -1,20 +1,14 @@
 // Attention by what it moves: against the definitions in double precision.
 #include "app/run/analyses/value_attention.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "app/run/edits/edit_text.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
-using Head = headscope::testing::ReferenceGpt2::Head;
-using ReferenceEdits = headscope::testing::ReferenceGpt2::Edits;
+using Head = ReferenceGpt2::Head;
+using ReferenceEdits = ReferenceGpt2::Edits;
 
 /// Of a value through the head's rows of c_proj.
 double norm_of_value(const std::vector<double>& v, int layer, int head) {
@@ -46,7 +40,7 @@ TEST(WeightedValuesOf, AreTheNormsOfWhatIsWritten) {
 }
 
 /// Through layers 0 .. `layer`.
-std::vector<std::vector<double>> rollout(const headscope::testing::ReferenceGpt2::Result& result, int layer) {
+std::vector<std::vector<double>> rollout(const ReferenceGpt2::Result& result, int layer) {
   const std::size_t n = result.heads[0][0].weights.size();
   std::vector<std::vector<double>> all(n, std::vector<double>(n));
   for (std::size_t i = 0; i < n; ++i) all[i][i] = 1;
@@ -83,7 +77,7 @@ TEST(RolloutOf, IsTheProductOfTheLayers) {
 }
 
 TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
-  const Scenario s(Prompt{kRobot, {}, false, parse_edits("L1H2.mask=none", *bundled())});
+  const Scenario s = with_edits("L1H2.mask=none");
   ReferenceEdits changes;
   changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
     return (layer == 1 && head == 2) || key <= query;

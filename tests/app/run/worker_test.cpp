@@ -1,30 +1,20 @@
 #include "app/run/worker.h"
 
-#include <algorithm>
 #include <condition_variable>
-#include <filesystem>
-#include <functional>
 #include <mutex>
 #include <new>
-#include <stdexcept>
-#include <utility>
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/analyses/token_statistics.h"
 #include "model/files/error.h"
+#include "tests/app/run/answer_of.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
-
-template <class Q>
-std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, const Q& question) {
-  const auto known = snapshot.answers->find(question);
-  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
-}
 
 /// What the questions of a test do, told from the worker's thread.
 class Log {
@@ -120,6 +110,11 @@ class WorkerOfTales : public ::testing::Test {
     worker_.want(want_);
     return worker_.settle();
   }
+  /// Until so many questions were begun.
+  void want_until(std::size_t count) {
+    worker_.want(want_);
+    log_->wait_for(count);
+  }
   std::shared_ptr<const Snapshot> open(const std::filesystem::path& model) {
     want_.model = model;
     ++want_.load_request;
@@ -198,8 +193,7 @@ TEST_F(WorkerOfTales, StatisticsGoOnFromTheFormerPromptToTheBit) {
 TEST_F(WorkerOfTales, WhatTakesNoTimeComesWithTheRun) {
   want_.questions = {PatternOf{1, 1}, say("waits")};
   want_.prompt.text = "Once upon a time";
-  worker_.want(want_);
-  log_->wait_for(1);
+  want_until(1);
   const auto snapshot = worker_.snapshot();
   ASSERT_NE(snapshot->run, nullptr);
   EXPECT_NE(answer_of(*snapshot, PatternOf{1, 1}), nullptr);
@@ -253,8 +247,7 @@ TEST_F(WorkerOfTales, WhatIsOfTheModelAloneIsComputedOnceForAllPrompts) {
   EXPECT_EQ(answer_of(*show("Twice"), once), first);
   EXPECT_THAT(log_->names(), ElementsAre("once", "one"));
   want_.questions.push_back(SayOfModel{"waits", log_});
-  worker_.want(want_);
-  log_->wait_for(3);
+  want_until(3);
   log_->open();
   const SayOfModel waits{"waits", log_};
   EXPECT_EQ(answer_of(*show("Thrice"), waits)->text.substr(0, 9), "waits of ");
@@ -265,8 +258,7 @@ TEST_F(WorkerOfTales, WhatIsOfTheModelAloneIsComputedOnceForAllPrompts) {
 TEST_F(WorkerOfTales, WhatNobodyAsksAnyMoreIsStoppedAndGoesOnWhereItWas) {
   want_.prompt.text = "Once";
   want_.questions = {say("waits")};
-  worker_.want(want_);
-  log_->wait_for(1);
+  want_until(1);
   want_.questions = {say("other")};
   EXPECT_EQ(answer_of(*settled(), say("other"))->text, "other of Once");
   log_->open();
@@ -277,11 +269,9 @@ TEST_F(WorkerOfTales, WhatNobodyAsksAnyMoreIsStoppedAndGoesOnWhereItWas) {
 TEST_F(WorkerOfTales, WhatIsNewAndInFrontComesBeforeWhatIsUnderWay) {
   want_.prompt.text = "Once";
   want_.questions = {say("waits"), say("later")};
-  worker_.want(want_);
-  log_->wait_for(1);
+  want_until(1);
   want_.questions = {say("urgent"), say("waits"), say("later")};
-  worker_.want(want_);
-  log_->wait_for(3);
+  want_until(3);
   EXPECT_THAT(log_->names(), ElementsAre("waits", "urgent", "waits"));
   EXPECT_EQ(answer_of(*worker_.snapshot(), say("urgent"))->text, "urgent of Once");
   log_->open();
@@ -291,11 +281,9 @@ TEST_F(WorkerOfTales, WhatIsNewAndInFrontComesBeforeWhatIsUnderWay) {
 TEST_F(WorkerOfTales, WhatIsAskedOfThePromptComesBeforeWhatTheModelIsAsked) {
   show("A prompt");
   want_.questions = {SayOfModel{"waits", log_}};
-  worker_.want(want_);
-  log_->wait_for(1);
+  want_until(1);
   want_.questions.push_back(say("of the prompt"));  // the newer one, but behind
-  worker_.want(want_);
-  log_->wait_for(3);
+  want_until(3);
   EXPECT_THAT(log_->names(), ElementsAre("waits", "of the prompt", "waits"));
   log_->open();
   worker_.settle();

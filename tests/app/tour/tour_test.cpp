@@ -3,8 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <limits>
-
 #include "app/run/analyses/next_token.h"
 #include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
@@ -167,7 +165,7 @@ TEST(Tour, WordsOfAPromptAreAToken) {
 }
 
 TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
-  const headscope::testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   for (const char* name : {"b.md", "a.md"}) folder.write(name, kTour);
   for (const char* name : {"c.md", "notes.txt"}) folder.write(name, "nothing");
   LoadedTours loaded = load_tours({folder.path() / "not there", folder.path()});
@@ -180,7 +178,7 @@ TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
 }
 
 TEST(Tours, AreFilesAndNothingElse) {
-  const headscope::testing::TemporaryFolder folder;
+  const TemporaryFolder folder;
   folder.write("a.md", kTour);
   ASSERT_EQ(::mkfifo((folder.path() / "pipe.md").c_str(), 0600), 0);
   std::filesystem::create_directory(folder.path() / "sub.md");
@@ -204,8 +202,8 @@ class Says final : public Answers {
 
 // With a NaN among the logits there is an order all the same, and it is of the others.
 TEST(Numbers, OfLogitsThatAreNotNumbersAreSaidAllTheSame) {
-  const headscope::testing::TemporaryFolder folder;
-  headscope::testing::write_other_model(folder, {.positions = 16, .vocabulary = 4096});
+  const TemporaryFolder folder;
+  write_other_model(folder, {.positions = 16, .vocabulary = 4096});
   auto run = std::make_shared<PromptRun>();
   run->model = load_model(folder.path(), {});
   NextToken next;

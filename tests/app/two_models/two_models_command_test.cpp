@@ -1,41 +1,17 @@
 // Two models on the command line.
 #include <stdlib.h>
-
-#include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "app/cli/program.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/weights_hash.h"
+#include "tests/app/command_runs.h"
 #include "tests/app/two_models/second_model.h"
-#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace headscope::testing;
 using nlohmann::json;
-
-using Arguments = std::vector<std::string>;
-
-struct Ran {
-  int status = 0;
-  std::string out, err;
-};
-Ran run(const Arguments& arguments) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  const int status = run_program(arguments, {in, out, err});
-  return {status, out.str(), err.str()};
-}
-
-Arguments operator+(Arguments a, const Arguments& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
 
 class TwoModelsCommand : public ::testing::Test {
  protected:
@@ -56,25 +32,18 @@ class TwoModelsCommand : public ::testing::Test {
 
   static fs::path second() { return cache_->path() / "models--org--second" / "snapshots" / "abc"; }
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
-  std::string made(const Arguments& arguments, const std::string& name) const {
-    const Ran ran = run(arguments + Arguments{"--out", file(name)});
+  std::string made(const Words& arguments, const std::string& name) const {
+    const Ran ran = run_command(arguments + Words{"--out", file(name)});
     EXPECT_EQ(ran.status, 0) << ran.err;
     EXPECT_EQ(ran.err, "");
     return bytes_of_file(file(name));
-  }
-  static std::string fail(const Arguments& arguments) {
-    const Ran ran = run(arguments);
-    EXPECT_NE(ran.status, 0);
-    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
-    return ran.err;
   }
 
   static inline TemporaryFolder* cache_ = nullptr;
   TemporaryFolder folder_;
 };
 
-const Arguments kHeatmap{"plot",    "heatmap", "--prompt", "The old king had a dog",
-                         "--layer", "1",       "--head",   "2"};
+const Words kHeatmap{"plot", "heatmap", "--prompt", "The old king had a dog", "--layer", "1", "--head", "2"};
 
 /// All numbers but the position at the beginning of each line, and without the words about a difference at
 /// its end.
@@ -94,21 +63,21 @@ std::vector<double> weights_in(const std::string& csv) {
 }
 
 TEST_F(TwoModelsCommand, TheDifferenceIsTheFirstMinusTheSecond) {
-  const Arguments with{"--second-model", "org/second"};
+  const Words with{"--second-model", "org/second"};
   const auto first = weights_in(made(kHeatmap, "first.csv"));
-  const auto there = weights_in(made(kHeatmap + with + Arguments{"--show", "other"}, "other.csv"));
-  EXPECT_EQ(there, weights_in(made(kHeatmap + Arguments{"--model", "org/second"}, "alone.csv")));
-  const auto change = weights_in(made(kHeatmap + with + Arguments{"--show", "difference"}, "change.csv"));
+  const auto there = weights_in(made(kHeatmap + with + Words{"--show", "other"}, "other.csv"));
+  EXPECT_EQ(there, weights_in(made(kHeatmap + Words{"--model", "org/second"}, "alone.csv")));
+  const auto change = weights_in(made(kHeatmap + with + Words{"--show", "difference"}, "change.csv"));
   ASSERT_EQ(change.size(), first.size());
   EXPECT_NE(first, there);
   for (std::size_t i = 0; i < change.size(); ++i) EXPECT_NEAR(change[i], first[i] - there[i], 1e-6) << i;
 }
 
 TEST_F(TwoModelsCommand, FiguresAreMadeAgainByTheSecondModelsName) {
-  for (const Arguments& more :
-       {Arguments{"--show", "difference"}, Arguments{"--show", "other", "--second", "A young king"},
-        Arguments{"--edit", "L1.attn_out[2]<-second \"A dog\"[1]", "--show", "difference"}}) {
-    const std::string figure = made(kHeatmap + Arguments{"--second-model", "org/second"} + more, "a.png");
+  for (const Words& more :
+       {Words{"--show", "difference"}, Words{"--show", "other", "--second", "A young king"},
+        Words{"--edit", "L1.attn_out[2]<-second \"A dog\"[1]", "--show", "difference"}}) {
+    const std::string figure = made(kHeatmap + Words{"--second-model", "org/second"} + more, "a.png");
     EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), figure);
   }
   const Recipe recipe = read_recipe(file("a.png"));
@@ -116,7 +85,7 @@ TEST_F(TwoModelsCommand, FiguresAreMadeAgainByTheSecondModelsName) {
   EXPECT_EQ(recipe.session.second_model->name, "org/second");
   EXPECT_EQ(recipe.session.second_model->weights, weights_hash(second()));
   EXPECT_THAT(command_of(recipe), HasSubstr("--second-model org/second"));
-  EXPECT_THAT(run({"info", file("a.png")}).out, HasSubstr("2nd model  org/second"));
+  EXPECT_THAT(run_command({"info", file("a.png")}).out, HasSubstr("2nd model  org/second"));
   // A window, too.
   const std::string shot = made(
       {"shot", "--prompt", "The old king", "--second-model", "org/second", "--show", "difference"}, "w.png");
@@ -125,7 +94,7 @@ TEST_F(TwoModelsCommand, FiguresAreMadeAgainByTheSecondModelsName) {
 }
 
 TEST_F(TwoModelsCommand, OtherWeightsOfTheSecondAreASentenceUnlessItIsNamed) {
-  made(kHeatmap + Arguments{"--second-model", "org/second", "--show", "difference"}, "a.svg");
+  made(kHeatmap + Words{"--second-model", "org/second", "--show", "difference"}, "a.svg");
   Recipe other = read_recipe(file("a.svg"));
   other.session.second_model->weights = "sha256:" + std::string(64, '0');
   folder_.write("b.headscope", to_json(other));
@@ -141,14 +110,13 @@ TEST_F(TwoModelsCommand, OtherWeightsOfTheSecondAreASentenceUnlessItIsNamed) {
 }
 
 TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
-  const Arguments sweep{"sweep",          "--prompt",   "The old king had a dog",
-                        "--second-model", "org/second", "--json"};
-  const json heads = json::parse(run(sweep).out);
+  const Words sweep{"sweep", "--prompt", "The old king had a dog", "--second-model", "org/second", "--json"};
+  const json heads = json::parse(run_command(sweep).out);
   EXPECT_EQ(heads["change"], "patch");
   const auto predicted = [&](const std::string& edit) {
-    Arguments predict{"predict", "--prompt", "The old king had a dog", "--top", "4096", "--json"};
-    if (!edit.empty()) predict = predict + Arguments{"--second-model", "org/second", "--edit", edit};
-    return json::parse(run(predict).out);
+    Words predict{"predict", "--prompt", "The old king had a dog", "--top", "4096", "--json"};
+    if (!edit.empty()) predict = predict + Words{"--second-model", "org/second", "--edit", edit};
+    return json::parse(run_command(predict).out);
   };
   const int token = heads["token"]["id"], against = heads["other_token"]["id"];
   const auto difference = [&](const json& prediction) {
@@ -164,13 +132,13 @@ TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
               heads["changes"][2][3].get<double>(), 1e-4);
   EXPECT_NEAR(difference(predicted("L2H3.z<-second")) - before, heads["changes"][2][3].get<double>(), 1e-4)
       << "of the prompt itself";
-  EXPECT_THAT(fail(sweep + Arguments{"--ablate", "zero"}),
-              HasSubstr("nothing is done with the second model"));
-  const json ablated =
-      json::parse(run({"sweep", "--prompt", "The old king had a dog", "--ablate", "zero", "--json"}).out);
+  EXPECT_THAT(fail(sweep + Words{"--ablate", "zero"}), HasSubstr("nothing is done with the second model"));
+  const json ablated = json::parse(
+      run_command({"sweep", "--prompt", "The old king had a dog", "--ablate", "zero", "--json"}).out);
   EXPECT_EQ(ablated["change"], "zero");
   const json beside = json::parse(
-      run(sweep + Arguments{"--ablate", "zero", "--edit", "L0H0.z<-second \"The old king had a dog\""}).out);
+      run_command(sweep + Words{"--ablate", "zero", "--edit", "L0H0.z<-second \"The old king had a dog\""})
+          .out);
   EXPECT_EQ(beside["change"], "zero");
   EXPECT_NE(beside["before"], ablated["before"]) << "the run is patched";
   const std::string figure =
@@ -182,77 +150,78 @@ TEST_F(TwoModelsCommand, AShorterContextIsComparedAsFarAsItGoes) {
   auto shape = SecondModelFolder::kTales;
   shape.positions = 3;
   const SecondModelFolder narrow("narrow", 1, shape);
-  const Arguments with{"--second-model", narrow.path().string(), "--show", "difference"};
+  const Words with{"--second-model", narrow.path().string(), "--show", "difference"};
   const auto change = weights_in(made(kHeatmap + with, "a.csv"));
   EXPECT_FALSE(change.empty());
-  const json sweep = json::parse(run({"sweep", "--prompt", "The old king had a dog", "--second-model",
-                                      narrow.path().string(), "--over", "layer-position", "--json"})
+  const json sweep = json::parse(run_command({"sweep", "--prompt", "The old king had a dog", "--second-model",
+                                              narrow.path().string(), "--over", "layer-position", "--json"})
                                      .out);
   EXPECT_TRUE(sweep["changes"][0][2].is_number());
   EXPECT_TRUE(sweep["changes"][0][3].is_null()) << "nothing stands for it";
 }
 
 TEST_F(TwoModelsCommand, TheFileOfItsWeightsStandsForIt) {
-  made(kHeatmap +
-           Arguments{"--second-model", (second() / "model.safetensors").string(), "--show", "difference"},
+  made(kHeatmap + Words{"--second-model", (second() / "model.safetensors").string(), "--show", "difference"},
        "a.svg");
   EXPECT_EQ(read_recipe(file("a.svg")).session.second_model->name, "org/second");
 }
 
 TEST_F(TwoModelsCommand, WhatIsGeneratedIsPatchedToItsEnd) {
-  const Arguments with{"--second-model",      "org/second", "--edit",
-                       "L5.attn_out<-second", "--edit",     "L5.mlp_out<-second"};
+  const Words with{"--second-model",      "org/second", "--edit",
+                   "L5.attn_out<-second", "--edit",     "L5.mlp_out<-second"};
   std::string text = "The old king";
-  const Ran ran = run(Arguments{"generate", "--prompt", text, "--tokens", "4", "--temperature", "0"} + with);
+  const Ran ran =
+      run_command(Words{"generate", "--prompt", text, "--tokens", "4", "--temperature", "0"} + with);
   EXPECT_EQ(ran.status, 0) << ran.err;
   for (int i = 0; i < 4; ++i) {
     const json next =
-        json::parse(run(Arguments{"predict", "--prompt", text, "--top", "1", "--json"} + with).out);
+        json::parse(run_command(Words{"predict", "--prompt", text, "--top", "1", "--json"} + with).out);
     text += next["next"][0]["text"].get<std::string>();
   }
   EXPECT_THAT(ran.out, HasSubstr(text.substr(std::string("The old king").size())));
 }
 
 TEST_F(TwoModelsCommand, ATraceHasWhatTheSecondHasOfItsOwnPrompt) {
-  const Arguments trace{"trace", "--prompt", "The old king", "--hooks", "blocks.2.attn.hook_z"};
+  const Words trace{"trace", "--prompt", "The old king", "--hooks", "blocks.2.attn.hook_z"};
   const std::string patched =
-      made(trace + Arguments{"--second-model", "org/second", "--edit", "L2.z<-second"}, "a.safetensors");
+      made(trace + Words{"--second-model", "org/second", "--edit", "L2.z<-second"}, "a.safetensors");
   const auto values = [](const std::string& file) {
     return file.substr(file.size() - 3 * 256 * sizeof(float));
   };
-  EXPECT_EQ(values(patched), values(made(trace + Arguments{"--model", "org/second"}, "b.safetensors")))
+  EXPECT_EQ(values(patched), values(made(trace + Words{"--model", "org/second"}, "b.safetensors")))
       << "of layer 2 all";
 }
 
 TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
-  const auto said = [&](const Arguments& more) {
-    const Ran ran = run(Arguments{"plot", "sweep", "--prompt", "The old king", "--second-model", "org/second",
-                                  "--out", file("a.png")} +
-                        more);
+  const auto said = [&](const Words& more) {
+    const Ran ran = run_command(Words{"plot", "sweep", "--prompt", "The old king", "--second-model",
+                                      "org/second", "--out", file("a.png")} +
+                                more);
     EXPECT_EQ(ran.status, 0) << ran.err;
     return ran.err;
   };
   EXPECT_THAT(said({}), HasSubstr("as its options are, the view sweep has nothing of the second model"));
   EXPECT_EQ(said({"--sweep-change", "patch"}), "");
   EXPECT_EQ(said({"--edit", "L1.z<-second"}), "");
-  const Ran tour = run({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model", "org/second",
-                        "--out", file("b.png")});
+  const Ran tour = run_command({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model",
+                                "org/second", "--out", file("b.png")});
   EXPECT_NE(tour.status, 0);
   EXPECT_THAT(tour.err, HasSubstr("not with a second model"));
 }
 
 TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
-  EXPECT_THAT(fail(kHeatmap + Arguments{"--second-model", small.path().string(), "--out", file("a.png")}),
+  EXPECT_THAT(fail(kHeatmap + Words{"--second-model", small.path().string(), "--out", file("a.png")}),
               HasSubstr("tales and small cannot be compared: the first has 6 layers, the second 2"));
-  EXPECT_THAT(fail(kHeatmap + Arguments{"--second-model", "org/none", "--out", file("a.png")}),
+  EXPECT_THAT(fail(kHeatmap + Words{"--second-model", "org/none", "--out", file("a.png")}),
               HasSubstr("headscope get org/none"));
   EXPECT_THAT(fail({"predict", "--prompt", "x", "--edit", "L1.attn_out<-second \"y\""}),
               HasSubstr("patches from a second model, but there is none"));
   EXPECT_THAT(fail({"predict", "--prompt", "x", "--second-model", "org/second"}),
               HasSubstr("nothing is done with the second model"));
   EXPECT_THAT(fail({"plot", "heatmap", "--attention", "a.safetensors", "--second-model", "org/second",
-                    "--out", "a.png"}),
+                    "--out", "a.png"},
+                   2),
               HasSubstr("--second-model need the weights of a model"));
   EXPECT_FALSE(fs::exists(file("a.png")));
 }

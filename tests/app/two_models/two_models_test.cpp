@@ -1,15 +1,11 @@
 // A prompt in two models of one shape: what the worker runs and keeps, and what the views make of it.
 
 #include <atomic>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 
-#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/continuations.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/neuron_tokens.h"
-#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/token_pass.h"
@@ -20,18 +16,12 @@
 #include "model/pass/statistics.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace headscope::testing;
 using model::Site;
-using testing::bundled;
-using testing::kBundledModel;
-using testing::kRobot;
-using testing::Scenario;
 
 const std::filesystem::path& second_folder() {
   static const SecondModelFolder folder;
@@ -59,32 +49,24 @@ TEST(TwoModels, AreComparedWhereShapesAndVocabulariesAreOne) {
     EXPECT_TRUE(is_sentence(sentence));
     return sentence;
   };
-  using headscope::testing::Gpt2Shape;
-  const auto of_shape = [](Gpt2Shape shape) {
+  const auto of_shape = [](int Gpt2Shape::*side, int length) {
+    Gpt2Shape shape = SecondModelFolder::kTales;
+    shape.*side = length;
     return load_model(SecondModelFolder("b", 1, shape).path(), {});
   };
-  Gpt2Shape shape = SecondModelFolder::kTales;
-  shape.layers = 5;
-  EXPECT_EQ(said(*of_shape(shape)), "tales and b cannot be compared: the first has 6 layers, the second 5");
-  shape = SecondModelFolder::kTales;
-  shape.heads = 4;
-  EXPECT_THAT(said(*of_shape(shape)), HasSubstr("the first has 8 heads in a layer, the second 4"));
-  shape = SecondModelFolder::kTales;
-  shape.width = 128;
-  EXPECT_THAT(said(*of_shape(shape)),
-              HasSubstr("the first has 256 numbers in a position's vector, the second 128"));
-  shape = SecondModelFolder::kTales;
-  shape.vocabulary = 4100;
-  EXPECT_THAT(said(*of_shape(shape)),
-              HasSubstr("the first has 4096 tokens in the vocabulary, the second 4100"));
-  shape = SecondModelFolder::kTales;
-  shape.positions = 32;
-  EXPECT_NO_THROW(check_comparable(*bundled(), *of_shape(shape))) << "a shorter context is no other shape";
+  for (const auto& [side, length, words] :
+       {std::tuple{&Gpt2Shape::layers, 5, "the first has 6 layers, the second 5"},
+        {&Gpt2Shape::heads, 4, "the first has 8 heads in a layer, the second 4"},
+        {&Gpt2Shape::width, 128, "the first has 256 numbers in a position's vector, the second 128"},
+        {&Gpt2Shape::vocabulary, 4100, "the first has 4096 tokens in the vocabulary, the second 4100"}})
+    EXPECT_EQ(said(*of_shape(side, length)), "tales and b cannot be compared: " + std::string(words));
+  EXPECT_NO_THROW(check_comparable(*bundled(), *of_shape(&Gpt2Shape::positions, 32)))
+      << "a shorter context is no other shape";
 }
 
 TEST(TwoModels, HaveTokensThatMeanTheSame) {
   const SecondModelFolder other("b");
-  const std::string words = headscope::testing::bytes_of_file(other.path() / "vocab.json");
+  const std::string words = bytes_of_file(other.path() / "vocab.json");
   std::string exchanged = words;
   const auto exchange = [&](const std::string& a, const std::string& b) {
     const auto at_a = exchanged.find(a), at_b = exchanged.find(b);
@@ -104,8 +86,7 @@ TEST(TwoModels, AreSubtractedCellByCell) {
   const Scenario s = of_two_models();
   ASSERT_TRUE(compares_models(*s.run));
   ASSERT_TRUE(compares_different_inputs(*s.run));
-  const viz::Theme theme = viz::light_theme();
-  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), s.context(800, 600, theme));
+  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), s.context(800, 600));
   const auto change = c.ask(PatternOf{2, 1});
   const auto length = static_cast<std::size_t>(s.length());
   std::vector<float> here(length * length), there(length * length);
@@ -120,13 +101,12 @@ TEST(TwoModels, AreSubtractedCellByCell) {
 }
 
 TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
-  const viz::Theme theme = viz::light_theme();
   const Scenario s = of_two_models();
   const Scenario alone(Prompt{kRobot, {}, false}, {2, 1, 3}, second());
   for (const View& view : views()) {
     SCOPED_TRACE(view.id);
-    const ViewContext other = on_side(Side::baseline, view, s.context(800, 600, theme));
-    const ViewContext expected = alone.context(800, 600, theme);
+    const ViewContext other = on_side(Side::baseline, view, s.context(800, 600));
+    const ViewContext expected = alone.context(800, 600);
     EXPECT_EQ(view.build(other).scene.items.size(), view.build(expected).scene.items.size());
     const bool of_the_firsts_guess = view.id == "attribution" || view.id == "sweep";
     if (view.table && !of_the_firsts_guess) {
@@ -134,11 +114,11 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
                 export_bytes(FileFormat::csv, view, expected, {}));
     }
     EXPECT_EQ(caption(view, other), caption(view, expected));
-    const ViewContext change = on_side(Side::difference, view, s.context(800, 600, theme));
+    const ViewContext change = on_side(Side::difference, view, s.context(800, 600));
     EXPECT_EQ(change.side, view.shows_difference ? Side::difference : Side::run);
     const viz::Scene scene = view.build(change).scene;
     EXPECT_FALSE(scene.items.empty());
-    for (const std::string& text : viz::testing::texts(scene)) {
+    for (const std::string& text : texts(scene)) {
       EXPECT_THAT(text, Not(HasSubstr("second prompt")));
       EXPECT_THAT(text, Not(HasSubstr("first prompt")));
     }
@@ -146,19 +126,16 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
 }
 
 TEST(TwoModels, AreNamedInTitlesAndCaptions) {
-  const viz::Theme theme = viz::light_theme();
   const View& heatmap = *find_view("heatmap");
   const Scenario same = of_two_models(), another = of_two_models("A dog must obey the orders given it");
   const auto captioned = [&](const Scenario& s) {
-    return caption(heatmap, on_side(Side::difference, heatmap, s.context(800, 600, theme)));
+    return caption(heatmap, on_side(Side::difference, heatmap, s.context(800, 600)));
   };
   EXPECT_THAT(captioned(same), HasSubstr("tales · “A robot must obey the orders given it” · minus other ·"));
   EXPECT_THAT(captioned(another), HasSubstr("minus “A dog must obey the orders given it” in other ·"));
-  EXPECT_THAT(viz::testing::texts(
-                  heatmap.build(on_side(Side::difference, heatmap, another.context(800, 600, theme))).scene),
+  EXPECT_THAT(texts(heatmap.build(on_side(Side::difference, heatmap, another.context(800, 600))).scene),
               Contains(HasSubstr("first − second prompt in the second model")));
-  EXPECT_THAT(viz::testing::texts(
-                  heatmap.build(on_side(Side::difference, heatmap, same.context(800, 600, theme))).scene),
+  EXPECT_THAT(texts(heatmap.build(on_side(Side::difference, heatmap, same.context(800, 600))).scene),
               Contains(HasSubstr("first − second model")));
 }
 
@@ -185,10 +162,8 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
       EXPECT_EQ(sweep->at(layer, column).logit, static_cast<double>(logits[sweep->token]));
     }
   }
-  const viz::Theme theme = viz::light_theme();
-  ViewContext c = s.context(900, 600, theme);
-  testing::set(c, "sweep-change", "patch");
-  EXPECT_THAT(viz::testing::texts(find_view("sweep")->build(c).scene), Contains("Each head from other"));
+  EXPECT_THAT(texts(Shown("sweep", s, 900, 600, {{"sweep-change", "patch"}}).scene()),
+              Contains("Each head from other"));
   EXPECT_THAT(message_of<model::RunError>([&] { Scenario(kRobot).ask(question); }),
               HasSubstr("patches from a second model, but there is none"));
 }
@@ -205,9 +180,8 @@ double written(const LoadedModel& model, int layer, int neuron, int id) {
 
 TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
   const Scenario s = of_two_models();
-  const viz::Theme theme = viz::light_theme();
   const View& view = *find_view("mlp");
-  const ViewContext c = on_side(Side::difference, view, s.context(1200, 900, theme));
+  const ViewContext c = on_side(Side::difference, view, s.context(1200, 900));
   const int layer = c.selection.layer;
   const auto after = c.ask_on(Side::run, PassOfToken{c.chosen_query}),
              before = c.ask_on(Side::baseline, PassOfToken{c.chosen_query});
@@ -222,15 +196,13 @@ TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
                             activation(*before) * written(*second(), layer, neuron, id);
     EXPECT_NEAR(std::stod(row[6]), expected, 1e-4 * std::max(1.0, std::abs(expected))) << neuron;
   }
-  EXPECT_THAT(viz::testing::texts(view.build(c).scene), Contains(HasSubstr("its own model's weights")));
+  EXPECT_THAT(texts(view.build(c).scene), Contains(HasSubstr("its own model's weights")));
 }
 
 TEST(TwoModels, BiasesAreTheSameInBothOnlyWhereTheyAre) {
-  const viz::Theme theme = viz::light_theme();
   const View& view = *find_view("qkv");
   const auto shown = [&](const Scenario& s) {
-    return viz::testing::texts(
-        view.build(on_side(Side::difference, view, s.context(1600, 1000, theme))).scene);
+    return texts(view.build(on_side(Side::difference, view, s.context(1600, 1000))).scene);
   };
   EXPECT_THAT(shown(of_two_models()), Not(Contains(HasSubstr("the same in both"))));
   Scenario changed(Prompt{kRobot, {}, false, {model::SetValues{{{Site::z, 0}, {}, {}, {}}, {0}}}}, {2, 1, 3});
@@ -239,8 +211,7 @@ TEST(TwoModels, BiasesAreTheSameInBothOnlyWhereTheyAre) {
 }
 
 TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
-  const viz::Theme theme = viz::light_theme();
-  ViewContext c = of_two_models().context(800, 600, theme);
+  ViewContext c = of_two_models().context(800, 600);
   c.tries = std::make_shared<const Tries>();
   const View& tree = *find_view("tree");
   EXPECT_TRUE(on_side(Side::run, tree, c).tries);
@@ -248,7 +219,6 @@ TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
 }
 
 TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
-  const viz::Theme theme = viz::light_theme();
   model::Workspace workspace(1);
   PromptRun made = *of_two_models().run;
   made.baseline = nullptr;
@@ -258,29 +228,26 @@ TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
   made.run = bundled()->transformer->forward(made.run->tokens, workspace, options);
   const Scenario s(std::move(made), {2, 1, 3});
   const View& view = *find_view("heatmap");
-  EXPECT_THAT(caption(view, s.context(800, 600, theme)), HasSubstr("with L2H1.z<-second · second: other"));
+  EXPECT_THAT(caption(view, s.context(800, 600)), HasSubstr("with L2H1.z<-second · second: other"));
 }
 
 TEST(TwoModels, APatchedSweepNamesItsSource) {
-  const viz::Theme theme = viz::light_theme();
   const Scenario s = of_two_models();
   const View& view = *find_view("sweep");
-  ViewContext c = on_side(Side::run, view, s.context(900, 600, theme));
+  ViewContext c = on_side(Side::run, view, s.context(900, 600));
   EXPECT_THAT(caption(view, c), Not(HasSubstr("other")));
   testing::set(c, "sweep-change", "patch");
   EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · second: other ·"));
-  ViewContext there = on_side(Side::baseline, view, s.context(900, 600, theme));
+  ViewContext there = on_side(Side::baseline, view, s.context(900, 600));
   testing::set(there, "sweep-change", "patch");
-  EXPECT_THAT(viz::testing::texts(view.build(there).scene),
-              Contains(HasSubstr("patches come from this run")));
+  EXPECT_THAT(texts(view.build(there).scene), Contains(HasSubstr("patches come from this run")));
 }
 
 TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
   const Scenario s = of_two_models();
   const View& view = *find_view("metrics");
-  const viz::Theme theme = viz::light_theme();
   const auto table_of = [&](Side side, const char* text) {
-    ViewContext c = on_side(side, view, s.context(1200, 900, theme));
+    ViewContext c = on_side(side, view, s.context(1200, 900));
     testing::set(c, "metrics-text", text);
     return view.table(c);
   };
@@ -301,7 +268,7 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
         }
       }
   }
-  ViewContext c = on_side(Side::difference, view, s.context(1200, 900, theme));
+  ViewContext c = on_side(Side::difference, view, s.context(1200, 900));
   testing::set(c, "metrics-text", "list");
   EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · minus other · metrics-text list");
 }
@@ -490,7 +457,7 @@ TEST_F(WorkerOfTwoModels, AFormerPromptIsNotRunAgainInEither) {
 
 TEST_F(WorkerOfTwoModels, TheSecondGetsTheFirstsTokens) {
   const SecondModelFolder other("b");
-  const std::string merges = headscope::testing::bytes_of_file(other.path() / "merges.txt");
+  const std::string merges = bytes_of_file(other.path() / "merges.txt");
   std::istringstream lines(merges);
   std::string kept, line;
   for (int number = 0; std::getline(lines, line); ++number)
@@ -569,7 +536,7 @@ TEST_F(WorkerOfTwoModels, OneOfAnotherShapeIsASentence) {
 }
 
 TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {
-  headscope::testing::Gpt2Shape shape = SecondModelFolder::kTales;
+  Gpt2Shape shape = SecondModelFolder::kTales;
   shape.positions = 4;
   const SecondModelFolder narrow("narrow", 1, shape);
   compare_in(narrow.path());

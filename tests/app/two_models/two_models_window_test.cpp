@@ -1,21 +1,16 @@
 // A second model in the window.
 
 #include "app/recipe/recipe.h"
-#include "app/run/analyses/next_token.h"
-#include "app/run/edits/edit_text.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/views/parts/edit_menu.h"
 #include "app/window/sessions.h"
 #include "model/pass/plan.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/window/window_fixture.h"
-#include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 
 namespace headscope::app {
 namespace {
 
-using headscope::testing::SecondModelFolder;
 
 class TwoModelsWindow : public HandsTest {
  protected:
@@ -30,8 +25,7 @@ class TwoModelsWindow : public HandsTest {
   }
   static void compare(Core& core) {
     shown(core);
-    core.apply(CompareModel{second()});
-    shown(core);
+    apply_and_show(core, CompareModel{second()});
     ASSERT_TRUE(core.snapshot().run->baseline);
   }
   static void wait_for_menu(Core& core) {
@@ -41,38 +35,32 @@ class TwoModelsWindow : public HandsTest {
 };
 
 TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
   wait_for_menu(core);
   EXPECT_EQ(find_item(core, "No second model"), nullptr) << "there is none";
-  click_item(core, "org/second");
-  shown(core);
+  click_and_show(core, "org/second");
   EXPECT_EQ(core.state().second.model, second());
   ASSERT_TRUE(core.snapshot().second_model);
   EXPECT_EQ(core.snapshot().run->baseline->model, core.snapshot().second_model);
   EXPECT_TRUE(says(core, "Second model"));
   EXPECT_TRUE(says(core, "the same prompt runs in it"));
-  click_item(core, "Show Second");
-  shown(core);
+  click_and_show(core, "Show Second");
   EXPECT_EQ(picture(core.window(), "heads").context.run->model, core.snapshot().second_model);
-  click_item(core, "Show Difference");
-  shown(core);
+  click_and_show(core, "Show Difference");
   EXPECT_TRUE(says(core, "first − second model"));
   type(core, "s");  // the prompt has the keyboard
   shown(core);
   EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "The old king had a daughters")
       << "it follows the first";
   click_item(core, "Choose the second model");
-  click_item(core, "No second model");
-  shown(core);
+  click_and_show(core, "No second model");
   EXPECT_FALSE(core.snapshot().run->baseline);
   EXPECT_FALSE(says(core, "Second model"));
 }
 
 TEST_F(TwoModelsWindow, IsFoundInAFolder) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   core.apply(ShowDialog{.dialog = Dialog::open, .second = true});
   core.draw(frame_);
   EXPECT_TRUE(says(core, "A second model to compare with"));
@@ -86,11 +74,9 @@ TEST_F(TwoModelsWindow, IsFoundInAFolder) {
   browse(std::filesystem::canonical(folder_.write("notes/a.txt", "a line").parent_path()));
   EXPECT_TRUE(says(core, "no GPT-2 model itself"));
   EXPECT_FALSE(says(core, "a.txt")) << "prompts are no model";
-  core.apply(TypeInField{Field::open_path, SelectAll{}});
-  core.apply(TypeInField{Field::open_path, Insert{second().string(), false}});
+  core.apply(TypeInField{Field::open_path, Replace{second().string()}});
   core.draw(frame_);
-  click_item(core, "Open this folder");
-  shown(core);
+  click_and_show(core, "Open this folder");
   EXPECT_EQ(core.state().dialog, Dialog::none);
   EXPECT_EQ(core.state().second.model, second());
   EXPECT_EQ(core.snapshot().model->folder, bundled_folder()) << "the first one stays";
@@ -102,59 +88,46 @@ TEST_F(TwoModelsWindow, IsFoundInAFolder) {
 TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   Core core(own());
   compare(core);
-  core.apply(ToggleEdit{head_off(0, 1)});
-  shown(core);
-  click(core, cell(picture(core.window(), "heads"), 0), 1, 1);
-  core.draw(frame_);
-  click_item(core, "L0 H0 as in the second model");
-  shown(core);
+  apply_and_show(core, ToggleEdit{head_off(0, 1)});
+  open_menu(core, "heads", 0);
+  click_and_show(core, "L0 H0 as in the second model");
   ASSERT_EQ(core.state().edits.list.edits.size(), 2U);
   EXPECT_EQ(edit_text(core.state().edits.list.edits[1].edit), "L0H0.z<-second");
   EXPECT_EQ(core.snapshot().error, "");
   EXPECT_TRUE(says(core, "L0 H0 of the second model"));
-  core.apply(CompareModel{});
-  shown(core);
+  apply_and_show(core, CompareModel{});
   EXPECT_EQ(core.snapshot().error, "");
   EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
   ASSERT_TRUE(core.snapshot().run->run->plan);
   EXPECT_EQ(core.snapshot().run->run->plan->edits().size(), 1U) << "there is nothing to patch from";
-  core.apply(CompareModel{second()});
-  shown(core);
+  apply_and_show(core, CompareModel{second()});
   EXPECT_EQ(core.snapshot().run->run->plan->edits().size(), 2U);
 }
 
 TEST_F(TwoModelsWindow, ASecondPromptRunsInIt) {
   Core core(own());
   compare(core);
-  core.apply(CompareWith{true, Alignment::position});
-  core.apply(TypeInField{Field::second, SelectAll{}});
-  core.apply(TypeInField{Field::second, Insert{"A young king had a son", false}});
-  shown(core);
+  apply_and_show(core, CompareWith{true, Alignment::position}, TypeInField{Field::second, Replace{"A young king had a son"}});
   EXPECT_EQ(core.snapshot().run->baseline->model, core.snapshot().second_model);
   EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "A young king had a son");
   EXPECT_TRUE(says(core, "the second prompt runs in it"));
-  click_item(core, "Close the second prompt");
-  shown(core);
+  click_and_show(core, "Close the second prompt");
   EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "The old king had a daughter");
 }
 
 TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
-  Core core(own());
-  shown(core);
-  core.apply(CompareModel{small.path()});
-  shown(core);
+  ShownCore core(own());
+  apply_and_show(core, CompareModel{small.path()});
   const std::string why = "cannot be compared: the first has 6 layers, the second 2";
   EXPECT_TRUE(says(core, why));
   EXPECT_FALSE(core.snapshot().run->baseline);
   EXPECT_FALSE(says(core, "Difference")) << "nothing is compared";
   EXPECT_THAT(core.state().recent_models, Not(Contains(small.path())));
-  core.apply(TypeInField{Field::prompt, Insert{"!", false}});
-  shown(core);
+  apply_and_show(core, TypeInField{Field::prompt, Insert{"!", false}});
   EXPECT_TRUE(says(core, why)) << "its cause is still there";
   EXPECT_EQ(core.state().message.text, "") << "it is said once";
-  click_item(core, "Close the second model");
-  shown(core);
+  click_and_show(core, "Close the second model");
   EXPECT_FALSE(says(core, why));
 }
 
@@ -165,16 +138,13 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
     Core core(std::move(o));
     core.apply(FindModels{});
     compare(core);
-    core.apply(SetSide{Side::difference});
-    core.apply(SaveSession{session});
-    shown(core);
+    apply_and_show(core, SetSide{Side::difference}, SaveSession{session});
     wait_until(core, [&] { return !core.state().session.empty(); });
   }
   const Session kept = read_recipe(session).session;
   ASSERT_TRUE(kept.second_model);
   EXPECT_EQ(kept.second_model->weights, weights_hash(second()));
-  EXPECT_EQ(headscope::testing::bytes_of_file(session).find(second().parent_path().string()),
-            std::string::npos)
+  EXPECT_EQ(bytes_of_file(session).find(second().parent_path().string()), std::string::npos)
       << "nothing in a session is a path";
   const auto reopened = [&](CoreOptions o) {
     auto core = std::make_unique<Core>(std::move(o));
@@ -211,9 +181,7 @@ TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
   wait_until(core, [&] { return !core.state().session.empty(); });
   for (const bool open : {true, false}) {
     if (!open) core.apply(CompareModel{});
-    core.apply(DismissMessage{});
-    core.apply(TypeInField{Field::prompt, Replace{"else"}});
-    shown(core);
+    apply_and_show(core, DismissMessage{}, TypeInField{Field::prompt, Replace{"else"}});
     core.apply(OpenFile{session});
     wait_until(core, [&] { return prompt(core) == "The old king had a daughter"; });
     shown(core);
@@ -248,36 +216,29 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   };
   CoreOptions alone = own();
   alone.window.model = second();
-  Core of_second(std::move(alone));
-  shown(of_second);
+  ShownCore of_second(std::move(alone));
   const std::string expected = drawn(of_second);
   Core core(own());
   compare(core);
-  core.apply(SetSide{Side::baseline});
-  shown(core);
+  apply_and_show(core, SetSide{Side::baseline});
   EXPECT_EQ(drawn(core), expected);
   EXPECT_TRUE(std::isnan(core.state().tries->back().probabilities.back())) << "the first was not asked";
 
-  core.apply(SetPrompt{"The old king", {}, ""});
-  shown(core);
+  apply_and_show(core, SetPrompt{"The old king", {}, ""});
   const std::vector<int> before = core.snapshot().run->run->tokens;
-  core.apply(DoAll{{AppendToken{300, -1, 0.5, core.snapshot().run->baseline}}});
-  shown(core);
+  apply_and_show(core, DoAll{{AppendToken{300, -1, 0.5, core.snapshot().run->baseline}}});
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), before.size() + 1) << "a click goes on, too";
 }
 
 TEST_F(TwoModelsWindow, ASecondPromptInItIsNotDrawnFrom) {
   Core core(own());
   compare(core);
-  core.apply(CompareWith{true, Alignment::position});
-  core.apply(SetSide{Side::baseline});
-  shown(core);
+  apply_and_show(core, CompareWith{true, Alignment::position}, SetSide{Side::baseline});
   ASSERT_TRUE(compares_one_prompt(*core.snapshot().run)) << "it begins as a copy";
   core.apply(Generate{true});
   for (int i = 0; i < 3; ++i) shown(core);
   core.apply(Generate{false});
-  Core alone(own());
-  shown(alone);
+  ShownCore alone(own());
   alone.apply(Generate{true});
   for (int i = 0; i < 3; ++i) shown(alone);
   alone.apply(Generate{false});
@@ -291,10 +252,8 @@ TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsWhatChanged) {
     Core core(own());
     core.apply(ShowView{std::string(view->id)});
     compare(core);
-    core.apply(SetSide{Side::difference});
-    shown(core);
-    core.apply(CompareModel{});
-    shown(core);
+    apply_and_show(core, SetSide{Side::difference});
+    apply_and_show(core, CompareModel{});
     EXPECT_FALSE(core.snapshot().run->baseline);
     EXPECT_EQ(core.snapshot().error, "");
   }
@@ -314,15 +273,13 @@ TEST_F(TwoModelsWindow, GuessesFollowATextThatGrows) {
 TEST_F(TwoModelsWindow, PatchesAloneCompareNothing) {
   Core core(own());
   compare(core);
-  core.apply(ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
-  shown(core);
+  apply_and_show(core, ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
   const auto edits = [&] {
     return recipe_of(core.state().export_form, find_view("heatmap"), core.state(), core.snapshot(), Figure{})
         .session.edits;
   };
   EXPECT_EQ(edits().size(), 1U);
-  click_item(core, "Close the second model");
-  shown(core);
+  click_and_show(core, "Close the second model");
   EXPECT_TRUE(edits().empty()) << "as the picture is";
   const auto* side = find_item(core, "Show Difference");
   ASSERT_NE(side, nullptr);
@@ -333,12 +290,10 @@ TEST_F(TwoModelsWindow, WhereItIsRefusedItsPatchesAreLeftOut) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
   Core core(own());
   compare(core);
-  core.apply(ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
-  shown(core);
+  apply_and_show(core, ToggleEdit{model::PatchFrom{{{model::Site::z, 1}, {}, {}, {}}, {}, {}, true}});
   ASSERT_TRUE(core.snapshot().run->run->plan);
   core.apply(CompareModel{small.path()});
-  type(core, "s");
-  shown(core);
+  type_and_show(core, "s");
   EXPECT_EQ(core.snapshot().run->prompt.text, "The old king had a daughters")
       << "the prompt runs all the same";
   EXPECT_FALSE(core.snapshot().run->run->plan);
@@ -352,9 +307,7 @@ TEST_F(TwoModelsWindow, ATourThatNeedsTheOriginalGivesItBack) {
   compare(core);
   const auto& tours = core.state().tours;
   const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
-  core.apply(OpenTour{static_cast<int>(found - tours.begin())});
-  core.apply(GoToStop{2});
-  shown(core);
+  apply_and_show(core, OpenTour{static_cast<int>(found - tours.begin())}, GoToStop{2});
   EXPECT_TRUE(core.state().second.model.empty());
   EXPECT_THAT(core.state().message.text, HasSubstr("what was compared comes back behind it"));
   core.apply(CloseTour{});
@@ -378,8 +331,7 @@ TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
 }
 
 TEST_F(TwoModelsWindow, ItsMenuBeginsAtItsFirstEntry) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
   wait_for_menu(core);
   press_and_draw(core, Key::enter);
@@ -391,20 +343,16 @@ TEST_F(TwoModelsWindow, TheStatusLineNamesTheOneThatIsShown) {
   Core core(own());
   compare(core);
   EXPECT_TRUE(says(core, "tales, "));
-  core.apply(SetSide{Side::baseline});
-  shown(core);
+  apply_and_show(core, SetSide{Side::baseline});
   EXPECT_TRUE(says(core, "second, "));
 }
 
 TEST_F(TwoModelsWindow, PatternsHaveNone) {
   Core core(own());
   compare(core);
-  const auto file = folder_.write(
-      "any.safetensors",
-      headscope::testing::safetensors_bytes(
-          headscope::testing::pattern_tensors({2, 3, 7, 7}, headscope::testing::even_rows(7)), ""));
-  core.apply(OpenModel{file});
-  shown(core);
+  const auto file =
+      folder_.write("any.safetensors", safetensors_bytes(pattern_tensors({2, 3, 7, 7}, even_rows(7)), ""));
+  apply_and_show(core, OpenModel{file});
   ASSERT_TRUE(core.snapshot().model->patterns);
   EXPECT_TRUE(core.state().second.model.empty());
   EXPECT_EQ(core.snapshot().error, "");

@@ -1,21 +1,9 @@
 // The attribution of a logit: the picture against the answer, what is clicked, what the table adds up to.
 
-#include <cmath>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/edits/edit_text.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kGrid = 0;  // index of the region, the first one
 constexpr int kListRole = 2;
@@ -51,7 +39,7 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
 }
 
 TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
-  const Scenario s(Prompt{kRobot, {}, false, parse_edits("L2.resid_mid[*][3]+=2", *bundled())});
+  const Scenario s = with_edits("L2.resid_mid[*][3]+=2");
   const auto a = s.ask(AttributionOf{s.length() - 1});
   ASSERT_NE(a->edits, 0);
   for (const char* list : {"parts", "layers"}) {
@@ -71,7 +59,7 @@ TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
     EXPECT_EQ(places, 2) << list;
   }
   const Shown none("attribution", Scenario(kRobot), 1200, 700);
-  EXPECT_THAT(texts(none.scene()), ::testing::Not(Contains("edits")));
+  EXPECT_THAT(texts(none.scene()), Not(Contains("edits")));
 }
 
 TEST(AttributionView, FollowsTheQueryAndTheTokens) {
@@ -119,9 +107,8 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   const auto values_of = [&](const std::string& list) {
     const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", list}});
     std::vector<double> values;
-    for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
-      if (shown.picture().regions[i].role != kListRole) continue;
-      const auto lines = shown.tooltip(static_cast<int>(i));
+    for (const int i : shown.all_of(kListRole)) {
+      const auto lines = shown.tooltip(i);
       EXPECT_GE(lines.size(), 2U);
       if (lines.size() >= 2) values.push_back(viz::testing::number_after(lines[1], "adds ")->value);
     }
@@ -140,11 +127,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
   const Table table = shown.table();
   EXPECT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + s.length());
-  for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
-    if (shown.picture().regions[i].role != kListRole) continue;
-    EXPECT_THAT(in_words(shown.click(static_cast<int>(i))), HasSubstr("key "));
-    break;
-  }
+  EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
 }
 
 TEST(AttributionView, SaysWhatTheSumIs) {
@@ -154,11 +137,6 @@ TEST(AttributionView, SaysWhatTheSumIs) {
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("all parts " + viz::fixed_number(a->sum(), 4))));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(viz::number(a->left(), 2))));
   EXPECT_THAT(texts(shown.scene()), Contains("token embedding"));
-}
-
-TEST(AttributionView, SaysWhereThereIsNoRoom) {
-  const Scenario s(kRobot);
-  EXPECT_THAT(texts(Shown("attribution", s, 300, 60).scene()), Contains("too small for the parts"));
 }
 
 }  // namespace

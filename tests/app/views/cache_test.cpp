@@ -1,14 +1,9 @@
 // The cache of keys and values: what each pass computed, against the sizes of the tensors.
 
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
   const Scenario s(kRobot);
@@ -29,10 +24,9 @@ TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
 }
 
 TEST(Cache, SaysHowMuchItSaves) {
-  const Scenario s(Prompt{"", {1, 2, 3}, false});
-  const Shown shown("cache", s, 1200, 600, {{"ahead", "2"}});
+  const Shown shown("cache", Scenario(Prompt{"", {1, 2, 3}, false}), 1200, 600, {{"ahead", "2"}});
   // Passes over 3, 4 and 5 tokens.
-  EXPECT_THAT(viz::testing::texts(shown.scene()),
+  EXPECT_THAT(texts(shown.scene()),
               Contains(HasSubstr("with the cache: 5 positions. Without it, every pass from the first: 12.")));
 }
 

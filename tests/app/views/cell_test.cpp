@@ -1,22 +1,9 @@
 // The arithmetic of one cell: what is written adds up, and is the model's.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kComponent = 0, kStep = 1, kKey = 2;
@@ -112,8 +99,7 @@ TEST(Cell, SaysWhatIsRounded) {
   const auto row = s.ask(SoftmaxRowOf{1, 2, kQuery});
   const std::vector<std::string> weight = step(shown, 7);
   EXPECT_EQ(weight[2], "≈");
-  EXPECT_THAT(shown.tooltip(shown.find(kStep, 7)),
-              ::testing::ElementsAre("weight " + exact(row->weights[3])));
+  EXPECT_THAT(shown.tooltip(shown.find(kStep, 7)), ElementsAre("weight " + exact(row->weights[3])));
   // The strongest key's exponential is e^0: exactly 1.
   const Scenario strongest = robot(row->largest_key);
   const std::vector<std::string> power = step(Shown("cell", strongest, 900, 800), 5);
@@ -151,8 +137,7 @@ TEST(Cell, BarsAreTheProducts) {
 }
 
 TEST(Cell, AClickOnTheRowChoosesTheKey) {
-  const Scenario s = robot(3);
-  const Shown shown("cell", s, 900, 800);
+  const Shown shown("cell", robot(3), 900, 800);
   const int keys = shown.find(kKey, kQuery);
   ASSERT_GE(keys, 0);
   EXPECT_EQ(in_words(shown.click(keys, 0, 5)), "key 5");
@@ -164,9 +149,9 @@ TEST(Cell, NarrowPanesKeepTheLeftHandTermsAndShortenTheNames) {
   const Scenario s(kRobot);
   for (const float width : {520.F, 700.F, 1024.F}) {
     const auto written = texts(Shown("cell", s, width, 700).scene());
-    EXPECT_THAT(written, ::testing::Contains(::testing::HasSubstr("e^"))) << width;
+    EXPECT_THAT(written, Contains(HasSubstr("e^"))) << width;
   }
-  EXPECT_THAT(texts(Shown("cell", s, 520, 700).scene()), ::testing::Contains("row sum"));
+  EXPECT_THAT(texts(Shown("cell", s, 520, 700).scene()), Contains("row sum"));
 }
 
 }  // namespace

@@ -1,42 +1,21 @@
 // The views of numbers on the side of changes: each number is the run's less that of what it is compared
 // with.
 
-#include <cmath>
-#include <limits>
 #include <numbers>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/token_pass.h"
-#include "app/run/edits/edit_text.h"
+#include "app/run/analyses/attention_questions.h"
 #include "app/views/export.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
-
-const viz::Theme& theme() {
-  static const viz::Theme light = viz::light_theme();
-  return light;
-}
-
 Scenario edited(const char* edits = "L2H1.z=0") {
   return testing::edited(edits);
-}
-
-ViewContext on(Side side, const char* view, const Scenario& scenario) {
-  return on_side(side, *find_view(view), scenario.context(900, 700, theme()));
-}
-
-Table table_of(Side side, const char* view, const Scenario& scenario) {
-  return find_view(view)->table(on(side, view, scenario));
 }
 
 std::size_t column(const Table& table, std::string_view heading) {
@@ -169,8 +148,7 @@ TEST(ChangeOf, AttributionSaysThatNothingStandsForAToken) {
   scenario.select({2, 1, 4});
   for (const char* view : {"attribution", "query"}) {
     const viz::Picture picture = find_view(view)->build(on(Side::difference, view, scenario));
-    EXPECT_THAT(viz::testing::texts(picture.scene),
-                Contains("nothing in the second prompt stands for 4 “·a”"));
+    EXPECT_THAT(texts(picture.scene), Contains("nothing in the second prompt stands for 4 “·a”"));
   }
 }
 
@@ -266,16 +244,15 @@ TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   // The heads of the layer whose head is off read what they did before.
   scenario.select({2, 1, 5});
   const ViewContext c = on(Side::difference, "qkv", scenario);
-  EXPECT_THAT(viz::testing::texts(find_view("qkv")->build(c).scene),
-              Contains(::testing::HasSubstr("nothing changed here")));
+  EXPECT_THAT(texts(find_view("qkv")->build(c).scene), Contains(HasSubstr("nothing changed here")));
 }
 
 TEST(ChangeOf, NothingIsSaidToBeTheSameThatIsNot) {
   Scenario scenario = edited("L2.mlp_out=0");
   scenario.select({2, 1, 5});
   for (const char* view : {"mlp", "way"})
-    EXPECT_THAT(viz::testing::texts(find_view(view)->build(on(Side::difference, view, scenario)).scene),
-                Each(::testing::Not(::testing::HasSubstr("nothing changed"))))
+    EXPECT_THAT(texts(find_view(view)->build(on(Side::difference, view, scenario)).scene),
+                Each(Not(HasSubstr("nothing changed"))))
         << view;
 }
 
@@ -309,7 +286,7 @@ TEST(ChangeOf, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
         for (const View& view : views()) {
           if (!view.shows_difference) continue;
           SCOPED_TRACE(std::string(view.id) + " " + second);
-          const ViewContext c = on_side(Side::difference, view, scenario.context(700, 500, theme()));
+          const ViewContext c = on_side(Side::difference, view, scenario.context(700, 500));
           const viz::Picture picture = view.build(c);
           EXPECT_FALSE(picture.scene.items.empty());
           if (view.table) static_cast<void>(view.table(c));

@@ -1,19 +1,22 @@
 // The view of what a head writes: the numbers of its answer, for the chosen key or the query.
 
-#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/head_circuit.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
-
 constexpr int kToken = 0;
+
+/// The ids and numbers of the tokens that come out on top and at the bottom.
+void expect_rows(const Table& table, const auto& tokens) {
+  ASSERT_EQ(table.rows.size(), tokens.up.size());
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    EXPECT_EQ(table.rows[i][1], std::to_string(tokens.up[i].id));
+    EXPECT_EQ(table.rows[i][3], plain(tokens.up[i].logit));
+    EXPECT_EQ(table.rows[i][6], plain(tokens.down[i].logit));
+  }
+}
 
 TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
   Scenario s("A robot must obey the orders");
@@ -30,12 +33,7 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
     EXPECT_THAT(texts(shown.scene()), Contains("L3 H2 at “" + s.run->tokens.labels[position] + "” writes"));
     EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("copying score ")));
     const Table table = shown.table();
-    ASSERT_EQ(table.rows.size(), tokens->up.size());
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      EXPECT_EQ(table.rows[i][1], std::to_string(tokens->up[i].id));
-      EXPECT_EQ(table.rows[i][3], plain(tokens->up[i].logit));
-      EXPECT_EQ(table.rows[i][6], plain(tokens->down[i].logit));
-    }
+    expect_rows(table, *tokens);
     EXPECT_THAT(shown.tooltip(0), Contains("logit " + exact(tokens->up[0].logit)));
     EXPECT_EQ(in_words(shown.choose("Copy logit " + exact(tokens->up[0].logit), 0)),
               "copy " + plain(tokens->up[0].logit));
@@ -49,12 +47,7 @@ TEST(Circuits, ShowWhatTheHeadLooksFor) {
     const auto keys = s.ask(KeysOfToken{3, 2, id, {mlp, true}});
     const Shown shown("circuits", s, 900, 600, {{"circuit", "keys"}, {"first-mlp", mlp ? "yes" : "no"}});
     const Table table = shown.table();
-    ASSERT_EQ(table.rows.size(), keys->up.size());
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      EXPECT_EQ(table.rows[i][1], std::to_string(keys->up[i].id));
-      EXPECT_EQ(table.rows[i][3], plain(keys->up[i].logit));
-      EXPECT_EQ(table.rows[i][6], plain(keys->down[i].logit));
-    }
+    expect_rows(table, *keys);
     EXPECT_THAT(texts(shown.scene()), Contains("L3 H2 at “" + s.run->tokens.labels[4] + "” looks for"));
     EXPECT_THAT(shown.tooltip(0), Contains("score " + exact(keys->up[0].logit)));
     EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(mlp ? "MLP_0(ln_2(W_E))" : "ln_1(W_E[token]) W_Q")));
@@ -81,11 +74,9 @@ TEST(Circuits, TheCopyingScoreMayComeLater) {
   Scenario s("A robot must", {2, 1, 2, -1});
   const TokensOfHead question{2, 1, s.run->tokens.ids()[2]};
   OneAnswer tokens_alone(question, *s.ask(question));
-  ViewContext c = s.context(900, 600, light());
-  c.answers = &tokens_alone;
-  const Picture picture = find_view("circuits")->build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("copying score: computing…"));
-  EXPECT_EQ(ids_of_role(picture, kToken).size(), 20U);
+  const Shown shown("circuits", s.context(900, 600, tokens_alone));
+  EXPECT_THAT(texts(shown.scene()), Contains("copying score: computing…"));
+  EXPECT_EQ(ids_of_role(shown.picture(), kToken).size(), 20U);
 }
 
 }  // namespace

@@ -1,17 +1,12 @@
 // Either side of a comparison, and what changed between them.
 
 #include "app/run/analyses/attention_questions.h"
-#include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 Scenario edited(const char* edits = "L1.attn_out=0", const std::string& text = kRobot) {
   return testing::edited(edits, {2, 1, -1}, text);
@@ -22,15 +17,14 @@ std::string csv(const View& view, const ViewContext& context) {
 }
 
 TEST(Comparison, TheOtherSideOfEveryViewIsItsPictureWithoutChanges) {
-  const viz::Theme theme = viz::light_theme();
   const Scenario scenario = edited();
   Scenario clean(kRobot);
   for (const View& view : views()) {
     SCOPED_TRACE(view.id);
-    ViewContext other = on_side(Side::baseline, view, scenario.context(800, 600, theme));
+    ViewContext other = on_side(Side::baseline, view, scenario.context(800, 600));
     EXPECT_EQ(other.side, Side::baseline);
     EXPECT_EQ(other.run, scenario.run->baseline);
-    const ViewContext alone = clean.context(800, 600, theme);
+    const ViewContext alone = clean.context(800, 600);
     const viz::Picture there = view.build(other), expected = view.build(alone);
     EXPECT_EQ(there.scene.items.size(), expected.scene.items.size());
     if (view.table) {
@@ -41,16 +35,15 @@ TEST(Comparison, TheOtherSideOfEveryViewIsItsPictureWithoutChanges) {
 }
 
 TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
-  const viz::Theme theme = viz::light_theme();
   const Scenario scenario = edited();
   for (const View& view : views()) {
     SCOPED_TRACE(view.id);
-    const ViewContext c = on_side(Side::difference, view, scenario.context(800, 600, theme));
+    const ViewContext c = on_side(Side::difference, view, scenario.context(800, 600));
     EXPECT_EQ(c.side, view.shows_difference ? Side::difference : Side::run);
     EXPECT_FALSE(view.build(c).scene.items.empty());
   }
   const Scenario alone(kRobot);
-  const ViewContext c = on_side(Side::baseline, views().front(), alone.context(800, 600, theme));
+  const ViewContext c = on_side(Side::baseline, views().front(), alone.context(800, 600));
   EXPECT_EQ(c.side, Side::run) << "nothing to compare with";
 }
 
@@ -60,8 +53,7 @@ TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
   const auto after = scenario.ask(pattern);
   const Scenario clean(kRobot);
   const auto before = clean.ask(pattern);
-  const viz::Theme theme = viz::light_theme();
-  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
+  const ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
   const auto change = c.ask(pattern);
   ASSERT_TRUE(change->masked.causal());
   bool any = false;
@@ -81,12 +73,11 @@ TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
 
 /// Neither of two prompts became the other.
 TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
-  const viz::Theme theme = viz::light_theme();
   const auto words_of = [&](const Scenario& scenario, const View& view) {
-    const ViewContext c = on_side(Side::difference, view, scenario.context(900, 700, theme));
+    const ViewContext c = on_side(Side::difference, view, scenario.context(900, 700));
     std::string words;
     const Picture picture = view.build(c);
-    for (const std::string& text : viz::testing::texts(picture.scene)) words += text + "\n";
+    for (const std::string& text : texts(picture.scene)) words += text + "\n";
     for (const viz::Region& region : picture.regions)
       if (const auto hit = viz::hit_test(picture.regions, region.cell_rect(0, 0).center()); hit && view.facts)
         for (const std::string& line : view.facts(c, picture, *hit).tooltip()) words += line + "\n";
@@ -105,10 +96,9 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
 }
 
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
-  const viz::Theme theme = viz::light_theme();
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
-  ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
+  ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
   const auto change = c.ask(PatternOf{2, 1});
   EXPECT_FALSE(change->masked(3, 2));
   EXPECT_TRUE(change->masked(4, 2)) << "“ a” has nothing that stands for it";
@@ -120,7 +110,7 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   // The selection goes to what stands for it.
   Scenario at_had = of_two();
   at_had.select({2, 1, 3, 1});
-  c = on_side(Side::baseline, *find_view("query"), at_had.context(800, 600, theme));
+  c = on(Side::baseline, "query", at_had, 800, 600);
   EXPECT_EQ(c.selection.query, 4);
   EXPECT_EQ(c.selection.key, 2);
 }
@@ -135,8 +125,7 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
   }();
   ASSERT_EQ(scenario.length(), 100);
   const auto maps = scenario.ask_difference(ThumbnailsOfHeads{});
-  const viz::Theme theme = viz::light_theme();
-  const ViewContext c = on_side(Side::difference, *find_view("heatmap"), scenario.context(800, 600, theme));
+  const ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
   const int heads = scenario.config().n_head;
   for (const auto& [layer, head] : {std::pair{0, 3}, {1, 0}, {3, 2}}) {
     const auto change = c.ask(PatternOf{layer, head});
@@ -162,10 +151,9 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
 }
 
 TEST(Comparison, TheNextTokenShowsBothAndHowFarTheyAreApart) {
-  const viz::Theme theme = viz::light_theme();
   const Scenario scenario = edited(), clean(kRobot);
   const View& next = *find_view("next");
-  const ViewContext c = on_side(Side::difference, next, scenario.context(420, 600, theme));
+  const ViewContext c = on_side(Side::difference, next, scenario.context(420, 600));
   const auto probabilities = [](const Scenario& of) {
     const auto answer = of.ask(NextAfter{of.selection.query});
     std::vector<double> result(answer->logits.size());
@@ -191,21 +179,20 @@ TEST(Comparison, TheNextTokenShowsBothAndHowFarTheyAreApart) {
 }
 
 TEST(Comparison, CaptionsSayWhatIsSubtracted) {
-  const viz::Theme theme = viz::light_theme();
   const View& view = *find_view("heatmap");
   const Scenario scenario = edited();
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, scenario.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, scenario.context(800, 600))),
               HasSubstr("with L1.attn_out=0 · minus the same without edits"));
   const Scenario two = of_two({2, 1, -1}, Alignment::position);
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600))),
               HasSubstr("minus “The very old king had daughter”"));
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600))),
               Not(HasSubstr("without edits")));
   Prompt prompt{"The old king had a daughter", {}, false};
   prompt.edits = scenario.run->prompt.edits;
   Scenario both(prompt);
   both.compare(Prompt{"The very old king had daughter", {}, false});
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, both.context(800, 600, theme))),
+  EXPECT_THAT(caption(view, on_side(Side::difference, view, both.context(800, 600))),
               HasSubstr("minus “The very old king had daughter” without edits"));
 }
 

@@ -1,23 +1,14 @@
 // Views of attention where edits change who sees whom: what is masked, and the numbers of all else.
 
-#include <functional>
-#include <limits>
-#include <map>
-#include <set>
-#include <tuple>
-
-#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/weight_search.h"
-#include "app/run/edits/edit_text.h"
+#include "app/run/analyses/patterns.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
-using ReferenceEdits = headscope::testing::ReferenceGpt2::Edits;
-using Rows = headscope::testing::ReferenceGpt2::Rows;
+using ReferenceEdits = ReferenceGpt2::Edits;
+using Rows = ReferenceGpt2::Rows;
 
 constexpr double kTolerance = 2e-5, kHidden = -std::numeric_limits<double>::infinity();
 constexpr int kLayer = 2, kHead = 1;
@@ -115,7 +106,7 @@ TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
   const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 8, -1});
   const Shown shown("heatmap", s, 900, 800);
   const viz::Region& grid = shown.region(shown.grid());
-  const viz::Bitmap pixels = viz::rasterize(shown.scene(), *viz::testing::fonts(), 1);
+  const viz::Bitmap pixels = viz::rasterize(shown.scene(), *fonts(), 1);
   for (int query = 0; query < 3; ++query) {
     for (int key = 0; key < s.length(); ++key) {
       const viz::Rect cell = grid.cell_rect(query, key).inset(3);
@@ -192,8 +183,8 @@ TEST(EditedAttention, LinesLeadToLaterKeysToo) {
 }
 
 TEST(EditedAttention, TheUniformAverageIsOverTheKeysThatAreSeen) {
-  const Scenario s = scenario_of("L2H1.mask=101/010/111", {kLayer, kHead, 0, -1});
-  const Shown shown("lines", s, 900, 800, {{"threshold", "0"}, {"uniform", "yes"}});
+  const Shown shown("lines", scenario_of("L2H1.mask=101/010/111", {kLayer, kHead, 0, -1}), 900, 800,
+                    {{"threshold", "0"}, {"uniform", "yes"}});
   std::map<std::pair<int, int>, double> uniform;
   for (const auto& row : shown.table().rows)
     if (row[0] == "uniform 1/n") uniform[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);

@@ -1,17 +1,10 @@
 // How a token becomes a vector: values read back from the picture, against the parameters of the file.
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/nearest_tokens.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kPosition = 5;
 constexpr int kStripRole = 0, kNeighbourRole = 1, kNeighbourStripRole = 2;  // of the view's regions
@@ -34,16 +27,11 @@ std::vector<double> row_of(const std::string& parameter, int row) {
 /// All other tokens by falling cosine, in double precision.
 std::vector<std::pair<double, int>> nearest_in_reference(int id) {
   const std::vector<double> own = row_of("wte.weight", id);
-  const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
-  };
   std::vector<std::pair<double, int>> all;
   for (int other = 0; other < bundled()->transformer->config().vocab_size; ++other) {
     if (other == id) continue;
     const std::vector<double> row = row_of("wte.weight", other);
-    all.emplace_back(-product(own, row) / std::sqrt(product(own, own) * product(row, row)), other);
+    all.emplace_back(-testing::cosine(own, row), other);
   }
   std::ranges::sort(all);
   for (auto& [cosine, other] : all) cosine = -cosine;
@@ -100,11 +88,9 @@ TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
   for (const viz::Theme* theme : {&light(), &dark()}) {
     const Shown shown("embedding", s, 1700, 800, {}, *theme, 8);
     DrawnPage page = shown.page();
-    std::vector<viz::Image> bars;
-    for (const viz::Image& image : items_of<viz::Image>(shown.scene()))
-      if (image.dest.w < 100 && image.bitmap->height == 1) bars.push_back(image);
+    const std::vector<viz::Image> bars = lying_bars(shown.scene());
     ASSERT_EQ(bars.size(), 1U);
-    const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
+    const DrawnScale scale(page, bars[0]);
     const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
     for (std::size_t i = 0; i < wte.size(); ++i) {
       const int col = static_cast<int>(i);
@@ -150,27 +136,22 @@ TEST(Embedding, SaysWhyTheProductIsALookUpWhereThereIsRoom) {
 TEST(Embedding, TheStripsDoNotWaitForTheNearest) {
   NoAnswers none;
   const Scenario s = robot();
-  ViewContext c = s.context(900, 700, light());
-  c.answers = &none;
-  const Picture picture = find_view("embedding")->build(c);
-  EXPECT_EQ(ids_of_role(picture, kStripRole), (std::vector{0, 1, 2}));
-  EXPECT_THAT(texts(picture.scene), Contains("nearest in wte: computing…"));
+  const Shown waiting("embedding", s.context(900, 700, none));
+  EXPECT_EQ(ids_of_role(waiting.picture(), kStripRole), (std::vector{0, 1, 2}));
+  EXPECT_THAT(texts(waiting.scene()), Contains("nearest in wte: computing…"));
   NoAnswers failed("There is not enough memory.");
-  c.answers = &failed;
-  EXPECT_THAT(texts(find_view("embedding")->build(c).scene), Contains("There is not enough memory."));
+  EXPECT_THAT(texts(Shown("embedding", s.context(900, 700, failed)).scene()),
+              Contains("There is not enough memory."));
 }
 
 TEST(Embedding, SmallPanesScrollTheNearest) {
-  const Scenario s = robot();
-  const Shown shown("embedding", s, 470, 330, {{"first-neighbour", "2"}});
+  const Shown shown("embedding", robot(), 470, 330, {{"first-neighbour", "2"}});
   EXPECT_EQ(ids_of_role(shown.picture(), kNeighbourRole).front(), 2);
   EXPECT_EQ(in_words(shown.press(Key::down)), "first-neighbour 3");
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
   const Table table = shown.table();
-  EXPECT_EQ(in_words(shown.choose("Copy cosine " + table.rows[5][3], shown.find(kNeighbourRole, 2))),
-            "copy " + table.rows[5][3]);
-  EXPECT_EQ(in_words(shown.choose("Copy id " + table.rows[5][1], shown.find(kNeighbourRole, 2))),
-            "copy " + table.rows[5][1]);
+  for (const auto& [name, cell] : {std::pair{"cosine ", table.rows[5][3]}, {"id ", table.rows[5][1]}})
+    EXPECT_EQ(in_words(shown.choose("Copy " + (name + cell), shown.find(kNeighbourRole, 2))), "copy " + cell);
 }
 
 }  // namespace

@@ -1,20 +1,11 @@
 // What holds of every view of the table: where texts lie, what answers the mouse, what is shown of data that
 // is not there.
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/views/parts/weight_colors.h"
-#include "tests/app/view_fixture.h"
 #include "tests/app/views/view_suite.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 class EveryView : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(ids_of_views()),
@@ -42,8 +33,7 @@ TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
     for (const OptionValue& end : ends_of(*option)) {
       const bool usual = end == option->default_value && !view().needs.has(Capability::weights);
       CheckedAnswers answers(s.answers(), usual ? view().needs : with_options);
-      ViewContext c = s.context(900, 700, light());
-      c.answers = &answers;
+      ViewContext c = s.context(900, 700, answers);
       c.options.set(*option, end);
       if (!is_over_list(view(), c.options)) view().build(c);
     }
@@ -75,7 +65,7 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeRead) {
 TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
   for (const ValueScale scale : {ValueScale::linear, ValueScale::logarithmic, ValueScale::per_row}) {
     for (const bool without_key0 : {false, true}) {
-      ViewContext c = scenario(100).context(700, 600, light());
+      ViewContext c = scenario(100).context(700, 600);
       c.options.set(kValueScale, scale);
       c.options.set(kWithoutKey0, without_key0);
       for (const auto& [name, value] : NamedOptions{{"zoom", "40.5:60.5,10.25:30.25"},
@@ -113,7 +103,7 @@ TEST_P(EveryView, DrawsRunsInWhichSomethingIsChanged) {
   for (const int query : {0, 3, -1}) {
     changed.select({2, 1, query});
     for (const float width : {300.F, 700.F}) {
-      const ViewContext c = changed.context(width, 600, light());
+      const ViewContext c = changed.context(width, 600);
       const Picture picture = view().build(c);
       EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << GetParam() << " " << query;
       for (const viz::Region& region : picture.regions) {
@@ -127,7 +117,7 @@ TEST_P(EveryView, DrawsRunsInWhichSomethingIsChanged) {
 
 TEST_P(EveryView, RegionsAreInverseMaps) {
   for (const int length : {1, 12, 100}) {
-    ViewContext c = scenario(length).context(900, 700, light());
+    ViewContext c = scenario(length).context(900, 700);
     if (length == 100) {
       for (const auto& [name, value] : NamedOptions{{"zoom", "30.5:70.5,20.25:60.25"},
                                                     {"heads-zoom", "2"},
@@ -215,8 +205,7 @@ bool goes_without_selection(const std::string& view) {
 
 TEST_P(EveryView, SaysInWordsWhatIsMissing) {
   NoAnswers none;
-  ViewContext c = scenario(12).context(500, 400, light());
-  c.answers = &none;
+  ViewContext c = scenario(12).context(500, 400, none);
   const Picture unanswered = view().build(c);
   EXPECT_EQ(unanswered.scene.width, 500);
   if (goes_without_answers(GetParam())) {
@@ -244,8 +233,7 @@ TEST_P(EveryView, SaysInWordsWhatIsMissing) {
 TEST_P(EveryView, SaysWhyThereIsNoAnswer) {
   const std::string sentence = "The answer holds values that are not finite.";
   NoAnswers failed(sentence);
-  ViewContext c = scenario(12).context(500, 400, light());
-  c.answers = &failed;
+  ViewContext c = scenario(12).context(500, 400, failed);
   const Picture picture = view().build(c);
   if (goes_without_answers(GetParam())) {
     EXPECT_FALSE(picture.regions.empty());
@@ -280,7 +268,7 @@ struct Report {
 TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
   NoAnswers none;
   const Scenario& s = scenario(12);
-  const ViewContext full = s.context(500, 400, light());
+  const ViewContext full = s.context(500, 400);
   ViewContext c = full;
   c.answers = &none;
   const Report all(view(), full), without(view(), c);
@@ -294,9 +282,9 @@ TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
     const std::string lines = ::testing::PrintToString(facts.tooltip());
     if (GetParam() == "heads") {
       const int n_head = s.config().n_head;
-      EXPECT_THAT(facts.tooltip(), ::testing::ElementsAre("L" + std::to_string(region.id / n_head) + " H" +
-                                                              std::to_string(region.id % n_head),
-                                                          "computing…"));
+      EXPECT_THAT(facts.tooltip(), ElementsAre("L" + std::to_string(region.id / n_head) + " H" +
+                                                   std::to_string(region.id % n_head),
+                                               "computing…"));
     } else if (goes_without_answers(GetParam())) {
       EXPECT_FALSE(facts.tooltip().empty());
       for (const char* answered : {"weight from", "probable", "masked"})
@@ -316,17 +304,17 @@ TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
 TEST_P(EveryView, ShowsTheAnswersForWhatIsSelected) {
   Scenario s(scenario(12).run->prompt);
   NoAnswers none;
-  ViewContext c = s.context(900, 700, light());
+  ViewContext c = s.context(900, 700);
   const Report before(view(), c);
   c.answers = &none;
   static_cast<void>(Report(view(), c));
   s.select({1, 0, 4});
-  c = s.context(900, 700, light());
+  c = s.context(900, 700);
   EXPECT_EQ(Report(view(), c) == before, none.asked == 0 || goes_without_selection(GetParam()));
 }
 
 TEST_P(EveryView, SameInputSamePicture) {
-  const ViewContext c = scenario(23).context(900, 700, light());
+  const ViewContext c = scenario(23).context(900, 700);
   EXPECT_EQ(view().build(c).scene.items, view().build(c).scene.items);
 }
 
@@ -336,7 +324,7 @@ TEST_P(EveryView, TinySizesDoNoHarm) {
     for (const int length : {1, 23, 100}) {
       SCOPED_TRACE(GetParam() + ", " + std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
                    std::to_string(height));
-      const ViewContext c = scenario(length).context(width, height, light());
+      const ViewContext c = scenario(length).context(width, height);
       const Picture picture = view().build(c);
       EXPECT_EQ(picture.scene.width, width);
       EXPECT_EQ(picture.scene.height, height);
@@ -363,12 +351,27 @@ TEST_P(EveryView, TinySizesDoNoHarm) {
   }
 }
 
+TEST(Views, SayAWordWhereThereIsNoRoomForThem) {
+  for (const char* view : {"cosines", "staircase"}) {
+    for (const auto& [w, h] : {std::pair{300.F, 200.F}, {160.F, 700.F}, {900.F, 110.F}}) {
+      const Shown shown(view, scenario(12), w, h);
+      const auto written = texts(shown.scene());
+      EXPECT_TRUE(!shown.picture().regions.empty() ||
+                  std::ranges::any_of(written, [](const auto& t) { return t.starts_with("too small"); }))
+          << view << " " << w << " x " << h << ": " << ::testing::PrintToString(written);
+    }
+  }
+  EXPECT_THAT(texts(Shown("attribution", Scenario(kRobot), 300, 60).scene()),
+              Contains("too small for the parts"));
+  EXPECT_THAT(texts(Shown("lens", Scenario(kRobot), 300, 60).scene()), ElementsAre("too small for the lens"));
+}
+
 TEST(Views, WholeHeightShowsAll) {
   int checked = 0;
   for (const View& view : views()) {
     if (!view.whole_height) continue;  // fits any height
     ++checked;
-    ViewContext c = scenario(100).context(600, 200, light());
+    ViewContext c = scenario(100).context(600, 200);
     const std::size_t before = view.build(c).regions.size();
     c.height = view.whole_height(c);
     const std::size_t whole = view.build(c).regions.size();

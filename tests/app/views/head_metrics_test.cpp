@@ -1,22 +1,10 @@
 // Metrics of heads: by hand on a small pattern, against the reference on the bundled model, and read back
 // from the picture.
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/thumbnails.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kCell = 0, kRow = 1;
 constexpr const char* kTwice = "one two three one two three one two";
@@ -109,13 +97,10 @@ TEST(HeadMetrics, APartShowsWhatIsThere) {
   Thumbnails part = *s.ask(ThumbnailsOfHeads{});
   part.done = s.config().n_head + 1;
   OneAnswer some(ThumbnailsOfHeads{}, part, false);
-  ViewContext c = s.context(1200, 900, light());
-  c.answers = &some;
-  const View& view = *find_view("metrics");
-  const Picture picture = view.build(c);
-  EXPECT_EQ(ids_of_role(picture, kRow).size(), static_cast<std::size_t>(part.done));
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… " + std::to_string(part.done) + " of ")));
-  EXPECT_EQ(view.table(c).rows.size(), static_cast<std::size_t>(part.done));
+  const Shown shown("metrics", s.context(1200, 900, some));
+  EXPECT_EQ(std::ssize(ids_of_role(shown.picture(), kRow)), part.done);
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… " + std::to_string(part.done) + " of ")));
+  EXPECT_EQ(std::ssize(shown.table().rows), part.done);
 }
 
 TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
@@ -140,7 +125,7 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
 TEST(HeadMetrics, TheCaptionOfRepeatedTokensNamesNoPrompt) {
   const Scenario s("A robot must");
   const View& view = *find_view("metrics");
-  ViewContext c = s.context(900, 700, light());
+  ViewContext c = s.context(900, 700);
   EXPECT_THAT(caption(view, c), HasSubstr("A robot must"));
   set(c, "metrics-text", "repeated");
   EXPECT_EQ(caption(view, c), "tales · metrics-text repeated");
@@ -183,11 +168,8 @@ TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
   RepeatedTokens fewer = wanted;
   fewer.sequences = 3;
   OneAnswer some(MetricsOnRepeated{wanted}, *s.ask(MetricsOnRepeated{fewer}), false);
-  ViewContext c = s.context(1200, 900, light());
-  c.answers = &some;
-  set(c, "metrics-text", "repeated");
-  const Picture picture = find_view("metrics")->build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("computing… 3 of 8 sequences"));
+  const Shown shown("metrics", s.context(1200, 900, some), {{"metrics-text", "repeated"}});
+  EXPECT_THAT(texts(shown.scene()), Contains("computing… 3 of 8 sequences"));
 }
 
 }  // namespace

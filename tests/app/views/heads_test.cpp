@@ -1,17 +1,8 @@
 // All heads: small maps and figures read back, against the table and the reference.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <optional>
-
 #include "tests/app/view_fixture.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr double kWeightTolerance = 1e-5;  // of float32 against double
 
@@ -42,10 +33,10 @@ void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& head
                  const NamedOptions& options = {}) {
   const Shown shown("heads", s, 1000, 900, options, light(), 2);
   const bool without_key0 = std::ranges::count(options, NamedOptions::value_type{"without-key0", "yes"}) > 0;
-  const auto bars = viz::testing::upright_bars(shown.scene());
+  const auto bars = upright_bars(shown.scene());
   ASSERT_EQ(bars.size(), 1U);
   DrawnPage page = shown.page();
-  const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
+  const DrawnScale scale(page, bars[0]);
   EXPECT_EQ(page.numbers_left(), "");
   for (const auto& [layer, head] : heads) {
     const int map = shown.map_of(layer, head);
@@ -185,8 +176,7 @@ TEST(Heads, ARegionForEachHeadAndExactMeans) {
 }
 
 TEST(Heads, TheCardIsTheMapAtALargerSize) {
-  const Scenario& s = scenario(23);
-  const Shown shown("heads", s, 900, 900);
+  const Shown shown("heads", scenario(23), 900, 900);
   const int map = shown.map_of(3, 2);
   const viz::Scene card = shown.card(map, 20, 20);
   EXPECT_EQ(card.width, 220);
@@ -195,8 +185,7 @@ TEST(Heads, TheCardIsTheMapAtALargerSize) {
       const auto image = items_of<viz::Image>(card).at(0);
       const viz::Point middle{image.dest.x + image.dest.w * (static_cast<float>(col) + 0.5F) / 23,
                               image.dest.y + image.dest.h * (static_cast<float>(row) + 0.5F) / 23};
-      EXPECT_EQ(viz::testing::image_color_at(card, middle), shown.color_of(map, row, col))
-          << row << " " << col;
+      EXPECT_EQ(image_color_at(card, middle), shown.color_of(map, row, col)) << row << " " << col;
     }
   }
 }
@@ -208,7 +197,7 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   for (std::size_t i = 3; i < some.of_head.size(); ++i) some.of_head[i] = nullptr;
   some.of_head[4] = scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // of a former run, of another size
   OneAnswer answers(ThumbnailsOfHeads{}, some, false);
-  ViewContext c = s.context(900, 900, light());
+  ViewContext c = s.context(900, 900);
   const View& view = *find_view("heads");
   const std::size_t whole = view.build(c).regions.size();
   c.answers = &answers;
@@ -227,7 +216,7 @@ TEST(Heads, MapsOfTheFormerRunFadeAndAreNoNumbersOfThisOne) {
   Thumbnails some = *s.ask(ThumbnailsOfHeads{});
   some.done = 3;  // the others are there, as of the former run
   OneAnswer answers(ThumbnailsOfHeads{}, some, false);
-  ViewContext c = s.context(900, 900, light());
+  ViewContext c = s.context(900, 900);
   const View& view = *find_view("heads");
   const auto fills = [&] { return items_of<viz::FillRect>(view.build(c).scene).size(); };
   const std::size_t whole = fills();
@@ -253,7 +242,7 @@ TEST(Heads, LargeModelsFitSmallPanes) {
   OneAnswer answers(ThumbnailsOfHeads{}, thumbnails);
   for (const float width : {220.F, 500.F, 1600.F}) {
     for (const double zoom : {1.0, 4.0}) {
-      ViewContext c = s.context(width, 600, light());
+      ViewContext c = s.context(width, 600);
       c.run = run;
       c.answers = &answers;
       set(c, "heads-zoom", std::to_string(zoom));
@@ -283,7 +272,7 @@ TEST(Heads, ArrowsMoveTheHeadAndBringItIntoSight) {
   EXPECT_EQ(in_words(shown.press(Key::page_up)), "head by -2 0");
   EXPECT_EQ(in_words(shown.press(Key::page_down)), "head by " + std::to_string(layers - 3) + " 0");
 
-  ViewContext c = s.context(400, 500, light());
+  ViewContext c = s.context(400, 500);
   c.in_pane = true;
   set(c, "heads-zoom", "3");
   const View& view = *find_view("heads");
@@ -303,7 +292,7 @@ TEST(Heads, ArrowsMoveTheHeadAndBringItIntoSight) {
 
 TEST(Heads, LargerMapsSmallerMapsAndAllOfThem) {
   const View& view = *find_view("heads");
-  ViewContext c = scenario(12).context(400, 500, light());
+  ViewContext c = scenario(12).context(400, 500);
   ASSERT_GE(view.commands.size(), 2U);
   const auto& [size, all] = std::tie(view.commands[0], view.commands[1]);
   EXPECT_TRUE(all.act(c, 0).empty()) << "all are in sight";

@@ -1,21 +1,11 @@
 // The heatmap: numbers and colours read back from the picture, against the table and the reference.
 
-#include <algorithm>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/value_attention.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 #include "viz/charts/heatmap.h"
+#include "app/run/analyses/value_attention.h"
+#include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr double kWeightTolerance = 1e-5;  // of float32 against double
 
@@ -37,9 +27,9 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
       }
     }
   }
-  const auto bar = viz::testing::bar_beside(shown.scene(), grid.rect);
+  const auto bar = bar_beside(shown.scene(), grid.rect);
   ASSERT_TRUE(bar);
-  const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+  const DrawnScale scale(page, *bar);
   EXPECT_NEAR(scale.low(), 0, 0.01);
   EXPECT_NEAR(scale.high(), 1, 0.01);  // the first query has but one key
   EXPECT_EQ(page.numbers_left(), "");
@@ -56,7 +46,7 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
                         {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}},
                         without_key0 ? dark() : light());
       const int grid = shown.grid();
-      const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+      const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
       ASSERT_TRUE(bar);
       DrawnPage page = shown.page();
       const bool logarithmic = value_scale == std::string("log");
@@ -94,10 +84,10 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
     const Shown shown("heatmap", s, 900, 800, {{"cell-values", rollout ? "rollout" : "values"}});
     const Table table = shown.table();
     const int grid = shown.grid();
-    const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+    const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
     ASSERT_TRUE(bar);
     DrawnPage page = shown.page();
-    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    const DrawnScale scale(page, *bar);
     for (int query = 0; query < 12; ++query) {
       double sum = 0;
       for (int key = 0; key <= query; ++key) sum += static_cast<double>(answer->matrix().at(query, key));
@@ -118,7 +108,7 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
 
 TEST(Heatmap, HatchingStaysOutsideTheStairs) {
   const Scenario s(kRobot);
-  Picture picture = find_view("heatmap")->build(s.context(700, 600, light()));
+  Picture picture = find_view("heatmap")->build(s.context(700, 600));
   const viz::Bitmap pixels = viz::rasterize(picture.scene, *fonts(), 1);
   const viz::Region& grid = picture.regions[0];
   const auto images = items_of<viz::Image>(picture.scene);
@@ -127,8 +117,8 @@ TEST(Heatmap, HatchingStaysOutsideTheStairs) {
     if (i == s.selection.query) continue;  // framed
     const viz::Rect cell = grid.cell_rect(i, i);
     const viz::Color expected = images[0].bitmap->at(i, i);
-    EXPECT_LE(viz::testing::channel_difference(
-                  pixels.at(static_cast<int>(cell.right() - 4), static_cast<int>(cell.y + 4)), expected),
+    EXPECT_LE(channel_difference(pixels.at(static_cast<int>(cell.right() - 4), static_cast<int>(cell.y + 4)),
+                                 expected),
               3)
         << i;
   }
@@ -163,9 +153,8 @@ TEST(Heatmap, WithoutKeyZeroTheLegendSaysSo) {
 }
 
 TEST(Heatmap, FewTokensShowTheirValues) {
-  EXPECT_THAT(texts(find_view("heatmap")->build(scenario(2).context(700, 600, light())).scene),
-              Contains("1.00"));
-  EXPECT_THAT(texts(find_view("heatmap")->build(scenario(100).context(700, 600, light())).scene),
+  EXPECT_THAT(texts(find_view("heatmap")->build(scenario(2).context(700, 600)).scene), Contains("1.00"));
+  EXPECT_THAT(texts(find_view("heatmap")->build(scenario(100).context(700, 600)).scene),
               Not(Contains("1.00")));
 }
 
@@ -178,8 +167,7 @@ std::vector<viz::Rect> key_frames(const viz::Scene& scene) {
 }
 
 TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
-  Scenario s(kRobot, {1, 2, 5, 3});
-  const Shown shown("heatmap", s, 700, 600);
+  const Shown shown("heatmap", Scenario(kRobot, {1, 2, 5, 3}), 700, 600);
   EXPECT_EQ(in_words(shown.click(0, 7, 2)), "query 7, key 2");
   EXPECT_EQ(in_words(shown.click(0, 5, 2)), "query 5, key 2");
   EXPECT_EQ(in_words(shown.click(0, 5, 3)), "query 5, key -1") << "the chosen one";
@@ -200,8 +188,10 @@ TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
     EXPECT_NEAR(frames[0].center().y, cell.y, 0.01);
     EXPECT_GE(frames[0].w, 6) << "of a cell of any size";
   }
-  Scenario s(scenario(100).run->prompt, {2, 1, 50, 3});
-  EXPECT_TRUE(key_frames(Shown("heatmap", s, 700, 600, {{"zoom", "40:60,10:30"}}).scene()).empty())
+  EXPECT_TRUE(key_frames(Shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 3}), 700, 600,
+                               {{"zoom", "40:60,10:30"}})
+                             .scene())
+                  .empty())
       << "out of sight";
 }
 
@@ -222,9 +212,8 @@ TEST(Heatmap, KeysMoveQueryHeadAndKey) {
 
 // A zoomed map goes along, and no further than it takes.
 TEST(Heatmap, TheZoomFollowsTheKeys) {
-  Scenario s(scenario(100).run->prompt, {2, 1, 50, 20});
   const NamedOptions zoomed{{"zoom", "31:51,20:40"}};
-  const Shown shown("heatmap", s, 700, 600, zoomed);
+  const Shown shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 20}), 700, 600, zoomed);
   EXPECT_EQ(in_words(shown.press(Key::up)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::down)), "query by 1, zoom 32:52,20:40");
   EXPECT_EQ(in_words(shown.press(Key::home)), "query 0, zoom 0:20,20:40");

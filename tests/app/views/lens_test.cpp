@@ -1,23 +1,10 @@
 // The logit lens: the table against the definition in double precision, the picture against the table.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/logit_lens.h"
-#include "app/run/analyses/next_token.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 int places_of(const Scenario& s) {
   return 2 * s.config().n_layer + 1;
@@ -109,9 +96,7 @@ TEST(Lens, EachCellHasItsBestGuessAndColour) {
                         mid ? light() : dark(), 8);
       const Table table = shown.table();
       DrawnPage page = shown.page();
-      std::vector<viz::Image> bars;
-      for (const viz::Image& image : items_of<viz::Image>(shown.scene()))
-        if (image.dest.w < 100 && image.bitmap->height == 1) bars.push_back(image);
+      const std::vector<viz::Image> bars = lying_bars(shown.scene());
       ASSERT_EQ(bars.size(), 1U);
       const DrawnScale scale(page, bars[0],
                              coloring == 1 ? DrawnScale::Kind::logarithmic : DrawnScale::Kind::linear);
@@ -200,7 +185,7 @@ std::string painted(const Picture& picture) {
   const viz::Region& grid = picture.regions.at(0);
   std::string columns;
   for (int col = static_cast<int>(grid.first_col); col < grid.first_col + grid.cols; ++col)
-    columns += viz::testing::image_color_at(picture.scene, grid.cell_rect(2, col).center()) ? '#' : '.';
+    columns += image_color_at(picture.scene, grid.cell_rect(2, col).center()) ? '#' : '.';
   return columns;
 }
 
@@ -209,35 +194,26 @@ TEST(Lens, ShowsWhatIsComputedSoFar) {
   LogitLens part = *s.ask(LensOf{0});
   part.readings.resize(16 * static_cast<std::size_t>(part.places));
   OneAnswer some(LensOf{0}, part, false);
-  ViewContext c = s.context(900, 600, light());
-  c.answers = &some;
-  set(c, "first-column", "8");
-  const View& view = *find_view("lens");
-  const Picture picture = view.build(c);
-  const auto columns = static_cast<std::size_t>(picture.regions.at(0).cols);
-  EXPECT_THAT(texts(picture.scene),
+  const Shown shown("lens", s.context(900, 600, some), {{"first-column", "8"}});
+  const auto columns = static_cast<std::size_t>(shown.region(0).cols);
+  EXPECT_THAT(texts(shown.scene()),
               Contains(HasSubstr("computing… 8 of " + std::to_string(columns) + " positions")));
-  EXPECT_EQ(painted(picture), "########" + std::string(columns - 8, '.'));
-  EXPECT_THAT(view.facts(c, picture, {0, 2, 20}).tooltip(), Contains("computing…"));
-  EXPECT_EQ(view.table(c).rows.size(), part.readings.size());
+  EXPECT_EQ(painted(shown.picture()), "########" + std::string(columns - 8, '.'));
+  EXPECT_THAT(shown.tooltip(0, 2, 20), Contains("computing…"));
+  EXPECT_EQ(shown.table().rows.size(), part.readings.size());
 }
 
 TEST(Lens, ShowsBlocksWhereverTheyAre) {
   const Scenario& s = scenario(100);
-  ViewContext c = s.context(1300, 600, light());
-  set(c, "lens-guesses", "no");
   OneAnswer third(LensOf{2}, *s.ask(LensOf{2}));
-  c.answers = &third;
-  const View& view = *find_view("lens");
-  const Picture picture = view.build(c);
-  EXPECT_EQ(painted(picture), std::string(64, '.') + std::string(32, '#') + "....");
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 32 of 100 positions")));
-  EXPECT_THAT(view.facts(c, picture, {0, 2, 63}).tooltip(), Contains("computing…"));
-  EXPECT_THAT(view.facts(c, picture, {0, 2, 64}).tooltip(), ::testing::Not(Contains("computing…")));
+  const Shown shown("lens", s.context(1300, 600, third), {{"lens-guesses", "no"}});
+  EXPECT_EQ(painted(shown.picture()), std::string(64, '.') + std::string(32, '#') + "....");
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 32 of 100 positions")));
+  EXPECT_THAT(shown.tooltip(0, 2, 63), Contains("computing…"));
+  EXPECT_THAT(shown.tooltip(0, 2, 64), Not(Contains("computing…")));
   // The same colours as where all is known: their scale is that of no cell.
   const Shown all("lens", s, 1300, 600, {{"lens-guesses", "no"}});
-  EXPECT_EQ(viz::testing::image_color_at(picture.scene, picture.regions[0].cell_rect(2, 70).center()),
-            all.color_of(0, 2, 70));
+  EXPECT_EQ(shown.color_of(0, 2, 70), all.color_of(0, 2, 70));
 }
 
 /// Notes what is asked and knows nothing.
@@ -255,7 +231,7 @@ TEST(Lens, AsksForWhatShowsTheQueryFirst) {
   const View& view = *find_view("lens");
   const auto asked = [&](int query, const NamedOptions& options) {
     s.select({0, 0, query, -1});
-    ViewContext c = s.context(900, 600, light());
+    ViewContext c = s.context(900, 600);
     for (const auto& [name, value] : options) set(c, name, value);
     Asked answers;
     c.answers = &answers;
@@ -270,9 +246,8 @@ TEST(Lens, AsksForWhatShowsTheQueryFirst) {
 }
 
 TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
-  const Scenario& s = scenario(100);
   const NamedOptions from_30{{"lens-color", "kl"}, {"first-column", "30"}};
-  const Shown part("lens", s, 900, 600, from_30);
+  const Shown part("lens", scenario(100), 900, 600, from_30);
   const viz::Region& grid = part.region(0);
   const Table table = part.table();
   std::vector<double> shown;
@@ -283,18 +258,11 @@ TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
   }
   std::ranges::sort(shown);
   DrawnPage page = part.page();
-  std::vector<viz::Image> bars;
-  for (const viz::Image& image : items_of<viz::Image>(part.scene()))
-    if (image.dest.w < 100 && image.bitmap->height == 1) bars.push_back(image);
+  const std::vector<viz::Image> bars = lying_bars(part.scene());
   ASSERT_EQ(bars.size(), 1U);
-  const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
-  const double expected = shown[static_cast<int>(0.9 * static_cast<double>(shown.size()))];
+  const DrawnScale scale(page, bars[0]);
+  const double expected = shown[shown.size() * 9 / 10];
   EXPECT_NEAR(scale.high(), expected, 0.1 * expected);
-}
-
-TEST(Lens, SaysWhereThereIsNoRoom) {
-  const Scenario s(kRobot);
-  EXPECT_THAT(texts(Shown("lens", s, 300, 60).scene()), ElementsAre("too small for the lens"));
 }
 
 }  // namespace

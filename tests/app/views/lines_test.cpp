@@ -1,18 +1,10 @@
 // Lines between queries and keys: which there are, read against the reference, and what pins them.
 
-#include <algorithm>
-#include <cmath>
-#include <set>
-
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kQueries = 0, kKeys = 1;
@@ -77,8 +69,8 @@ TEST(Lines, TheUniformAverageIsOneOverTheKeysThatAreSeen) {
 }
 
 TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
-  const Scenario& s = scenario(bundled()->transformer->config().n_ctx);
-  const Shown shown("lines", s, 900, 700, {{"threshold", "0"}, {"uniform", "yes"}});
+  const Shown shown("lines", scenario(bundled()->transformer->config().n_ctx), 900, 700,
+                    {{"threshold", "0"}, {"uniform", "yes"}});
   std::vector<double> weights;
   for (const auto& row : shown.table().rows) weights.push_back(std::stod(row[5]));
   ASSERT_GT(weights.size(), 2000U);
@@ -90,9 +82,9 @@ TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
 /// So long a prompt, of a model with ten heads.
 const Scenario& many_heads(int length) {
   static const Scenario all = [length] {
-    const headscope::testing::TemporaryFolder folder;
-    headscope::testing::write_other_model(
-        folder, {.layers = 2, .heads = 5, .width = 20, .positions = length, .vocabulary = 4096});
+    const TemporaryFolder folder;
+    write_other_model(folder,
+                      {.layers = 2, .heads = 5, .width = 20, .positions = length, .vocabulary = 4096});
     std::vector<int> ids(length);
     for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int>(i * 37 % 4000);
     return Scenario(Prompt{"", ids, false}, {0, 0, -1}, load_model(folder.path(), {}));
@@ -112,16 +104,15 @@ TEST(Lines, TheTableIsBoundedAndSaysSo) {
 TEST(Lines, NoMoreHeadsAreDrawnThanMemoryHoldsAndItSaysSo) {
   const Shown shown("lines", many_heads(1024), 900, 700,
                     {{"line-heads", "0.0,0.1,0.2,0.3,0.4,1.0,1.1,1.2"}, {"threshold", "0.5"}});
-  EXPECT_THAT(texts(shown.scene()), ::testing::Contains(HasSubstr("the first 6 of 8 heads; ")));
-  EXPECT_THAT(texts(shown.scene()), ::testing::Contains("Attention of 6 heads"));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("the first 6 of 8 heads; ")));
+  EXPECT_THAT(texts(shown.scene()), Contains("Attention of 6 heads"));
   EXPECT_EQ(in_words(find_view("lines")->commands[0].act(shown.context(), 0)),
             "line-heads 0.1,0.2,0.3,0.4,1.0,1.1,1.2");
 }
 
 TEST(Lines, HeadsThatTheModelHasNotAreNamed) {
-  const Scenario s(kRobot);
-  const Shown shown("lines", s, 900, 700, {{"line-heads", "0.1,99.0"}});
-  EXPECT_THAT(texts(shown.scene()), ::testing::Contains(HasSubstr("no head L99 H0; ")));
+  const Shown shown("lines", Scenario(kRobot), 900, 700, {{"line-heads", "0.1,99.0"}});
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("no head L99 H0; ")));
   EXPECT_THAT(find_view("lines")->refuse(shown.context()),
               HasSubstr("there is no head L99 H0: layers go from 0"));
 }
@@ -164,7 +155,7 @@ TEST(Lines, UnderTheMouseATokenHasItsOwnLinesWithTheirWeights) {
 TEST(Lines, CommandsGatherHeads) {
   const Scenario s(kRobot);
   const View& view = *find_view("lines");
-  ViewContext c = s.context(900, 700, light());
+  ViewContext c = s.context(900, 700);
   EXPECT_EQ(in_words(view.commands[0].act(c, 0)), "line-heads 2.1");
   set(c, "line-heads", "0.0,2.1");
   EXPECT_EQ(in_words(view.commands[0].act(c, 0)), "line-heads 0.0");

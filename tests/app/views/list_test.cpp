@@ -1,17 +1,10 @@
 // Lists: a picture and a file from one declaration, and which keys move the rows.
 #include "app/views/parts/list.h"
 
-#include <gmock/gmock.h>
-
-#include <cmath>
-
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
-using ::testing::ElementsAre;
 
 const Option<int> kFirst = first_row_option("first-test-row", "First row", "first row that is shown");
 const ListRows kLines{.role = 3, .first = kFirst, .names = "rows"};
@@ -31,14 +24,14 @@ Picture two_rows() {
 }
 
 std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
-  ViewContext c = scenario(12).context(400, 300, light());
+  ViewContext c = scenario(12).context(400, 300);
   c.options.set(kFirst, 1);
   return in_words(
       list_gesture(rows, nullptr, own, c, two_rows(), nullptr, {Gesture::Kind::key, {}, {}, {}, key}));
 }
 
 TEST(List, APictureAndAFileHaveItsColumns) {
-  const ViewContext c = scenario(2).context(800, 300, light());
+  const ViewContext c = scenario(2).context(800, 300);
   const std::vector<std::string> names{"a", "b", "c"};
   const std::vector<double> thirds{1.0 / 3, std::nan(""), 2};
   const std::vector<std::vector<float>> vectors{{1, 2}, {3, 4}};
@@ -69,7 +62,7 @@ TEST(List, APictureAndAFileHaveItsColumns) {
 }
 
 TEST(List, ARowThatHasNoRoomIsInTheNote) {
-  const ViewContext c = scenario(2).context(800, 300, light());
+  const ViewContext c = scenario(2).context(800, 300);
   List list(c, kLines, 40);
   list.number("", 2, [](int row) { return row; });
   list.text("name", 1, [](int row) { return "row " + std::to_string(row); });
@@ -96,7 +89,7 @@ TEST(List, KeysMoveTheRowsOrGoAlongThePrompt) {
 }
 
 TEST(List, WithoutARunNothingIsCounted) {
-  ViewContext c = scenario(2).context(400, 300, light());
+  ViewContext c = scenario(2).context(400, 300);
   c.run = nullptr;
   EXPECT_EQ(rows_in(kLines, c, two_rows()).all, 0);
   EXPECT_TRUE(list_scrolls(kLines, c, two_rows()).empty());

@@ -1,22 +1,11 @@
 // The heads' way back into the residual stream: the pass's own numbers, and parts that add up.
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kPosition = 5;
 constexpr double kTolerance = 2e-4;

@@ -1,21 +1,13 @@
 // Neurons of an MLP: what is drawn against the double-precision reference, and the tokens they push against
 // the parameters of the file.
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kPosition = 5, kLayer = 3;
 constexpr int kStripRole = 0, kNeuronRole = 1, kCurveRole = 2;  // of the view's regions
@@ -75,9 +67,9 @@ TEST(NeuronTokens, AreTheLargestAndSmallestProductsOfTheReference) {
 }
 
 TEST(NeuronTokens, GoThroughTheUnembeddingOfItsOwnWhereThereIsOne) {
-  const headscope::testing::TemporaryFolder folder;
-  const headscope::testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
-  headscope::testing::write_other_model(folder, shape);
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+  write_other_model(folder, shape);
   const auto model = load_model(folder.path(), {});
   const Scenario s(Prompt{"The old king", {}, false}, {0, 0, -1}, model);
   const auto& config = s.config();
@@ -127,7 +119,7 @@ TEST(Mlp, RowsShowTheNumbersOfTheReferenceAndWhatNeuronsPush) {
     const double activation = of_reference(s, true)[neuron];
     for (const auto& [text, value] :
          {std::pair{drawn[1].text, of_reference(s, false)[neuron]}, {drawn[2].text, activation}}) {
-      const auto number = viz::testing::read_number(text);
+      const auto number = read_number(text);
       ASSERT_TRUE(number) << text;
       EXPECT_NEAR(number->value, value, 1.001 * number->rounding + 1e-4);
     }
@@ -138,7 +130,7 @@ TEST(Mlp, RowsShowTheNumbersOfTheReferenceAndWhatNeuronsPush) {
     std::vector<double> written;
     for (std::size_t i = 4; i < drawn.size(); ++i) {
       const std::string& text = drawn[i].text;
-      const auto number = viz::testing::read_number(text.starts_with("+") ? text.substr(1) : text);
+      const auto number = read_number(text.starts_with("+") ? text.substr(1) : text);
       if (number && (text.starts_with("+") || text.starts_with("−"))) written.push_back(number->value);
     }
     ASSERT_EQ(written.size(), 6U);
@@ -174,8 +166,7 @@ TEST(Mlp, ANeuronBelowZeroPushesTheOtherWay) {
 }
 
 TEST(Mlp, DotsLieOnTheCurveOfGelu) {
-  const Scenario s = robot();
-  const Shown shown("mlp", s, 1600, 1000);
+  const Shown shown("mlp", robot(), 1600, 1000);
   const auto curves = items_of<viz::Polyline>(shown.scene());
   ASSERT_EQ(curves.size(), 1U);
   int dots = 0;
@@ -233,13 +224,11 @@ class NoTokens final : public Answers {
 TEST(Mlp, AsksForTheTokensOfTheNeuronsThatShowAlone) {
   const Scenario s = robot();
   NoTokens answers(s);
-  ViewContext c = s.context(900, 700, light());
-  c.answers = &answers;
-  const Picture picture = find_view("mlp")->build(c);
-  const auto rows = static_cast<int>(ids_of_role(picture, kNeuronRole).size());
+  const Shown shown("mlp", s.context(900, 700, answers));
+  const auto rows = static_cast<int>(ids_of_role(shown.picture(), kNeuronRole).size());
   EXPECT_GT(rows, 5);
   EXPECT_LE(answers.asked, 2 * rows) << "and whether it failed";
-  EXPECT_THAT(texts(picture.scene), Contains("computing…"));
+  EXPECT_THAT(texts(shown.scene()), Contains("computing…"));
 }
 
 TEST(Mlp, ScrollsThroughTheNeurons) {

@@ -1,29 +1,19 @@
 // The next token: probabilities and logits read back, against the table and the reference.
 
-#include <algorithm>
 #include <iomanip>
-#include <numeric>
-#include <optional>
-#include <sstream>
 
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
-
 TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
   Scenario s(kRobot, {0, 0, 5});
-  ViewContext c = s.context(420, 700, light());
-  set(c, "count", "5");
-  const View& view = *find_view("next");
-  const Picture picture = view.build(c);
+  const Shown shown("next", s, 420, 700, {{"count", "5"}});
+  const Picture& picture = shown.picture();
   const model::PositionStatistics expected = s.ask(StatisticsOfTokens{})->positions[5];
   ASSERT_GE(picture.regions.size(), 5U);
-  const Table table = view.table(c);
+  const Table table = shown.table();
   for (std::size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(picture.regions[i].id, expected.top[i].id);
     EXPECT_NEAR(std::stod(table.rows[i][5]), expected.top[i].probability, 1e-6);
@@ -37,7 +27,7 @@ TEST(Next, OnTheSideOfChangesTheRestSaysWhatChangedToo) {
   Scenario s(Prompt{"The old king had a daughter", {}, false});
   s.compare(Prompt{"The young king had a dog", {}, false});
   const View& view = *find_view("next");
-  const ViewContext c = on_side(Side::difference, view, s.context(420, 700, light()));
+  const ViewContext c = on_side(Side::difference, view, s.context(420, 700));
   const Picture picture = view.build(c);
   const auto probabilities = [&](Side side) {
     const auto next = c.ask_on(side, NextAfter{s.length() - 1});
@@ -59,12 +49,8 @@ TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
   Scenario s("The king zebra");
   for (int query = 0; query + 1 < s.run->run->length(); ++query) {
     s.select({0, 0, query});
-    ViewContext c = s.context(420, 600, light());
-    set(c, "count", "2");
-    const Picture picture = find_view("next")->build(c);
-    const int actual = s.run->tokens.tokens[query + 1].id;
-    EXPECT_TRUE(std::any_of(picture.regions.begin(), picture.regions.end(),
-                            [&](const viz::Region& r) { return r.id == actual; }));
+    const Shown shown("next", s, 420, 600, {{"count", "2"}});
+    EXPECT_GE(shown.bar(s.run->tokens.tokens[query + 1].id), 0);
   }
 }
 
@@ -146,7 +132,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   ASSERT_TRUE(place) << others;
   const auto rest = page.take(viz::Rect{0, place->y - 3, shown.scene().width, place->h + 6});
   ASSERT_EQ(rest.size(), 2U);
-  const auto number = viz::testing::read_number(rest[1].text);
+  const auto number = read_number(rest[1].text);
   ASSERT_TRUE(number);
   EXPECT_NEAR(number->value, 1 - told, number->rounding + kProbabilityTolerance);
   EXPECT_NE(page.take("After “" + s.run->tokens.labels[at] + "”"), "");
@@ -175,11 +161,11 @@ TEST(Next, NumbersAreThoseOfTheTemperature) {
 }
 
 TEST(Next, TemperatureSharpens) {
-  ViewContext c = scenario(12).context(420, 600, light());
-  const View& view = *find_view("next");
-  const double warm = std::stod(view.table(c).rows[0][5]);
-  set(c, "temperature", "0.5");
-  EXPECT_GT(std::stod(view.table(c).rows[0][5]), warm);
+  const auto first = [](const char* temperature) {
+    return std::stod(
+        Shown("next", scenario(12), 420, 600, {{"temperature", temperature}}).table().rows[0][5]);
+  };
+  EXPECT_GT(first("0.5"), first("1"));
 }
 
 TEST(Next, ABarContinuesFromThePositionThatIsShown) {
@@ -216,15 +202,14 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
   Scenario two(Prompt{"The old king had a daughter", {}, false});
   two.compare(Prompt{"The very old king had daughter", {}, false}, Alignment::position);
   const View& view = *find_view("next");
-  const ViewContext second = on_side(Side::baseline, view, two.context(420, 500, light()));
+  const ViewContext second = on_side(Side::baseline, view, two.context(420, 500));
   const Picture picture = view.build(second);
   EXPECT_EQ(view.facts(second, picture, {0, 0, 0}).tooltip().back(),
             "of the second prompt: a click continues that one");
 }
 
 TEST(Next, KeysMoveTheQuery) {
-  Scenario s(kRobot, {1, 1, 4});
-  const Shown shown("next", s, 420, 500);
+  const Shown shown("next", Scenario(kRobot, {1, 1, 4}), 420, 500);
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::end)), "query -1");
 }

@@ -1,9 +1,5 @@
 #include "app/views/option.h"
 
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-
 #include "tests/support/matchers.h"
 
 namespace headscope::app {

@@ -1,25 +1,14 @@
 // Every tensor with its count, and the values of one: read back from the picture, against the file.
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/tensor_picture.h"
 #include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kRowRole = 0, kMapRole = 1, kBinsRole = 2, kSizeRole = 3;  // of the view's regions
 constexpr int kLayer = 2;
@@ -52,17 +41,16 @@ TEST(Parameters, TheTableAddsUpToAll) {
 }
 
 TEST(Parameters, LinesOfThePictureAddUpToAllWithTheChosenBlockOpen) {
-  Scenario s(scenario(12).run->prompt, {kLayer, 0, -1});
-  const Shown shown("parameters", s, 1200, 1000);
+  const Shown shown("parameters", Scenario(scenario(12).run->prompt, {kLayer, 0, -1}), 1200, 1000);
   DrawnPage page = shown.page();
   double lines = 0, of_block = 0, block = 0, share = 0;
   for (const int id : ids_of_role(shown.picture(), kRowRole)) {
     const auto drawn = page.take(shown.region(shown.find(kRowRole, id)).rect);
     ASSERT_EQ(drawn.size(), 4U) << "tensor, shape, values, share";
-    const double count = viz::testing::read_number(drawn[2].text)->value;
+    const double count = read_number(drawn[2].text)->value;
     const bool inside = drawn[0].text.starts_with("  ");
     if (inside) of_block += count;
-    if (!inside) lines += count, share += viz::testing::read_number(drawn[3].text)->value;
+    if (!inside) lines += count, share += read_number(drawn[3].text)->value;
     if (drawn[0].text == "h." + std::to_string(kLayer)) block = count;
   }
   EXPECT_EQ(lines, static_cast<double>(bundled()->transformer->parameter_count()));
@@ -89,8 +77,7 @@ TEST(Parameters, TheLadderHasTheFourSizesAndTheLoadedModel) {
 }
 
 TEST(Parameters, CaptionsNameNoHead) {
-  Scenario s(scenario(12).run->prompt, {kLayer, 1, -1});
-  const Shown shown("parameters", s, 900, 700);
+  const Shown shown("parameters", Scenario(scenario(12).run->prompt, {kLayer, 1, -1}), 900, 700);
   EXPECT_EQ(caption(*find_view("parameters"), shown.context()), bundled()->name);
 }
 
@@ -149,16 +136,16 @@ TEST(Parameters, TheMapSaysHowManyValuesACellStandsFor) {
 
 TEST(Parameters, AConstantTensorStandsInTheMiddleOfItsHistogram) {
   for (const float constant : {0.F, -3.F}) {
-    const headscope::testing::TemporaryFolder folder;
-    const headscope::testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
-    headscope::testing::write_other_model(folder, shape);
-    auto tensors = headscope::testing::gpt2_tensors(shape);
+    const TemporaryFolder folder;
+    const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+    write_other_model(folder, shape);
+    auto tensors = gpt2_tensors(shape);
     for (auto& tensor : tensors) {
       if (tensor.name != "wpe.weight") continue;
       const std::vector<float> values(tensor.bytes.size() / sizeof(float), constant);
       std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
     }
-    headscope::testing::write_gpt2(folder, headscope::testing::gpt2_config(shape), tensors);
+    write_gpt2(folder, gpt2_config(shape), tensors);
     const Scenario s(Prompt{"a", {}, false}, {0, 0, -1}, load_model(folder.path(), {}));
     const auto p = s.ask(PictureOfTensor{1});
     EXPECT_LT(p->bins_low, static_cast<double>(constant));
@@ -216,8 +203,7 @@ TEST(Parameters, LinesOpenBlocksAndShowTensors) {
 
 TEST(Parameters, TheTableDoesNotWaitForTheValues) {
   NoAnswers none;
-  ViewContext c = scenario(12).context(1200, 1000, light());
-  c.answers = &none;
+  ViewContext c = scenario(12).context(1200, 1000, none);
   const Picture picture = find_view("parameters")->build(c);
   EXPECT_GT(ids_of_role(picture, kRowRole).size(), 15U);
   EXPECT_TRUE(ids_of_role(picture, kMapRole).empty());

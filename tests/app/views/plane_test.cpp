@@ -1,22 +1,10 @@
 // The plane of queries and keys: marks where the answer has them, and what the mouse says of them.
 
-#include <array>
-#include <cmath>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/query_key_space.h"
-#include "app/run/edits/edit_text.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 /// Where a picture has a mark, by its place on the axes' numbers: units are the same along both.
 class Places {
@@ -84,10 +72,10 @@ TEST(PlaneView, ColoursByWeightPositionAndToken) {
   const auto plane = s.ask(PlaneOf{2, 1});
   const auto fill_at = [&](const Shown& shown, bool key, int position) {
     const viz::Point at = Places(shown, *plane).of(plane->at(key, position));
-    const viz::Bitmap pixels = viz::rasterize(shown.scene(), *viz::testing::fonts(), 1);
+    const viz::Bitmap pixels = viz::rasterize(shown.scene(), *fonts(), 1);
     return pixels.at(static_cast<int>(at.x), static_cast<int>(at.y));
   };
-  const auto near = [](viz::Color a, viz::Color b) { return viz::testing::channel_difference(a, b) <= 12; };
+  const auto near = [](viz::Color a, viz::Color b) { return channel_difference(a, b) <= 12; };
   const Shown weight("plane", s, 900, 700, {{"plane-color", "weight"}});
   float most = 0;
   for (int key = 0; key <= 4; ++key) most = std::max(most, s.weight(4, key));

@@ -1,19 +1,10 @@
 // The cosines of positions, read back from the picture.
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 TEST(PositionCosinesView, ColoursAreThoseOfTheCosines) {
   const Shown shown("cosines", scenario(12), 1600, 1000);
@@ -58,16 +49,6 @@ TEST(PositionCosinesView, TheFormulaHasTheModelsWidth) {
               Contains(HasSubstr("10000^(2i/256)")));
   EXPECT_THAT(texts(Shown("positions", scenario(12), 1600, 1000).scene()),
               Contains("PE(p, 2i) = sin(p / 10000^(2i/256)), PE(p, 2i+1) = cos(p / 10000^(2i/256))"));
-}
-
-TEST(Cosines, SaysAWordWhereThereIsNoRoomForIt) {
-  for (const auto& [w, h] : {std::pair{300.F, 200.F}, {160.F, 700.F}, {900.F, 110.F}}) {
-    const Shown shown("cosines", scenario(12), w, h);
-    const auto written = viz::testing::texts(shown.scene());
-    EXPECT_TRUE(!shown.picture().regions.empty() ||
-                std::ranges::any_of(written, [](const auto& t) { return t.starts_with("too small"); }))
-        << w << " x " << h << ": " << ::testing::PrintToString(written);
-  }
 }
 
 }  // namespace

@@ -1,16 +1,10 @@
 // One map from position to position: its errors, read back from the picture.
 
 #include "app/run/analyses/position_geometry.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 TEST(Shift, TooltipAndTableTellTheErrors) {
   const Shown shown("shift", scenario(12), 900, 700);
@@ -49,8 +43,7 @@ TEST(Shift, ShowsPartsWhileItIsComputed) {
   PositionShift part = *scenario(12).ask(ShiftOfPositions{});
   for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);
   OneAnswer answers(ShiftOfPositions{}, part, false);
-  ViewContext c = scenario(12).context(900, 700, light());
-  c.answers = &answers;
+  ViewContext c = scenario(12).context(900, 700, answers);
   const Picture picture = find_view("shift")->build(c);
   EXPECT_THAT(texts(picture.scene), Contains("computing… k up to 8"));
   const viz::Hit beyond{0, 0, 30};

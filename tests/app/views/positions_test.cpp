@@ -1,20 +1,13 @@
 // Positional encodings: curves, colours and limits read back from the picture, against the weights.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstring>
 
 #include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 TEST(Positions, SinusoidsAreThoseOfThePaper) {
   constexpr int kPositions = 1024, kDimensions = 96;
@@ -32,7 +25,7 @@ TEST(Positions, SinusoidsAreThoseOfThePaper) {
 
 TEST(Positions, NeverCallsTheSinusoidsGpt2s) {
   for (const float width : {240.F, 400.F, 900.F, 2000.F}) {
-    const auto all = texts(find_view("positions")->build(scenario(12).context(width, 700, light())).scene);
+    const auto all = texts(find_view("positions")->build(scenario(12).context(width, 700)).scene);
     std::string joined;
     for (const std::string& text : all) joined += text + " ";
     EXPECT_THAT(joined, HasSubstr("Vaswani et al. 2017"));
@@ -52,8 +45,7 @@ std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& 
   const viz::Rect& r = plot.rect;
   std::vector<std::pair<double, double>> marks;  // height, value
   for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
-    if (const auto number = viz::testing::read_number(box.text))
-      marks.emplace_back(box.bounds.center().y, number->value);
+    if (const auto number = read_number(box.text)) marks.emplace_back(box.bounds.center().y, number->value);
   }
   for (const auto& box : page.take(viz::Rect{r.right(), r.y - 4, 40, r.h + 8})) names.push_back(box.text);
   if (marks.size() < 2) return {};
@@ -81,13 +73,13 @@ void expect_axes(const viz::Region& grid, DrawnPage& page) {
   const viz::Rect& r = grid.rect;
   int rows = 0, cols = 0;
   for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
-    const auto number = viz::testing::read_number(box.text);
+    const auto number = read_number(box.text);
     if (!number) continue;
     ++rows;
     EXPECT_NEAR(box.bounds.center().y, grid.cell_rect(static_cast<int>(number->value), 0).center().y, 1.5);
   }
   for (const auto& box : page.take(viz::Rect{r.x - 10, r.bottom(), r.w + 20, 40})) {
-    const auto number = viz::testing::read_number(box.text);
+    const auto number = read_number(box.text);
     if (!number) continue;
     ++cols;
     EXPECT_NEAR(box.bounds.center().x, grid.cell_rect(0, static_cast<int>(number->value)).center().x, 1.5);
@@ -114,7 +106,7 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
     std::vector<std::string> names;
     const auto curves = read_curves(shown.scene(), shown.region(shown.curves(encoding)), page, names);
     ASSERT_EQ(curves.size(), kDimensions.size());
-    EXPECT_THAT(names, ::testing::UnorderedElementsAre("3", "8", "151"));
+    EXPECT_THAT(names, UnorderedElementsAre("3", "8", "151"));
     for (std::size_t i = 0; i < kDimensions.size(); ++i) {
       ASSERT_EQ(curves[i].values.size(), table.rows.size());
       for (std::size_t position = 0; position < table.rows.size(); ++position) {
@@ -128,9 +120,9 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
     }
     const int grid = shown.encoding(encoding);
     expect_axes(shown.region(grid), page);
-    const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+    const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
     ASSERT_TRUE(bar);
-    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    const DrawnScale scale(page, *bar);
     EXPECT_NEAR(scale.low(), -scale.high(), 0.02 * scale.high());
     if (encoding == 1) {
       EXPECT_NEAR(scale.high(), 1, 0.02);
@@ -157,12 +149,12 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
 
 /// A small model of random positions below 1, but for a few.
 Scenario with_outliers(float outlier_above, float outlier_below) {
-  const headscope::testing::TemporaryFolder folder;
-  headscope::testing::Gpt2Shape shape;
+  const TemporaryFolder folder;
+  Gpt2Shape shape;
   shape.width = 16;
   shape.positions = 256;
   shape.vocabulary = bundled()->transformer->config().vocab_size;
-  auto tensors = headscope::testing::gpt2_tensors(shape);
+  auto tensors = gpt2_tensors(shape);
   for (auto& tensor : tensors) {
     if (tensor.name != "wpe.weight") continue;
     const auto put = [&](std::size_t index, float value) {
@@ -171,7 +163,7 @@ Scenario with_outliers(float outlier_above, float outlier_below) {
     if (outlier_above != 0) put(100, outlier_above), put(700, outlier_above);
     if (outlier_below != 0) put(200, outlier_below), put(900, outlier_below);
   }
-  headscope::testing::write_gpt2(folder, headscope::testing::gpt2_config(shape), tensors);
+  write_gpt2(folder, gpt2_config(shape), tensors);
   auto model = std::make_shared<LoadedModel>(*bundled());
   model->transformer = model::Transformer::load(folder.path());
   model->readable_dimensions = {2, 5};
@@ -183,10 +175,10 @@ TEST(Positions, TheLegendSaysWhereValuesLieBeyondItAndOnlyThere) {
     SCOPED_TRACE(std::to_string(above) + " and " + std::to_string(below));
     const Scenario s = with_outliers(above, below);
     const Shown shown("positions", s, 1500, 900);
-    const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(shown.encoding(0)).rect);
+    const auto bar = bar_beside(shown.scene(), shown.region(shown.encoding(0)).rect);
     ASSERT_TRUE(bar);
     DrawnPage page = shown.page();
-    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    const DrawnScale scale(page, *bar);
     ASSERT_GE(scale.marks().size(), 2U);
     EXPECT_LT(scale.high(), 2);  // the few do not take the colours of the rest
     EXPECT_EQ(scale.marks().front().text.starts_with("≤ "), below != 0) << scale.marks().front().text;
@@ -209,8 +201,8 @@ TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
 }
 
 TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
-  const Scenario& s = scenario(12);
-  const Shown shown("positions", s, 900, 700, {{"dimensions", "4,5"}, {"encoding-zoom", "0:16,0:40"}});
+  const Shown shown("positions", scenario(12), 900, 700,
+                    {{"dimensions", "4,5"}, {"encoding-zoom", "0:16,0:40"}});
   const Table table = shown.table();
   const auto drawn = [](std::string cell) {
     if (cell[0] == '-') cell.replace(0, 1, "−");

@@ -1,21 +1,10 @@
 // What the model guessed at every position: numbers read back from the picture, against the table and the
 // reference.
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr double kTolerance = 5e-5;  // of float32 against double, in bits
 
@@ -90,7 +79,7 @@ TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
     DrawnPage page = shown.page();
     const auto bars = items_of<viz::Image>(shown.scene());
     ASSERT_EQ(bars.size(), 1U);
-    const DrawnScale scale(page, bars[0], DrawnScale::Kind::linear);
+    const DrawnScale scale(page, bars[0]);
     EXPECT_EQ(scale.low(), 0);
     const auto fill_of = [&](int position) {
       const viz::Rect chip = shown.region(shown.find(kShadedRole, position)).rect;
@@ -106,7 +95,7 @@ TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
 
 TEST(Predictions, TheGuessThatFollowsIsFramed) {
   const Scenario& s = scenario(100);
-  ViewContext c = s.context(1700, 4000, light());
+  ViewContext c = s.context(1700, 4000);
   const Picture picture = find_view("predictions")->build(c);
   int among_first = 0, framed = 0;
   for (int i = 0; i + 1 < s.length(); ++i) among_first += expected(s, i).rank <= 5;
@@ -193,8 +182,7 @@ TEST(Predictions, APartOfTheAnswerShowsWhatIsThere) {
   Statistics part = *s.ask(StatisticsOfTokens{});
   part.positions.resize(30);
   OneAnswer answers(StatisticsOfTokens{}, part, false);
-  ViewContext c = s.context(900, 4000, light());
-  c.answers = &answers;
+  ViewContext c = s.context(900, 4000, answers);
   const Picture picture = find_view("predictions")->build(c);
   EXPECT_EQ(ids_of_role(picture, kPredictionRole).size(), 30U);
   EXPECT_EQ(ids_of_role(picture, kShadedRole).size(), 100U);
@@ -216,10 +204,10 @@ TEST(Predictions, SmallPanesKeepTheTokensAndTheirLoss) {
 }
 
 TEST(Predictions, TheLastPositionsRowIsInSightWhereNoneWasChosen) {
-  ViewContext c = scenario(100).context(900, 500, light());
+  ViewContext c = scenario(100).context(900, 500);
   c.chosen_query = -1;
   const Picture picture = find_view("predictions")->build(c);
-  EXPECT_THAT(ids_of_role(picture, 0), ::testing::Contains(99));
+  EXPECT_THAT(ids_of_role(picture, 0), Contains(99));
 }
 
 }  // namespace

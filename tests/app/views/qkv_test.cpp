@@ -1,21 +1,10 @@
 // The way into the heads: every strip is the model's, against the reference's own product.
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr double kTolerance = 2e-4;
 enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
@@ -90,9 +79,9 @@ TEST(Qkv, ShapesStandBesideAndPiecesChooseTheirHead) {
   EXPECT_EQ(in_words(shown.click(strip(shown, kOutput), 0, 2 * d + d_head)), "head 2 1");
   EXPECT_EQ(in_words(shown.click(strip(shown, kResidual), 0, 3)), "");
   const auto input = s.ask(AttentionInputOf{2, s.length() - 1});
-  EXPECT_THAT(shown.tooltip(strip(shown, kValue), 0, d_head + 2),
-              ::testing::ElementsAre(
-                  "value v[" + std::to_string(d_head + 2) + "] = " + exact(input->output[2 * d + d_head + 2]),
+  EXPECT_THAT(
+      shown.tooltip(strip(shown, kValue), 0, d_head + 2),
+      ElementsAre("value v[" + std::to_string(d_head + 2) + "] = " + exact(input->output[2 * d + d_head + 2]),
                   "L2 H1, component 2"));
 }
 

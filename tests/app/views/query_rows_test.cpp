@@ -1,23 +1,12 @@
 // What changed of one query's attention: softmax and the arithmetic of a cell on the side of changes.
 #include "app/views/attention/query_rows.h"
 
-#include <cmath>
-#include <map>
 #include <regex>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/edits/edit_text.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr double kTolerance = 5e-5;
 constexpr int kLayer = 2, kHead = 1;
@@ -27,20 +16,13 @@ Scenario edited(const char* edits, Selection selection = {kLayer, kHead, 8, -1})
   return testing::edited(edits, selection);
 }
 
-ViewContext on(Side side, const char* view, const Scenario& scenario, float width = 1000, float height = 800,
-               const viz::Theme& theme = light()) {
-  return on_side(side, *find_view(view), scenario.context(width, height, theme));
-}
-Table table_of(Side side, const char* view, const Scenario& scenario) {
-  return find_view(view)->table(on(side, view, scenario));
-}
 viz::Picture picture_of(const char* view, const Scenario& scenario) {
-  return find_view(view)->build(on(Side::difference, view, scenario));
+  return find_view(view)->build(on(Side::difference, view, scenario, 1000, 800));
 }
 
 /// The reference where every query of layer 1 sees every key.
-const headscope::testing::ReferenceGpt2::Head& unmasked_reference(const Scenario& s) {
-  headscope::testing::ReferenceGpt2::Edits changes;
+const ReferenceGpt2::Head& unmasked_reference(const Scenario& s) {
+  ReferenceGpt2::Edits changes;
   changes.sees = [](int layer, int, std::size_t query, std::size_t key) {
     return layer == 1 || key <= query;
   };
@@ -105,12 +87,12 @@ TEST(ChangeOfSoftmax, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
 
 TEST(ChangeOfSoftmax, SaysWhatChangedAndHowFar) {
   const Scenario s = edited("L1.mask=none"), clean(kRobot);
-  const ViewContext c = on(Side::difference, "softmax", s);
+  const ViewContext c = on(Side::difference, "softmax", s, 1000, 800);
   const viz::Picture picture = find_view("softmax")->build(c);
   const auto words = texts(picture.scene);
   EXPECT_THAT(words, Contains(HasSubstr("Softmax of L2 H1, query 8 “·it”: what changed")));
   EXPECT_THAT(words, Contains(StartsWith("changed − original; entropy ")));
-  EXPECT_THAT(words, ::testing::IsSupersetOf({"Δ score", "Δ scaled", "Δ weight", "Δ unscaled"}));
+  EXPECT_THAT(words, IsSupersetOf({"Δ score", "Δ scaled", "Δ weight", "Δ unscaled"}));
   const auto entropy = [](const Scenario& of) {
     double bits = 0;
     for (int key = 0; key < 9; ++key) {
@@ -148,7 +130,7 @@ TEST(ChangeOfSoftmax, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
 
 TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
   const Scenario s = edited("L1.mask=none");
-  ViewContext c = on(Side::difference, "softmax", s);
+  ViewContext c = on(Side::difference, "softmax", s, 1000, 800);
   set(c, "strongest-first", "yes");
   const viz::Picture picture = find_view("softmax")->build(c);
   const auto weights = cells_of(find_view("softmax")->table(c), "change of weight");
@@ -163,7 +145,8 @@ TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
 TEST(ChangeOfSoftmax, AnExampleIsTheSameOnAllSides) {
   const Scenario s = of_two({kLayer, kHead, 4, -1});  // for which nothing stands
   for (const char* example : {"one", "robot"}) {
-    ViewContext run = on(Side::run, "softmax", s), change = on(Side::difference, "softmax", s);
+    ViewContext run = on(Side::run, "softmax", s, 1000, 800),
+                change = on(Side::difference, "softmax", s, 1000, 800);
     set(run, "scores-from", example);
     set(change, "scores-from", example);
     const View& view = *find_view("softmax");
@@ -236,13 +219,13 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
   for (std::size_t i = 0; i < k.size(); ++i)
     EXPECT_EQ(std::stof(change.at("difference of k" + std::to_string(i))), k[i] - k0[i]);
   // In the row of keys nothing is shown of the one that has none.
-  const ViewContext c = on(Side::difference, "cell", s);
+  const ViewContext c = on(Side::difference, "cell", s, 1000, 800);
   const viz::Picture picture = find_view("cell")->build(c);
   for (int region = 0; region < std::ssize(picture.regions); ++region) {
     const viz::Region& row = picture.regions[region];
     if (row.role != kKey) continue;
-    EXPECT_FALSE(viz::testing::image_color_at(picture.scene, row.cell_rect(0, 4).center()));
-    EXPECT_TRUE(viz::testing::image_color_at(picture.scene, row.cell_rect(0, 2).center()));
+    EXPECT_FALSE(image_color_at(picture.scene, row.cell_rect(0, 4).center()));
+    EXPECT_TRUE(image_color_at(picture.scene, row.cell_rect(0, 2).center()));
     EXPECT_THAT(find_view("cell")->facts(c, picture, {region, 0, 4}).tooltip(),
                 Contains("nothing in the second prompt stands for it"));
     EXPECT_THAT(find_view("cell")->facts(c, picture, {region, 0, 2}).tooltip(),
@@ -287,7 +270,7 @@ TEST(ChangeOfCell, WhatIsWrittenAddsUp) {
   for (int key = 0; key < 9; ++key) {
     const Scenario s = edited("L1.mask=none", {kLayer, kHead, 8, key});
     const viz::Picture picture = picture_of("cell", s);
-    viz::testing::DrawnPage page(picture.scene, *viz::testing::fonts());
+    viz::testing::DrawnPage page(picture.scene, *fonts());
     for (const viz::Region& region : picture.regions) {
       if (region.role != kStep) continue;
       std::vector<std::string> line;
@@ -307,7 +290,7 @@ TEST(ChangeOfCell, WhatIsWrittenAddsUp) {
 
 TEST(ChangeOfCell, UnderTheMouseAreBothSides) {
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 8, 3}), clean(kRobot);
-  const ViewContext c = on(Side::difference, "cell", s);
+  const ViewContext c = on(Side::difference, "cell", s, 1000, 800);
   const viz::Picture picture = find_view("cell")->build(c);
   std::vector<std::string> lines;
   for (int region = 0; region < std::ssize(picture.regions); ++region) {
@@ -315,8 +298,8 @@ TEST(ChangeOfCell, UnderTheMouseAreBothSides) {
     lines.insert(lines.end(), more.begin(), more.end());
   }
   const float now = s.weight(8, 3), before = clean.weight(8, 3);
-  EXPECT_THAT(lines, ::testing::IsSupersetOf({"change of weight " + exact(now - before),
-                                              "changed " + exact(now), "original " + exact(before)}));
+  EXPECT_THAT(lines, IsSupersetOf({"change of weight " + exact(now - before), "changed " + exact(now),
+                                   "original " + exact(before)}));
   const float q = s.run->run->q(kLayer, kHead, 8)[3], q0 = clean.run->run->q(kLayer, kHead, 8)[3];
   EXPECT_THAT(lines, Contains("change of q[3] " + exact(q - q0) + ": changed " + exact(q) + ", original " +
                               exact(q0)));
@@ -392,7 +375,7 @@ TEST(ChangeOfARow, NothingThatIsNoNumberIsDrawn) {
         for (const char* view : {"softmax", "cell"}) {
           SCOPED_TRACE(std::string(edits) + " " + view + " " + std::to_string(query) + " " +
                        std::to_string(key));
-          const ViewContext c = on(Side::difference, view, s);
+          const ViewContext c = on(Side::difference, view, s, 1000, 800);
           const viz::Picture picture = find_view(view)->build(c);
           EXPECT_LT(senseless_item(picture.scene), 0);
           EXPECT_THAT(texts(picture.scene), Each(Not(HasSubstr("NaN"))));
@@ -406,7 +389,9 @@ TEST(ChangeOfARow, NothingThatIsNoNumberIsDrawn) {
 }
 
 TEST(ChangeOfARow, RowsHaveEveryKeyThatOneSideSees) {
-  const auto rows = [](const Scenario& s) { return *rows_of_query(on(Side::difference, "cell", s)); };
+  const auto rows = [](const Scenario& s) {
+    return *rows_of_query(on(Side::difference, "cell", s, 1000, 800));
+  };
   const QueryRows lifted = rows(edited("L2H1.mask=none", {kLayer, kHead, 2, -1}));
   EXPECT_EQ(lifted.now->scores.size(), 9U);
   EXPECT_EQ(lifted.before->scores.size(), 9U);
@@ -415,7 +400,7 @@ TEST(ChangeOfARow, RowsHaveEveryKeyThatOneSideSees) {
   EXPECT_EQ(two.now->scores.size(), 4U);
   EXPECT_EQ(two.before->scores.size(), 5U);
   EXPECT_EQ(two.stands, (std::vector<int>{0, 2, 3, 4}));
-  const auto run = rows_of_query(on(Side::run, "cell", of_two({kLayer, kHead, 4, -1})));
+  const auto run = rows_of_query(on(Side::run, "cell", of_two({kLayer, kHead, 4, -1}), 1000, 800));
   EXPECT_EQ(run->before, nullptr);
   EXPECT_TRUE(run->stands.empty());
 }

@@ -1,20 +1,9 @@
 // The query's table: numbers and vectors read back from the picture, against the table and the reference.
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kQuery = 5;
 
@@ -170,21 +159,19 @@ TEST(Query, TooltipsTellTheNumbersOfTheTableAndTheReference) {
 
 TEST(Query, ARowForEachKeyOneLineForThoseBehind) {
   const Scenario s(kRobot);
-  ViewContext c = s.context(1200, 700, light());
+  ViewContext c = s.context(1200, 700);
   c.selection.query = 4;
   const Picture picture = find_view("query")->build(c);
-  EXPECT_THAT(ids_of_role(picture, kKeyRole), ::testing::ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(ids_of_role(picture, kKeyRole), ElementsAre(0, 1, 2, 3, 4));
   EXPECT_THAT(texts(picture.scene), Contains(std::to_string(s.run->run->length() - 5) +
                                              " later keys: masked (score −∞, weight 0)"));
 }
 
 TEST(Query, StrongestFirstSortsByWeight) {
-  ViewContext c = scenario(100).context(1200, 700, light());
-  set(c, "strongest-first", "yes");
-  const Picture picture = find_view("query")->build(c);
+  const Shown shown("query", scenario(100), 1200, 700, {{"strongest-first", "yes"}});
   float before = 2;
-  for (const int key : ids_of_role(picture, kKeyRole)) {
-    const float weight = scenario(100).weight(c.selection.query, key);
+  for (const int key : ids_of_role(shown.picture(), kKeyRole)) {
+    const float weight = scenario(100).weight(shown.context().selection.query, key);
     EXPECT_LE(weight, before);
     before = weight;
   }
@@ -192,7 +179,7 @@ TEST(Query, StrongestFirstSortsByWeight) {
 }
 
 TEST(Query, LongPromptsScroll) {
-  ViewContext c = scenario(100).context(900, 500, light());
+  ViewContext c = scenario(100).context(900, 500);
   const View& view = *find_view("query");
   EXPECT_EQ(view.build(c).regions[1].id, 0);  // after the query's own vector
   set(c, "first-key", "30");
@@ -232,8 +219,8 @@ TEST(Query, TheChosenKeysRowHasAGround) {
 }
 
 TEST(Query, KeysScrollTheRowsAndLeaveTheQuery) {
-  Scenario s(scenario(100).run->prompt, {1, 2, 60, -1});
-  const Shown shown("query", s, 900, 500, {{"first-key", "20"}});
+  const Shown shown("query", Scenario(scenario(100).run->prompt, {1, 2, 60, -1}), 900, 500,
+                    {{"first-key", "20"}});
   const auto rows = static_cast<int>(ids_of_role(shown.picture(), kKeyRole).size());
   const auto first_key = [](int key) { return "first-key " + std::to_string(key); };
   EXPECT_EQ(in_words(shown.press(Key::up)), first_key(19));
@@ -267,7 +254,7 @@ TEST(Query, SmallPanesKeepTheScoresRatherThanTheVectors) {
   const auto all = texts(shown.scene());
   for (const std::string& heading : {std::string("score q·k"), std::string("× 1/√32"), std::string("weight")})
     EXPECT_THAT(all, Contains(heading));
-  EXPECT_THAT(all, ::testing::Not(Contains("value v")));
+  EXPECT_THAT(all, Not(Contains("value v")));
   EXPECT_GE(ids_of_role(shown.picture(), kKeyRole).size(), 7U);
 }
 

@@ -1,22 +1,11 @@
 // How the next token is drawn: the table and the bars against the reference, and a draw by hand.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <random>
 
-#include "app/run/analyses/attribution.h"
 #include "app/views/output/sampling_options.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kRowRole = 0, kPartRole = 1;
 
@@ -82,8 +71,7 @@ TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
 }
 
 TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
-  const Scenario s(kRobot);
-  const Shown shown("sampling", s, 1000, 700, {{"seed", "7"}});
+  const Shown shown("sampling", Scenario(kRobot), 1000, 700, {{"seed", "7"}});
   const Table table = shown.table();
   const auto drawn = std::ranges::find_if(table.rows, [](const auto& row) { return row.at(9) == "yes"; });
   ASSERT_NE(drawn, table.rows.end());
@@ -96,8 +84,7 @@ TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
 }
 
 TEST(Sampling, PartsOfTheBarsAreAsWideAsTheirProbabilities) {
-  const Scenario s(kRobot);
-  const Shown shown("sampling", s, 1000, 700, {{"top-k", "5"}});
+  const Shown shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
   const Table table = shown.table();
   const auto& regions = shown.picture().regions;
   std::vector<viz::Rect> upper, lower;
@@ -118,8 +105,7 @@ TEST(Sampling, PartsOfTheBarsAreAsWideAsTheirProbabilities) {
 }
 
 TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
-  const Scenario s(kRobot);
-  const Shown shown("sampling", s, 1000, 700, {{"top-k", "5"}});
+  const Shown shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
   const Table table = shown.table();
   int rows = 0, parts = 0;
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {

@@ -1,16 +1,9 @@
 // The four stages: numbers and colours read back from the picture, against the table and the reference.
 
-#include <array>
-#include <limits>
-
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 /// A stage's value in the reference; `masked` is −inf for the keys after the query.
 double reference_stage(const Scenario& s, int stage, int query, int key) {
@@ -51,9 +44,9 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
                                   : agree(drawn[0].text, cell, expected, kTolerance));
       }
     }
-    const auto bar = viz::testing::bar_beside(shown.scene(), grid.rect);
+    const auto bar = bar_beside(shown.scene(), grid.rect);
     ASSERT_TRUE(bar);
-    const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+    const DrawnScale scale(page, *bar);
     EXPECT_GE(scale.marks().size(), 2U);
   }
   EXPECT_EQ(page.numbers_left(), "");
@@ -62,13 +55,12 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
 TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
   Prompt prompt{kRobot, {}, false};
   prompt.edits = {model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 1, 90}}, false}};
-  const Scenario s(prompt, {2, 1, -1});
-  const Shown shown("scores", s, 1400, 1300);
+  const Shown shown("scores", Scenario(prompt, {2, 1, -1}), 1400, 1300);
   DrawnPage page = shown.page();
   const int grid = shown.grid(2);
-  const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+  const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
   ASSERT_TRUE(bar);
-  const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+  const DrawnScale scale(page, *bar);
   EXPECT_GE(scale.high(), 89);
   EXPECT_TRUE(reads(scale, shown.color_of(grid, 3, 1), 90));
 }
@@ -80,9 +72,9 @@ TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
     DrawnPage page = shown.page();
     for (int stage = 0; stage < 4; ++stage) {
       const int grid = shown.grid(stage);
-      const auto bar = viz::testing::bar_beside(shown.scene(), shown.region(grid).rect);
+      const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
       ASSERT_TRUE(bar);
-      const DrawnScale scale(page, *bar, DrawnScale::Kind::linear);
+      const DrawnScale scale(page, *bar);
       for (int query = 0; query < s.length(); ++query) {
         for (int key = 0; key < s.length(); ++key) {
           SCOPED_TRACE("stage " + std::to_string(stage) + ", query " + std::to_string(query) + ", key " +
@@ -165,7 +157,7 @@ TEST(Scores, SmallPanesShareTheirLabels) {
       EXPECT_GE(rect(0).w, 3 * 14 - 3);
       const auto named = [&](int position, const viz::Rect& near, bool row) {
         const std::string& label = s.run->tokens.labels[position];
-        const auto boxes = viz::testing::text_boxes(shown.scene(), *viz::testing::fonts());
+        const auto boxes = viz::testing::text_boxes(shown.scene(), *fonts());
         return std::ranges::any_of(boxes, [&](const auto& box) {
           const bool beside =
               row ? box.bounds.right() <= near.x && std::abs(box.bounds.center().y - near.center().y) < 9
@@ -176,7 +168,7 @@ TEST(Scores, SmallPanesShareTheirLabels) {
       };
       EXPECT_TRUE(named(length - 3, shown.region(shown.grid(0)).cell_rect(length - 3, 0), true));
       EXPECT_TRUE(named(1, shown.region(shown.grid(0)).cell_rect(0, 1), false));
-      EXPECT_EQ(viz::testing::text_faults(shown.scene(), *viz::testing::fonts()), "");
+      EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
       EXPECT_FALSE(shown.picture().whole) << "a file's figure has labels at each stage";
     }
   }

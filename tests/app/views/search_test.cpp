@@ -1,19 +1,12 @@
 // Search, and the other views that can be about a list of prompts: what they show, and where a click leads.
 
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 std::shared_ptr<const PromptList> two_prompts() {
   return std::make_shared<const PromptList>(

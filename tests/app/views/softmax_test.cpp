@@ -1,15 +1,9 @@
 // The softmax lab: known numbers of the examples, the model's own of the row.
 
-#include <cmath>
-
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kQuery = 6;
 
@@ -39,8 +33,7 @@ TEST(SoftmaxLab, ThreeNumbersOfEverySize) {
 }
 
 TEST(SoftmaxLab, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
-  const Scenario s(kRobot);
-  const Shown shown("softmax", s, 900, 600, {{"scores-from", "robot"}});
+  const Shown shown("softmax", Scenario(kRobot), 900, 600, {{"scores-from", "robot"}});
   const std::vector<float> printed{1, 0.48F, 0.52F, 0.31F, 0.35F, 0.34F, 0.25F, 0.26F, 0.23F, 0.26F};
   const std::vector<float> quarter = column(shown.table(), "of a quarter"),
                            weights = column(shown.table(), "weight");

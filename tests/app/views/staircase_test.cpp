@@ -1,18 +1,11 @@
 // Positions as a path in space: turning it, and what its places say.
 
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/position_geometry.h"
 #include "app/run/analyses/sinusoidal.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 Shown shown_with(const NamedOptions& options = {}) {
   return Shown("staircase", scenario(12), 1600, 1000, options);
@@ -70,21 +63,11 @@ TEST(Staircase, TheTableHasBothPaths) {
 }
 
 TEST(Staircase, RefusesWhatIsNoTriple) {
-  ViewContext c = scenario(12).context(600, 400, light());
+  ViewContext c = scenario(12).context(600, 400);
   set(c, "coordinates", "1,2");
   EXPECT_THAT(find_view("staircase")->refuse(c), HasSubstr("three coordinates, not 2"));
   set(c, "coordinates", "1,2,9999");
   EXPECT_THAT(find_view("staircase")->refuse(c), HasSubstr("no dimension 9999"));
-}
-
-TEST(Staircase, SaysAWordWhereThereIsNoRoomForIt) {
-  for (const auto& [w, h] : {std::pair{300.F, 200.F}, {160.F, 700.F}, {900.F, 110.F}}) {
-    const Shown shown("staircase", scenario(12), w, h);
-    const auto written = viz::testing::texts(shown.scene());
-    EXPECT_TRUE(!shown.picture().regions.empty() ||
-                std::ranges::any_of(written, [](const auto& t) { return t.starts_with("too small"); }))
-        << w << " x " << h << ": " << ::testing::PrintToString(written);
-  }
 }
 
 }  // namespace

@@ -1,23 +1,11 @@
 // The picture of a sweep against the answer, whole and in parts, and what is done with its cells.
 
-#include <cmath>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep.h"
-#include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kGrid = 0;  // index of the region
 
@@ -33,9 +21,9 @@ TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
   ASSERT_EQ(grid.row_count, s.config().n_layer);
   ASSERT_EQ(grid.col_count, s.config().n_head);
   auto page = shown.page();
-  const auto bars = viz::testing::upright_bars(shown.scene());
+  const auto bars = upright_bars(shown.scene());
   ASSERT_EQ(bars.size(), 1U);
-  const viz::testing::DrawnScale scale(page, bars[0], viz::testing::DrawnScale::Kind::linear);
+  const DrawnScale scale(page, bars[0]);
   for (int layer = 0; layer < grid.row_count; ++layer)
     for (int head = 0; head < grid.col_count; ++head) {
       const double change = sweep->difference(SweepMetric::difference, layer, head);
@@ -78,16 +66,13 @@ TEST(SweepView, ShowsWhatIsThereAlready) {
   const Scenario s(kRobot);
   Sweep part = *s.ask(of_heads(s));
   for (std::size_t i = 12; i < part.known.size(); ++i) part.known[i] = false;
-  ViewContext c = s.context(900, 600, light());
   OneAnswer answers(of_heads(s), part, false);
-  c.answers = &answers;
-  const View& view = *find_view("sweep");
-  EXPECT_TRUE(view.shows_parts);
-  const Picture picture = view.build(c);
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("computing… 12 of 48; so far strongest: ")));
-  EXPECT_THAT(view.facts(c, picture, {kGrid, 1, 3}).tooltip(), Contains(HasSubstr("change of difference")));
-  EXPECT_THAT(view.facts(c, picture, {kGrid, 1, 4}).tooltip(), ElementsAre("L1 H4", "computing…"));
-  EXPECT_EQ(std::ssize(view.table(c).rows), 12);
+  EXPECT_TRUE(find_view("sweep")->shows_parts);
+  const Shown shown("sweep", s.context(900, 600, answers));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 12 of 48; so far strongest: ")));
+  EXPECT_THAT(shown.tooltip(kGrid, 1, 3), Contains(HasSubstr("change of difference")));
+  EXPECT_THAT(shown.tooltip(kGrid, 1, 4), ElementsAre("L1 H4", "computing…"));
+  EXPECT_EQ(std::ssize(shown.table().rows), 12);
 }
 
 TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
@@ -104,15 +89,9 @@ TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
     for (int column = 0; column < sweep.columns; ++column) change_becomes(layer, column, 0.001);
   change_becomes(2, 3, 1);
   change_becomes(0, 0, 50);  // the first token's
-  ViewContext c = s.context(900, 600, light());
-  testing::set(c, "sweep-over", "layer-position");
   OneAnswer answers(question, sweep, true);
-  c.answers = &answers;
-  const Picture picture = find_view("sweep")->build(c);
-  const auto color_at = [&](int layer, int column) {
-    const viz::Region& grid = picture.regions.at(kGrid);
-    return viz::testing::image_color_at(picture.scene, grid.cell_rect(layer, column).center());
-  };
+  const Shown shown("sweep", s.context(900, 600, answers), {{"sweep-over", "layer-position"}});
+  const auto color_at = [&](int layer, int column) { return shown.color_of(kGrid, layer, column); };
   const auto apart = [&](viz::Color a, viz::Color b) { return std::abs(a.r - b.r) + std::abs(a.b - b.b); };
   EXPECT_LT(apart(*color_at(2, 3), *color_at(0, 0)), 32) << "both at the end of the scale";
   EXPECT_GT(apart(*color_at(2, 3), *color_at(1, 1)), 128);
@@ -175,8 +154,7 @@ TEST(SweepView, WhatIsChangedAlreadyHasADot) {
 }
 
 TEST(SweepView, PatchingNeedsSomethingToPatchFrom) {
-  const Scenario s(kRobot);
-  const Shown shown("sweep", s, 900, 600, {{"sweep-change", "patch"}});
+  const Shown shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-change", "patch"}});
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("nothing to patch from")));
   EXPECT_TRUE(shown.table().rows.empty());
   EXPECT_THAT(find_view("sweep")->refuse(shown.context()), HasSubstr("there is nothing to patch from"));
@@ -193,7 +171,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   SweepOf question = of_heads(s);
   question.change = SweepChange::patch;
   question.from = {other.run->run->tokens, compared->aligned};
-  ViewContext c = s.context(900, 600, light());
+  ViewContext c = s.context(900, 600);
   c.run = c.asked = compared;
   set(c, "sweep-change", "patch");
   OneAnswer answers(question, *s.ask(question));
@@ -214,7 +192,7 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
                          .token = TokenChoice::of(11),
                          .against = TokenChoice::best(4),
                          .position = 3};
-  ViewContext c = s.context(900, 600, light());
+  ViewContext c = s.context(900, 600);
   c.selection = clamped({0, 0, 3, -1}, *s.run);
   c.options = sweep_options(question, SweepMetric::divergence);
   OneAnswer answers(question, *s.ask(question));
@@ -224,8 +202,7 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
 }
 
 TEST(SweepView, RefusesATokenThatIsNone) {
-  const Scenario s(kRobot);
-  const Shown shown("sweep", s, 900, 600, {{"sweep-id", "4096"}});
+  const Shown shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-id", "4096"}});
   EXPECT_EQ(find_view("sweep")->refuse(shown.context()),
             "there is no token 4096: ids go from 0 to 4095 here; see --sweep-id");
 }

@@ -1,17 +1,10 @@
 // The merges that built each token: read back from the picture, against the table and the tokenizer.
 
-#include <algorithm>
-#include <set>
-
 #include "app/run/analyses/token_merges.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 constexpr int kTokenRole = 0, kStepRole = 1;  // of the view's regions
 
@@ -92,8 +85,7 @@ TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
     if (bytes.size() == 2 && bytes[0] < 0 && bytes[1] < 0 && tokenizer.merges(bytes).size() == 1) id = token;
   }
   ASSERT_GE(id, 0);
-  const Scenario s(Prompt{"", {id}, false});
-  const Shown shown("tokenization", s, 900, 700);
+  const Shown shown("tokenization", Scenario(Prompt{"", {id}, false}), 900, 700);
   DrawnPage page = shown.page();
   const auto bytes = drawn_in(page, shown.region(shown.find(kStepRole, 0)).rect);
   ASSERT_EQ(bytes.size(), 2U);
@@ -116,8 +108,7 @@ TEST(Tokenization, TooltipsTellTheMerge) {
 }
 
 TEST(Tokenization, ARowChoosesItsToken) {
-  Scenario s(scenario(100).run->prompt, {0, 0, 60});
-  const Shown shown("tokenization", s, 900, 600);
+  const Shown shown("tokenization", Scenario(scenario(100).run->prompt, {0, 0, 60}), 900, 600);
   const auto rows = ids_of_role(shown.picture(), kTokenRole);
   EXPECT_THAT(rows, Contains(60));
   EXPECT_EQ(in_words(shown.click(shown.find(kTokenRole, rows[1]))),
@@ -127,7 +118,7 @@ TEST(Tokenization, ARowChoosesItsToken) {
 }
 
 TEST(Tokenization, TheLastTokensRowIsInSightWhereNoneWasChosen) {
-  ViewContext c = scenario(100).context(900, 600, light());
+  ViewContext c = scenario(100).context(900, 600);
   c.chosen_query = -1;
   EXPECT_THAT(ids_of_role(find_view("tokenization")->build(c), kTokenRole), Contains(99));
 }

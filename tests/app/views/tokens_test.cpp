@@ -1,21 +1,14 @@
 // The tokens: labels, shades and figures read back, against the table and the reference.
 
-#include <algorithm>
-#include <set>
-
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
 
-using namespace testing;
-
 TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
   const Scenario s = Scenario::of_length(n_ctx + 30);
-  ViewContext c = s.context(800, 100, light());
+  ViewContext c = s.context(800, 100);
   const View& view = *find_view("tokens");
   c.height = view.whole_height(c);
   const Picture picture = view.build(c);
@@ -85,7 +78,7 @@ TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
 
 TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
   const Scenario s("one\ntwo\nthree\nfour\nfive\nsix");
-  ViewContext c = s.context(800, 60, light());
+  ViewContext c = s.context(800, 60);
   const View& view = *find_view("tokens");
   ViewContext high = c;
   high.height = view.whole_height(c);
@@ -108,7 +101,7 @@ TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
 
 TEST(Tokens, BytesThatAreNoTextAreNamed) {
   const Scenario s("a\xE2\x82 b");
-  const auto all = texts(find_view("tokens")->build(s.context(800, 60, light())).scene);
+  const auto all = texts(find_view("tokens")->build(s.context(800, 60)).scene);
   std::string joined;
   for (const std::string& text : all) joined += text;
   EXPECT_THAT(joined, HasSubstr("<E2>"));
@@ -154,12 +147,12 @@ TEST(Tokens, OutlinesTheQueryAndTheKey) {
     return chips;
   };
   s.select({2, 1, 8});
-  EXPECT_THAT(outlined(light().query), ::testing::ElementsAre(8));
-  EXPECT_THAT(outlined(light().key), ::testing::ElementsAre());
+  EXPECT_THAT(outlined(light().query), ElementsAre(8));
+  EXPECT_THAT(outlined(light().key), ElementsAre());
   for (const int key : {3, 8}) {
     s.select({2, 1, 8, key});
-    EXPECT_THAT(outlined(light().query), ::testing::ElementsAre(8));
-    EXPECT_THAT(outlined(light().key), ::testing::ElementsAre(key));
+    EXPECT_THAT(outlined(light().query), ElementsAre(8));
+    EXPECT_THAT(outlined(light().key), ElementsAre(key));
   }
 }
 
@@ -168,7 +161,7 @@ TEST(Tokens, SayHowMuchIsHidden) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
   for (const auto& [width, height] : {std::pair{900.F, 92.F}, {500.F, 60.F}, {500.F, 40.F}, {1600.F, 92.F}}) {
     SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height));
-    ViewContext c = scenario(n_ctx).context(width, height, light());
+    ViewContext c = scenario(n_ctx).context(width, height);
     c.in_pane = true;
     set(c, "first-line", "2");
     const View& view = *find_view("tokens");
@@ -183,7 +176,7 @@ TEST(Tokens, SayHowMuchIsHidden) {
     const std::string all = said(picture);
     EXPECT_THAT(all, HasSubstr(range));
     EXPECT_THAT(all, HasSubstr("of " + std::to_string(n_ctx)));
-    EXPECT_EQ(viz::testing::text_faults(picture.scene, *viz::testing::fonts()), "");
+    EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
     c.height = view.whole_height(c);
     EXPECT_THAT(said(view.build(c)), Not(HasSubstr("of " + std::to_string(n_ctx))));
   }

@@ -1,22 +1,12 @@
 // The tree of texts: guesses, texts that are drawn ahead, and what was tried, on one drawing.
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-
-#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/continuations.h"
 #include "app/views/output/sampling_options.h"
-#include "app/views/view.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
 
 /// A row of the view's table.
 struct Row {
@@ -85,7 +75,7 @@ TEST(Tree, ShowsWhatWasTriedAndAClickGoesBackToIt) {
   other.push_back(12);
   Tries tries = with_step({}, before, prompt, std::vector<double>{0.25, 0.5});
   tries = with_step(std::move(tries), before, other, std::vector<double>{0.125, 0.75});
-  ViewContext c = s.context(1200, 700, light());
+  ViewContext c = s.context(1200, 700);
   c.tries = std::make_shared<const Tries>(tries);
   c.options.set(*find_option("texts"), 0);
   const View& view = *find_view("tree");
@@ -126,7 +116,7 @@ TEST(Tree, ArrowsWalkAlongTheTexts) {
   other.push_back(11);
   Tries tries = with_step({}, before, prompt, std::vector<double>{0.5});
   tries = with_step(std::move(tries), before, other, std::vector<double>{0.125});
-  ViewContext c = s.context(1200, 700, light());
+  ViewContext c = s.context(1200, 700);
   c.tries = std::make_shared<const Tries>(tries);
   const View& view = *find_view("tree");
   const Picture picture = view.build(c);
@@ -144,8 +134,7 @@ TEST(Tree, ArrowsWalkAlongTheTexts) {
 }
 
 TEST(Tree, SiblingsStandByFallingProbabilityAndNothingOverlaps) {
-  const Scenario s(kRobot);
-  const Shown shown("tree", s, 1400, 1000, {{"texts", "8"}, {"ahead", "6"}});
+  const Shown shown("tree", Scenario(kRobot), 1400, 1000, {{"texts", "8"}, {"ahead", "6"}});
   const std::vector<Row> rows = rows_of(shown.table());
   std::map<int, double> last;
   for (const Row& row : rows) {
@@ -167,15 +156,14 @@ TEST(Tree, SiblingsStandByFallingProbabilityAndNothingOverlaps) {
 }
 
 TEST(Tree, WhereTheContextIsFullNothingFollows) {
-  const Scenario& s = scenario(bundled()->transformer->config().n_ctx);
-  const Shown shown("tree", s, 900, 700);
+  const Shown shown("tree", scenario(bundled()->transformer->config().n_ctx), 900, 700);
   EXPECT_EQ(shown.table().rows.size(), 1U);
-  EXPECT_THAT(viz::testing::texts(shown.scene()), Contains(::testing::HasSubstr("is full")));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("is full")));
 }
 
 TEST(Tree, ItsScrollBarsReachAllOfIt) {
   const Scenario s(kRobot);
-  ViewContext c = s.context(420, 260, light());
+  ViewContext c = s.context(420, 260);
   c.in_pane = true;
   set(c, "texts", "8");
   set(c, "ahead", "20");

@@ -1,22 +1,13 @@
 // What can be done on the pictures of every view: each gesture, key, scroll bar and line of a menu leads to
 // what there is.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
 #include <cstdlib>
-#include <set>
 
 #include "model/files/error.h"
 #include "model/pass/edits.h"
 #include "tests/app/views/view_suite.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
-using viz::testing::fonts;
 
 class ViewGestures : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()),
@@ -214,7 +205,7 @@ TEST_P(ViewGestures, GesturesStayWithinTheLimitsFromEachOptionsEnds) {
   for (const OptionSpec* option : view().options) {
     for (const OptionValue& value : ends_of(*option)) {
       SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value));
-      ViewContext c = scenario(12).context(900, 700, light());
+      ViewContext c = scenario(12).context(900, 700);
       c.options.set(*option, value);
       expect_gestures_that_can_be_done(view(), c);
     }
@@ -223,8 +214,7 @@ TEST_P(ViewGestures, GesturesStayWithinTheLimitsFromEachOptionsEnds) {
 
 TEST_P(ViewGestures, NothingCanBeDoneWithoutARun) {
   NoAnswers none;
-  ViewContext c = scenario(12).context(900, 700, light());
-  c.answers = &none;
+  ViewContext c = scenario(12).context(900, 700, none);
   c.run = nullptr;
   const Picture picture = view().build(c);
   std::vector<Gesture> gestures = gestures_at({450, 350});
@@ -252,7 +242,7 @@ TEST_P(ViewGestures, KeysWalkWithinTheRun) {
   for (const int length : {1, 40}) {
     for (const Gesture& gesture : key_gestures()) {
       SCOPED_TRACE(std::to_string(length) + " tokens, key " + std::to_string(static_cast<int>(gesture.key)));
-      ViewContext c = scenario(length).context(470, 330, light());
+      ViewContext c = scenario(length).context(470, 330);
       c.in_pane = true;
       for (int times = 0; times < 4; ++times) {
         const Picture picture = view().build(c);
@@ -276,7 +266,7 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
       for (const bool zoomed : {false, true}) {
         SCOPED_TRACE(std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
                      std::to_string(height) + (zoomed ? ", zoomed" : ""));
-        ViewContext c = scenario(length).context(width, height, light());
+        ViewContext c = scenario(length).context(width, height);
         c.in_pane = true;
         for (const auto& [name, value] : NamedOptions{{"zoom", "3:8,2:8"},
                                                       {"encoding-zoom", "10:50,20:80"},
@@ -327,7 +317,7 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
 }
 
 TEST_P(ViewGestures, HasNoBarsWhereAllIsInSight) {
-  ViewContext c = scenario(12).context(900, 1800, light());
+  ViewContext c = scenario(12).context(900, 1800);
   c.in_pane = true;
   set(c, "search-above", "0.9");  // not all of 12 tokens' weights
   if (view().scrolls) {
@@ -339,7 +329,7 @@ TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {
   int lines = 0;
   for (const int length : {1, 12, 100}) {
     for (const bool zoomed : {false, true}) {
-      ViewContext c = scenario(length).context(900, 700, light());
+      ViewContext c = scenario(length).context(900, 700);
       c.in_pane = true;
       if (zoomed) {
         c.selection.key = 0;

@@ -29,9 +29,6 @@
 namespace headscope::app {
 namespace {
 
-using namespace testing;
-using viz::testing::fonts;
-using viz::testing::text_faults;
 using viz::testing::xml_error;
 
 constexpr std::array<std::pair<float, float>, 3> kSizes{{{420, 360}, {900, 700}, {1600, 1000}}};
@@ -254,7 +251,7 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
           expect_sound(view(), c);
         }
       }
-      ViewContext c = scenario(12).context(640, 480, light());
+      ViewContext c = scenario(12).context(640, 480);
       c.options.set(*option, value);
       if (view().refuse && !view().refuse(c).empty()) continue;  // of no file
       expect_sound_files(view(), c);

@@ -1,18 +1,10 @@
 // The way through the model: what is drawn against the double-precision reference, and where boxes lead.
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/matchers.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
 namespace {
-
-using namespace testing;
-using ::testing::IsSupersetOf;
 
 constexpr int kPosition = 5, kLayer = 2;
 // Of the view's regions: roles, and the steps in the order of the pass.
@@ -43,7 +35,7 @@ TEST(Way, LinesSayTheNormsOfTheReference) {
     const auto drawn = page.take(row);
     ASSERT_FALSE(drawn.empty());
     const double expected = norm(vector[kPosition]);
-    const auto number = viz::testing::read_number(drawn.back().text);
+    const auto number = read_number(drawn.back().text);
     ASSERT_TRUE(number) << drawn.back().text;
     EXPECT_NEAR(number->value, expected, 1.001 * number->rounding + 1e-5 * expected);
   }
@@ -120,8 +112,7 @@ TEST(Way, StripsHaveTheColoursOfTheirValues) {
 }
 
 TEST(Way, BoxesLeadToTheViewsOfTheirParts) {
-  const Scenario s = robot();
-  const Shown shown("way", s, 1200, 800);
+  const Shown shown("way", robot(), 1200, 800);
   const auto click = [&](int step) { return in_words(shown.click(shown.find(kStepRole, step))); };
   EXPECT_EQ(click(embedding), "show embedding");
   EXPECT_EQ(click(attention), "show heatmap");
@@ -137,8 +128,7 @@ TEST(Way, BoxesLeadToTheViewsOfTheirParts) {
 }
 
 TEST(Way, ColumnsAndKeysChooseLayers) {
-  const Scenario s = robot();
-  const Shown shown("way", s, 1200, 800);
+  const Shown shown("way", robot(), 1200, 800);
   const int figure = shown.find(kFigureRole, 0);
   EXPECT_EQ(in_words(shown.click(figure, 0, 2 * (4 + 1))), "head 4 3");
   EXPECT_EQ(in_words(shown.click(figure, 0, 2 * (0 + 1) + 1)), "head 0 3");
@@ -166,8 +156,7 @@ TEST(Way, TheFirstAndTheLastBlockHaveNothingBeforeAndBehind) {
 
 // What feeds a step is lit: all before it and nothing behind it.
 TEST(Way, LightsWhatFeedsAStep) {
-  const Scenario s = robot();
-  const Shown shown("way", s, 1200, 800);
+  const Shown shown("way", robot(), 1200, 800);
   const View& view = *find_view("way");
   for (const int step : {embedding, ln_1, add_attention, unembedding}) {
     SCOPED_TRACE(step);
@@ -206,18 +195,15 @@ TEST(Way, ShowsWhatThereIsWhileTheRestIsComputed) {
   for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
     SCOPED_TRACE(blocks);
     PartOfPass part(s, blocks);
-    ViewContext c = s.context(1200, 800, light());
-    c.answers = &part;
-    const View& view = *find_view("way");
-    const Picture picture = view.build(c);
-    EXPECT_THAT(texts(picture.scene), Contains("computing…"));
-    EXPECT_EQ(senseless_item(picture.scene), -1);
-    EXPECT_EQ(viz::testing::text_faults(picture.scene, *viz::testing::fonts()), "");
-    for (std::size_t i = 0; i < picture.regions.size(); ++i) {
-      const Facts facts = view.facts(c, picture, {static_cast<int>(i), picture.regions[i].row_count - 1, 5});
-      EXPECT_EQ(senseless_item(facts.overlay), -1);
+    const Shown shown("way", s.context(1200, 800, part));
+    EXPECT_THAT(texts(shown.scene()), Contains("computing…"));
+    EXPECT_EQ(senseless_item(shown.scene()), -1);
+    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
+    for (int i = 0; i < std::ssize(shown.picture().regions); ++i) {
+      const viz::Hit hit{i, shown.region(i).row_count - 1, 5};
+      EXPECT_EQ(senseless_item(find_view("way")->facts(shown.context(), shown.picture(), hit).overlay), -1);
     }
-    EXPECT_EQ(view.table(c).rows.size(), 1 + 4 * blocks);
+    EXPECT_EQ(shown.table().rows.size(), 1 + 4 * blocks);
   }
 }
 

@@ -1,20 +1,8 @@
 // The strip of changes, what it is compared with, and which side of that is shown.
-#include <gmock/gmock.h>
-
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/edits/edit_text.h"
-#include "app/run/sources/paths.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
-#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class ChangesTest : public HandsTest {
  protected:
@@ -22,8 +10,7 @@ class ChangesTest : public HandsTest {
 
   static void add(Core& core, std::string_view text) {
     shown(core);
-    core.apply(AddEdits{parse_edits(text, *core.snapshot().model)});
-    shown(core);
+    apply_and_show(core, AddEdits{parse_edits(text, *core.snapshot().model)});
   }
   static std::vector<std::string> active(const Core& core) {
     std::vector<std::string> texts;
@@ -34,30 +21,25 @@ class ChangesTest : public HandsTest {
 };
 
 TEST_F(ChangesTest, OneIsTypedSeenAndTakenOutAgain) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   EXPECT_EQ(find_item(core, "change"), nullptr) << "no strip while nothing is changed";
   press_and_draw(core, Key::i, kCtrl);
   EXPECT_EQ(keyboard_at(core), "change");
   type(core, "L1H6.z=0");
-  press(core, Key::enter);
-  shown(core);
+  press_and_show(core, Key::enter);
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
   EXPECT_EQ(core.state().edits.typed.edit.text, "");
   ASSERT_TRUE(run(core).run->plan);
   ASSERT_TRUE(run(core).baseline);
   EXPECT_TRUE(find_item(core, "L1 H6 off"));
-  click_item(core, "Remove L1 H6 off");
-  shown(core);
+  click_and_show(core, "Remove L1 H6 off");
   EXPECT_EQ(run(core).run->plan, nullptr);
-  press(core, Key::i, kCtrl);
-  shown(core);
+  press_and_show(core, Key::i, kCtrl);
   EXPECT_EQ(find_item(core, "change"), nullptr);
 }
 
 TEST_F(ChangesTest, WhatCannotBeReadIsSaidAndStays) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   press_and_draw(core, Key::i, kCtrl);
   type(core, "L9H6.z=0");
   press_and_draw(core, Key::enter);
@@ -69,8 +51,7 @@ TEST_F(ChangesTest, WhatCannotBeReadIsSaidAndStays) {
 }
 
 TEST_F(ChangesTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   add(core, "L1H6.z=0; L0H0.z=mean");
   click_item(core, "Switch L1 H6 off");
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
@@ -104,15 +85,13 @@ TEST_F(ChangesTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
   Core core(options("The old king"));
   add(core, "L1H0.z=0; L0.mlp_out[0]<-ids(11,12)[1]");
   ASSERT_EQ(active(core).size(), 2U);
-  core.apply(OpenModel{other.path()});
-  shown(core);
+  apply_and_show(core, OpenModel{other.path()});
   EXPECT_THAT(active(core), ElementsAre("L1H0.z=0"));
   EXPECT_THAT(core.state().message.text, HasSubstr("taken out: 1"));
 }
 
 TEST_F(ChangesTest, OneHasAMenuWithASliderAndItsText) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
   ASSERT_EQ(core.moment().menu, Menu::edit);
@@ -124,8 +103,7 @@ TEST_F(ChangesTest, OneHasAMenuWithASliderAndItsText) {
 }
 
 TEST_F(ChangesTest, ASliderThatIsPulledIsOneStep) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
   const viz::Point at = item(core, "Strength");
@@ -138,70 +116,55 @@ TEST_F(ChangesTest, ASliderThatIsPulledIsOneStep) {
 }
 
 TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   EXPECT_FALSE(compares(core.state()));
   add(core, "L1H6.z=0");
   const auto heatmap = [&] { return picture(core.window(), "heatmap"); };
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
-  click_item(core, "Show Original");
-  shown(core);
+  click_and_show(core, "Show Original");
   EXPECT_EQ(heatmap().context.run, run(core).baseline);
   EXPECT_EQ(heatmap().context.side, Side::baseline);
-  press(core, Key::p, kCtrlShift);
-  shown(core);
+  press_and_show(core, Key::p, kCtrlShift);
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
   EXPECT_TRUE(says(core, "what changed"));
   core.apply(SetSide{Side::run});  // whose run it is already
   shown(core);
   EXPECT_FALSE(says(core, "what changed"));
-  core.apply(SetSide{Side::difference});
-  shown(core);
+  apply_and_show(core, SetSide{Side::difference});
   EXPECT_TRUE(says(core, "what changed"));
-  core.apply(SwitchEdits{true});
-  shown(core);
+  apply_and_show(core, SwitchEdits{true});
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
 }
 
 TEST_F(ChangesTest, TheOriginalSideIsTheRunWithoutChanges) {
-  Core core(options());
-  shown(core);
-  core.apply(SelectHead{2, 3});
-  shown(core);
+  ShownCore core(options());
+  apply_and_show(core, SelectHead{2, 3});
   const auto clean = answer(core, PatternOf{2, 3})->values;
   add(core, "L0.attn_out=0");
   EXPECT_NE(answer(core, PatternOf{2, 3})->values, clean);
-  click_item(core, "Show Original");
-  shown(core);
+  click_and_show(core, "Show Original");
   const PlacedPicture placed = picture(core.window(), "heatmap");
   EXPECT_EQ(placed.context.ask(PatternOf{2, 3})->values, clean);
 }
 
 TEST_F(ChangesTest, AHeadIsSwitchedByKeyAndByMenu) {
-  Core core(options());
-  shown(core);
-  core.apply(SelectHead{2, 3});
-  shown(core);
-  press(core, Key::none, {.alt = true}, '/');
-  shown(core);
+  ShownCore core(options());
+  apply_and_show(core, SelectHead{2, 3});
+  press_and_show(core, Key::none, {.alt = true}, '/');
   EXPECT_THAT(active(core), ElementsAre("L2H3.z=0"));
-  press(core, Key::none, {.alt = true}, '/');
-  shown(core);
+  press_and_show(core, Key::none, {.alt = true}, '/');
   EXPECT_TRUE(active(core).empty());
   const PlacedPicture heads = picture(core.window(), "heads");
   click(core, cell(heads, 0), 1, 1);
   core.draw(frame_);
-  click_item(core, "L0 H0 at its mean");
-  shown(core);
+  click_and_show(core, "L0 H0 at its mean");
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
 }
 
 TEST_F(ChangesTest, ATokenLosesItsPositionByTheMenu) {
-  Core core(options());
-  shown(core);
-  click(core, cell(picture(core.window(), "tokens"), 2), 1, 1);
-  core.draw(frame_);
+  ShownCore core(options());
+  open_menu(core, "tokens", 2);
   ASSERT_THAT(labels(core, core.window().layer), Contains(HasSubstr("No position for 2")));
   for (const WindowItem& item : core.window().items)
     if (item.label.starts_with("No position for 2")) {
@@ -213,21 +176,17 @@ TEST_F(ChangesTest, ATokenLosesItsPositionByTheMenu) {
 }
 
 TEST_F(ChangesTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
-  Core core(options("The old king had a daughter, and the old king"));
-  shown(core);
-  click_item(core, "Mouse Hide");
-  shown(core);
+  ShownCore core(options("The old king had a daughter, and the old king"));
+  click_and_show(core, "Mouse Hide");
   const PlacedPicture map = picture(core.window(), "heatmap");
   const viz::Point from = cell(map, 0, 9, 1), to = cell(map, 0, 4, 1);
   core.handle(MouseDown{from, 0, 1, {}});
   core.draw(frame_);
   for (const float part : {0.4F, 1.F}) {  // a hand is faster than the frames
-    core.handle(MouseMove{{from.x, from.y + part * (to.y - from.y)}});
-    shown(core);
+    handle_and_show(core, MouseMove{{from.x, from.y + part * (to.y - from.y)}});
     EXPECT_EQ(picture(core.window(), "heatmap").where, map.where) << "while the button is held";
   }
-  core.handle(MouseUp{to, 0});
-  shown(core);
+  handle_and_show(core, MouseUp{to, 0});
   EXPECT_NE(picture(core.window(), "heatmap").where, map.where) << "then there is room for the strip";
   const auto edits = core.state().edits.list.active();
   ASSERT_EQ(edits.size(), 1U);
@@ -237,28 +196,21 @@ TEST_F(ChangesTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
 }
 
 TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
-  Core core(options("The old king had a daughter"));
-  shown(core);
+  ShownCore core(options("The old king had a daughter"));
   press_and_draw(core, Key::p, kCtrl);
   EXPECT_EQ(keyboard_at(core), "second prompt");
   EXPECT_EQ(core.state().second.text.edit.text, "The old king had a daughter") << "to be changed";
-  core.apply(TypeInField{Field::second, Replace{"The young king had a son"}});
-  shown(core);
+  apply_and_show(core, TypeInField{Field::second, Replace{"The young king had a son"}});
   ASSERT_TRUE(run(core).baseline);
   EXPECT_EQ(run(core).baseline->prompt.text, "The young king had a son");
-  click_item(core, "Show Second");
-  shown(core);
+  click_and_show(core, "Show Second");
   EXPECT_EQ(picture(core.window(), "tokens").context.run->prompt.text, "The young king had a son");
-  click_item(core, "Show First");
-  shown(core);
-  click(core, cell(picture(core.window(), "heads"), 0), 1, 1);
-  core.draw(frame_);
-  click_item(core, "L0 H0 as in the second prompt");
-  shown(core);
+  click_and_show(core, "Show First");
+  open_menu(core, "heads", 0);
+  click_and_show(core, "L0 H0 as in the second prompt");
   ASSERT_EQ(active(core).size(), 1U);
-  EXPECT_THAT(active(core).front(), ::testing::StartsWith("L0H0.z<-ids("));
-  click_item(core, "Close the second prompt");
-  shown(core);
+  EXPECT_THAT(active(core).front(), StartsWith("L0H0.z<-ids("));
+  click_and_show(core, "Close the second prompt");
   EXPECT_FALSE(core.state().second.on);
   ASSERT_TRUE(run(core).baseline);
   EXPECT_EQ(run(core).baseline->prompt.text, "The old king had a daughter");
@@ -266,14 +218,12 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
 
 TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   Core core(options("The old king had a daughter"));
-  core.apply(CompareWith{true, Alignment::subsequence});
-  core.apply(TypeInField{Field::second, Replace{"The very old king had daughter, and the king was old"}});
-  core.apply(SetSide{Side::baseline});
-  shown(core);
+  apply_and_show(core, CompareWith{true, Alignment::subsequence},
+                 TypeInField{Field::second, Replace{"The very old king had daughter, and the king was old"}},
+                 SetSide{Side::baseline});
   ASSERT_EQ(run(core).aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
   const auto click_token = [&](int position) {
-    click(core, cell(picture(core.window(), "tokens"), position));
-    shown(core);
+    click_and_show(core, cell(picture(core.window(), "tokens"), position));
   };
   click_token(2);
   EXPECT_EQ(core.state().selection.query, 1) << "“ old” of the first";
@@ -281,20 +231,16 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.state().selection.query, 1) << "nothing of the first stands for “ very”";
   // Guesses of the second go on with that one, and no edits are made at its positions.
   const PlacedPicture next = picture(core.window(), "next");
-  click(core, cell(next, next.picture->regions.front().id));
-  shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, "The old king had a daughter");
+  click_and_show(core, cell(next, next.picture->regions.front().id));
+  EXPECT_EQ(prompt(core), "The old king had a daughter");
   const std::string& second = core.state().second.text.edit.text;
-  EXPECT_THAT(second, ::testing::StartsWith("The very old"));
+  EXPECT_THAT(second, StartsWith("The very old"));
   EXPECT_THAT(second, Not(HasSubstr("king had daughter"))) << "it goes on from within";
-  core.apply(TypeInField{Field::second, Undo{}});
-  shown(core);
+  apply_and_show(core, TypeInField{Field::second, Undo{}});
   EXPECT_EQ(second, "The very old king had daughter, and the king was old");
-  core.apply(SetOption{&kPainting, 1});
-  shown(core);
+  apply_and_show(core, SetOption{&kPainting, 1});
   const PlacedPicture map = picture(core.window(), "heatmap");
-  click(core, cell(map, 0, 9, 8));
-  shown(core);
+  click_and_show(core, cell(map, 0, 9, 8));
   EXPECT_TRUE(core.state().edits.list.edits.empty());
   core.apply(PaintMask{0, 0, 9, 8, false});
   EXPECT_TRUE(core.state().edits.list.edits.empty()) << "the first has no such cell";
@@ -302,10 +248,8 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
 }
 
 TEST_F(ChangesTest, AListThatCannotBeIsSaidAndNotMade) {
-  Core core(options());
-  shown(core);
-  core.apply(ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
-  shown(core);
+  ShownCore core(options());
+  apply_and_show(core, ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
   EXPECT_TRUE(says(core, "layers 0 to 5"));
   EXPECT_EQ(core.snapshot().error, "");
 }
@@ -315,14 +259,10 @@ TEST_F(ChangesTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
   for (const char* view : {"heatmap", "scores"}) {
     core.apply(ShowView{view});
     add(core, "L1.attn_out=0");
-    core.apply(SetSide{Side::difference});
-    shown(core);
-    core.apply(SwitchEdits{true});
-    shown(core);
-    core.apply(UndoEdits{});
-    shown(core);
-    core.apply(ListEdits{});
-    shown(core);
+    apply_and_show(core, SetSide{Side::difference});
+    apply_and_show(core, SwitchEdits{true});
+    apply_and_show(core, UndoEdits{});
+    apply_and_show(core, ListEdits{});
     EXPECT_EQ(core.snapshot().error, "");
   }
 }
@@ -330,26 +270,20 @@ TEST_F(ChangesTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
 TEST_F(ChangesTest, AViewWithoutDifferencesSaysSo) {
   Core core(options());
   add(core, "L1H6.z=0");
-  core.apply(SetSide{Side::difference});
-  core.apply(ShowView{"embedding"});
-  shown(core);
+  apply_and_show(core, SetSide{Side::difference}, ShowView{"embedding"});
   EXPECT_TRUE(says(core, "No differences here"));
-  core.apply(ShowView{"heatmap"});
-  shown(core);
+  apply_and_show(core, ShowView{"heatmap"});
   EXPECT_FALSE(says(core, "No differences here"));
 }
 
 TEST_F(ChangesTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
   CoreOptions o = options();
   o.tours = load_tours({assets_folder() / "tours"}).tours;
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   add(core, "L5H0.z=0");
   const auto& tours = core.state().tours;
   const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
-  core.apply(OpenTour{static_cast<int>(found - tours.begin())});
-  core.apply(GoToStop{2});
-  shown(core);
+  apply_and_show(core, OpenTour{static_cast<int>(found - tours.begin())}, GoToStop{2});
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
   core.apply(UndoEdits{});
   EXPECT_TRUE(active(core).empty()) << "as the stop before had it";
@@ -366,11 +300,9 @@ TEST_F(ChangesTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
 }
 
 TEST_F(ChangesTest, ChangesGoOnWhileOneTypesAndGenerates) {
-  Core core(options("The old king had a"));
-  shown(core);
+  ShownCore core(options("The old king had a"));
   add(core, "L1H6.z=0");
-  type(core, " daughter");
-  shown(core);
+  type_and_show(core, " daughter");
   EXPECT_TRUE(run(core).run->plan);
   EXPECT_EQ(run(core).prompt.text, "The old king had a daughter");
   core.apply(Generate{true});
@@ -381,14 +313,12 @@ TEST_F(ChangesTest, ChangesGoOnWhileOneTypesAndGenerates) {
 
 TEST_F(ChangesTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
   Core core(options("The old king had a daughter"));
-  core.apply(CompareWith{true, Alignment::subsequence});
-  core.apply(TypeInField{Field::second, Replace{"The young king"}});
-  core.apply(SetSide{Side::baseline});
-  shown(core);
+  apply_and_show(core, CompareWith{true, Alignment::subsequence},
+                 TypeInField{Field::second, Replace{"The young king"}}, SetSide{Side::baseline});
   const int id = core.snapshot().model->tokenizer->encode(" had").at(0).id;
   core.apply(DoAll{{AppendToken{id, -1, 0.5, run(core).baseline}}});
   EXPECT_EQ(core.state().second.text.edit.text, "The young king had");
-  EXPECT_EQ(core.state().prompt.edit.text, "The old king had a daughter");
+  EXPECT_EQ(prompt(core), "The old king had a daughter");
   shown(core);
   core.apply(DoAll{{AppendToken{id, 1, 0.5, run(core).baseline}}});
   EXPECT_EQ(core.state().second.text.edit.text, "The young had");
@@ -396,8 +326,7 @@ TEST_F(ChangesTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
 
 TEST_F(ChangesTest, PredictionsTellWhatTheModelGaveAContinuation) {
   Core core(options("The old king"));
-  core.apply(ShowView{"predictions"});
-  shown(core);
+  apply_and_show(core, ShowView{"predictions"});
   const PlacedPicture placed = picture(core.window(), "predictions");
   for (std::size_t region = 0; region < placed.picture->regions.size(); ++region) {
     viz::Hit hit;
@@ -431,7 +360,7 @@ TEST_F(ChangesTest, EditsOfPositionsMoveWithTheirTokens) {
   core.apply(TypeInField{Field::prompt, Replace{"The old queen had a dog"}});
   EXPECT_EQ(core.state().edits.list, before) << "what stands in its place is edited";
   core.apply(TypeInField{Field::prompt, Replace{"The old had a dog"}});
-  EXPECT_THAT(active(core), ::testing::IsEmpty());
+  EXPECT_THAT(active(core), IsEmpty());
   EXPECT_THAT(core.state().message.text, HasSubstr("L1.resid_pre[2]=0"));
   core.apply(TypeInField{Field::prompt, Undo{}});
   core.apply(UndoEdits{});

@@ -1,10 +1,7 @@
 // What callbacks of a C library throw comes out behind its frames.
 #include "app/window/deferred_error.h"
 
-#include <gtest/gtest.h>
-
-#include <stdexcept>
-#include <string>
+#include "tests/support/matchers.h"
 
 namespace headscope::app {
 namespace {

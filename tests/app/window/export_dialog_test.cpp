@@ -1,28 +1,18 @@
 // The export: what it asks, says, keeps and writes.
-#include <gmock/gmock.h>
-
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::IsSubsetOf;
-using ::testing::StartsWith;
 
 class ExportDialog : public HandsTest {
  protected:
-  static void open(Core& core) {
-    press(core, Key::e, {.ctrl = true});
-    shown(core);
-  }
+  static void open(Core& core) { press_and_show(core, Key::e, {.ctrl = true}); }
   /// Into the field that has the caret, in place of what is there.
   static void retype(Core& core, const std::string& text) {
     press(core, Key::a, {.ctrl = true});
-    type(core, text);
-    core.draw(frame_);
+    type_and_draw(core, text);
   }
   static void retype(Core& core, const std::string& field, const std::string& text) {
     click_item(core, field);
@@ -42,16 +32,10 @@ class ExportDialog : public HandsTest {
     fs::permissions(program, fs::perms::owner_all);
     return {program, {}};
   }
-  static void wait_for(Core& core, const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (!done() && std::chrono::steady_clock::now() < deadline) core.take_results();
-    core.draw(frame_);
-  }
 };
 
 TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const fs::path file = folder_.write("there.png", "precious");
   open(core);
   retype(core, file.string());
@@ -59,21 +43,19 @@ TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
   EXPECT_EQ(core.state().dialog, Dialog::export_);
   EXPECT_TRUE(says(core, "There is a file of that name. Replace it?"));
   EXPECT_TRUE(says(core, "Replace"));
-  EXPECT_EQ(headscope::testing::bytes_of_file(file), "precious");
-  type(core, "x");
-  core.draw(frame_);
+  EXPECT_EQ(bytes_of_file(file), "precious");
+  type_and_draw(core, "x");
   EXPECT_FALSE(says(core, "Replace it?")) << "the question is of the name that it was asked for";
   press(core, Key::backspace);
   for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);  // an impatient hand
-  EXPECT_EQ(headscope::testing::bytes_of_file(file), "precious");
+  EXPECT_EQ(bytes_of_file(file), "precious");
   click_item(core, "Export file");
   EXPECT_EQ(core.state().dialog, Dialog::none);
-  EXPECT_THAT(headscope::testing::bytes_of_file(file), StartsWith("\x89PNG"));
+  EXPECT_THAT(bytes_of_file(file), StartsWith("\x89PNG"));
 }
 
 TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   open(core);
   click_item(core, "Scale 3×");
   retype(core, "size of the picture", "900x700");
@@ -89,7 +71,7 @@ TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
   fs::create_directories(folder_.path() / "no/such/folder");
   press_and_draw(core, Key::enter);
   EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
-  const std::string png = headscope::testing::bytes_of_file(path);
+  const std::string png = bytes_of_file(path);
   EXPECT_EQ(number(png, 16), 2700U);
   EXPECT_EQ(number(png, 20), 2100U);
 }
@@ -101,8 +83,7 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
     return name == "HOME" ? std::optional(home) : std::nullopt;
   };
   o.start_folder = "/elsewhere";
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   open(core);
   retype(core, "~/mine");
   press_and_draw(core, Key::enter);
@@ -115,8 +96,7 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
 }
 
 TEST_F(ExportDialog, SaysWhatASizeIs) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   open(core);
   for (const char* size : {"large", "12", "12x", "0x10", "-5x10", "1200x800 "}) {
     retype(core, "size of the picture", size);
@@ -135,8 +115,7 @@ TEST_F(ExportDialog, SaysWhatASizeIs) {
 
 TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
   Core core(options());
-  core.apply(ShowView{"scores", true});
-  shown(core);
+  apply_and_show(core, ShowView{"scores", true});
   open(core);
   // Side by side, or as a list where they have no room.
   const WindowItem* list = find_item(core, "Picture");
@@ -147,47 +126,38 @@ TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
                                           lead + "Next token", lead + "Tokens", lead + "Window"};
   EXPECT_THAT(expected, IsSubsetOf(items));
   click_item(core, lead + "Next token", 0);
-  core.draw(frame_);
   EXPECT_EQ(form(core).subject, "next");
   EXPECT_THAT(form(core).path.edit.text, HasSubstr("-next.png"));
   click_item(core, "Format CSV");
-  core.draw(frame_);
   press_and_draw(core, Key::enter);
-  EXPECT_THAT(headscope::testing::bytes_of_file(folder_.path() / "tales-next.csv"),
-              StartsWith("rank,id,token"));
+  EXPECT_THAT(bytes_of_file(folder_.path() / "tales-next.csv"), StartsWith("rank,id,token"));
 }
 
 TEST_F(ExportDialog, TheWindowIsAPicture) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   open(core);
   click_item(core, "Format SVG");
   click_item(core, "Picture Window");
-  core.draw(frame_);
   EXPECT_EQ(form(core).kind, FileFormat::png);
   EXPECT_FALSE(find_item(core, "Format SVG")->enabled);
   EXPECT_FALSE(find_item(core, "Copy numbers")->enabled);
   click_item(core, "Scale 1×");
-  core.draw(frame_);
   press_and_draw(core, Key::enter);
-  const std::string png = headscope::testing::bytes_of_file(folder_.path() / "tales-window.png");
+  const std::string png = bytes_of_file(folder_.path() / "tales-window.png");
   EXPECT_EQ(number(png, 16), 1600U);
   EXPECT_EQ(number(png, 20), 1000U);
 }
 
 TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const auto exported = [&](const std::string& name, const std::vector<std::string>& clicks) {
     open(core);
-    for (const std::string& label : clicks) {
+    for (const std::string& label : clicks)
       click_item(core, label);
-      core.draw(frame_);
-    }
     retype(core, "file", (folder_.path() / name).string());
     press_and_draw(core, Key::enter);
     EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
-    const std::string svg = headscope::testing::bytes_of_file(folder_.path() / name);
+    const std::string svg = bytes_of_file(folder_.path() / name);
     return svg.substr(svg.find("</metadata>"));  // the picture: its recipe names the prompt
   };
   const std::string light = exported("light.svg", {"Format SVG", "Letters Text"});
@@ -197,33 +167,29 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
   EXPECT_NE(light, dark);
   EXPECT_FALSE(core.state().dark);
   const std::string bare = exported("bare.svg", {"Caption"});
-  EXPECT_THAT(bare, ::testing::Not(HasSubstr("tales · “The")));
-  EXPECT_THAT(light, ::testing::Not(HasSubstr(bare.substr(0, 400))))
-      << "in the look of the window again, and smaller";
+  EXPECT_THAT(bare, Not(HasSubstr("tales · “The")));
+  EXPECT_THAT(light, Not(HasSubstr(bare.substr(0, 400)))) << "in the look of the window again, and smaller";
 }
 
 TEST_F(ExportDialog, TheExtensionFollowsTheFormat) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   open(core);
   retype(core, (folder_.path() / "mine.png").string());
   click_item(core, "Format SVG");
-  core.draw(frame_);
-  EXPECT_THAT(form(core).path.edit.text, ::testing::EndsWith("/mine.svg"));
+  EXPECT_THAT(form(core).path.edit.text, EndsWith("/mine.svg"));
 }
 
 TEST_F(ExportDialog, APictureIsCopied) {
   CoreOptions o = options();
   const fs::path got = folder_.path() / "got.png";
   o.pictures = clipboard_program("cat > " + got.string() + "\n");
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   open(core);
   click_item(core, "Copy picture");
-  wait_for(core, [&] { return !core.state().message.text.empty(); });
+  wait_until(core, [&] { return !core.state().message.text.empty(); });
   EXPECT_THAT(core.state().message.text, HasSubstr("clipboard"));
   EXPECT_FALSE(core.state().message.is_error);
-  EXPECT_THAT(headscope::testing::bytes_of_file(got), StartsWith("\x89PNG"));
+  EXPECT_THAT(bytes_of_file(got), StartsWith("\x89PNG"));
   EXPECT_FALSE(fs::exists(form(core).path.edit.text)) << "and no file is written";
 }
 
@@ -231,14 +197,12 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
   CoreOptions o = options();
   const std::filesystem::path go = folder_.path() / "go";
   o.pictures = clipboard_program("while [ ! -e '" + go.string() + "' ]; do sleep 0.02; done\n");
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   open(core);
   click_item(core, "Copy picture");
-  type(core, "x");
-  core.draw(frame_);
+  type_and_draw(core, "x");
   folder_.write("go", "");  // what waited for the program would not come as far as this
-  wait_for(core, [&] { return core.state().message.text == "The picture is in the clipboard."; });
+  wait_until(core, [&] { return core.state().message.text == "The picture is in the clipboard."; });
   EXPECT_EQ(core.state().message.text, "The picture is in the clipboard.");
   EXPECT_EQ(form(core).problem, "");
 }
@@ -246,11 +210,10 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
 TEST_F(ExportDialog, WhyAPictureWasNotCopiedIsSaid) {
   CoreOptions o = options();
   o.pictures = clipboard_program("exit 1\n");
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   open(core);
   click_item(core, "Copy picture");
-  wait_for(core, [&] { return !form(core).problem.empty(); });
+  wait_until(core, [&] { return !form(core).problem.empty(); });
   EXPECT_THAT(form(core).problem, HasSubstr("was not copied"));
   EXPECT_EQ(core.state().dialog, Dialog::export_);
   press_and_draw(core, Key::escape);
@@ -259,20 +222,16 @@ TEST_F(ExportDialog, WhyAPictureWasNotCopiedIsSaid) {
 }
 
 TEST_F(ExportDialog, WithoutAProgramPicturesAreNotOffered) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   open(core);
   EXPECT_FALSE(find_item(core, "Copy picture")->enabled);
 }
 
 TEST_F(ExportDialog, NumbersAreCopiedFromItsForm) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   open(core);
   click_item(core, "Picture Tokens");
-  core.draw(frame_);
-  click_item(core, "Copy numbers");
-  shown(core);  // what they need is computed for them
+  click_and_show(core, "Copy numbers");  // what they need is computed for them
   EXPECT_THAT(clipboard_, StartsWith("position\tid\ttoken"));
 }
 

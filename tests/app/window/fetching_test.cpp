@@ -1,11 +1,5 @@
 // Models from the hub: the menu, the line of one that is on its way, and the offer at the first start.
-#include <gmock/gmock.h>
-
 #include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <memory>
-#include <thread>
 
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
@@ -14,7 +8,6 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 /// A hub in the hands of the test.
 struct Hub {
@@ -64,10 +57,8 @@ class FetchingTest : public HandsTest {
 };
 
 TEST_F(FetchingTest, TheMenuFetchesAndTheModelOpensWhenItIsThere) {
-  Core core(with_hub());
-  shown(core);
+  ShownCore core(with_hub());
   click_item(core, "Model");
-  core.draw(frame_);
   EXPECT_TRUE(says(core, "To fetch from the Hugging Face hub"));
   EXPECT_TRUE(says(core, "1.52 GB"));
   click_item(core, "openai-community/gpt2-medium");
@@ -87,19 +78,16 @@ TEST_F(FetchingTest, TheMenuFetchesAndTheModelOpensWhenItIsThere) {
 }
 
 TEST_F(FetchingTest, OneAtATime) {
-  Core core(with_hub());
-  shown(core);
+  ShownCore core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   core.apply(FetchModel{{"c/d"}});
   EXPECT_EQ(core.state().fetching.model->repository, "a/b");
   click_item(core, "Model");
-  core.draw(frame_);
   EXPECT_FALSE(find_item(core, "distilbert/distilgpt2")->enabled);
 }
 
 TEST_F(FetchingTest, CancelledTheModelStaysAndAnotherCanBeFetched) {
-  Core core(with_hub());
-  shown(core);
+  ShownCore core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   core.draw(frame_);
   click_item(core, "Cancel fetching");
@@ -115,8 +103,7 @@ TEST_F(FetchingTest, CancelledTheModelStaysAndAnotherCanBeFetched) {
 TEST_F(FetchingTest, AFailureIsSaidAndTheModelStays) {
   hub_->problem = "hub.example cannot answer now (503); tried 5 times";
   hub_->ends = true;
-  Core core(with_hub());
-  shown(core);
+  ShownCore core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   wait_for_end(core);
   EXPECT_TRUE(says(core, hub_->problem));
@@ -125,8 +112,7 @@ TEST_F(FetchingTest, AFailureIsSaidAndTheModelStays) {
 }
 
 TEST_F(FetchingTest, ADialogThatIsOpenStays) {
-  Core core(with_hub());
-  shown(core);
+  ShownCore core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   core.apply(ShowDialog{Dialog::export_});
   hub_->ends = true;
@@ -138,11 +124,9 @@ TEST_F(FetchingTest, ADialogThatIsOpenStays) {
 TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
   CoreOptions o = with_hub();
   o.find_models = [] { return std::vector<DiscoveredModel>{{"openai-community/gpt2", bundled_folder()}}; };
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   wait_for_models(core);
   click_item(core, "Model");
-  core.draw(frame_);
   int rows = 0;
   for (const WindowItem& item : core.window().items)
     rows += item.layer > 0 && item.label == "openai-community/gpt2";
@@ -152,8 +136,7 @@ TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
 
 TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
   {
-    Core core(with_hub());
-    shown(core);
+    ShownCore core(with_hub());
     EXPECT_TRUE(says(core, "This is a small model"));
     EXPECT_TRUE(find_item(core, "Fetch GPT-2"));
     click_item(core, "Close the offer");
@@ -161,19 +144,15 @@ TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
   }
   CoreOptions again = with_hub();
   again.settings = load_settings(again.settings_file).settings;
-  Core core(std::move(again));
-  shown(core);
+  ShownCore core(std::move(again));
   EXPECT_FALSE(says(core, "This is a small model")) << "for good";
 }
 
 TEST_F(FetchingTest, NothingIsOfferedOnceAnotherModelWasOpened) {
-  Core core(with_hub());
-  shown(core);
-  core.apply(OpenModel{hub_->folder});
-  shown(core);
+  ShownCore core(with_hub());
+  apply_and_show(core, OpenModel{hub_->folder});
   EXPECT_FALSE(says(core, "This is a small model"));
-  core.apply(OpenModel{bundled_folder()});
-  shown(core);
+  apply_and_show(core, OpenModel{bundled_folder()});
   EXPECT_FALSE(says(core, "This is a small model"));
 }
 
@@ -181,22 +160,18 @@ TEST_F(FetchingTest, WhatIsOfferedMayBeHere) {
   CoreOptions o = with_hub();
   here_ = hub_->folder;
   o.find_models = [] { return std::vector<DiscoveredModel>{{"openai-community/gpt2", here_}}; };
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   wait_for_models(core);
-  click_item(core, "Open GPT-2");
-  shown(core);
+  click_and_show(core, "Open GPT-2");
   EXPECT_EQ(core.snapshot().model->folder, hub_->folder);
 }
 
 TEST_F(FetchingTest, WithoutAHubNothingIsOffered) {
   CoreOptions o = with_hub();
   o.fetch = nullptr;
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   EXPECT_FALSE(says(core, "This is a small model"));
   click_item(core, "Model");
-  core.draw(frame_);
   EXPECT_FALSE(says(core, "To fetch"));
   core.apply(FetchModel{{"a/b"}});
   EXPECT_FALSE(core.state().fetching.model);
@@ -205,8 +180,7 @@ TEST_F(FetchingTest, WithoutAHubNothingIsOffered) {
 TEST_F(FetchingTest, TheLineFitsIntoTheLeastWindow) {
   WindowFrame small;
   small.width = 800, small.height = 560;
-  Core core(with_hub());
-  shown(core);
+  ShownCore core(with_hub());
   for (const char* button : {"Close the offer", "Cancel fetching"}) {
     core.draw(small);
     const WindowItem* item = find_item(core, button);

@@ -1,21 +1,11 @@
 // The keys as data: each does what the list of keys says, and none stands for two things at once.
-#include "app/window/commands.h"
-
-#include "app/window/input.h"
-
-#include <gmock/gmock.h>
-
-#include <map>
-#include <set>
-
 #include "app/text/prompt_editor.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/window/commands.h"
+#include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::Contains;
 
 class KeyTable : public HandsTest {
  protected:
@@ -24,8 +14,7 @@ class KeyTable : public HandsTest {
     const UiState before = core.state();
     const Menu menu = core.moment().menu;
     const std::string copied = clipboard();
-    press(core, command.key, command.modifiers);
-    core.draw(frame_);
+    press_and_draw(core, command.key, command.modifiers);
     const UiState& s = core.state();
     std::string words;
     if (s.dialog != before.dialog) words += "dialog ";
@@ -69,8 +58,7 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
   for (const Command& command : commands()) {
     if (command.key == Key::none) continue;  // in the menu alone
     SCOPED_TRACE(keys_of(command) + ": " + std::string(command.help));
-    Core core(with_clipboard());
-    shown(core);
+    ShownCore core(with_clipboard());
     type(core, "!");
     core.apply(TypeInField{Field::prompt, Undo{}});  // so that both can be done: it is done again below
     if (command.key == Key::z) core.apply(TypeInField{Field::prompt, Redo{}});
@@ -107,8 +95,7 @@ TEST_F(KeyTable, ToggledTwiceIsAsBefore) {
         command.help.find("light or dark") == std::string_view::npos &&
         command.help.find("this list") == std::string_view::npos)
       continue;
-    Core core(with_clipboard());
-    shown(core);
+    ShownCore core(with_clipboard());
     const std::string once = done(core, command);
     shown(core);
     EXPECT_NE(once, "") << command.help;
@@ -148,35 +135,10 @@ TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
   }
 }
 
-TEST_F(KeyTable, KeysOfViewsShownTogetherDoNotClash) {
-  std::vector<const View*> always;
-  for (const View& view : views())
-    if (view.place != Place::tab) always.push_back(&view);
-  // Which of two middle views takes a key that both have is the first one's business.
-  for (const View& tab : views()) {
-    if (tab.place != Place::tab) continue;
-    std::map<char, std::set<std::string>> by_key;
-    const auto add = [&](const View& view) {
-      for (const KeyCommand& command : view.commands)
-        for (const char key : command.keys) by_key[key].insert("command " + std::string(command.help));
-      for (const OptionSpec* option : view.options)
-        for (const char key : option->keys) by_key[key].insert("option " + std::string(option->name));
-    };
-    add(tab);
-    for (const View* view : always) add(*view);
-    for (const auto& [key, meanings] : by_key)
-      EXPECT_EQ(meanings.size(), 1U) << tab.id << " " << key_name(key) << " " << *meanings.begin();
-    EXPECT_GT(by_key.size(), 8U);
-  }
-}
-
 TEST_F(KeyTable, EachKeyOfAViewDoesWhatItsRowSays) {
-  for (const View& tab : views()) {
-    if (tab.place != Place::tab) continue;
+  for (const View& tab : all_tabs()) {
     Core core(options("The wolf came to the door of the little house and the wolf came to the door."));
-    core.apply(ShowView{std::string(tab.id)});
-    core.apply(SelectQuery{6});
-    shown(core);
+    apply_and_show(core, ShowView{std::string(tab.id)}, SelectQuery{6});
     std::set<std::string_view> ids;
     for (const PlacedPicture& placed : core.window().pictures) ids.insert(placed.view->id);
     for (const View& view : views()) {

@@ -1,17 +1,9 @@
 // The window by keyboard alone: where Tab, F6, arrows, Space, Enter and Esc lead.
-#include <gmock/gmock.h>
-
-#include <set>
-
 #include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAreArray;
-using ::testing::Not;
 
 class KeyboardTest : public HandsTest {
  protected:
@@ -30,12 +22,10 @@ class KeyboardTest : public HandsTest {
 
 TEST_F(KeyboardTest, TabVisitsEachItemOnceInItsOrderAndComesBack) {
   Core core(options());
-  for (const View& view : views()) {
-    if (view.place != Place::tab) continue;
+  for (const View& view : all_tabs()) {
     SCOPED_TRACE(view.id);
     core.apply(ShowView{std::string(view.id)});
-    press(core, Key::escape);
-    shown(core);
+    press_and_show(core, Key::escape);
     ASSERT_EQ(keyboard_at(core), "prompt");
     std::vector<std::string> expected = stops(core);
     ASSERT_GT(expected.size(), 15U);
@@ -48,8 +38,7 @@ TEST_F(KeyboardTest, TabVisitsEachItemOnceInItsOrderAndComesBack) {
 }
 
 TEST_F(KeyboardTest, WhatCannotBePressedIsPassedOver) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   press_and_draw(core, Key::e, {.ctrl = true});
   const WindowItem* picture = find_item(core, "Copy picture");
   ASSERT_NE(picture, nullptr);
@@ -60,13 +49,11 @@ TEST_F(KeyboardTest, WhatCannotBePressedIsPassedOver) {
 }
 
 TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   for (const auto& [key, modifiers] : {std::pair{Key::e, Modifiers{.ctrl = true}},
                                        {Key::o, Modifiers{.ctrl = true}},
                                        {Key::f1, Modifiers{}}}) {
-    press(core, key, modifiers);
-    shown(core);
+    press_and_show(core, key, modifiers);
     const auto expected = stops(core);
     ASSERT_GT(core.window().layer, 0);
     const auto visited = round(core);
@@ -81,8 +68,7 @@ TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
 
 TEST_F(KeyboardTest, SpaceAndEnterPressAButton) {
   for (const Key key : {Key::space, Key::enter}) {
-    Core core(options());
-    shown(core);
+    ShownCore core(options());
     const std::string text = prompt(core);
     ASSERT_TRUE(tab_to(core, "Start token"));
     press(core, key);
@@ -98,8 +84,7 @@ TEST_F(KeyboardTest, SpaceAndEnterPressAButton) {
 
 TEST_F(KeyboardTest, F6WalksThePromptAndThePictures) {
   Core core(options());
-  core.apply(ShowView{"query", true});
-  shown(core);
+  apply_and_show(core, ShowView{"query", true});
   std::vector<std::string> expected{"prompt"};
   for (const PlacedPicture& placed : core.window().pictures) expected.emplace_back(placed.view->title);
   ASSERT_EQ(expected.size(), 6U);
@@ -113,8 +98,7 @@ TEST_F(KeyboardTest, F6WalksThePromptAndThePictures) {
 }
 
 TEST_F(KeyboardTest, ArrowsAreOfThePictureThatHasTheKeyboard) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   ASSERT_TRUE(tab_to(core, "Heads"));
   press_and_draw(core, Key::down);
   press_and_draw(core, Key::right);
@@ -139,8 +123,7 @@ TEST_F(KeyboardTest, ArrowsAreOfThePictureThatHasTheKeyboard) {
 
 TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
   CoreOptions o = options("Once upon a time");
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   core.apply(ShowMessage{"an error", true});
   core.apply(Generate{true});
   core.apply(ShowDialog{Dialog::help});
@@ -151,7 +134,6 @@ TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
   press_and_draw(core, Key::f10);
   ASSERT_EQ(core.moment().menu, Menu::more);
   press_and_draw(core, Key::escape);
-  core.draw(frame_);
   EXPECT_EQ(core.moment().menu, Menu::none);
   EXPECT_TRUE(core.state().generation.running);
   press_and_draw(core, Key::escape);
@@ -182,8 +164,7 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   o.examples = {{"First", "one", {}, "The first prompt"},
                 {"Second", "two", {}, "The second prompt"},
                 {"Third", "three", {}, "The third prompt"}};
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   press_and_draw(core, Key::l, {.ctrl = true});
   ASSERT_EQ(core.moment().menu, Menu::examples);
   press_and_draw(core, Key::down);
@@ -195,7 +176,6 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   press_and_draw(core, Key::up);
   EXPECT_EQ(keyboard_at(core), "Second");
   press_and_draw(core, Key::enter);
-  core.draw(frame_);
   EXPECT_EQ(prompt(core), "The second prompt");
   EXPECT_EQ(core.moment().menu, Menu::none);
   EXPECT_EQ(keyboard_at(core), "prompt");
@@ -204,8 +184,7 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
 }
 
 TEST_F(KeyboardTest, TabMovesInAMenuToo) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   press_and_draw(core, Key::f10);
   const auto rows = stops(core);
   ASSERT_GT(rows.size(), 5U);
@@ -245,8 +224,7 @@ TEST_F(KeyboardTest, AListWithNothingToPressIsScrolledByKeys) {
 }
 
 TEST_F(KeyboardTest, ASliderIsMovedByArrows) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const OptionSpec& temperature = option("temperature");
   const double before = std::get<double>(core.state().options.value(temperature));
   ASSERT_TRUE(tab_to(core, temperature.label));
@@ -265,8 +243,7 @@ TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
   o.settings_file = folder_.path() / "settings.json";
   const auto file = o.settings_file;
   Core core(std::move(o));
-  core.apply(ShowView{"query", true});
-  shown(core);
+  apply_and_show(core, ShowView{"query", true});
   for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
     SCOPED_TRACE(name);
     ASSERT_TRUE(tab_to(core, name));
@@ -284,8 +261,7 @@ TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
 }
 
 TEST_F(KeyboardTest, AKeyThatIsHeldOnAPictureIsOneStepBack) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   for (int i = 0; i < 9 && keyboard_id(core) != picture(core.window(), "heatmap").id; ++i)
     press_and_draw(core, Key::f6);
   for (const auto& [key, modifiers] :

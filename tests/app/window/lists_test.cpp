@@ -1,21 +1,12 @@
 // Lists of prompts in the window, shapes that are marked, and sweeps that are painted over.
-#include <gmock/gmock.h>
-
-#include <set>
-
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/weight_search.h"
-#include "app/run/edits/edit_text.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class Lists : public HandsTest {
  protected:
@@ -38,8 +29,7 @@ class Lists : public HandsTest {
 
 TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   const auto file = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");
-  Core core(options("A robot"));
-  shown(core);
+  ShownCore core(options("A robot"));
   drop(core, file);
   ASSERT_TRUE(core.state().prompts);
   EXPECT_EQ(core.state().prompts->prompts.size(), 2U);
@@ -56,8 +46,7 @@ TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
 }
 
 TEST_F(Lists, ThatCannotBeReadLeaveTheWindowAsItIs) {
-  Core core(options("A robot"));
-  shown(core);
+  ShownCore core(options("A robot"));
   drop(core, folder_.write("bad.jsonl", "\"x\"\nnothing\n"));
   EXPECT_THAT(core.state().message.text, HasSubstr("bad.jsonl:2"));
   EXPECT_TRUE(core.state().message.is_error);
@@ -66,25 +55,20 @@ TEST_F(Lists, ThatCannotBeReadLeaveTheWindowAsItIs) {
 }
 
 TEST_F(Lists, LeadToTheirPromptsAndBack) {
-  Core core(options("A robot"));
-  shown(core);
+  ShownCore core(options("A robot"));
   drop(core, folder_.write("kings.jsonl", "\"The king had a dog\"\n{\"ids\": [5, 9, 5, 9]}\n"));
-  core.apply(DoAll{{ShowPrompt{core.state().prompts->prompts[0], {2, 3, 4, 1}}}});
-  shown(core);
+  apply_and_show(core, DoAll{{ShowPrompt{core.state().prompts->prompts[0], {2, 3, 4, 1}}}});
   EXPECT_EQ(prompt(core), "The king had a dog");
   EXPECT_EQ(core.state().selection, (Selection{2, 3, 4, 1}));
-  core.apply(DoAll{{ShowPrompt{core.state().prompts->prompts[1], {1, 1, 3, 2}}}});
-  shown(core);
+  apply_and_show(core, DoAll{{ShowPrompt{core.state().prompts->prompts[1], {1, 1, 3, 2}}}});
   EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 9, 5, 9}));
   EXPECT_EQ(core.state().selection, (Selection{1, 1, 3, 2}));
-  core.apply(Revisit{});
-  shown(core);
+  apply_and_show(core, Revisit{});
   EXPECT_EQ(prompt(core), "The king had a dog");
 }
 
 TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
-  Core core(options("The queen and the king and the queen"));
-  shown(core);
+  ShownCore core(options("The queen and the king and the queen"));
   // The second twice, the third by its ids.
   PromptList list{"three",
                   {{.text = "A king and a queen", .ids = {}}, {.text = "The king and his queen", .ids = {}}}};
@@ -96,8 +80,7 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
   EXPECT_EQ(core.state().view, "search");
   shown(core);
   const auto numbers = [&] {
-    core.apply(CopyNumbers{"search"});
-    shown(core);
+    apply_and_show(core, CopyNumbers{"search"});
     return clipboard_;
   };
   const std::string before = numbers();
@@ -121,8 +104,7 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
 }
 
 TEST_F(Lists, AreKeptBySessions) {
-  Core first(options("A robot"));
-  shown(first);
+  ShownCore first(options("A robot"));
   drop(first,
        folder_.write("kings.jsonl", "\"The king had a \\udcff dog\"\n{\"ids\": [5, 9]}\n" + std::string()));
   if (!first.state().prompts)  // a lone surrogate is no JSON
@@ -131,8 +113,7 @@ TEST_F(Lists, AreKeptBySessions) {
   const Recipe saved{session_of(first.state(), first.snapshot()), {}};
   const auto file = folder_.write("a.headscope", to_json(saved));
   EXPECT_EQ(read_recipe(file).session, saved.session);
-  Core second(options("Something else"));
-  shown(second);
+  ShownCore second(options("Something else"));
   drop(second, file);
   ASSERT_TRUE(second.state().prompts);
   EXPECT_EQ(*second.state().prompts, *first.state().prompts);
@@ -168,10 +149,8 @@ TEST_F(Lists, AListThatIsNotThereAtTheNextStartIsNotAskedFor) {
 }
 
 TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
-  Core core(options("The old king had a daughter, and the old king"));
-  shown(core);
-  core.apply(SetOption{&kPainting, static_cast<int>(Painting::shape)});
-  shown(core);
+  ShownCore core(options("The old king had a daughter, and the old king"));
+  apply_and_show(core, SetOption{&kPainting, static_cast<int>(Painting::shape)});
   const PlacedPicture map = picture(core.window(), "heatmap");
   drag(core, cell(map, 0, 5, 4), cell(map, 0, 7, 6));
   shown(core);
@@ -182,23 +161,17 @@ TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
   EXPECT_EQ(shape().size(), 3U) << "what no query sees is no part of a shape";
   EXPECT_TRUE(core.state().edits.list.edits.empty()) << "nothing of the computation";
   const std::size_t before = shape().size();
-  click(core, cell(map, 0, 6, 5));
-  shown(core);
+  click_and_show(core, cell(map, 0, 6, 5));
   EXPECT_EQ(shape().size(), before - 1);
-  core.apply(SetOption{find_option("search-for"), 1});
-  core.apply(ShowView{"search"});
-  shown(core);
+  apply_and_show(core, SetOption{find_option("search-for"), 1}, ShowView{"search"});
   EXPECT_TRUE(says(core, "Heads that look like the shape"));
 }
 
 TEST_F(Lists, PullingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   Core core(options("The old king had a daughter"));
-  core.apply(CompareWith{true, Alignment::position});
-  core.apply(TypeInField{Field::second, Replace{"The old queen had a daughter"}});
-  core.apply(ShowView{"sweep"});
-  core.apply(SetOption{find_option("sweep-over"), 1});
-  core.apply(SetOption{find_option("sweep-change"), 2});
-  shown(core);
+  apply_and_show(core, CompareWith{true, Alignment::position},
+                 TypeInField{Field::second, Replace{"The old queen had a daughter"}}, ShowView{"sweep"},
+                 SetOption{find_option("sweep-over"), 1}, SetOption{find_option("sweep-change"), 2});
   const PlacedPicture sweep = picture(core.window(), "sweep");
   drag(core, cell(sweep, 0, 2, 1), cell(sweep, 0, 2, 3));
   shown(core);

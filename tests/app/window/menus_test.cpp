@@ -1,8 +1,4 @@
 // Menus: of the pictures, of the models, of the window.
-#include <gmock/gmock.h>
-
-#include <algorithm>
-
 #include "app/window/commands.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -10,9 +6,6 @@ namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::Contains;
-using ::testing::ElementsAreArray;
-using ::testing::IsSupersetOf;
 
 class MenusTest : public HandsTest {
  protected:
@@ -53,14 +46,12 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     EXPECT_EQ(core.state().dialog, Dialog::export_);
     EXPECT_EQ(core.state().export_form.subject, view.id);
     press_and_draw(core, Key::escape);
-    core.draw(frame_);
     EXPECT_EQ(core.moment().menu, Menu::none);
   }
 }
 
 TEST_F(MenusTest, AtTheBottomOfTheWindowItIsWholeToo) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const PlacedPicture placed = picture(core.window(), "heatmap");
   const viz::Region& cells = placed.picture->regions.front();
   const viz::Point in{cells.rect.x + 8, cells.rect.bottom() - 8};
@@ -76,8 +67,7 @@ TEST_F(MenusTest, AtTheBottomOfTheWindowItIsWholeToo) {
 
 TEST_F(MenusTest, EachPictureHasOneByTheKeyboard) {
   Core core(options());
-  core.apply(ShowView{"query", true});
-  shown(core);
+  apply_and_show(core, ShowView{"query", true});
   const auto count = core.window().pictures.size();
   for (std::size_t i = 0; i < count; ++i) {
     press_and_draw(core, Key::f6);
@@ -89,7 +79,6 @@ TEST_F(MenusTest, EachPictureHasOneByTheKeyboard) {
     ASSERT_TRUE(tab_and_press(core, "Export this picture…", Key::enter));
     EXPECT_EQ(find_view(core.state().export_form.subject)->title, title);
     press_and_draw(core, Key::escape);
-    core.draw(frame_);
     for (std::size_t n = 0; n <= i; ++n) press_and_draw(core, Key::f6);  // from the prompt, where it left off
     ASSERT_EQ(keyboard_at(core), title);
   }
@@ -144,8 +133,7 @@ TEST_F(MenusTest, TheOpenModelIsMarked) {
   const fs::path other = folder_.path() / "another";
   o.settings.recent_models = {other, folder_.path() / "gone"};
   o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   // A marked line has a dot at its left.
   const auto marked = [&](std::string_view label) {
     const viz::Rect row = find_item(core, label)->rect;
@@ -157,17 +145,14 @@ TEST_F(MenusTest, TheOpenModelIsMarked) {
   };
   const auto open_menu = [&] {
     click_item(core, "Model");
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (core.state().models.empty() && std::chrono::steady_clock::now() < deadline) core.take_results();
-    core.draw(frame_);
+    wait_until(core, [&] { return !core.state().models.empty(); });
   };
   open_menu();
   EXPECT_TRUE(marked("tales (bundled)"));
   EXPECT_FALSE(marked("another"));
   EXPECT_TRUE(says(core, "Opened lately"));
   EXPECT_TRUE(says(core, other.string()));
-  click_item(core, "another");
-  shown(core);
+  click_and_show(core, "another");
   EXPECT_EQ(core.snapshot().model->folder, other);
   open_menu();
   EXPECT_TRUE(marked("another"));
@@ -184,12 +169,9 @@ TEST_F(MenusTest, ALongListOfModelsScrolls) {
     for (int i = 0; i < 80; ++i) models.push_back({"model " + std::to_string(i), "/m/" + std::to_string(i)});
     return models;
   };
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   press(core, Key::m, {.ctrl = true});
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (core.state().models.empty() && std::chrono::steady_clock::now() < deadline) core.take_results();
-  core.draw(frame_);
+  wait_until(core, [&] { return !core.state().models.empty(); });
   core.draw(frame_);
   const auto place = [&](const char* label) { return find_item(core, label)->rect; };
   EXPECT_GT(place("model 79").y, frame_.height);
@@ -204,8 +186,7 @@ TEST_F(MenusTest, ALongListOfModelsScrolls) {
 }
 
 TEST_F(MenusTest, TheWindowsMenuHasEveryCommandWithALabel) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   click_item(core, "More");
   std::vector<std::string> expected;
   for (const Command& command : commands())
@@ -218,11 +199,9 @@ TEST_F(MenusTest, TheWindowsMenuHasEveryCommandWithALabel) {
 }
 
 TEST_F(MenusTest, OneMenuOpensAnother) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   click_item(core, "More");
   click_item(core, "Models");
-  core.draw(frame_);
   EXPECT_EQ(core.moment().menu, Menu::models);
   EXPECT_THAT(rows(core), Contains("Open a folder…"));
 }

@@ -1,12 +1,5 @@
 // What the window has to say: how long, and without covering or moving anything.
-#include <gmock/gmock.h>
-
-#include <map>
-#include <thread>
-
-#include "app/window/window.h"
 #include "tests/app/window/window_fixture.h"
-#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -53,8 +46,7 @@ class MessagesTest : public HandsTest {
 TEST_F(MessagesTest, InformationLeavesByItself) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(60);
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   EXPECT_FALSE(core.next_change());
   core.apply(ShowMessage{"for information"});
   core.draw(frame_);
@@ -72,8 +64,7 @@ TEST_F(MessagesTest, InformationLeavesByItself) {
 TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(200);
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   core.apply(ShowMessage{"the same"});
   std::this_thread::sleep_for(std::chrono::milliseconds(120));
   core.apply(ShowMessage{"the same"});
@@ -84,23 +75,20 @@ TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
 TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(1);
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   core.apply(ShowMessage{"an error", true});
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   shown(core);
   EXPECT_TRUE(says(core, "an error"));
   EXPECT_FALSE(core.next_change());
-  type(core, "x");
-  shown(core);
+  type_and_show(core, "x");
   EXPECT_TRUE(says(core, "an error"));
   click_item(core, "Close the message");
   EXPECT_FALSE(says(core, "an error"));
 }
 
 TEST_F(MessagesTest, OnlyErrorsLookLikeErrors) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const auto error_coloured = [&](const std::string& words) {
     const viz::Color error = theme_of(false).error;
     for (const viz::Scene& scene : core.window().scenes) {
@@ -127,18 +115,13 @@ TEST_F(MessagesTest, OnlyErrorsLookLikeErrors) {
 TEST_F(MessagesTest, AnErrorOfALoadGoesWhenTheNextOneGoesWell) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
-  Core core(options());
-  shown(core);
-  core.apply(OpenModel{folder_.path()});
-  shown(core);
+  ShownCore core(options());
+  apply_and_show(core, OpenModel{folder_.path()});
   EXPECT_TRUE(core.state().message.is_error);
-  core.apply(OpenModel{other.path()});
-  shown(core);
+  apply_and_show(core, OpenModel{other.path()});
   EXPECT_EQ(core.state().message.text, "");
   // One of something else stays.
-  core.apply(ShowMessage{"another error", true});
-  core.apply(OpenModel{bundled_folder()});
-  shown(core);
+  apply_and_show(core, ShowMessage{"another error", true}, OpenModel{bundled_folder()});
   EXPECT_EQ(core.state().message.text, "another error");
 }
 
@@ -149,8 +132,7 @@ TEST_F(MessagesTest, NothingCoversAnything) {
       if (width < static_cast<float>(least.width) || height < static_cast<float>(least.height)) continue;
       Core core(options());
       core.apply(SetFontSize{font});
-      for (const View& view : views()) {
-        if (view.place != Place::tab) continue;
+      for (const View& view : all_tabs()) {
         for (const bool two : {false, true}) {
           core.apply(ShowView{std::string(view.id)});
           if (two) core.apply(ShowView{view.id == std::string_view("heatmap") ? "query" : "heatmap", true});
@@ -174,11 +156,8 @@ TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
   CoreOptions o = options("The");
   o.examples = {{"Title", "what to look for", {}, "An example"}};
   Core core(std::move(o));
-  for (const View& view : views()) {
-    if (view.place != Place::tab) continue;
-    core.apply(ShowView{std::string(view.id)});
-    core.apply(SetPrompt{"The", {}, ""});
-    shown(core);
+  for (const View& view : all_tabs()) {
+    apply_and_show(core, ShowView{std::string(view.id)}, SetPrompt{"The", {}, ""});
     const auto before = places(core);
     for (int i = 0; i < 50; ++i) {
       type(core, i % 6 == 5 ? " " : "w");
@@ -201,8 +180,7 @@ TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
 TEST_F(MessagesTest, AHintOrInformationMovesNothing) {
   CoreOptions o = options("The");
   o.examples = {{"Title", "what to look for", {}, "An example"}};
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   const auto expect_same = [&](const std::map<std::string, viz::Rect>& before) {
     for (const auto& [name, rect] : places(core)) {
       ASSERT_TRUE(before.contains(name)) << name;
@@ -214,8 +192,7 @@ TEST_F(MessagesTest, AHintOrInformationMovesNothing) {
   core.apply(ShowMessage{"for information"});
   core.draw(frame_);
   expect_same(before);
-  core.apply(SetPrompt{"An example", {}, "what to look for"});
-  shown(core);
+  apply_and_show(core, SetPrompt{"An example", {}, "what to look for"});
   EXPECT_TRUE(says(core, "what to look for"));
   expect_same(before);
 }
@@ -224,21 +201,16 @@ TEST_F(MessagesTest, TheHintFollowsUndoAndRedo) {
   CoreOptions o = options("mine");
   o.examples = {{"Title", "what to look for", {}, "An example"}};
   o.examples_model = bundled_folder();
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   click_item(core, "Examples");
-  click_item(core, "Title");
-  shown(core);
+  click_and_show(core, "Title");
   EXPECT_TRUE(says(core, "what to look for"));
-  press(core, Key::z, {.ctrl = true});
-  shown(core);
+  press_and_show(core, Key::z, {.ctrl = true});
   EXPECT_EQ(prompt(core), "mine");
   EXPECT_FALSE(says(core, "what to look for"));
-  press(core, Key::y, {.ctrl = true});
-  shown(core);
+  press_and_show(core, Key::y, {.ctrl = true});
   EXPECT_TRUE(says(core, "what to look for"));
-  type(core, "x");
-  shown(core);
+  type_and_show(core, "x");
   EXPECT_FALSE(says(core, "what to look for"));
 }
 

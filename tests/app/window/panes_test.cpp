@@ -1,6 +1,4 @@
 // Panes: two views side by side, the gaps between them, and what a restart brings back.
-#include <gmock/gmock.h>
-
 #include "app/views/output/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -20,11 +18,9 @@ class PanesTest : public HandsTest {
 };
 
 TEST_F(PanesTest, TwoViewsStandSideBySide) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const float alone = width(core, "heatmap");
-  click_item(core, "Two views");
-  shown(core);
+  click_and_show(core, "Two views");
   ASSERT_EQ(core.state().beside, "scores");
   const PlacedPicture left = picture(core.window(), "heatmap"), right = picture(core.window(), "scores");
   EXPECT_LT(left.where.right(), right.where.x);
@@ -36,19 +32,16 @@ TEST_F(PanesTest, TwoViewsStandSideBySide) {
   shown(core);
   EXPECT_EQ(picture(core.window(), "heatmap").context.selection.query, 4);
   click_item(core, "Views", 0);  // two panes have no room for all tabs
-  click_item(core, "Scores");
-  shown(core);
+  click_and_show(core, "Scores");
   EXPECT_EQ(core.state().view, "scores");
   EXPECT_EQ(core.state().beside, "heatmap") << "they change places";
-  click_item(core, "One view");
-  shown(core);
+  click_and_show(core, "One view");
   EXPECT_NEAR(width(core, "scores"), alone, 1);
 }
 
 TEST_F(PanesTest, AKeyOfOneOfTwoViewsReachesIt) {
   Core core(options());
-  core.apply(ShowView{"positions", true});
-  shown(core);
+  apply_and_show(core, ShowView{"positions", true});
   const auto before = value<std::vector<int>>(core, "dimensions");
   press(core, Key::d, {.alt = true}, 'd');
   EXPECT_NE(value<std::vector<int>>(core, "dimensions"), before);
@@ -56,8 +49,7 @@ TEST_F(PanesTest, AKeyOfOneOfTwoViewsReachesIt) {
 
 TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
   Core core(kept());
-  core.apply(ShowView{"query", true});
-  shown(core);
+  apply_and_show(core, ShowView{"query", true});
   for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
     SCOPED_TRACE(name);
     const viz::Point at = item(core, name);
@@ -93,8 +85,7 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
 }
 
 TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
-  Core core(kept());
-  shown(core);
+  ShownCore core(kept());
   const viz::Rect knob = find_item(core, kTemperature.label)->rect;
   const auto written = [&] { return file().session.options[kTemperature] != std::get<double>(kTemperature.default_value); };
   core.handle(MouseDown{knob.center(), 0, 1, {}});
@@ -108,8 +99,7 @@ TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
 }
 
 TEST_F(PanesTest, WhatIsHeldStaysWhenTheMouseLeavesTheWindow) {
-  Core core(options());
-  shown(core);
+  ShownCore core(options());
   const viz::Point at = item(core, "heads splitter");
   core.handle(MouseDown{at, 0, 1, {}});
   core.handle(MouseMove{{at.x + 30, at.y}});
@@ -139,10 +129,8 @@ TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
 }
 
 TEST_F(PanesTest, ADoubleClickOnTheTemperatureIsTheUsualOne) {
-  Core core(options());
-  shown(core);
-  core.apply(SetOption{&kTemperature, 0.3});
-  shown(core);
+  ShownCore core(options());
+  apply_and_show(core, SetOption{&kTemperature, 0.3});
   const viz::Point at = item(core, kTemperature.label);
   for (const int clicks : {1, 2}) {
     core.handle(MouseDown{at, 0, clicks, {}});
@@ -160,20 +148,11 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
   {
     Core core(kept());
     core.set_window_size(1300, 900);
-    core.apply(OpenModel{other});
-    shown(core);
-    core.apply(TypeInField{Field::prompt, Replace{"Remember \xF0\x9F\x98\x80 me \xE2\x82"}});
-    shown(core);
-    core.apply(ShowView{"query"});
-    core.apply(ShowView{"positions", true});
-    core.apply(SelectHead{1, 2});
-    core.apply(SelectQuery{2});
-    core.apply(SelectKey{1});
-    core.apply(SetDark{true});
-    core.apply(SetFontSize{17});
-    core.apply(SetPanes{{333, 222, 0}});
-    core.apply(SetStartToken{true});
-    shown(core);
+    apply_and_show(core, OpenModel{other});
+    apply_and_show(core, TypeInField{Field::prompt, Replace{"Remember \xF0\x9F\x98\x80 me \xE2\x82"}});
+    apply_and_show(core, ShowView{"query"}, ShowView{"positions", true}, SelectHead{1, 2}, SelectQuery{2},
+                   SelectKey{1}, SetDark{true}, SetFontSize{17}, SetPanes{{333, 222, 0}},
+                   SetStartToken{true});
     core.apply(SelectQuery{2});
     core.apply(SelectKey{1});
     core.apply(SetOption{&kTemperature, 0.5});
@@ -183,15 +162,13 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     SetExport set{core.state().export_form};
     set.form.kind = FileFormat::csv, set.form.scale = 4;
     core.apply(set);
-    core.apply(DoExport{});
-    shown(core);
+    apply_and_show(core, DoExport{});
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / "a.csv"));
     before = core.settings();
   }
   CoreOptions o = kept(std::nullopt);
   o.window.model = o.settings.last_model;  // as the program does
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   const UiState& s = core.state();
   EXPECT_EQ(core.snapshot().model->folder, other);
   EXPECT_EQ(s.prompt.edit.text, "Remember \xF0\x9F\x98\x80 me \xE2\x82");
@@ -208,21 +185,19 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
   EXPECT_EQ(s.option_text.edit.text, "5, 17");
   EXPECT_EQ(s.export_form.folder, folder_.path());
   EXPECT_EQ(s.export_form.scale, 4);
-  EXPECT_THAT(s.recent_models, ::testing::Contains(other));
-  EXPECT_THAT(s.recent_folders, ::testing::Contains(folder_.path()));
+  EXPECT_THAT(s.recent_models, Contains(other));
+  EXPECT_THAT(s.recent_folders, Contains(folder_.path()));
   EXPECT_EQ(core.settings(), before) << "and what is not named here";
   EXPECT_EQ(core.settings().window_width, 1300);
 }
 
 TEST_F(PanesTest, APromptFromTheCommandLineIsNotWhatWasChosenForTheLastOne) {
   {
-    Core core(kept("The old king"));
-    shown(core);
+    ShownCore core(kept("The old king"));
     core.apply(SelectHead{1, 2});
     core.apply(SelectQuery{1});
   }
-  Core core(kept("Another prompt"));
-  shown(core);
+  ShownCore core(kept("Another prompt"));
   EXPECT_EQ(prompt(core), "Another prompt");
   EXPECT_EQ(core.state().selection, Selection{});
 }

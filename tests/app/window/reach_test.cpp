@@ -1,13 +1,4 @@
 // Whatever somebody can mean can be done by mouse alone and by keyboard alone: a walk over the actions.
-#include <gmock/gmock.h>
-
-#include <chrono>
-#include <functional>
-#include <set>
-#include <thread>
-
-#include "app/views/parts/edit_menu.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -52,6 +43,13 @@ class ReachTest : public HandsTest {
   static auto item_click(std::string label) {
     return [label](Core& core) { click_item(core, label); };
   }
+  static auto tabs_to(std::string label) {
+    return [label](Core& core) { tab_and_press(core, label); };
+  }
+  template <class... Actions>
+  static auto doing(Actions... actions) {
+    return [=](Core& core) { (core.apply(actions), ...); };
+  }
   static auto key(Key k, Modifiers modifiers = {}, char symbol = 0) {
     return [=](Core& core) { press(core, k, modifiers, symbol); };
   }
@@ -79,10 +77,6 @@ class ReachTest : public HandsTest {
     };
   }
 
-  static void press_line(Core& core, std::string_view beginning) {
-    for (const WindowItem& line : core.window().items)
-      if (line.layer > 0 && line.label.starts_with(beginning)) return click(core, line.rect.center());
-  }
   static void head_off_before(Core& core) { core.apply(ToggleEdit{head_off(0, 1)}); }
   static void typed_change(Core& core) {
     type(core, "L1H6.z=0");
@@ -113,8 +107,7 @@ class ReachTest : public HandsTest {
            click(core, cell(tree, tree.picture->regions.at(1).id));
          },
          in_picture("Tree", {{Key::right, {}}}),
-         [](const Core& core) { return core.state().tries->size() == 1; },
-         [](Core& core) { core.apply(ShowView{"tree"}); }},
+         [](const Core& core) { return core.state().tries->size() == 1; }, doing(ShowView{"tree"})},
         {"choose a head", index_of<SelectHead>(),
          [](Core& core) {
            click(core, cell(picture(core.window(), "heads"), core.snapshot().run->run->config.n_head + 2));
@@ -136,10 +129,8 @@ class ReachTest : public HandsTest {
          }},
         {"choose a key", index_of<SelectKey>(), cell_click("heatmap", 0, 4, 2),
          in_picture("Heatmap", {{Key::right, {.shift = true}}}),
-         selected([](const Selection& s) { return s.key >= 0; }),
-         [](Core& core) { core.apply(SelectQuery{4}); }},
-        {"another view", index_of<ShowView>(), item_click("Query"),
-         [](Core& core) { tab_and_press(core, "Query"); },
+         selected([](const Selection& s) { return s.key >= 0; }), doing(SelectQuery{4})},
+        {"another view", index_of<ShowView>(), item_click("Query"), tabs_to("Query"),
          [](const Core& core) { return core.state().view == "query"; }},
         {"a view beside", index_of<ShowView>(), item_click("Two views"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return !core.state().beside.empty(); }},
@@ -154,10 +145,7 @@ class ReachTest : public HandsTest {
            tab_and_press(core, "Views");
            tab_and_press(core, "Query", Key::enter);
          },
-         [](const Core& core) { return core.state().beside == "query"; },
-         [](Core& core) {
-           core.apply(ShowView{"scores", true});
-         }},
+         [](const Core& core) { return core.state().beside == "query"; }, doing(ShowView{"scores", true})},
         {"step through the views", index_of<StepView>(), item_click("Scores"),
          key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
         {"a tour", index_of<OpenTour>(),
@@ -171,33 +159,22 @@ class ReachTest : public HandsTest {
          },
          [](const Core& core) { return core.state().tour.tour == 0; }},
         {"its next stop", index_of<GoToStop>(), item_click("Next stop"), key(Key::page_down, {.alt = true}),
-         [](const Core& core) { return core.state().tour.stop == 1; },
-         [](Core& core) { core.apply(OpenTour{0}); }},
+         [](const Core& core) { return core.state().tour.stop == 1; }, doing(OpenTour{0})},
         {"any stop", index_of<GoToStop>(),
          [](Core& core) { menu_click("Stops", "3  " + core.state().tours.front().stops[2].title)(core); },
          [](Core& core) {
            tab_and_press(core, "Stops");
            tab_and_press(core, "3  " + core.state().tours.front().stops[2].title, Key::enter);
          },
-         [](const Core& core) { return core.state().tour.stop == 2; },
-         [](Core& core) { core.apply(OpenTour{0}); }},
+         [](const Core& core) { return core.state().tour.stop == 2; }, doing(OpenTour{0})},
         {"no tour", index_of<CloseTour>(), item_click("Close the tour"), menu_keys(Key::f10, {}, "Tours"),
-         [](const Core& core) { return !core.state().tour.open; },
-         [](Core& core) { core.apply(OpenTour{0}); }},
+         [](const Core& core) { return !core.state().tour.open; }, doing(OpenTour{0})},
         {"back", index_of<Revisit>(), item_click("Back"), key(Key::left, {.alt = true}),
-         [](const Core& core) { return core.state().view == UiState().view; },
-         [](Core& core) { core.apply(ShowView{"query"}); }},
+         [](const Core& core) { return core.state().view == UiState().view; }, doing(ShowView{"query"})},
         {"and forward", index_of<Revisit>(), item_click("Forward"), key(Key::right, {.alt = true}),
-         [](const Core& core) { return core.state().view == "query"; },
-         [](Core& core) {
-           core.apply(ShowView{"query"});
-           core.apply(Revisit{});
-         }},
+         [](const Core& core) { return core.state().view == "query"; }, doing(ShowView{"query"}, Revisit{})},
         {"one view again", index_of<CloseBeside>(), item_click("One view"), key(Key::d, {.ctrl = true}),
-         [](const Core& core) { return core.state().beside.empty(); },
-         [](Core& core) {
-           core.apply(ShowView{"scores", true});
-         }},
+         [](const Core& core) { return core.state().beside.empty(); }, doing(ShowView{"scores", true})},
         {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
         {"the second of two lists", index_of<TypeList>(),
@@ -212,10 +189,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) {
            return core.state().options.value(option("dimensions")) == OptionValue(std::vector{7});
          },
-         [](Core& core) {
-           core.apply(ShowView{"lines"});
-           core.apply(ShowView{"positions", true});
-         }},
+         doing(ShowView{"lines"}, ShowView{"positions", true})},
         {"zoom", index_of<DoAll>(),
          [](Core& core) {
            core.handle(MouseWheel{cell(picture(core.window(), "heatmap"), 0, 5, 2), 0, 2, {}});
@@ -257,27 +231,23 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().dialog == Dialog::help; }},
         {"close", index_of<ShowDialog>(), item_click("Close"), key(Key::escape),
          [](const Core& core) { return core.state().dialog == Dialog::none; },
-         [](Core& core) { core.apply(ShowDialog{Dialog::help}); }},
-        {"the export's form", index_of<SetExport>(), item_click("Scale 3×"),
-         [](Core& core) { tab_and_press(core, "Scale 3×"); },
+         doing(ShowDialog{Dialog::help})},
+        {"the export's form", index_of<SetExport>(), item_click("Scale 3×"), tabs_to("Scale 3×"),
          [](const Core& core) { return core.state().export_form.scale == 3; },
-         [](Core& core) { core.apply(ShowDialog{Dialog::export_}); }},
+         doing(ShowDialog{Dialog::export_})},
         {"export", index_of<DoExport>(),
          [](Core& core) {
-           click_item(core, "Export");
-           shown(core);
+           click_and_show(core, "Export");
            click_item(core, "Export file");
          },
          [](Core& core) {
            press_and_draw(core, Key::e, {.ctrl = true});
-           press(core, Key::enter);
-           shown(core);  // for the weights' hash
+           press_and_show(core, Key::enter);  // for the weights' hash
          },
          [](const Core& core) { return core.state().message.text.starts_with("Saved "); }},
         {"copy a text", index_of<CopyText>(),
          [](Core& core) {
-           click(core, cell(picture(core.window(), "tokens"), 2), 1, 1);
-           core.draw(frame_);
+           open_menu(core, "tokens", 2);
            for (const WindowItem& line : core.window().items)
              if (line.layer > 0 && line.label.starts_with("Copy id")) return click(core, line.rect.center());
          },
@@ -315,18 +285,15 @@ class ReachTest : public HandsTest {
         {"a model from the hub", index_of<FetchModel>(), menu_click("Model", "openai-community/gpt2-large"),
          menu_keys(Key::m, {.ctrl = true}, "openai-community/gpt2-large"),
          [](const Core& core) { return core.state().fetching.model.has_value(); }},
-        {"the one that is offered", index_of<FetchModel>(), item_click("Fetch GPT-2"),
-         [](Core& core) { tab_and_press(core, "Fetch GPT-2"); },
+        {"the one that is offered", index_of<FetchModel>(), item_click("Fetch GPT-2"), tabs_to("Fetch GPT-2"),
          [](const Core& core) { return core.state().fetching.model.has_value(); }},
         {"not to fetch it", index_of<CancelFetch>(), item_click("Cancel fetching"),
-         [](Core& core) { tab_and_press(core, "Cancel fetching"); },
+         tabs_to("Cancel fetching"),
          [](const Core& core) { return core.state().fetching.cancelled || !core.state().fetching.model; },
          [](Core& core) { core.apply(FetchModel{{"some-org/model"}}); }},
-        {"no offer", index_of<DismissOffer>(), item_click("Close the offer"),
-         [](Core& core) { tab_and_press(core, "Close the offer"); },
+        {"no offer", index_of<DismissOffer>(), item_click("Close the offer"), tabs_to("Close the offer"),
          [](const Core& core) { return !core.state().offer_models; }},
-        {"into a folder", index_of<BrowseFolder>(), item_click("inside/"),
-         [](Core& core) { tab_and_press(core, "inside/"); },
+        {"into a folder", index_of<BrowseFolder>(), item_click("inside/"), tabs_to("inside/"),
          [](const Core& core) {
            return core.state().open_form.listing.folder.filename() == "inside" ||
                   core.state().open_form.loading;
@@ -338,22 +305,18 @@ class ReachTest : public HandsTest {
          }},
         {"close an error", index_of<DismissMessage>(), item_click("Close the message"), key(Key::escape),
          [](const Core& core) { return core.state().message.text.empty(); },
-         [](Core& core) {
-           core.apply(ShowMessage{"an error", true});
-         }},
+         doing(ShowMessage{"an error", true})},
         {"a head off", index_of<ToggleEdit>(),
          [](Core& core) {
-           click(core, cell(picture(core.window(), "heads"), 0), 1, 1);
-           core.draw(frame_);
+           open_menu(core, "heads", 0);
            click_item(core, "L0 H0 off");
          },
          key(Key::none, {.alt = true}, '/'),
          [](const Core& core) { return core.state().edits.list.active().size() == 1; }},
         {"no position for a token", index_of<SetPositionId>(),
          [](Core& core) {
-           click(core, cell(picture(core.window(), "tokens"), 1), 1, 1);
-           core.draw(frame_);
-           press_line(core, "No position for");
+           open_menu(core, "tokens", 1);
+           click_line(core, "No position for");
          },
          [](Core& core) {
            in_picture("Tokens", {{Key::f10, {.shift = true}}})(core);
@@ -366,8 +329,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().edits.list.active().size() == 1; }},
         {"paint on the mask", index_of<PaintMask>(),
          [](Core& core) {
-           click_item(core, "Mouse Hide");
-           shown(core);
+           click_and_show(core, "Mouse Hide");
            const PlacedPicture map = picture(core.window(), "heatmap");
            drag(core, cell(map, 0, 8, 1), cell(map, 0, 8, 4));
          },
@@ -386,7 +348,7 @@ class ReachTest : public HandsTest {
            drag(core, cell(sweep, 0, 1, 1), cell(sweep, 0, 2, 1));
          },
          typed_change, [](const Core& core) { return !core.state().edits.list.active().empty(); },
-         [](Core& core) { core.apply(ShowView{"sweep"}), core.apply(ShowEdits{true}); }},
+         doing(ShowView{"sweep"}, ShowEdits{true})},
         {"a place in a list of prompts", index_of<ShowPrompt>(),
          [](Core& core) {
            const PlacedPicture found = picture(core.window(), "search");
@@ -395,14 +357,14 @@ class ReachTest : public HandsTest {
          in_picture("Search", {{Key::down, {}}}),
          [](const Core& core) { return prompt(core) == "A very old king"; },
          [](Core& core) {
-           core.apply(PromptsRead{std::make_shared<const PromptList>(
-                                      PromptList{"one.txt", {{.text = "A very old king", .ids = {}}}}),
-                                  ""});
-           core.apply(SetOption{find_option("search-from"), 2});
-           shown(core);
+           apply_and_show(core,
+                          PromptsRead{std::make_shared<const PromptList>(
+                                          PromptList{"one.txt", {{.text = "A very old king", .ids = {}}}}),
+                                      ""},
+                          SetOption{find_option("search-from"), 2});
          }},
         {"a change switched", index_of<ListEdits>(), item_click("Switch L0 H1 off"),
-         [](Core& core) { tab_and_press(core, "Switch L0 H1 off"); },
+         tabs_to("Switch L0 H1 off"),
          [](const Core& core) { return core.state().edits.list.active().empty(); }, head_off_before},
         {"all changes off", index_of<SwitchEdits>(), item_click("All off"),
          key(Key::i, {.ctrl = true, .shift = true}),
@@ -411,7 +373,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().edits.list.edits.empty(); }, head_off_before},
         {"a change in words", index_of<TypeEdits>(), typed_change, typed_change,
          [](const Core& core) { return core.state().edits.list.active().size() == 1; },
-         [](Core& core) { core.apply(ShowEdits{true}); }},
+         doing(ShowEdits{true})},
         {"the strip of changes", index_of<ShowEdits>(), menu_click("More", "Change the computation"),
          key(Key::i, {.ctrl = true}), [](const Core& core) { return core.state().edits.open; }},
         {"the original", index_of<SetSide>(), item_click("Show Original"),
@@ -434,13 +396,11 @@ class ReachTest : public HandsTest {
         {"save the session", index_of<SaveSession>(),
          [](Core& core) {
            menu_click("More", "Save the session")(core);
-           click_item(core, "Save session");
-           shown(core);
+           click_and_show(core, "Save session");
          },
          [](Core& core) {
            press_and_draw(core, Key::s, {.ctrl = true});
-           press(core, Key::enter);
-           shown(core);
+           press_and_show(core, Key::enter);
          },
          [](const Core& core) { return !core.state().session.empty() && fs::exists(core.state().session); },
          [this](Core&) { fs::remove(folder_.path() / "tales.headscope"); }},
@@ -449,13 +409,13 @@ class ReachTest : public HandsTest {
            press_and_draw(core, Key::o, {.ctrl = true});
            wait_for_folder(core);
            click_item(core, "other.headscope");
-           wait_for_prompt(core, "another prompt");
+           wait_until(core, [&] { return prompt(core) == "another prompt"; });
          },
          [](Core& core) {
            press_and_draw(core, Key::o, {.ctrl = true});
            wait_for_folder(core);
            tab_and_press(core, "other.headscope");
-           wait_for_prompt(core, "another prompt");
+           wait_until(core, [&] { return prompt(core) == "another prompt"; });
          },
          [](const Core& core) { return prompt(core) == "another prompt"; },
          [this](Core&) {
@@ -471,15 +431,7 @@ class ReachTest : public HandsTest {
   }
 
   static void wait_for_folder(Core& core) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (core.state().open_form.loading && std::chrono::steady_clock::now() < deadline) core.take_results();
-    core.draw(frame_);
-  }
-
-  static void wait_for_prompt(Core& core, std::string_view text) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (prompt(core) != text && std::chrono::steady_clock::now() < deadline) core.take_results();
-    core.draw(frame_);
+    wait_until(core, [&] { return !core.state().open_form.loading; });
   }
 
   void expect_done(Core& core, const Way& way, const std::function<void(Core&)>& hand) {

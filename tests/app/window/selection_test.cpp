@@ -1,11 +1,4 @@
 // Choosing: keys in the table of a query, guesses that continue from where one looks.
-#include <gmock/gmock.h>
-
-#include <cmath>
-#include <set>
-#include <thread>
-
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -36,16 +29,13 @@ class SelectionTest : public HandsTest {
 
 TEST_F(SelectionTest, ARowOfTheQuerysTableChoosesTheKey) {
   Core core(options());
-  core.apply(ShowView{"query"});
-  shown(core);
-  core.apply(SelectQuery{6});
-  shown(core);
+  apply_and_show(core, ShowView{"query"});
+  apply_and_show(core, SelectQuery{6});
   const auto rows = places<SelectKey>(core, "query");
   ASSERT_GT(rows.size(), 3U);
   std::set<int> keys;
   for (const auto& [at, meant] : rows) {
-    core.apply(SelectKey{-1});
-    shown(core);
+    apply_and_show(core, SelectKey{-1});
     click(core, at);
     EXPECT_EQ(core.state().selection.key, meant.position);
     EXPECT_EQ(core.state().selection.query, 6) << "another query is not chosen";
@@ -60,23 +50,17 @@ TEST_F(SelectionTest, ARowOfTheQuerysTableChoosesTheKey) {
 }
 
 TEST_F(SelectionTest, AKeyThatTheNextQueryDoesNotSeeIsNone) {
-  Core core(options());
-  shown(core);
-  core.apply(SelectQuery{6});
-  core.apply(SelectKey{5});
-  shown(core);
+  ShownCore core(options());
+  apply_and_show(core, SelectQuery{6}, SelectKey{5});
   EXPECT_EQ(picture(core.window(), "heatmap").context.selection.key, 5);
-  core.apply(SelectQuery{3});
-  shown(core);
+  apply_and_show(core, SelectQuery{3});
   EXPECT_EQ(picture(core.window(), "heatmap").context.selection.key, -1);
 }
 
 TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
-  Core core(options("The old king had a daughter"));
-  shown(core);
+  ShownCore core(options("The old king had a daughter"));
   const std::string before = prompt(core);
-  core.apply(SelectQuery{2});
-  shown(core);
+  apply_and_show(core, SelectQuery{2});
   const auto bars = places<AppendToken>(core, "next");
   ASSERT_FALSE(bars.empty());
   const auto& [at, append] = bars.front();
@@ -99,8 +83,7 @@ TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
 
 TEST_F(SelectionTest, WithTheStartTokenTooAGuessContinuesFromThePosition) {
   Core core(options("The old king had a daughter"));
-  core.apply(SetStartToken{true});
-  shown(core);
+  apply_and_show(core, SetStartToken{true});
   core.apply(SelectQuery{0});  // the start token itself
   shown(core);
   const auto bars = places<AppendToken>(core, "next");
@@ -110,18 +93,15 @@ TEST_F(SelectionTest, WithTheStartTokenTooAGuessContinuesFromThePosition) {
 }
 
 TEST_F(SelectionTest, AKeyOfAGuessContinuesFromThereToo) {
-  Core core(options("The old king had a daughter"));
-  shown(core);
-  core.apply(SelectQuery{1});
-  shown(core);
+  ShownCore core(options("The old king had a daughter"));
+  apply_and_show(core, SelectQuery{1});
   press(core, Key::none, {.alt = true}, '1');
   EXPECT_EQ(prompt(core).rfind("The old", 0), 0U);
   EXPECT_EQ(prompt(core).find("daughter"), std::string::npos);
 }
 
 TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   const model::Tokenizer& tokenizer = *core.snapshot().model->tokenizer;
   // Letter by letter: as a text they would be one token.
   std::vector<int> expected = core.snapshot().run->run->tokens;
@@ -135,14 +115,12 @@ TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
   EXPECT_EQ(core.snapshot().run->run->tokens, expected);
   ASSERT_EQ(core.state().tries->size(), 1U);
   EXPECT_EQ(core.state().tries->front().ids, expected);
-  type(core, "s");
-  shown(core);
+  type_and_show(core, "s");
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), tokenizer.encode("The old kingdoms").size());
 }
 
 TEST_F(SelectionTest, WhatFollowsTheEmptyPromptStandsBehindTheStartToken) {
-  Core core(options(""));
-  shown(core);
+  ShownCore core(options(""));
   std::vector<int> expected = core.snapshot().run->run->tokens;
   ASSERT_EQ(expected.size(), 1U);
   for (int i = 0; i < 3; ++i) {
@@ -155,21 +133,14 @@ TEST_F(SelectionTest, WhatFollowsTheEmptyPromptStandsBehindTheStartToken) {
   }
   EXPECT_TRUE(core.state().start_token);
   EXPECT_EQ(core.state().tries->size(), 1U);
-  Core other(options(""));
-  shown(other);
-  other.apply(Generate{true});
-  while (other.state().generation.running && other.state().generation.made < 3) {
-    other.draw({});
-    while (!other.take_results()) std::this_thread::yield();
-  }
-  other.apply(Generate{false});
+  ShownCore other(options(""));
+  generate(other, 3);
   EXPECT_EQ(prompt(other), prompt(core)) << "each position has a number of its own";
 }
 
 TEST_F(SelectionTest, AGuessOfATextThatIsNoMoreDoesNothing) {
   Core core(options("The old king"));
-  core.apply(ShowView{"tree"});
-  shown(core);
+  apply_and_show(core, ShowView{"tree"});
   const auto clicks = places<SetTokens>(core, "tree");
   const auto guesses = places<AppendToken>(core, "next");
   ASSERT_FALSE(clicks.empty() || guesses.empty());
@@ -186,44 +157,35 @@ TEST_F(SelectionTest, AGuessOfATextThatIsNoMoreDoesNothing) {
 }
 
 TEST_F(SelectionTest, WhereTheContextIsFullNothingIsAppended) {
-  std::string text;
-  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
+  const std::string text = long_prompt();
   Core core(options(text));
-  core.apply(ShowView{"sampling"});
-  shown(core);
+  apply_and_show(core, ShowView{"sampling"});
   EXPECT_TRUE(places<AppendToken>(core, "next").empty());
   EXPECT_TRUE(places<AppendToken>(core, "sampling").empty());
-  core.apply(SelectQuery{3});
-  shown(core);
+  apply_and_show(core, SelectQuery{3});
   EXPECT_FALSE(places<AppendToken>(core, "next").empty()) << "but one can go on from within";
 }
 
 TEST_F(SelectionTest, GeneratingFromTheSamePlaceTakesAnotherSeedEveryTime) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   for (const int seed : {0, 1, 2}) {  // also where nothing came but the text's end
     core.apply(Generate{true});
     EXPECT_EQ(core.state().options[kSeed], seed) << "the seed is that of the text that is there";
-    core.apply(Generate{false});
-    core.apply(SetPrompt{"The old king", {}, ""});
-    shown(core);
+    apply_and_show(core, Generate{false}, SetPrompt{"The old king", {}, ""});
   }
 }
 
 TEST_F(SelectionTest, TheTreeGoesBackToWhatWasTried) {
   Core core(options("The old king"));
-  core.apply(ShowView{"tree"});
-  shown(core);
+  apply_and_show(core, ShowView{"tree"});
   const std::vector<int> start = core.snapshot().run->run->tokens;
   const auto go = [&] {  // to the first guess
-    click(core, places<SetTokens>(core, "tree").front().first);
-    shown(core);
+    click_and_show(core, places<SetTokens>(core, "tree").front().first);
   };
   go();
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), start.size() + 1);
   const std::string first = prompt(core);
-  core.apply(SetTokens{start, {}});
-  shown(core);
+  apply_and_show(core, SetTokens{start, {}});
   EXPECT_EQ(prompt(core), "The old king");
   EXPECT_EQ(core.state().tries->size(), 1U) << "going back forgets nothing";
   go();
@@ -234,12 +196,7 @@ TEST_F(SelectionTest, TheTreeGoesBackToWhatWasTried) {
 
 TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) {
   const auto generated = [&](Core& core) {
-    core.apply(Generate{true});
-    while (core.state().generation.running && core.state().generation.made < 8) {
-      core.draw({});
-      while (!core.take_results()) std::this_thread::yield();
-    }
-    core.apply(Generate{false});
+    generate(core, 8);
     std::string text = prompt(core);
     shown(core);
     return text;
@@ -248,30 +205,22 @@ TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) 
   shown(core), shown(other);
   const std::string text = generated(core);
   EXPECT_EQ(generated(other), text);
-  core.apply(SetPrompt{"The old king", {}, ""});
-  shown(core);
+  apply_and_show(core, SetPrompt{"The old king", {}, ""});
   EXPECT_NE(generated(core), text) << "with the next seed";
-  core.apply(SetPrompt{"The old king", {}, ""});
-  core.apply(SetOption{&kSeed, 0});
-  shown(core);
+  apply_and_show(core, SetPrompt{"The old king", {}, ""}, SetOption{&kSeed, 0});
   EXPECT_EQ(generated(core), text);
-  core.apply(SetPrompt{"The old king", {}, ""});
-  core.apply(SetOption{&kSeed, 0});
-  shown(core);
+  apply_and_show(core, SetPrompt{"The old king", {}, ""}, SetOption{&kSeed, 0});
   for (int i = 0; i < 8; ++i) {  // and so does drawing step by step
     const ViewActions draw =
         find_view("sampling")->commands.front().act(picture(core.window(), "next").context, 0);
-    core.apply(DoAll{draw});
-    shown(core);
+    apply_and_show(core, DoAll{draw});
   }
   EXPECT_EQ(prompt(core), text);
 }
 
 TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {
-  Core core(options("The old king had a daughter"));
-  shown(core);
-  core.apply(SelectQuery{1});
-  shown(core);
+  ShownCore core(options("The old king had a daughter"));
+  apply_and_show(core, SelectQuery{1});
   const auto bars = places<AppendToken>(core, "next");
   type(core, "!");
   core.apply(bars.front().second);
@@ -279,12 +228,9 @@ TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {
 }
 
 TEST_F(SelectionTest, AChipThatTheModelDoesNotReadCannotBeChosen) {
-  std::string text;
-  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
-  Core core(options(text));
-  shown(core);
-  core.apply(SetOption{&option("first-line"), 1 << 20});
-  shown(core);
+  const std::string text = long_prompt();
+  ShownCore core(options(text));
+  apply_and_show(core, SetOption{&option("first-line"), 1 << 20});
   const int length = core.snapshot().run->run->length();
   const PlacedPicture strip = picture(core.window(), "tokens");
   int beyond = 0;

@@ -1,20 +1,12 @@
 // Sessions and recipes in the window: saved, opened, dropped, kept.
-#include <gmock/gmock.h>
-
-#include "app/views/parts/edit_menu.h"
-#include "app/window/exporting.h"
 #include "app/window/sessions.h"
-#include "model/files/file_io.h"
+#include "app/window/exporting.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 class Sessions : public HandsTest {
  protected:
@@ -62,13 +54,9 @@ class Sessions : public HandsTest {
     core.apply(ToggleEdit{head_off(1, 3)});
     EditList list = core.state().edits.list;
     list.edits[1].on = false;
-    core.apply(ListEdits{list});
-    core.apply(CompareWith{true, Alignment::subsequence});
-    core.apply(TypeInField{Field::second, Insert{"The old queen", false}});
-    core.apply(SetDark{true});
-    core.apply(SetFontSize{17});
-    core.apply(SetPanes{{300, 280, 0}});
-    shown(core);
+    apply_and_show(core, ListEdits{list}, CompareWith{true, Alignment::subsequence},
+                   TypeInField{Field::second, Insert{"The old queen", false}}, SetDark{true}, SetFontSize{17},
+                   SetPanes{{300, 280, 0}});
   }
   static Session session(const Core& core) { return session_of(core.state(), core.snapshot()); }
 };
@@ -81,8 +69,7 @@ TEST_F(Sessions, WhatIsSavedIsOpenedAgain) {
   EXPECT_THAT(first.state().message.text, HasSubstr("Saved"));
   const Session saved = session(first);
   EXPECT_EQ(saved.edits.size(), 2U);
-  Core second(own("something else"));
-  shown(second);
+  ShownCore second(own("something else"));
   drop(second, file("work.headscope"));
   EXPECT_EQ(session(second), saved);
   EXPECT_EQ(second.state().session, file("work.headscope"));
@@ -93,14 +80,11 @@ TEST_F(Sessions, WhatIsSavedIsOpenedAgain) {
 
 TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   folder_.write("there.headscope", "precious");
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   save_as(core, "a.headscope");
   type(core, "!");
   press(core, Key::s, {.ctrl = true});
-  wait_for(core, [&] {
-    return headscope::testing::bytes_of_file(file("a.headscope")).find('!') != std::string::npos;
-  });
+  wait_for(core, [&] { return bytes_of_file(file("a.headscope")).find('!') != std::string::npos; });
   EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "The old king had a dog!");
   EXPECT_EQ(core.state().dialog, Dialog::none);
   press_and_draw(core, Key::s, {.ctrl = true, .shift = true});
@@ -108,33 +92,28 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   type(core, file("there.headscope"));
   for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);
   EXPECT_TRUE(says(core, "There is a file of that name. Replace it?"));
-  EXPECT_EQ(headscope::testing::bytes_of_file(file("there.headscope")), "precious");
-  click_item(core, "Save session");
-  shown(core);
+  EXPECT_EQ(bytes_of_file(file("there.headscope")), "precious");
+  click_and_show(core, "Save session");
   EXPECT_EQ(core.state().session, file("there.headscope"));
 }
 
 TEST_F(Sessions, ThatCannotBeWrittenSaysWhy) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   save_as(core, "no/such/a.headscope");
   EXPECT_EQ(core.state().dialog, Dialog::save);
   EXPECT_THAT(core.state().save_form.problem, HasSubstr("no/such"));
 }
 
 TEST_F(Sessions, OfAnyBytesAreOpenedAsTheyWere) {
-  Core first(own("a \xff\xfe b"));
-  shown(first);
+  ShownCore first(own("a \xff\xfe b"));
   save_as(first, "a.headscope");
-  Core second(own());
-  shown(second);
+  ShownCore second(own());
   drop(second, file("a.headscope"));
   EXPECT_EQ(prompt(second), "a \xff\xfe b");
 }
 
 TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   const Session before = session(core);
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"a.headscope", "{"},
@@ -152,8 +131,7 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
 }
 
 TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   Session s = session(core);
   s.model.name = "../../" + bundled_folder().string();
   s.prompt.text = "another";
@@ -163,11 +141,10 @@ TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
 }
 
 TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
-  folder_.write("broken/config.json", headscope::testing::bytes_of_file(bundled_folder() / "config.json"));
+  folder_.write("broken/config.json", bytes_of_file(bundled_folder() / "config.json"));
   CoreOptions o = own();
   o.settings.recent_models = {folder_.path() / "broken"};
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   Session s = session(core);
   s.model.name = "broken";
   s.prompt.text = "another";
@@ -194,8 +171,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
 }
 
 TEST_F(Sessions, OfOtherWeightsSaySo) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   Session s = session(core);
   s.model.weights = "sha256:" + std::string(64, '0');
   s.prompt.text = "another";
@@ -205,8 +181,7 @@ TEST_F(Sessions, OfOtherWeightsSaySo) {
 }
 
 TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   Session s = session(core);
   s.selection = {4000, 4000, 4000, 4000};
   s.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
@@ -217,8 +192,7 @@ TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
 }
 
 TEST_F(Sessions, OfTheFirstVersionOpen) {
-  Core core(own("else"));
-  shown(core);
+  ShownCore core(own("else"));
   drop(core, fs::path(HEADSCOPE_SOURCE_DIR) / "tests/data/session-1.headscope");
   EXPECT_EQ(core.state().message.text, "");
   const Session s = session(core);
@@ -246,8 +220,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   EXPECT_EQ(read_recipe(state / "last.headscope").session.prompt.text, "The old king had a dog");
   CoreOptions o = own("else");
   o.state_folder = state;
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   press_and_draw(core, Key::f10);
   tab_and_press(core, "Sessions", Key::enter);
   core.draw(frame_);
@@ -259,11 +232,9 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
 }
 
 TEST_F(Sessions, AreListedWhereFoldersAreOpened) {
-  Core first(own());
-  shown(first);
+  ShownCore first(own());
   save_as(first, "listed.headscope");
-  Core core(own("else"));
-  shown(core);
+  ShownCore core(own("else"));
   press_and_draw(core, Key::o, {.ctrl = true});
   wait_for(core, [&] { return !core.state().open_form.loading; });
   core.draw(frame_);
@@ -278,8 +249,7 @@ class Figures : public Sessions {
   /// Exports the view that is shown, as the dialog stands.
   void export_to(Core& core, const std::string& name) {
     core.apply(ShowDialog{Dialog::export_});
-    core.apply(TypeInField{Field::export_path, SelectAll{}});
-    core.apply(TypeInField{Field::export_path, Insert{file(name), false}});
+    core.apply(TypeInField{Field::export_path, Replace{file(name)}});
     core.apply(DoExport{true});
     wait_for(core, [&] {
       return core.state().dialog == Dialog::none || !core.state().export_form.problem.empty();
@@ -296,8 +266,7 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   EXPECT_EQ(recipe.session.view, "query");
   EXPECT_EQ(recipe.session.edits.size(), 1U) << "what is off is not in the picture";
   EXPECT_THAT(recipe.session.model.weights, HasSubstr("sha256:"));
-  Core second(own("else"));
-  shown(second);
+  ShownCore second(own("else"));
   drop(second, file("a.png"));
   EXPECT_EQ(prompt(second), "The old king had a dog");
   EXPECT_EQ(second.state().view, "query");
@@ -308,8 +277,7 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   Core third(own());
   arrange(third);
   export_to(third, "b.png");
-  EXPECT_EQ(headscope::testing::bytes_of_file(file("b.png")),
-            headscope::testing::bytes_of_file(file("a.png")));
+  EXPECT_EQ(bytes_of_file(file("b.png")), bytes_of_file(file("a.png")));
 }
 
 TEST_F(Figures, HaveNoEditsThatAreAllSwitchedOff) {
@@ -329,56 +297,50 @@ TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
   arrange(core);
   export_to(core, "a.png");
   save_as(core, "mine.headscope");
-  const std::string mine = headscope::testing::bytes_of_file(file("mine.headscope"));
-  core.apply(TypeInField{Field::prompt, SelectAll{}});
-  core.apply(TypeInField{Field::prompt, Insert{"else", false}});
+  const std::string mine = bytes_of_file(file("mine.headscope"));
+  core.apply(TypeInField{Field::prompt, Replace{"else"}});
   drop(core, file("a.png"));
   EXPECT_EQ(prompt(core), "The old king had a dog");
   press_and_draw(core, Key::s, {.ctrl = true});
   EXPECT_EQ(core.state().dialog, Dialog::save) << "it asks for a name";
-  EXPECT_EQ(headscope::testing::bytes_of_file(file("mine.headscope")), mine);
+  EXPECT_EQ(bytes_of_file(file("mine.headscope")), mine);
 }
 
 TEST_F(Sessions, ThatAreStillBeingOpenedAreNotSaved) {
   Core first(own());
   arrange(first);
   save_as(first, "a.headscope");
-  const std::string whole = headscope::testing::bytes_of_file(file("a.headscope"));
+  const std::string whole = bytes_of_file(file("a.headscope"));
   Core core(own("else"));  // its model is not there yet
   core.apply(OpenSession{
       .recipe = read_recipe(file("a.headscope")), .file = file("a.headscope"), .model = bundled_folder()});
   core.apply(SaveSession{file("a.headscope"), true});
   EXPECT_THAT(core.state().message.text + core.state().save_form.problem, HasSubstr("still being opened"));
-  EXPECT_EQ(headscope::testing::bytes_of_file(file("a.headscope")), whole);
+  EXPECT_EQ(bytes_of_file(file("a.headscope")), whole);
 }
 
 TEST_F(Sessions, WithoutASecondPromptBringNone) {
-  Core first(own());
-  shown(first);
+  ShownCore first(own());
   save_as(first, "a.headscope");
-  Core core(own("else"));
-  shown(core);
-  core.apply(CompareWith{true});
-  core.apply(TypeInField{Field::second, Insert{"what nobody else should read", false}});
-  shown(core);
+  ShownCore core(own("else"));
+  apply_and_show(core, CompareWith{true},
+                 TypeInField{Field::second, Insert{"what nobody else should read", false}});
   drop(core, file("a.headscope"));
   save_as(core, "b.headscope");
-  EXPECT_EQ(headscope::testing::bytes_of_file(file("b.headscope")).find("nobody"), std::string::npos);
+  EXPECT_EQ(bytes_of_file(file("b.headscope")).find("nobody"), std::string::npos);
 }
 
 TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   core.apply(ShowDialog{Dialog::export_});
   ExportForm form = core.state().export_form;
   form.subject.clear();
   form.kind = FileFormat::pdf;
   core.apply(SetExport{form});
   export_to(core, "w.pdf");
-  EXPECT_TRUE(headscope::testing::bytes_of_file(file("w.pdf")).starts_with("%PDF"));
+  EXPECT_TRUE(bytes_of_file(file("w.pdf")).starts_with("%PDF"));
   core.apply(ShowDialog{Dialog::export_});
-  core.apply(TypeInField{Field::export_path, SelectAll{}});
-  core.apply(TypeInField{Field::export_path, Insert{file("w.svg"), false}});
+  core.apply(TypeInField{Field::export_path, Replace{file("w.svg")}});
   core.apply(DoExport{true});
   wait_for(core, [&] { return !core.state().export_form.problem.empty(); });
   EXPECT_THAT(core.state().export_form.problem, HasSubstr("must end in .png or .pdf"));
@@ -386,16 +348,13 @@ TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
 }
 
 TEST_F(Figures, CarryNothingWhereThatIsNotWanted) {
-  Core core(own());
-  shown(core);
-  core.apply(ShowDialog{Dialog::export_});
-  shown(core);
+  ShownCore core(own());
+  apply_and_show(core, ShowDialog{Dialog::export_});
   EXPECT_TRUE(says(core, "With its recipe"));
-  click_item(core, "Recipe");
-  shown(core);
+  click_and_show(core, "Recipe");
   EXPECT_TRUE(says(core, "Without its recipe"));
   export_to(core, "a.png");
-  EXPECT_EQ(viz::find_note(headscope::testing::bytes_of_file(file("a.png")), kRecipeNote), std::nullopt);
+  EXPECT_EQ(viz::find_note(bytes_of_file(file("a.png")), kRecipeNote), std::nullopt);
 }
 
 TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
@@ -414,8 +373,7 @@ TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
 }
 
 TEST_F(Sessions, AFolderIsNoNameForOne) {
-  Core core(own());
-  shown(core);
+  ShownCore core(own());
   const fs::path folder = folder_.path() / "kept";
   fs::create_directory(folder);
   for (const std::string& typed : {folder.string(), folder.string() + "/"}) {

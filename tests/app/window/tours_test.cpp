@@ -1,13 +1,8 @@
 // Every tour that comes with the program, walked from end to end in the window on the bundled model.
-#include <gmock/gmock.h>
-
-#include "app/run/analyses/next_token.h"
-#include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/window/window_fixture.h"
-#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -56,20 +51,20 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
       shown(core);
       const TourStop stop = at_stop(tour, i);
       EXPECT_EQ(core.state().tour.stop, i);
-      EXPECT_EQ(core.state().prompt.edit.text, *stop.prompt);
+      EXPECT_EQ(prompt(core), *stop.prompt);
       EXPECT_EQ(core.state().view, stop.view);
       EXPECT_TRUE(core.state().message.text.empty()) << core.state().message.text;
       const Selection selection = clamped(core.state().selection, *core.snapshot().run);
       const auto label = [&](int position) { return core.snapshot().run->tokens.labels[position]; };
       if (stop.token && *stop.token != "last") {
-        EXPECT_THAT(label(selection.query), ::testing::HasSubstr(*stop.token)) << "a token of this model";
+        EXPECT_THAT(label(selection.query), HasSubstr(*stop.token)) << "a token of this model";
       }
       if (stop.key) {
-        EXPECT_THAT(label(selection.key), ::testing::HasSubstr(*stop.key));
+        EXPECT_THAT(label(selection.key), HasSubstr(*stop.key));
       }
       const std::string words = caption_of(core);
-      EXPECT_EQ(words.find("…"), std::string::npos) << words;
-      EXPECT_EQ(words.find('{'), std::string::npos) << words;
+      EXPECT_THAT(words, Not(HasSubstr("…")));
+      EXPECT_THAT(words, Not(HasSubstr("{")));
       EXPECT_EQ(stop_is_done(core.state()), stop.wait == nullptr);
       do_as_asked(core, stop.wait);
       EXPECT_TRUE(stop_is_done(core.state())) << "what it asks for can be done";
@@ -81,14 +76,12 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
 
 TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
   Core core(with_tours());
-  core.apply(AddEdits{{model::SetMean{{{model::Site::z, 5}, 0, {}, {}}}}});
-  shown(core);
+  apply_and_show(core, AddEdits{{model::SetMean{{{model::Site::z, 5}, 0, {}, {}}}}});
   const EditList own = core.state().edits.list;
   const auto tours = core.state().tours;
   const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
   ASSERT_NE(found, tours.end());
-  core.apply(OpenTour{static_cast<int>(found - tours.begin())});
-  shown(core);
+  apply_and_show(core, OpenTour{static_cast<int>(found - tours.begin())});
   // The probability of the token that the model would copy, at each stop.
   const auto probability = [&](int id) {
     const auto next = answer(core, NextAfter{-1});
@@ -138,35 +131,29 @@ TEST_F(ToursTest, EveryStopHasRoomForItsPictureInASmallWindow) {
 }
 
 TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
-  Core core(with_tours());
-  shown(core);
-  core.apply(OpenTour{0});
-  core.apply(GoToStop{2});
-  shown(core);
+  ShownCore core(with_tours());
+  apply_and_show(core, OpenTour{0}, GoToStop{2});
   EXPECT_EQ(find_item(core, "Return to the stop"), nullptr);
   const ViewState stop = core.state().tour.entered;
   core.apply(ShowView{"heatmap"});
   core.apply(SelectHead{1, 1});
-  type(core, " more");
-  shown(core);
+  type_and_show(core, " more");
   click_item(core, "Return to the stop");
   EXPECT_FALSE(left_the_stop(core.state()));
   EXPECT_EQ(core.state().view, stop.view);
-  EXPECT_EQ(core.state().prompt.edit.text, *at_stop(core.state().tours[0], 2).prompt);
+  EXPECT_EQ(prompt(core), *at_stop(core.state().tours[0], 2).prompt);
   core.apply(TypeInField{Field::prompt, Undo{}});
-  EXPECT_TRUE(core.state().prompt.edit.text.ends_with(" more")) << "nothing that was typed is lost";
+  EXPECT_TRUE(prompt(core).ends_with(" more")) << "nothing that was typed is lost";
 }
 
 TEST_F(ToursTest, WhatIsTypedStaysUntilAStopIsAboutAnotherText) {
-  Core core(with_tours());
-  shown(core);
-  core.apply(OpenTour{0});
-  shown(core);
+  ShownCore core(with_tours());
+  apply_and_show(core, OpenTour{0});
   core.apply(TypeInField{Field::prompt, Replace{"A fox and a girl"}});
   core.apply(GoToStop{1});
-  EXPECT_EQ(core.state().prompt.edit.text, "A fox and a girl");
+  EXPECT_EQ(prompt(core), "A fox and a girl");
   core.apply(GoToStop{1});
-  EXPECT_EQ(core.state().prompt.edit.text, *at_stop(core.state().tours[0], 1).prompt) << "back to the stop";
+  EXPECT_EQ(prompt(core), *at_stop(core.state().tours[0], 1).prompt) << "back to the stop";
 }
 
 TEST_F(ToursTest, OptionsThatWerePulledAreAsUsualAtTheNextStop) {
@@ -207,20 +194,17 @@ TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
 }
 
 TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
-  headscope::testing::write_other_model(folder_);
-  Core core(with_tours());
-  shown(core);
+  write_other_model(folder_);
+  ShownCore core(with_tours());
   core.apply(OpenTour{0});
   core.apply(GoToStop{6});
   ASSERT_EQ(*at_stop(core.state().tours[0], 6).token, "girl");
   shown(core);
-  core.apply(TypeInField{Field::prompt, Replace{"A girl and a little fox"}});
-  core.apply(SetOption{&option("temperature"), 0.5});
-  shown(core);
-  core.apply(OpenModel{folder_.path()});
-  shown(core);
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"A girl and a little fox"}},
+                 SetOption{&option("temperature"), 0.5});
+  apply_and_show(core, OpenModel{folder_.path()});
   EXPECT_EQ(core.snapshot().model->folder, folder_.path());
-  EXPECT_EQ(core.state().prompt.edit.text, "A girl and a little fox");
+  EXPECT_EQ(prompt(core), "A girl and a little fox");
   EXPECT_EQ(value<double>(core, "temperature"), 0.5);
   const auto& tokens = core.snapshot().run->tokens;
   EXPECT_EQ(core.state().selection.query, position_of("girl", "A girl and a little fox", tokens));
@@ -228,47 +212,36 @@ TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
 
 TEST_F(ToursTest, AnotherTextOrOptionIsAwayFromTheStop) {
   Core core(with_tours());
-  core.apply(OpenTour{0});
-  shown(core);
+  apply_and_show(core, OpenTour{0});
   ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
-  type(core, "!");
-  shown(core);
+  type_and_show(core, "!");
   ASSERT_NE(find_item(core, "Return to the stop"), nullptr);
-  press(core, Key::page_down, {.alt = true});
-  shown(core);
+  press_and_show(core, Key::page_down, {.alt = true});
   EXPECT_NE(find_item(core, "Return to the stop"), nullptr) << "it is still another text";
-  click_item(core, "Return to the stop");
-  shown(core);
+  click_and_show(core, "Return to the stop");
   ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
   const OptionSpec& scale = option("value-scale");
-  core.apply(SetOption{&scale, stepped(scale, scale.default_value, 1)});
-  shown(core);
+  apply_and_show(core, SetOption{&scale, stepped(scale, scale.default_value, 1)});
   click_item(core, "Return to the stop");
   EXPECT_EQ(core.state().options.value(scale), scale.default_value);
 }
 
 TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
-  Core core(with_tours());
-  shown(core);
+  ShownCore core(with_tours());
   EXPECT_FALSE(find_item(core, "Back")->enabled);
-  core.apply(SelectHead{2, 1});
-  core.apply(OpenTour{0});
-  core.apply(GoToStop{1});
-  shown(core);
+  apply_and_show(core, SelectHead{2, 1}, OpenTour{0}, GoToStop{1});
   click_item(core, "Back");
   EXPECT_EQ(core.state().view, at_stop(core.state().tours[0], 0).view);
   shown(core);
-  click_item(core, "Back");
-  shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, "My own prompt");
+  click_and_show(core, "Back");
+  EXPECT_EQ(prompt(core), "My own prompt");
   EXPECT_EQ(core.state().selection, (Selection{2, 1, -1, -1}));
 }
 
 TEST_F(ToursTest, IsOpenAtTheStartWithNothingToGoBackTo) {
   CoreOptions o = with_tours();
   o.tour = 0;
-  Core core(std::move(o));
-  shown(core);
+  ShownCore core(std::move(o));
   EXPECT_FALSE(find_item(core, "Back")->enabled);
   EXPECT_FALSE(left_the_stop(core.state()));
 }
@@ -276,12 +249,10 @@ TEST_F(ToursTest, IsOpenAtTheStartWithNothingToGoBackTo) {
 TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {
   CoreOptions o = with_tours();
   o.offer_tours = true;
-  Core core(std::move(o));
-  shown(core);
-  EXPECT_EQ(core.state().prompt.edit.text, "My own prompt");
+  ShownCore core(std::move(o));
+  EXPECT_EQ(prompt(core), "My own prompt");
   EXPECT_NE(find_item(core, core.state().tours.front().title), nullptr);
-  click_item(core, "Close the tour");
-  shown(core);
+  click_and_show(core, "Close the tour");
   EXPECT_EQ(find_item(core, core.state().tours.front().title), nullptr);
 }
 

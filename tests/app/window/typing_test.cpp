@@ -1,6 +1,4 @@
 // What is typed goes into the prompt, whatever was clicked, and never acts.
-#include <gmock/gmock.h>
-
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -55,15 +53,12 @@ class TypingTest : public HandsTest {
     for (const char c : all_letters()) strike(core, c);
     EXPECT_EQ(prompt(core), text + all_letters());
     EXPECT_EQ(rest(core), before);
-    core.apply(TypeInField{Field::prompt, Undo{}});
-    core.apply(TypeInField{Field::prompt, Replace{text}});
-    shown(core);
+    apply_and_show(core, TypeInField{Field::prompt, Undo{}}, TypeInField{Field::prompt, Replace{text}});
   }
 };
 
 TEST_F(TypingTest, AtTheStartThePromptHasTheCaret) {
-  Core core(options("The"));
-  shown(core);
+  ShownCore core(options("The"));
   expect_typed(core);
 }
 
@@ -92,8 +87,7 @@ TEST_F(TypingTest, AfterAClickOnEveryPicture) {
 }
 
 TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   const auto all = labels(core, 0);
   for (const std::string& label : all) {
     // What opens something, or edits: of their own tests.
@@ -110,8 +104,7 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
 }
 
 TEST_F(TypingTest, WithAButtonThatHasTheKeyboard) {
-  Core core(options("The"));
-  shown(core);
+  ShownCore core(options("The"));
   for (const std::string label : {"Start token", "Attention views", "heads splitter", "max +"}) {
     SCOPED_TRACE(label);
     press(core, Key::escape);
@@ -122,14 +115,12 @@ TEST_F(TypingTest, WithAButtonThatHasTheKeyboard) {
     EXPECT_EQ(prompt(core), "Thex7");
     EXPECT_EQ(rest(core), before);
     EXPECT_EQ(keyboard_at(core), "prompt");
-    core.apply(TypeInField{Field::prompt, Replace{"The"}});
-    shown(core);
+    apply_and_show(core, TypeInField{Field::prompt, Replace{"The"}});
   }
 }
 
 TEST_F(TypingTest, BackspaceMendsThePromptAfterAClickOnAPicture) {
-  Core core(options("The old king"));
-  shown(core);
+  ShownCore core(options("The old king"));
   click(core, cell(picture(core.window(), "heads"), 2));
   press(core, Key::backspace);
   EXPECT_EQ(prompt(core), "The old kin");
@@ -138,31 +129,25 @@ TEST_F(TypingTest, BackspaceMendsThePromptAfterAClickOnAPicture) {
 }
 
 TEST_F(TypingTest, NothingReachesThePromptThroughADialogOrAMenu) {
-  Core core(options("The"));
-  shown(core);
+  ShownCore core(options("The"));
   for (const Dialog dialog : {Dialog::help, Dialog::export_, Dialog::open}) {
-    core.apply(ShowDialog{dialog});
-    shown(core);
+    apply_and_show(core, ShowDialog{dialog});
     for (const char c : std::string("ab 1")) strike(core, c);
     ASSERT_TRUE(tab_to(core, "Close"));
     for (const char c : std::string("xy7")) strike(core, c);
     EXPECT_EQ(core.state().dialog, dialog);
     EXPECT_EQ(prompt(core), "The");
-    press(core, Key::escape);
-    shown(core);
+    press_and_show(core, Key::escape);
   }
-  press(core, Key::f10);
-  core.draw(frame_);
+  press_and_draw(core, Key::f10);
   for (const char c : std::string("abq1")) strike(core, c);
   EXPECT_EQ(prompt(core), "The");
   EXPECT_FALSE(core.state().quit);
 }
 
 TEST_F(TypingTest, InADialogItGoesIntoTheFieldWithTheCaret) {
-  Core core(options("The"));
-  shown(core);
-  core.apply(ShowDialog{Dialog::export_});
-  shown(core);
+  ShownCore core(options("The"));
+  apply_and_show(core, ShowDialog{Dialog::export_});
   const std::string path = core.state().export_form.path.edit.text;
   strike(core, 'x');
   EXPECT_EQ(core.state().export_form.path.edit.text, path + "x") << "the file at first";

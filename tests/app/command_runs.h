@@ -1,0 +1,44 @@
+#pragma once
+#include "app/cli/arguments/command.h"
+#include "tests/support/matchers.h"
+
+// Command lines, and what the program makes of them.
+namespace headscope::testing {
+
+using Words = std::vector<std::string>;
+Words operator+(Words a, const Words& b);
+
+/// The command of arguments that must be right: the one that they name.
+template <class Wanted>
+Wanted parsed(const Words& arguments) {
+  const app::Command command = app::parse_command_line(arguments);
+  if (const auto* answer = std::get_if<app::Reply>(&command)) {
+    ADD_FAILURE() << answer->status << ": " << answer->text;
+    return {};
+  }
+  const std::string& name = std::get<app::Task>(command).command;
+  EXPECT_TRUE(name.empty() || std::ranges::count(arguments, name) > 0) << name;
+  const auto* wanted = app::asked<Wanted>(command);
+  if (wanted == nullptr) ADD_FAILURE() << "parsed as " << name;
+  return wanted == nullptr ? Wanted() : *wanted;
+}
+
+/// What is said in place of running a command: help, or what is wrong.
+app::Reply answered(const Words& arguments);
+/// The one line about arguments that are wrong.
+std::string wrong_use(const Words& arguments);
+
+/// What a run of the program came to.
+struct Ran {
+  int status = 0;
+  std::string out, err;
+};
+Ran run_command(const Words& arguments, const std::string& input = "", bool terminal = false);
+/// The output of a run that goes well without a word beside it.
+std::string succeed(const Words& arguments, const std::string& input = "");
+/// The one line of a run that fails with no output.
+std::string fail(const Words& arguments, int status = 1);
+
+std::vector<std::string> lines_of(const std::string& text);
+
+}  // namespace headscope::testing

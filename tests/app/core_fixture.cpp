@@ -1,0 +1,128 @@
+#include "tests/app/core_fixture.h"
+
+namespace headscope::app {
+
+std::filesystem::path CoreTest::bundled_folder() {
+  return std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+}
+
+CoreOptions CoreTest::options(std::optional<std::string> prompt) {
+  CoreOptions o;
+  o.window.model = bundled_folder();
+  if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
+  o.fonts = fonts_;
+  o.screen = &screen_;
+  o.start_folder = folder_.path();
+  o.get_clipboard = [this] { return clipboard_; };
+  o.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
+  return o;
+}
+
+const WindowPicture& CoreTest::shown(Core& core, float width, float height) {
+  core.settle();
+  WindowFrame frame;
+  frame.width = width;
+  frame.height = height;
+  return core.draw(frame);
+}
+
+const PlacedPicture& CoreTest::picture(const WindowPicture& window, std::string_view id) {
+  for (const PlacedPicture& placed : window.pictures)
+    if (placed.view->id == id) return placed;
+  throw std::logic_error("no such picture");
+}
+
+viz::Point CoreTest::cell(const PlacedPicture& placed, int id, int row, int col) {
+  for (const viz::Region& region : placed.picture->regions) {
+    if (region.id != id) continue;
+    const viz::Point p = region.cell_rect(row, col).center();
+    return {placed.where.x + p.x, placed.where.y + p.y};
+  }
+  throw std::logic_error("no such region");
+}
+
+void CoreTest::click(Core& core, viz::Point at, int clicks, int button) {
+  core.handle(MouseDown{at, button, clicks, {}});
+  core.handle(MouseUp{at, button});
+}
+void CoreTest::click_and_show(Core& core, viz::Point at, int clicks, int button) {
+  click(core, at, clicks, button);
+  shown(core);
+}
+
+const WindowItem* CoreTest::find_item(const Core& core, std::string_view label, int n) {
+  for (const WindowItem& item : core.window().items)
+    if (item.label == label && n-- == 0) return &item;
+  return nullptr;
+}
+viz::Point CoreTest::item(const Core& core, std::string_view label, int n) {
+  const WindowItem* found = find_item(core, label, n);
+  if (found == nullptr) throw std::logic_error("no item " + std::string(label));
+  return found->rect.center();
+}
+void CoreTest::click_item(Core& core, std::string_view label, int n, int clicks) {
+  click(core, item(core, label, n), clicks);
+  core.draw({});
+}
+void CoreTest::click_and_show(Core& core, std::string_view label, int n, int clicks) {
+  click_item(core, label, n, clicks);
+  shown(core);
+}
+
+void CoreTest::press(Core& core, Key key, Modifiers modifiers, char symbol) {
+  core.handle(KeyDown{key, modifiers, symbol});
+}
+void CoreTest::press_and_show(Core& core, Key key, Modifiers modifiers, char symbol) {
+  press(core, key, modifiers, symbol);
+  shown(core);
+}
+void CoreTest::type_and_show(Core& core, std::string_view text) {
+  type(core, text);
+  shown(core);
+}
+
+void CoreTest::drag(Core& core, viz::Point from, viz::Point to, int button) {
+  constexpr int kSteps = 4;
+  core.handle(MouseDown{from, button, 1, {}});
+  for (int i = 1; i <= kSteps; ++i) {
+    const float part = static_cast<float>(i) / kSteps;
+    core.handle(MouseMove{{from.x + part * (to.x - from.x), from.y + part * (to.y - from.y)}});
+    core.draw({});
+  }
+  core.handle(MouseUp{to, button});
+}
+
+const OptionSpec& CoreTest::option(std::string_view name) {
+  const OptionSpec* found = find_option(name);
+  if (found == nullptr) throw std::logic_error("no such option");
+  return *found;
+}
+
+bool CoreTest::says(const Core& core, std::string_view words) {
+  const auto in = [&](const viz::Scene& scene) {
+    return std::ranges::any_of(scene.items, [&](const viz::Item& item) {
+      const auto* text = std::get_if<viz::GlyphRun>(&item);
+      return text != nullptr && text->text.find(words) != std::string::npos;
+    });
+  };
+  const WindowPicture& window = core.window();
+  return std::ranges::any_of(window.scenes, in) ||
+         std::ranges::any_of(window.pictures, [&](const PlacedPicture& p) { return in(p.picture->scene); });
+}
+
+std::string CoreTest::long_prompt() {
+  std::string text;
+  while (text.size() < 6000) text += "The wolf came to the door of the little house. ";
+  return text;
+}
+
+void CoreTest::generate(Core& core, int tokens) {
+  core.apply(Generate{true});
+  while (core.state().generation.running && core.state().generation.made < tokens) {
+    core.draw({});
+    while (!core.take_results()) std::this_thread::yield();
+  }
+  core.apply(Generate{false});
+}
+
+}  // namespace headscope::app

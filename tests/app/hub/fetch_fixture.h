@@ -1,0 +1,119 @@
+#pragma once
+#include <atomic>
+
+#include "app/hub/fetch.h"
+#include "app/hub/model_cache.h"
+#include "app/run/sources/model_discovery.h"
+#include "model/files/error.h"
+#include "tests/app/hub/fake_hub.h"
+#include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+/// Fetches from a hub on the loopback.
+class HubFetch : public ::testing::Test {
+ protected:
+  HubFetch() {
+    ::setenv("no_proxy", "127.0.0.1,localhost", 1);
+    options_.wait = [this](milliseconds time) { waits_.push_back(time); };
+  }
+
+  fs::path fetch(const std::string& revision = "main") {
+    return fetch_model({FakeHub::kName, revision}, hub_.settings(cache_.path()), options_);
+  }
+  /// Into an empty cache, but for `left`, which another time had left of the weights there.
+  void expect_fetched(const std::string& left = "") {
+    const TemporaryFolder cache;
+    if (!left.empty())
+      cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")), left);
+    const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
+    EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), weights());
+  }
+  /// What a fetch with other settings is refused with.
+  std::string refused_with(const HubSettings& settings) {
+    const std::string message =
+        message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
+    EXPECT_TRUE(is_sentence(message)) << message;
+    return message;
+  }
+  std::string refused(const std::string& revision = "main") {
+    const std::string message = message_of<HubError>([&] { fetch(revision); });
+    EXPECT_TRUE(is_sentence(message)) << message;
+    EXPECT_THAT(message, Not(HasSubstr("hf_secret")));
+    return message;
+  }
+  ModelCache cache(const std::string& revision = "main") const {
+    return {cache_.path(), {FakeHub::kName, revision}};
+  }
+  std::string digest(const std::string& file) const { return FakeHub::digest(file, hub_.files.at(file)); }
+  /// What lies in a folder below the model's, by name.
+  std::set<std::string> names(const fs::path& folder) const {
+    std::set<std::string> found;
+    if (fs::exists(cache().folder() / folder))
+      for (const auto& entry : fs::directory_iterator(cache().folder() / folder))
+        found.insert(entry.path().filename());
+    return found;
+  }
+  /// All is there and right, nothing is left over.
+  void expect_whole(const fs::path& snapshot) const {
+    EXPECT_EQ(snapshot, cache().snapshot(hub_.commit));
+    EXPECT_TRUE(is_whole_model(snapshot));
+    for (const auto& entry : fs::directory_iterator(snapshot)) {
+      const std::string file = entry.path().filename();
+      ASSERT_TRUE(hub_.files.contains(file)) << file;
+      EXPECT_EQ(bytes_of_file(entry.path()), hub_.files.at(file)) << file;
+      EXPECT_EQ(fs::read_symlink(entry.path()), "../../blobs/" + digest(file));
+    }
+    for (const std::string& blob : names("blobs")) EXPECT_FALSE(blob.ends_with(".incomplete")) << blob;
+  }
+  const std::string& weights() const { return hub_.files.at("model.safetensors"); }
+  /// Answers requests for the content of large files with `change` of the right one: all, or the first.
+  void from_store(const std::function<void(WebReply&)>& change, bool once = false) {
+    hub_.answer_first({},
+                      [this, change, once, done = std::make_shared<std::atomic<bool>>(false)](
+                          const WebRequest& request) -> std::optional<WebReply> {
+                        if (once && done->exchange(true)) return std::nullopt;
+                        WebReply reply = FakeHub::content(request, weights());
+                        change(reply);
+                        return reply;
+                      });
+  }
+  void once_from_store(const std::function<void(WebReply&)>& change) { from_store(change, true); }
+  /// Answers requests to the hub whose target ends so, of one method alone where that is given.
+  void answer(const std::string& ending, const WebReply& reply, const std::string& method = "") {
+    hub_.answer_first([=](const WebRequest& request) -> std::optional<WebReply> {
+      if (!request.target.ends_with(ending) || !request.method.starts_with(method)) return std::nullopt;
+      return reply;
+    });
+  }
+  void answer_all(const WebReply& reply) { answer("", reply); }
+  /// After something went wrong all goes well.
+  void expect_whole_again() {
+    hub_.answer_first({});
+    hub_.forget_requests();
+    expect_whole(fetch());
+  }
+  /// What another time had left of the weights, and that it is as it was.
+  void leave_part(std::size_t bytes = 777) { cache_.write(part(), weights().substr(0, bytes)); }
+  void expect_part_kept(std::size_t bytes = 777) const {
+    EXPECT_EQ(bytes_of_file(part()), weights().substr(0, bytes));
+  }
+  fs::path part() const { return cache().incomplete(digest("model.safetensors")); }
+  std::vector<std::string> ranges_at_store() const {
+    std::vector<std::string> ranges;
+    for (const WebRequest& request : hub_.store_server().requests())
+      ranges.push_back(request.header("range"));
+    return ranges;
+  }
+
+  FakeHub hub_;
+  TemporaryFolder cache_;
+  FetchOptions options_;
+  std::vector<milliseconds> waits_;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,151 @@
+// Weights that come in parts, from a hub that breaks off, or from somebody else.
+#include "tests/app/hub/fetch_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+TEST_F(HubFetch, GoesOnWhereverTheConnectionBroke) {
+  const std::size_t size = weights().size();
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, size / 2, size - 1}) {
+    SCOPED_TRACE(at);
+    hub_.forget_requests();
+    once_from_store([&](WebReply& reply) { reply.cut_content = at; });
+    expect_fetched();
+    EXPECT_THAT(ranges_at_store(), Contains(at == 0 ? "" : "bytes=" + std::to_string(at) + "-"));
+  }
+}
+
+TEST_F(HubFetch, GoesOnWhereverInTheHeadersItBroke) {
+  for (const std::size_t at : {0, 4, 12, 20, 40}) {
+    SCOPED_TRACE(at);
+    once_from_store([&](WebReply& reply) { reply.cut = at; });
+    expect_fetched();
+  }
+}
+
+TEST_F(HubFetch, GivesUpWhenItAlwaysBreaksAndGoesOnTheNextTime) {
+  from_store([](WebReply& reply) { reply.cut_content = 1000; });
+  EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
+  EXPECT_EQ(waits_.size(), 4U);
+  EXPECT_TRUE(std::ranges::is_sorted(waits_));
+  expect_part_kept(5000);
+  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "model.safetensors"));
+  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "config.json"))
+      << "nobody takes it for a model";
+  EXPECT_FALSE(fs::exists(cache().folder() / "refs/main"));
+
+  expect_whole_again();
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=5000-"));
+}
+
+TEST_F(HubFetch, GoesOnAsLongAsSomethingNewComes) {
+  hub_.files["model.safetensors"] = std::string(std::size_t{10} << 20, 'w');
+  from_store([](WebReply& reply) { reply.cut_content = std::size_t{1} << 20; });
+  expect_whole(fetch());
+  EXPECT_GT(static_cast<int>(waits_.size()), options_.tries);
+}
+
+TEST_F(HubFetch, WhatCameBeforeIsNothingNew) {
+  hub_.files["model.safetensors"] = std::string(std::size_t{3} << 20, 'w');
+  hub_.answer_first({}, [&](const WebRequest&) {
+    return WebReply{.body = weights(), .cut_content = std::size_t{2} << 20};
+  });
+  options_.cancelled = [&] { return waits_.size() > 20; };
+  EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
+  EXPECT_EQ(hub_.store_server().requests().size(), 5U);
+}
+
+TEST_F(HubFetch, AServerWithoutRangesBeginsAgain) {
+  leave_part();
+  once_from_store([&](WebReply& reply) { reply = {.body = weights()}; });
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-"));
+}
+
+TEST_F(HubFetch, AWrongPartIsNotTaken) {
+  for (const char* range : {"bytes 0-9/10", "bytes 778-999/1000", "", "bytes */5"}) {
+    SCOPED_TRACE(range);
+    once_from_store([&](WebReply& reply) { reply.headers = {{"Content-Range", range}}; });
+    expect_fetched(weights().substr(0, 777));
+  }
+}
+
+TEST_F(HubFetch, APageOfSomebodyBetweenIsNotTakenForTheFile) {
+  const std::string page = "<html>Please log in to this network</html>";
+  for (const WebReply& reply :
+       {WebReply{.body = page},
+        WebReply{.raw = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=utf-8\r\n\r\n" + page}}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{777}}) {
+      hub_.forget_requests();
+      once_from_store([&](WebReply& right) { right = reply; });
+      expect_fetched(weights().substr(0, bytes));
+      EXPECT_THAT(ranges_at_store(), AllOf(SizeIs(2), Each(bytes == 0 ? "" : "bytes=777-")))
+          << "what was there is kept";
+    }
+    leave_part();
+    hub_.answer_first({}, [&](const WebRequest&) { return reply; });
+    EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
+    expect_part_kept();
+  }
+}
+
+TEST_F(HubFetch, AWrongPartAloneCostsNothing) {
+  const std::size_t size = weights().size();
+  for (const WebReply& wrong :
+       {WebReply{.status = 416},
+        WebReply{.status = 206, .headers = {{"Content-Range", "bytes 0-9/10"}}, .body = "0123456789"}}) {
+    leave_part();
+    hub_.answer_first({}, [&](const WebRequest& request) {
+      return request.header("range").empty() ? WebReply{.status = 503} : wrong;
+    });
+    refused();
+    EXPECT_THAT(ranges_at_store(), Contains(""));
+    expect_part_kept();
+    hub_.answer_first({}, [&](const WebRequest&) { return wrong; });
+    refused();
+    expect_part_kept();
+  }
+  leave_part(size - 1);
+  expect_whole_again();
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=" + std::to_string(size - 1) + "-"));
+}
+
+TEST_F(HubFetch, APartThatDoesNotExistBeginsAgain) {
+  leave_part();
+  once_from_store([&](WebReply& reply) { reply = {.status = 416}; });
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", ""));
+}
+
+TEST_F(HubFetch, ALeftoverOfSomethingElseIsThrownAway) {
+  for (const std::size_t size : {std::size_t{50}, weights().size(), weights().size() + 9}) {
+    SCOPED_TRACE(size);
+    expect_fetched(std::string(size, 'x'));
+  }
+}
+
+TEST_F(HubFetch, AWrongHashIsRefusedAndNothingStays) {
+  from_store([](WebReply& reply) { reply.body[1000] = static_cast<char>(reply.body[1000] ^ 1); });
+  EXPECT_THAT(refused(), HasSubstr("hash"));
+  EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
+  EXPECT_FALSE(fs::exists(cache().snapshot(FakeHub::kCommit) / "model.safetensors"));
+  EXPECT_EQ(hub_.store_server().requests().size(), 1U) << "what came in one go comes so again";
+}
+
+TEST_F(HubFetch, AWrongHashOfASmallFileIsRefused) {
+  std::string bytes = hub_.files.at("merges.txt");
+  bytes.back() = '!';
+  answer("merges.txt", {.body = bytes}, "GET");
+  EXPECT_THAT(refused(), HasSubstr("merges.txt"));
+}
+
+TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
+  from_store([&](WebReply& reply) {
+    reply = {.raw = "HTTP/1.1 200 OK\r\n\r\n" + weights() + std::string(100'000, 'x')};
+  });
+  EXPECT_THAT(refused(), HasSubstr("sends more than"));
+  EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
+}
+
+}  // namespace
+}  // namespace headscope::app

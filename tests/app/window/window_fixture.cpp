@@ -1,0 +1,62 @@
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+
+unsigned HandsTest::keyboard_id(const Core& core) {
+  if (core.moment().keyboard_item != 0) return core.moment().keyboard_item;
+  for (const PlacedField& field : core.window().fields)
+    if (field.field == core.moment().field && field.layer == core.window().layer) return field.id;
+  return 0;
+}
+std::string HandsTest::keyboard_at(const Core& core) {
+  const unsigned id = keyboard_id(core);
+  for (const WindowItem& item : core.window().items)
+    if (item.id == id && item.id != 0) return item.label;
+  return "";
+}
+
+std::vector<std::string> HandsTest::stops(const Core& core) {
+  std::vector<std::string> labels;
+  for (const WindowItem& item : core.window().items)
+    if (item.layer == core.window().layer && item.enabled && item.id != 0) labels.push_back(item.label);
+  return labels;
+}
+
+bool HandsTest::tab_to(Core& core, std::string_view label, Modifiers modifiers) {
+  for (std::size_t i = 0; i <= core.window().items.size(); ++i) {
+    if (keyboard_at(core) == label) return true;
+    press_and_draw(core, Key::tab, modifiers);
+  }
+  return false;
+}
+bool HandsTest::tab_and_press(Core& core, std::string_view label, Key key) {
+  if (!tab_to(core, label)) return false;
+  press_and_draw(core, key);
+  return true;
+}
+void HandsTest::press_and_draw(Core& core, Key key, Modifiers modifiers, char symbol) {
+  press(core, key, modifiers, symbol);
+  core.draw(frame_);
+}
+void HandsTest::type_and_draw(Core& core, std::string_view text) {
+  type(core, text);
+  core.draw(frame_);
+}
+
+void HandsTest::open_menu(Core& core, std::string_view picture_id, int id, int row, int col) {
+  click(core, cell(picture(core.window(), picture_id), id, row, col), 1, 1);
+  core.draw(frame_);
+}
+void HandsTest::click_line(Core& core, std::string_view beginning) {
+  for (const WindowItem& line : core.window().items)
+    if (line.layer > 0 && line.label.starts_with(beginning)) return click(core, line.rect.center());
+}
+
+std::vector<std::string> HandsTest::labels(const Core& core, int layer) {
+  std::vector<std::string> found;
+  for (const WindowItem& item : core.window().items)
+    if (item.layer == layer) found.push_back(item.label);
+  return found;
+}
+
+}  // namespace headscope::app

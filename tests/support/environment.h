@@ -1,0 +1,15 @@
+#pragma once
+#include "app/run/sources/paths.h"
+#include "cmake/precompiled.h"
+
+namespace headscope::testing {
+
+/// An environment of these variables alone.
+inline app::Environment environment(std::map<std::string, std::string> variables) {
+  return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+}  // namespace headscope::testing
