@@ -6,7 +6,14 @@
 #include <utility>
 
 #include "app/run/analyses/head_circuit.h"
-#include "app/views/parts/common.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/options.h"
+#include "app/views/view.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
 

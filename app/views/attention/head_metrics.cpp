@@ -6,8 +6,15 @@
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/attention/metric_choices.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/options.h"
 #include "app/views/parts/prompt_list_words.h"
+#include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 
 namespace headscope::app {

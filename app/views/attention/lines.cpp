@@ -1,9 +1,18 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/views/parts/common.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/options.h"
+#include "app/views/parts/selected.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 #include "viz/scene/colormap.h"

@@ -3,8 +3,16 @@
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/vectors.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/options.h"
 #include "app/views/parts/strips.h"
+#include "app/views/view.h"
 
 namespace headscope::app {
 namespace {

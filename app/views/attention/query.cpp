@@ -2,7 +2,18 @@
 #include <array>
 #include <cmath>
 
+#include "app/run/analyses/attention_questions.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/options.h"
+#include "app/views/parts/selected.h"
+#include "app/views/view.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/scale.h"

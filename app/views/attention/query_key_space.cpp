@@ -3,8 +3,16 @@
 #include <optional>
 
 #include "app/run/analyses/query_key_space.h"
-#include "app/views/parts/common.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/options.h"
 #include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/selected.h"
+#include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/scatter.h"
 #include "viz/scene/colormap.h"

@@ -3,10 +3,17 @@
 #include <cmath>
 #include <span>
 
-#include "app/views/parts/common.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
+#include "app/views/view.h"
 
 namespace headscope::app {
 namespace {

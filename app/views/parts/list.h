@@ -10,8 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "app/views/parts/common.h"
 #include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/options.h"
+#include "app/views/view.h"
 #include "viz/charts/table.h"
 
 // Lists: rows under headings, of which a picture shows as many as have room, while a file has all. A view

@@ -64,20 +64,4 @@ std::vector<KeyCommand> layer_steps() {
            }}};
 }
 
-ViewActions keys_along_layers(const ViewContext& c, const Gesture& gesture) {
-  if (gesture.key == Key::up) return {MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return {MoveHead{1, 0}};
-  return keys_along_prompt(c, gesture);
-}
-
-std::vector<KeyCommand> layer_steps() {
-  return {{"", "‹ Layer", "The layer before this one",
-           [](const ViewContext& c, int) {
-             return c.run ? ViewActions{MoveHead{-1, 0}} : ViewActions{};
-           }},
-          {"", "Layer ›", "The layer after this one", [](const ViewContext& c, int) {
-             return c.run ? ViewActions{MoveHead{1, 0}} : ViewActions{};
-           }}};
-}
-
 }  // namespace headscope::app

@@ -308,7 +308,7 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   Session other = session_of(core.state(), core.snapshot());
   other.model = {"some/model", "", model::Precision::f32};
   other.prompt.text = "else";
-  core.apply(OpenFile{folder_.write("b.headscope", to_json({other, {}}))});
+  core.apply(OpenFile{folder_.write("b.headscope", to_json(Recipe{other, {}}))});
   wait_until(core, [&] { return !core.state().message.text.empty(); });
   EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name: open one first"));
   EXPECT_EQ(prompt(core), typed);

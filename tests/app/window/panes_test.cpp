@@ -63,7 +63,7 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2);
     EXPECT_EQ(file().session.panes.left, core.state().panes.heads);
-    EXPECT_EQ(file().next_pane, core.state().panes.next);
+    EXPECT_EQ(file().session.panes.right, core.state().panes.next);
     core.handle(MouseMove{{at.x + 90, at.y}});
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2) << "let go";

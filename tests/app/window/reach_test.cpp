@@ -422,7 +422,7 @@ class ReachTest : public HandsTest {
            Session session;
            session.model.name = "tales";
            session.prompt.text = "another prompt";
-           folder_.write("other.headscope", to_json({session, {}}));
+           folder_.write("other.headscope", to_json(Recipe{session, {}}));
          }},
         {"quit", index_of<Quit>(), menu_click("More", "Quit"), key(Key::q, {.ctrl = true}),
          [](const Core& core) { return core.state().quit; }},

@@ -135,7 +135,7 @@ TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
   Session s = session(core);
   s.model.name = "../../" + bundled_folder().string();
   s.prompt.text = "another";
-  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   EXPECT_EQ(prompt(core), "another");
   EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name"));
 }
@@ -149,7 +149,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   s.model.name = "broken";
   s.prompt.text = "another";
   s.edits = {{"L0H1.z=0", true}};
-  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   wait_for(core, [&] { return !core.state().message.text.empty(); });
   shown(core);
   EXPECT_THAT(core.state().message.text, HasSubstr("broken")) << "which says why";
@@ -175,7 +175,7 @@ TEST_F(Sessions, OfOtherWeightsSaySo) {
   Session s = session(core);
   s.model.weights = "sha256:" + std::string(64, '0');
   s.prompt.text = "another";
-  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   wait_for(core, [&] { return !core.state().message.text.empty(); });
   EXPECT_THAT(core.state().message.text, HasSubstr("other weights"));
 }
@@ -186,7 +186,7 @@ TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
   s.selection = {4000, 4000, 4000, 4000};
   s.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
   s.prompt.text = "another";
-  drop(core, folder_.write("a.headscope", to_json({s, {}})));
+  drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
   EXPECT_THAT(core.state().message.text, HasSubstr("Not all that was changed"));
 }
