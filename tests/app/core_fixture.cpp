@@ -1,9 +1,10 @@
 #include "tests/app/core_fixture.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app {
 
 std::filesystem::path CoreTest::bundled_folder() {
-  return std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+  return headscope::testing::source_dir() / "assets/models/tales";
 }
 
 CoreOptions CoreTest::options(std::optional<std::string> prompt) {

@@ -19,6 +19,7 @@
 #include "app/run/analyses/token_statistics.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app {
 namespace {
@@ -44,7 +45,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
     const char* folder = std::getenv("HEADSCOPE_SMALL_SHAPE");
     ASSERT_NE(folder, nullptr) << "HEADSCOPE_SMALL_SHAPE is not set";
     for (const char* file : {"vocab.json", "merges.txt"}) {  // any tokenizer with no more ids
-      fs::copy_file(fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales" / file, fs::path(folder) / file,
+      fs::copy_file(headscope::testing::source_dir() / "assets/models/tales" / file, fs::path(folder) / file,
                     fs::copy_options::overwrite_existing);
     }
     want_.model = folder;

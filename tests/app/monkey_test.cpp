@@ -6,6 +6,7 @@
 #include "app/views/output/sampling_options.h"
 #include "app/window/core.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -159,7 +160,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
     MemoryScreen screen;
     CoreOptions options;
     options.screen = &screen;
-    options.window.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+    options.window.model = headscope::testing::source_dir() / "assets/models/tales";
     options.window.prompt = Prompt{"The wolf and the lamb", {}, false};
     options.start_folder = folder.path();
     options.fonts = fonts;
@@ -207,7 +208,7 @@ TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {
     MemoryScreen screen;
     CoreOptions options;
     options.screen = &screen;
-    options.window.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+    options.window.model = headscope::testing::source_dir() / "assets/models/tales";
     options.window.prompt = Prompt{"The wolf and the lamb", {}, false};
     options.fonts = fonts;
     Core core(std::move(options));

@@ -5,6 +5,7 @@
 #include "app/window/core.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app {
 namespace {
@@ -24,7 +25,7 @@ void write_model(const testing::TemporaryFolder& folder, bool with_nan) {
     }
   }
   write_gpt2(folder, gpt2_config(shape), tensors);
-  const fs::path bundled = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+  const fs::path bundled = headscope::testing::source_dir() / "assets/models/tales";
   for (const char* name : {"vocab.json", "merges.txt"}) fs::copy_file(bundled / name, folder.path() / name);
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -33,7 +34,7 @@ TEST(Paths, InstalledAssetsLieBesideTheProgramAndWin) {
 
 TEST(Paths, InTheBuildTreeTheSourcesAssetsAreUsed) {
   const TemporaryFolder folder;
-  EXPECT_EQ(assets_folder(folder.path() / "bin"), std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets");
+  EXPECT_EQ(assets_folder(folder.path() / "bin"), headscope::testing::source_dir() / "assets");
 }
 
 TEST(Paths, TheExecutablesFolderHoldsThisTest) {

@@ -12,6 +12,7 @@
 #include "tests/support/drawn_text.h"
 #include "tests/support/matchers.h"
 #include "tests/support/reference_gpt2.h"
+#include "tests/support/source_folders.h"
 #include "tests/viz/pictures.h"
 #include "viz/scene/scale.h"
 
@@ -25,8 +26,7 @@ namespace headscope::app::testing {
 using namespace headscope::testing;
 using namespace viz::testing;
 
-inline const std::filesystem::path kBundledModel =
-    std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+inline const std::filesystem::path kBundledModel = headscope::testing::source_dir() / "assets/models/tales";
 
 std::shared_ptr<const LoadedModel> bundled();
 

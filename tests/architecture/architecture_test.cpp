@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope {
 namespace {
@@ -119,7 +120,7 @@ std::vector<std::string> string_literals(const std::string& text) {
 /// Ids and names of options as the views' files declare them, each with its file.
 std::map<std::string, std::string> names_of_views(const Sources& sources) {
   static const std::regex declared(
-      R"re((?:(?:\bview\.id|\.name) = |\b(?:make_view|(?:switch|choice|number|gesture|first_row|pane)_option(?:<[\w:<>]+>)?)\(\s*)"([^"]+)")re");
+      R"re((?:(?:\bview\.id|\.name) = |\b(?:make_view\(\s*Group::\w+,|(?:make|switch|choice|number|gesture|first_row|pane)_option(?:<[\w:<>]+>)?\()\s*)"([^"]+)")re");
   std::map<std::string, std::string> names;
   for (const auto& [file, text] : sources) {
     if (!file.starts_with("app/views/") || !file.ends_with(".cpp")) continue;
@@ -277,13 +278,14 @@ Sources read_sources(const std::filesystem::path& root) {
 }
 
 TEST(Architecture, TheSourcesKeepTheRules) {
-  const Sources sources = read_sources(HEADSCOPE_SOURCE_DIR);
-  ASSERT_TRUE(sources.contains("model/pass/transformer.h")) << "looked in " << HEADSCOPE_SOURCE_DIR;
+  const Sources sources = read_sources(headscope::testing::source_dir());
+  ASSERT_TRUE(sources.contains("model/pass/transformer.h"))
+      << "looked in " << headscope::testing::source_dir();
   EXPECT_THAT(broken_rules(sources), IsEmpty());
 }
 
 TEST(Architecture, NothingGoesThroughAShellOrIsAFormat) {
-  EXPECT_THAT(forbidden_calls(read_sources(HEADSCOPE_SOURCE_DIR)), IsEmpty());
+  EXPECT_THAT(forbidden_calls(read_sources(headscope::testing::source_dir())), IsEmpty());
 }
 
 TEST(ArchitectureRules, NothingGoesThroughAShellOrIsAFormat) {
@@ -301,7 +303,7 @@ TEST(ArchitectureRules, NothingGoesThroughAShellOrIsAFormat) {
 }
 
 TEST(Architecture, NamesOfViewsStayInTheirFiles) {
-  const Sources sources = read_sources(HEADSCOPE_SOURCE_DIR);
+  const Sources sources = read_sources(headscope::testing::source_dir());
   EXPECT_GE(names_of_views(sources).size(), 20U);
   EXPECT_THAT(named_outside(sources), IsEmpty());
   for (const auto& [file, word] : other_meanings()) {
@@ -316,7 +318,8 @@ TEST(Architecture, NamesOfViewsStayInTheirFiles) {
 TEST(ArchitectureRules, NamesOfViewsStayInTheirFiles) {
   const std::string view =
       "const Option<int> kCount{{.name = \"count-of\", .usual = 1}};\nview.id = \"gain\"; \"gain\";\n"
-      "const auto kUnit = choice_option<Unit>(\n    \"unit-of\", \"Unit\"); make_view(\"lift\", \"Lift\");\n";
+      "const auto kUnit = choice_option<Unit>(\n    \"unit-of\", \"Unit\"); make_view(Group::attention, "
+      "\"lift\", \"Lift\");\n";
   const auto faults = [&](const std::string& file, const std::string& text) {
     return named_outside({{"app/views/gain.cpp", view}, {file, text}});
   };

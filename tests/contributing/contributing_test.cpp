@@ -12,6 +12,7 @@
 #include "app/tour/tour.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
@@ -25,7 +26,7 @@ using namespace headscope::app::testing;
 
 std::string text_of(const std::string& name) {
   std::ostringstream text;
-  text << std::ifstream(std::string(HEADSCOPE_SOURCE_DIR) + "/" + name).rdbuf();
+  text << std::ifstream(headscope::testing::source_dir() / name).rdbuf();
   return text.str();
 }
 
@@ -109,8 +110,7 @@ TEST(Contributing, TheFilesThatThePageNamesAreThere) {
   static const std::regex path("`((?:app|assets|model|tests|viz)/[\\w/.]+)`");
   int count = 0;
   for (std::sregex_iterator it(page.begin(), page.end(), path), end; it != end; ++it, ++count)
-    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(HEADSCOPE_SOURCE_DIR) / (*it)[1].str()))
-        << (*it)[1];
+    EXPECT_TRUE(std::filesystem::exists(headscope::testing::source_dir() / (*it)[1].str())) << (*it)[1];
   EXPECT_GT(count, 10);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/fuzz/targets.h"
+#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::fuzz {
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCorpus = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/fuzz/corpus";
+const fs::path kCorpus = headscope::testing::source_dir() / "tests/fuzz/corpus";
 
 std::vector<fs::path> files_of(std::string_view target) {
   std::vector<fs::path> files;

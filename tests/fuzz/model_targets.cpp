@@ -13,6 +13,7 @@
 #include "model/tokens/tokenizer.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::fuzz {
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-const fs::path kTiny = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle/tiny";
+const fs::path kTiny = headscope::testing::source_dir() / "tests/model/tokenizer_oracle/tiny";
 
 /// A tokenizer that came out of any files keeps the promises that all of them make.
 void promise_lossless(const model::Tokenizer& tokenizer, std::string_view text) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "model/files/safetensors.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::testing {
 namespace {
@@ -49,7 +50,7 @@ std::size_t offset_of(const Tensor& whole, const ConstActivation2d& piece, int r
 }  // namespace
 
 fs::path golden_folder(const std::string& name) {
-  return fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/goldens" / name;
+  return headscope::testing::source_dir() / "tests/model/goldens" / name;
 }
 
 std::vector<std::string> golden_names() {

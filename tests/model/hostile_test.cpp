@@ -13,6 +13,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
+#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::model {
@@ -220,7 +221,7 @@ TEST(HostileFolder, NoPipeIsWaitedFor) {
 
 // --- The tokenizer's files ---
 
-const fs::path kTiny = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle/tiny";
+const fs::path kTiny = headscope::testing::source_dir() / "tests/model/tokenizer_oracle/tiny";
 
 std::string load_vocabulary(const std::string& vocabulary, const std::string& merges = "#version: 0.2\n") {
   return message_of<LoadError>([&] { Tokenizer::from_vocab_and_merges(vocabulary, merges, "/models/x"); });

@@ -11,6 +11,7 @@
 #include "model/files/file_io.h"
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::model {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-const fs::path kSource = HEADSCOPE_SOURCE_DIR;
+const fs::path kSource = headscope::testing::source_dir();
 const fs::path kModel = kSource / "assets/models/tales";
 constexpr double kTolerance = 1e-3;  // float32 sums in another order
 

@@ -13,6 +13,7 @@
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::model {
@@ -21,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using testing::TemporaryFolder;
 
-const fs::path kOracle = fs::path(HEADSCOPE_SOURCE_DIR) / "tests/model/tokenizer_oracle";
+const fs::path kOracle = headscope::testing::source_dir() / "tests/model/tokenizer_oracle";
 const fs::path kTiny = kOracle / "tiny";
-const fs::path kGpt2 = fs::path(HEADSCOPE_SHARED_DIR) / "gpt2";
+const fs::path kGpt2 = headscope::testing::shared_dir() / "gpt2";
 
 std::string from_hex(const std::string& hex) {
   std::string out;
@@ -533,7 +534,7 @@ std::vector<PublishedMerges::Step> checked_steps(const Tokenizer& tokenizer, std
 }
 
 TEST(Merges, OfEveryTokenOfTheBundledVocabularyAreThoseOfThePublishedAlgorithm) {
-  const fs::path folder = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+  const fs::path folder = headscope::testing::source_dir() / "assets/models/tales";
   const Tokenizer tokenizer = Tokenizer::load(folder);
   const PublishedMerges published(folder / "merges.txt");
   std::vector<std::string> pieces;
@@ -549,7 +550,7 @@ TEST(Merges, OfEveryTokenOfTheBundledVocabularyAreThoseOfThePublishedAlgorithm) 
 
 // A pair is merged wherever it stands before any that this makes is looked at.
 TEST(Merges, OfWordsLeadToTheirTokens) {
-  const fs::path folder = fs::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales";
+  const fs::path folder = headscope::testing::source_dir() / "assets/models/tales";
   const Tokenizer tokenizer = Tokenizer::load(folder);
   const PublishedMerges published(folder / "merges.txt");
   for (const std::string word : {"", "a", "aaaaaaa", " robots", "lalalalala", "\xff\xfe",

@@ -1,4 +1,5 @@
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/source_folders.h"
 
 #include <cmath>
 #include <cstring>
@@ -95,7 +96,7 @@ void write_gpt2(const TemporaryFolder& folder, const std::string& config,
 
 void write_other_model(const TemporaryFolder& folder, const Gpt2Shape& shape) {
   for (const char* file : {"vocab.json", "merges.txt"}) {
-    std::filesystem::copy_file(std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales" / file,
+    std::filesystem::copy_file(headscope::testing::source_dir() / "assets/models/tales" / file,
                                folder.path() / file);
   }
   write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));

@@ -12,6 +12,7 @@
 #include "app/window/core.h"
 #include "app/window/gl_screen.h"
 #include "app/window/look.h"
+#include "tests/support/source_folders.h"
 #include "tests/viz/imgui_widgets.h"
 #include "tests/viz/pictures.h"
 #include "viz/players/imgui_raster.h"
@@ -134,7 +135,7 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
 
   GlScreen gl;
   CoreOptions options;
-  options.window.model = std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/tales";
+  options.window.model = headscope::testing::source_dir() / "assets/models/tales";
   options.window.prompt = Prompt{"The old king had a daughter, and the old king had a son.", {}, false};
   options.settings.session.view = view;
   options.settings.session.look.dark = dark;
@@ -210,7 +211,7 @@ TEST(Egl, ABlinkIsTheWholeWindowAgain) {
     ASSERT_TRUE(egl.current());
     GlScreen gl;
     CoreOptions options;
-    options.window.model = std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/tales";
+    options.window.model = headscope::testing::source_dir() / "assets/models/tales";
     options.window.prompt = Prompt{"The old king had a daughter", {}, false};
     options.fonts = viz::testing::fonts();
     options.screen = &gl;

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "app/run/analyses/head_circuit.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/view.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
@@ -311,7 +311,7 @@ float whole_height(const ViewContext& c) {
 
 View circuits_view() {
   View view =
-      make_view("circuits", "Circuits",
+      make_view(Group::attention, "circuits", "Circuits",
                 "the OV and QK circuits of a head: which tokens it writes, and which keys it looks for",
                 build, facts, table);
   view.options = {&kCircuit, &kFirstMlp, &kNormalized};

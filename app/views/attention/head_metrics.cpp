@@ -7,12 +7,12 @@
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/attention/metric_choices.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
@@ -371,7 +371,7 @@ viz::Point figure_size(const ViewContext& c) {
 
 View head_metrics_view() {
   View view =
-      make_view("metrics", "Head metrics",
+      make_view(Group::attention, "metrics", "Head metrics",
                 "what each head does with this prompt, a list of prompts, or random tokens said twice", build,
                 facts, table);
   view.over_list = &kText;

@@ -4,13 +4,13 @@
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/attention/metric_choices.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/weight_colors.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
@@ -563,7 +563,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }  // namespace
 
 View heads_view() {
-  View view = make_view("heads", "Heads",
+  View view = make_view(Group::attention, "heads", "Heads",
                         "small attention patterns of all heads: a row for each layer, a column for each head",
                         build, facts, table);
   view.place = Place::left;

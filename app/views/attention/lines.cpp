@@ -2,13 +2,13 @@
 #include <tuple>
 
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/selected.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
@@ -455,7 +455,7 @@ ViewActions whole_layer(const ViewContext& c, int) {
 
 View lines_view() {
   View view = make_view(
-      "lines", "Lines",
+      Group::attention, "lines", "Lines",
       "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",
       build, facts, table);
   view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};

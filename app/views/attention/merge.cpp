@@ -4,13 +4,13 @@
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/strips.h"
 #include "app/views/view.h"
 
@@ -283,7 +283,7 @@ float whole_height(const ViewContext& c) {
 
 View merge_view() {
   View view =
-      make_view("merge", "Merge",
+      make_view(Group::attention, "merge", "Merge",
                 "the heads' z side by side, through c_proj into the residual stream, and what each head adds",
                 build, facts, table);
   view.options = {&kLargestFirst, &kFirstPart};

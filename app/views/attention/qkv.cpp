@@ -6,6 +6,7 @@
 #include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -205,7 +206,7 @@ viz::Point figure_size(const ViewContext& c) {
 
 View qkv_view() {
   View view =
-      make_view("qkv", "Q, K, V",
+      make_view(Group::attention, "qkv", "Q, K, V",
                 "how a token gets its query, key and value: ln_1, one product for all three, cut into heads",
                 build, facts, table);
   add_gestures<click, heads_by_lines>(view);

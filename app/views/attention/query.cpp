@@ -4,6 +4,7 @@
 
 #include "app/run/analyses/attention_questions.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -11,7 +12,6 @@
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
 #include "model/pass/plan.h"
@@ -361,7 +361,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 View query_view() {
   View view = make_view(
-      "query", "Query",
+      Group::attention, "query", "Query",
       "one query: its score with each key through the stages, and values, weights and their sum as vectors",
       build, facts, table);
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};

@@ -3,13 +3,13 @@
 #include <optional>
 
 #include "app/run/analyses/query_key_space.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
@@ -349,7 +349,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 View query_key_space_view() {
   View view = make_view(
-      "plane", "Plane",
+      Group::attention, "plane", "Plane",
       "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart",
       build, facts, table);
   view.over_list = &kText;

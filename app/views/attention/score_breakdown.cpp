@@ -5,6 +5,7 @@
 #include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_terms.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -383,7 +384,7 @@ float whole_height(const ViewContext& c) {
 
 View score_view() {
   View view = make_view(
-      "cell", "Arithmetic",
+      Group::attention, "cell", "Arithmetic",
       "one query and one key: from the products of their components to the weight, number by number", build,
       facts, table);
   add_gestures<click>(view);

@@ -7,11 +7,11 @@
 
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
 #include "model/pass/plan.h"

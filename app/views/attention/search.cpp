@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/run/analyses/weight_search.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/prompt_list_words.h"
@@ -333,7 +334,7 @@ viz::Point figure_size(const ViewContext& c) {
 
 View search_view() {
   View view = make_view(
-      "search", "Search",
+      Group::attention, "search", "Search",
       "which heads look from tokens like the query to tokens like the key, or in a shape that was marked",
       build, facts, table);
   view.over_list = &kText;

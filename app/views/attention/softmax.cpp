@@ -6,13 +6,13 @@
 #include "app/run/analyses/vectors.h"
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
 #include "model/pass/plan.h"
@@ -338,7 +338,7 @@ float whole_height(const ViewContext& c) {
 
 View softmax_view() {
   View view =
-      make_view("softmax", "Softmax",
+      make_view(Group::attention, "softmax", "Softmax",
                 "scores through softmax at any scale: how 1/√d_head keeps the weights from being a spike",
                 build, facts, table);
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};

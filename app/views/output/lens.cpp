@@ -32,12 +32,10 @@ const auto kColoring = make_option<Coloring>(
                  {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
                  {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
      .keys = "cC"});
-const auto kMid =
-    make_option<bool>("lens-mid", "Inside blocks", "rows for the stream between attention and MLP, too",
-                      {.default_value = true, .keys = "hH"});
-const auto kWords =
-    make_option<bool>("lens-guesses", "Guesses", "cells are wide enough for the text of the best guess",
-                      {.default_value = true, .keys = "wW"});
+const auto kMid = switch_option("lens-mid", "Inside blocks", "hH",
+                                "rows for the stream between attention and MLP, too", true);
+const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
+                                  "cells are wide enough for the text of the best guess", true);
 /// -1: so that the query's column is in sight.
 const auto kFirstColumn = first_row_option(
     "first-column", "First column", "first position that is shown (auto: so that the query's is)", true, -1);

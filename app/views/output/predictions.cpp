@@ -22,9 +22,8 @@ namespace {
 
 enum Role { kRow, kChip };  // Region::id: position
 
-const auto kSurprisingFirst = make_option<bool>("surprising-first", "Most surprising first",
-                                                "positions by falling loss instead of in their order",
-                                                {.default_value = false, .keys = "oO"});
+const auto kSurprisingFirst = switch_option("surprising-first", "Most surprising first", "oO",
+                                            "positions by falling loss instead of in their order");
 /// -1: so that the query's row is in sight, or where they are sorted the most surprising.
 const auto kFirstPosition = first_row_option(
     "first-position", "First row",

@@ -31,11 +31,9 @@ const auto kMetric =
     make_option<SweepMetric>("sweep-metric", "Metric", "what of the guesses is compared with the run's",
                              {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
 const auto kOver =
-    make_option<SweepOver>("sweep-over", "Over", "what is changed in turn",
-                           {.default_value = 0, .choices = choices_of(kSweepOver), .keys = "hH"});
-const auto kChange =
-    make_option<SweepChange>("sweep-change", "Change", "what is done with each",
-                             {.default_value = 0, .choices = choices_of(kSweepChanges), .keys = "wW"});
+    choice_option<SweepOver>("sweep-over", "Over", "hH", "what is changed in turn", choices_of(kSweepOver));
+const auto kChange = choice_option<SweepChange>("sweep-change", "Change", "wW", "what is done with each",
+                                                choices_of(kSweepChanges));
 
 const auto kSite =
     make_option<int>("sweep-site", "Site", "what of each layer is changed, position by position",

@@ -8,11 +8,11 @@
 #include "app/run/analyses/sweep.h"
 #include "app/run/edits/edit_list.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/view.h"
 
 namespace headscope::app {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/parts/declare.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/view.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/heatmap.h"

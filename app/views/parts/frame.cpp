@@ -15,14 +15,6 @@ float margin(const ViewContext& c) {
   return c.width < 25 * c.font_size ? 2 * unit : 4 * unit;
 }
 
-View make_view(std::string_view id, std::string_view title, std::string_view help,
-               decltype(View::build) build, decltype(View::facts) facts, decltype(View::table) table) {
-  View view;
-  view.id = id, view.title = title, view.help = help;
-  view.build = build, view.facts = facts, view.table = table;
-  return view;
-}
-
 Picture blank(const ViewContext& c) {
   Picture picture;
   picture.scene.width = c.width;

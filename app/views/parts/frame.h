@@ -45,9 +45,6 @@ const viz::Region& region_of(const Picture& picture, const viz::Hit& hit);
 viz::Color text_on(const ViewContext& context, viz::Color ground);
 /// The picture inside its margins, under a title.
 viz::Rect below_title(const ViewContext& context);
-/// A view with the fields that all views set.
-View make_view(std::string_view id, std::string_view title, std::string_view help,
-               decltype(View::build) build, decltype(View::facts) facts, decltype(View::table) table);
 /// Small, muted words, their left end and middle at a point, cut where they are longer than `room`.
 void paint_note(Picture& picture, const ViewContext& context, std::string_view words, viz::Point at,
                 float room = 1e9F);

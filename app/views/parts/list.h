@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "app/views/parts/declare.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/view.h"
 #include "viz/charts/table.h"
 

@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <span>
 
+#include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/parts/token_axes.h"
 #include "app/views/view.h"
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "app/views/parts/declare.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/options.h"
 #include "app/views/view.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/scale.h"

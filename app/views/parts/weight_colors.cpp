@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/views/parts/comparison_words.h"
-#include "app/views/parts/options.h"
+#include "app/views/parts/declare.h"
 
 namespace headscope::app {
 

@@ -1,12 +1,13 @@
 #include "tests/app/hub/fake_hub.h"
 #include "app/run/sources/digest.h"
 #include "tests/support/safetensors_bytes.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::testing {
 namespace {
 
 std::string bundled(const char* file) {
-  return bytes_of_file(std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets/models/tales" / file);
+  return bytes_of_file(headscope::testing::source_dir() / "assets/models/tales" / file);
 }
 
 constexpr Gpt2Shape kShape{.positions = 64, .vocabulary = 4096};

@@ -5,6 +5,7 @@
 #include "app/run/worker.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app {
 namespace {
@@ -20,7 +21,7 @@ std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, co
 class WorkerKeeps : public ::testing::Test {
  protected:
   WorkerKeeps() {
-    want_.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets" / "models" / "tales";
+    want_.model = headscope::testing::source_dir() / "assets" / "models" / "tales";
     want_.load_request = 1;
     want_.prompt.text = "The old king had three daughters";
   }

@@ -12,6 +12,7 @@
 #include "tests/app/run/answer_of.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app {
 namespace {
@@ -98,7 +99,7 @@ using SayQuickly = SayWord<true>;
 class WorkerOfTales : public ::testing::Test {
  protected:
   WorkerOfTales() {
-    want_.model = std::filesystem::path(HEADSCOPE_SOURCE_DIR) / "assets" / "models" / "tales";
+    want_.model = headscope::testing::source_dir() / "assets" / "models" / "tales";
     want_.load_request = 1;
   }
 

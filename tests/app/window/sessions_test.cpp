@@ -2,6 +2,7 @@
 #include "app/window/sessions.h"
 #include "app/window/exporting.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app {
 namespace {
@@ -193,7 +194,7 @@ TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
 
 TEST_F(Sessions, OfTheFirstVersionOpen) {
   ShownCore core(own("else"));
-  drop(core, fs::path(HEADSCOPE_SOURCE_DIR) / "tests/data/session-1.headscope");
+  drop(core, headscope::testing::source_dir() / "tests/data/session-1.headscope");
   EXPECT_EQ(core.state().message.text, "");
   const Session s = session(core);
   EXPECT_EQ(s.prompt.text, "The old king had a dog \xff");

@@ -1,0 +1,13 @@
+#include "tests/support/source_folders.h"
+
+namespace headscope::testing {
+
+std::filesystem::path source_dir() {
+  return HEADSCOPE_SOURCE_DIR;
+}
+
+std::filesystem::path shared_dir() {
+  return source_dir() / "../shared";
+}
+
+}  // namespace headscope::testing
