@@ -85,11 +85,11 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
       add("align", std::string(name_of(kAlignmentNames, s.second->alignment)));
   }
   if (s.side != Side::run) add("show", std::string(name_of(kSideNames, s.side)));
-  const Selection usual;
-  if (s.selection.layer != usual.layer) add("layer", std::to_string(s.selection.layer));
-  if (s.selection.head != usual.head) add("head", std::to_string(s.selection.head));
-  if (s.selection.query != usual.query) add("token", std::to_string(s.selection.query));
-  if (s.selection.key != usual.key) add("key", std::to_string(s.selection.key));
+  const Selection by_default;
+  if (s.selection.layer != by_default.layer) add("layer", std::to_string(s.selection.layer));
+  if (s.selection.head != by_default.head) add("head", std::to_string(s.selection.head));
+  if (s.selection.query != by_default.query) add("token", std::to_string(s.selection.query));
+  if (s.selection.key != by_default.key) add("key", std::to_string(s.selection.key));
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->default_value)
       add(std::string(option->name), to_text(*option, s.options.value(*option)));

@@ -21,7 +21,7 @@ namespace headscope::app {
 constexpr std::string_view kRecipeNote = "headscope";
 constexpr std::string_view kSessionExtension = ".headscope";
 
-/// A change of the computation in the words of edit_text.
+/// An edit in the words of edit_text.
 struct WrittenEdit {
   std::string text;
   bool on = true;
@@ -114,8 +114,8 @@ bool fits_vocabulary(const Tried& tried, int vocabulary);
 /// What a figure's file carries.
 viz::Note note_of(const Recipe& recipe);
 
-/// The arguments of the command that makes a figure, without the models, `--out`, and what no argument says;
-/// the options of the view as they are not usual.
+/// The arguments of the command that makes a figure, without the models, `--out`, and what no argument says.
+/// Of the view's options those that differ from their default.
 std::vector<std::string> arguments_of(const Recipe& recipe);
 /// "headscope plot heatmap --prompt 'A robot'": for people, and for a shell. What no command line can say, a
 /// prompt with a zero byte and where a model's folder is, is said in capitals.

@@ -7,6 +7,7 @@
 #include "app/recipe/fields.h"
 #include "app/recipe/names.h"
 #include "app/recipe/selection_fields.h"
+#include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 
@@ -83,12 +84,13 @@ void remember(std::vector<std::filesystem::path>& recent, const std::filesystem:
 std::string to_json(const Settings& settings) {
   FieldWriter form;
   describe_settings(form, settings);
-  return form.take().dump(2) + "\n";
+  return nlohmann::json(form.take()).dump(2) + "\n";  // keys in alphabetical order
 }
 
 LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   try {
     const nlohmann::json object = model::parse_json(text, file);
+    if (!object.is_object()) throw model::LoadError(file + ": expected a JSON object");
     std::string unusable;
     FieldReader form(object, file, {}, &unusable);
     LoadedSettings loaded;

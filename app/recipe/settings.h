@@ -12,11 +12,10 @@ constexpr int kMostExportScale = 4;
 constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  // logical pixels
 constexpr float kNarrowestPane = 180, kWidestPane = 1600;  // where the window does not choose
 
-/// What the window remembers from one start to the next: of the session what is not about its prompt alone,
-/// and paths.
+/// What the window remembers from one start to the next: a part of its session, and paths.
 struct Settings {
-  /// Its look, panes, views and selection; of the options those that are kept. Of the prompt text and start
-  /// token, as they were last; the selection is of any model, so clamp it to the one that is shown.
+  /// The parts that the next start restores: look, panes, views, selection, kept options, the prompt's text
+  /// and start token. The selection is of any model: clamp it to the one that is shown.
   Session session;
   bool has_prompt = false;  ///< whether the session's was ever set
   int window_width = 1600;

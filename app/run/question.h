@@ -86,7 +86,8 @@ class Question {
     const app::Answer* begun = nullptr;
     const app::Answer* previous = nullptr;
     Show show = {};
-    /// Answers another question about the same run and keeps the answer; empty: it is computed.
+    /// The asker's way to answer another question about the same run and to keep that answer. Empty: there is
+    /// none, compute it.
     std::function<std::shared_ptr<const app::Answer>(const Question& question, const Show& show)> ask = {};
   };
 

@@ -389,7 +389,7 @@ struct Worker::Impl {
     return run;
   }
 
-  /// Whether it is just a prompt without its changes.
+  /// Whether it is just a prompt without its edits.
   static bool is_original(const Prompt& other, Prompt prompt) {
     prompt.edits.clear();
     return other == prompt;
@@ -415,7 +415,7 @@ struct Worker::Impl {
     return run;
   }
 
-  /// A run in which nothing is changed; kept behind the one that is shown.
+  /// A run without edits; kept behind the one that is shown.
   std::shared_ptr<const model::Run> clean_run(const std::vector<int>& ids, const std::stop_token& stop) {
     if (auto known = memo.find_clean(ids)) return known;
     if (shown->run && shown->run->model == shown->model)
@@ -427,7 +427,7 @@ struct Worker::Impl {
     return run;
   }
 
-  /// Null where nothing is changed. Patches from a second model that turned out to be none are left out.
+  /// Null where there are no edits. Patches from a second model that turned out to be none are left out.
   std::shared_ptr<const model::Plan> plan_of(model::Edits edits, const std::vector<int>& tokens,
                                              const LoadedModel* second, const std::stop_token& stop) {
     if (!second && !second_problem.empty())

@@ -30,8 +30,8 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts);
 void show_view_of_many(UiState& state);
 
 /// Shows what a session does, but for what only its model knows: that is `pending_session`. Of a figure the
-/// window keeps its own look, panes and what stands beside the view, of attention without a model its prompt
-/// and changes.
+/// window keeps its own look, panes and the view beside; of attention without a model it keeps its prompt and
+/// edits.
 void show_session(UiState& state, const OpenSession& opened);
 
 inline constexpr const char* kOtherWeights =
@@ -50,7 +50,7 @@ OpenSession opened_session(const std::filesystem::path& file, const Shelves& she
 /// What could not be had of a session that was opened: one sentence; empty: nothing.
 std::string warning_of(const OpenSession& opened);
 
-/// Shows the rest, once the model is there: ids, changes, what was tried. Returns a sentence where some of it
+/// Shows the rest, once the model is there: ids, edits, what was tried. Returns a sentence where some of it
 /// cannot be had of this model; else nothing.
 std::string finish_session(UiState& state, const Snapshot& snapshot);
 

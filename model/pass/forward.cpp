@@ -52,6 +52,7 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
     try {
       run_pass(weights, {&lane, 1}, options, nullptr, workspace);
     } catch (const Stopped&) {
+      workspace.claimed = std::move(lane.claimed);
       if (options.partial != nullptr && lane.first > common) *options.partial = shortened(*run, lane.first);
       throw;
     }

@@ -192,7 +192,7 @@ class Pass {
   void leave_out_other_positions() {
     int row = 0;
     for (Lane& lane : lanes_) {
-      const int former_row = lane.row, former_first = lane.first;
+      const int previous_row = lane.row, previous_first = lane.first;
       if (lane.rows > 0 && !lane.takes_final_means() && !needs_all_rows_at_end(*lane.plan(), config_)) {
         const int end = std::min(lane.first + lane.rows, asked_->first + asked_->count);
         lane.first = std::max(lane.first, asked_->first);
@@ -200,7 +200,7 @@ class Pass {
       }
       lane.row = row;
       row += lane.rows;
-      const int from = former_row + lane.first - former_first;
+      const int from = previous_row + lane.first - previous_first;
       if (from == lane.row) continue;
       for (const FloatRows& rows : {resid_, normalized_})
         for (int i = 0; i < lane.rows; ++i)

@@ -62,7 +62,7 @@ class RasterPlayer : public DevicePlayer {
 
   using DevicePlayer::fill;
   void fill(std::span<const Point> convex, Color color) {
-    const std::vector<Point> points = device(convex);
+    const std::span<const Point> points = device(convex);
     float left = kFarAway, top = kFarAway, right = -kFarAway, bottom = -kFarAway;
     for (const Point p : points) {
       left = std::min(left, p.x);
@@ -122,13 +122,12 @@ class RasterPlayer : public DevicePlayer {
 
  private:
   using DevicePlayer::device;
-  std::vector<Point> device(std::span<const Point> points) const {
-    std::vector<Point> result;
-    result.reserve(points.size());
-    for (const Point p : points) result.push_back(device(p));
-    return result;
+  /// Valid until the next call.
+  std::span<const Point> device(std::span<const Point> points) {
+    device_points_.clear();
+    for (const Point p : points) device_points_.push_back(device(p));
+    return device_points_;
   }
-
   /// The pixels that `rect` touches and that may be painted.
   PixelRect visible(const Rect& rect) const { return intersect(clips_.back(), touched(rect)); }
 
@@ -173,6 +172,7 @@ class RasterPlayer : public DevicePlayer {
   Bitmap& target_;
   const Fonts& fonts_;
   std::vector<PixelRect> clips_;
+  std::vector<Point> device_points_;
   std::optional<StrokeMask> strokes_;  ///< made for the first line
   std::unordered_map<GlyphKey, GlyphMask, GlyphKeyHash> masks_;
 };

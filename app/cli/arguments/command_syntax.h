@@ -113,7 +113,7 @@ class CommandSyntax {
   void over();  ///< a list of prompts for views that can be about many
   void picture(bool of_window = false);
   void no_recipe(bool& value);
-  void recipe(bool& without);  ///< of what recipe_command makes where a file is named; and the former
+  void recipe(bool& without);  ///< of what recipe_command makes where a file is named, and no_recipe
   /// All that a command reads that computes something of many prompts and says it as text or as JSON.
   void reading();
   void json();

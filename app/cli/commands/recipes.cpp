@@ -127,8 +127,6 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
   a.comparison.side = s.side;
   if (s.selection != Selection{}) a.selection = s.selection;
   a.options = figure.window ? s.options : options_of(view, s.options);
-  if (figure.height > 0) a.picture.width = figure.width, a.picture.height = figure.height;
-  a.size_given = figure.height > 0;
   a.picture.scale = figure.scale;
   a.scale_given = true;
   a.picture.dark = s.look.dark;
@@ -306,7 +304,10 @@ Command command_from(Recipe recipe, std::span<const Word> given) {
     if (recipe.figure.value().window) recipe.figure = Figure{};
   }
   std::vector<std::string> words{"shot"};
-  if (!recipe.figure.value().window) words = {"plot", recipe.session.view};
+  const Figure& figure = recipe.figure.value();
+  if (!figure.window) words = {"plot", recipe.session.view};
+  if (figure.height > 0 && !gives(given, "--size"))  // checked as one that is given
+    words.push_back("--size=" + std::to_string(figure.width) + "x" + std::to_string(figure.height));
   for (const Word& word : given)
     if (named == given.end() || &word != &*named)
       words.insert(words.end(), word.arguments.begin(), word.arguments.end());

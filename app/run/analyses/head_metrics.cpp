@@ -1,6 +1,7 @@
 #include "app/run/analyses/head_metrics.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -66,6 +67,7 @@ void HeadMetrics::add(int query, std::span<const float> weights, std::span<const
 }
 
 HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
+  assert(!before_ && !other.before_ && "differences are not added up");
   for (std::size_t i = 0; i < kHeadMetrics; ++i) sums_[i] += other.sums_[i];
   return *this;
 }

@@ -16,9 +16,8 @@ const auto kFromPositions = make_option<std::vector<int>>(
     "positions whose cosines with all others are drawn as curves (auto: three, evenly spread)",
     {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 
-const auto kCosineZoom = make_option<Zoom>(
-    "cosine-zoom", "Zoom", "only positions P to P with P to P (the ends not included)",
-    {.default_value = Zoom{}, .default_name = "all", .kept = false, .control = Control::none});
+const auto kCosineZoom = gesture_option(
+    "cosine-zoom", "Zoom", "only positions P to P with P to P (the ends not included)", Zoom{}, 0, 0, "all");
 
 int positions_of(const ViewContext& c) {
   return c.run->run->config.n_ctx;

@@ -19,9 +19,9 @@ const auto kDimensions = make_option<std::vector<int>>(
     "one over the context)",
     {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 
-const auto kEncodingZoom = make_option<Zoom>(
-    "encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (the ends not included)",
-    {.default_value = Zoom{}, .default_name = "all", .kept = false, .control = Control::none});
+const auto kEncodingZoom = gesture_option(
+    "encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (the ends not included)", Zoom{}, 0,
+    0, "all");
 
 viz::Matrix by_dimension(std::span<const float> values, const model::Config& config) {
   return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();

@@ -27,14 +27,11 @@ const auto kToken = make_option<int>(
 const auto kAgainst =
     make_option<int>("against-rank", "Against", "the guess whose logit is subtracted, by its rank (0: none)",
                      {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
-const auto kList = make_option<AttributionList>(
-    "attribution-list", "List", "what is listed beside the grid",
-    {.default_value = 0,
-     .choices = {{"parts", "Parts", "Every part of the model, the strongest first"},
-                 {"layers", "Layers", "Each layer's heads, bias and MLP together"},
-                 {"sources", "Sources",
-                  "The tokens that the chosen head takes its part from, the strongest first"}},
-     .keys = "cC"});
+const auto kList = choice_option<AttributionList>(
+    "attribution-list", "List", "cC", "what is listed beside the grid",
+    {{"parts", "Parts", "Every part of the model, the strongest first"},
+     {"layers", "Layers", "Each layer's heads, bias and MLP together"},
+     {"sources", "Sources", "The tokens that the chosen head takes its part from, the strongest first"}});
 const auto kFirstRow =
     first_row_option("first-contribution", "First contribution", "first row of the list that is shown", true);
 

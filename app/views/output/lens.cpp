@@ -24,14 +24,12 @@ namespace {
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
 enum class Coloring { probability, rank, divergence };
 
-const auto kColoring = make_option<Coloring>(
-    "lens-color", "Colour", "what of each cell its colour shows",
-    {.default_value = 0,
-     .choices = {{"probability", "Probability",
-                  "Probability of the best guess; of changes, that of the original's final answer"},
-                 {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
-                 {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}},
-     .keys = "cC"});
+const auto kColoring = choice_option<Coloring>(
+    "lens-color", "Colour", "cC", "what of each cell its colour shows",
+    {{"probability", "Probability",
+      "Probability of the best guess; of changes, that of the original's final answer"},
+     {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
+     {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}});
 const auto kMid = switch_option("lens-mid", "Inside blocks", "hH",
                                 "rows for the stream between attention and MLP, too", true);
 const auto kWords = switch_option("lens-guesses", "Guesses", "wW",

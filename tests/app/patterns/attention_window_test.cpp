@@ -166,7 +166,8 @@ TEST_F(AttentionWindow, IsExportedFromTheWindow) {
     core.apply(ShowDialog{Dialog::export_, view});
     ExportForm form = core.state().export_form;
     form.path.edit = make_edit_state((folder_.path() / (std::string(view) + ".png")).string());
-    apply_and_show(core, SetExport{form}, TypeInField{Field::export_path, Replace{form.path.edit.text}}, DoExport{});
+    apply_and_show(core, SetExport{form}, TypeInField{Field::export_path, Replace{form.path.edit.text}},
+                   DoExport{});
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string(view) + ".png")))
         << core.state().export_form.problem;
   }

@@ -11,7 +11,6 @@
 namespace headscope::app {
 namespace {
 
-
 class TwoModelsWindow : public HandsTest {
  protected:
   CoreOptions own() {
@@ -107,7 +106,8 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
 TEST_F(TwoModelsWindow, ASecondPromptRunsInIt) {
   Core core(own());
   compare(core);
-  apply_and_show(core, CompareWith{true, Alignment::position}, TypeInField{Field::second, Replace{"A young king had a son"}});
+  apply_and_show(core, CompareWith{true, Alignment::position},
+                 TypeInField{Field::second, Replace{"A young king had a son"}});
   EXPECT_EQ(core.snapshot().run->baseline->model, core.snapshot().second_model);
   EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "A young king had a son");
   EXPECT_TRUE(says(core, "the second prompt runs in it"));

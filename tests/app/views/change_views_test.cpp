@@ -3,9 +3,9 @@
 
 #include <numbers>
 
+#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/token_pass.h"
-#include "app/run/analyses/attention_questions.h"
 #include "app/views/export.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"

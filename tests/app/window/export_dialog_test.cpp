@@ -152,8 +152,7 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
   ShownCore core(options());
   const auto exported = [&](const std::string& name, const std::vector<std::string>& clicks) {
     open(core);
-    for (const std::string& label : clicks)
-      click_item(core, label);
+    for (const std::string& label : clicks) click_item(core, label);
     retype(core, "file", (folder_.path() / name).string());
     press_and_draw(core, Key::enter);
     EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;

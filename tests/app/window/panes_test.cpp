@@ -57,7 +57,8 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
     for (const float by : {10.F, 25.F, 40.F}) core.handle(MouseMove{{at.x + by, at.y + 3}});
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2) << "it follows the mouse";
-    EXPECT_EQ(file().session.panes.left, std::string_view(name) == "heads splitter" ? 0 : core.state().panes.heads)
+    EXPECT_EQ(file().session.panes.left,
+              std::string_view(name) == "heads splitter" ? 0 : core.state().panes.heads)
         << "but is not written with every move";
     core.handle(MouseUp{{at.x + 40, at.y + 3}, 0});
     core.draw(frame_);
@@ -87,7 +88,9 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
 TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
   ShownCore core(kept());
   const viz::Rect knob = find_item(core, kTemperature.label)->rect;
-  const auto written = [&] { return file().session.options[kTemperature] != std::get<double>(kTemperature.default_value); };
+  const auto written = [&] {
+    return file().session.options[kTemperature] != std::get<double>(kTemperature.default_value);
+  };
   core.handle(MouseDown{knob.center(), 0, 1, {}});
   core.apply(SetOption{&kTemperature, std::get<double>(kTemperature.default_value)});
   ASSERT_FALSE(written());
