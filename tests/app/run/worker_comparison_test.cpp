@@ -1,0 +1,131 @@
+// What the worker says of a run and of what it is compared with.
+#include "tests/app/run/worker_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
+  const std::vector<int> tokens{5, 6, 7, 8}, others{5, 9, 6, 8};
+  EXPECT_EQ(aligned_positions(tokens, others, Alignment::position), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(aligned_positions(tokens, others, Alignment::subsequence), (std::vector<int>{0, 2, -1, 3}));
+  EXPECT_EQ(aligned_positions(tokens, std::vector<int>{6}, Alignment::position),
+            (std::vector<int>{0, -1, -1, -1}));
+  EXPECT_EQ(aligned_positions(tokens, {}, Alignment::subsequence), (std::vector<int>(4, -1)));
+  // Of several the one with the earliest tokens.
+  EXPECT_EQ(aligned_positions(std::vector<int>{1, 1, 2}, std::vector<int>{1, 2}, Alignment::subsequence),
+            (std::vector<int>{0, -1, 1}));
+}
+
+/// The prompt's length, and what it is compared with.
+struct Length {
+  int tokens = 0;
+  std::size_t bytes() const { return sizeof tokens; }
+};
+struct LengthOf {
+  using Answer = Length;
+  static constexpr std::string_view kWork = "length";
+  static constexpr bool kQuick = true;
+  bool operator==(const LengthOf&) const = default;
+  Length compute(const PromptRun& run, const Work<Length>&) const { return {run.run->length()}; }
+  Length difference(const Length& after, const Length& before, const PromptRun&) const {
+    return {after.tokens - before.tokens};
+  }
+};
+
+TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
+  const Question length(LengthOf{}), there = length.on_baseline(), change = length.difference();
+  EXPECT_FALSE(there == length);
+  EXPECT_FALSE(change == there);
+  EXPECT_TRUE(change == Question(LengthOf{}).difference());
+  ASSERT_TRUE(length.has_difference());
+  EXPECT_FALSE(Question(say("hello")).has_difference());
+  want_.questions = {length, there, change};
+  want_.second = Prompt{"The king", {}, false};
+  const auto tokens = [](const Snapshot& shown, const Question& question) {
+    const auto known = shown.answers->find(question);
+    return known ? std::static_pointer_cast<const Length>(known->value)->tokens : -1;
+  };
+  auto shown = show("The old king had a");
+  EXPECT_EQ(tokens(*shown, length), 5);
+  EXPECT_EQ(tokens(*shown, there), 2);
+  EXPECT_EQ(tokens(*shown, change), 3);
+  // What was said of another comparison is not said of this one.
+  want_.second = Prompt{"The", {}, false};
+  shown = settled();
+  EXPECT_EQ(tokens(*shown, length), 5);
+  EXPECT_EQ(tokens(*shown, there), 1);
+  EXPECT_EQ(tokens(*shown, change), 4);
+  // Compared with nothing, both are the run itself.
+  want_.second = {};
+  shown = settled();
+  EXPECT_EQ(shown->run->baseline, nullptr);
+  EXPECT_EQ(tokens(*shown, there), 5);
+  EXPECT_EQ(tokens(*shown, change), 0);
+}
+
+/// Counts up to the prompt's length, and shows each number on the way. From 0 nothing can be subtracted.
+struct CountOf {
+  using Answer = Length;
+  static constexpr std::string_view kWork = "count";
+  bool operator==(const CountOf&) const = default;
+  Length compute(const PromptRun& run, const Work<Length>& work) const {
+    Length count = work.begun != nullptr ? *work.begun : Length();
+    for (; count.tokens < run.run->length(); ++count.tokens) work.show(count, 0.5);
+    return count;
+  }
+  std::optional<Length> difference(const Length& after, const Length& before, const PromptRun&) const {
+    if (after.tokens == 0) return std::nullopt;
+    return Length{after.tokens - before.tokens};
+  }
+};
+
+TEST_F(WorkerOfTales, ADifferenceIsShownAsFarAsTheRunsAnswerGoes) {
+  const Question count(CountOf{}), change = count.difference();
+  want_.second = Prompt{"The king", {}, false};
+  want_.questions = {change};
+  const auto shown = show("The old king had a");
+  const auto number = [](const Answer& answer) {
+    return std::static_pointer_cast<const Length>(answer.value)->tokens;
+  };
+  const auto kept = shown->answers->find(change);
+  ASSERT_TRUE(kept && kept->whole && kept->value);
+  EXPECT_EQ(number(*kept), 3);
+  for (const Question& side : change.sides()) {
+    ASSERT_TRUE(shown->answers->find(side)) << "what grows can go on";
+    EXPECT_TRUE(shown->answers->find(side)->whole);
+  }
+  model::Workspace workspace(1);
+  std::vector<int> parts;
+  Question::ComputeContext context{workspace};
+  context.show = [&](const Answer& part, double) {
+    EXPECT_FALSE(part.whole);
+    parts.push_back(number(part));
+  };
+  EXPECT_EQ(number(change.compute(*shown->run, context)), 3);
+  EXPECT_EQ(parts, (std::vector<int>{-1, 0, 1, 2})) << "beside the whole of the baseline";
+}
+
+TEST_F(WorkerOfTales, WhatIsKnownOfTheOriginalIsNotComputedAgainForEveryChange) {
+  const Question next = Question(NextAfter{-1}).on_baseline();
+  want_.questions = {next};
+  want_.prompt.edits = kHeadOff;
+  const auto first = show("The old king had a")->answers->find(next);
+  ASSERT_TRUE(first);
+  want_.prompt.edits = {model::ScaleValues{{{model::Site::z, 3}, 1, {}, {}}, 0}};
+  EXPECT_EQ(settled()->answers->find(next)->value, first->value);
+  // Of another prompt it is.
+  EXPECT_NE(show("The old king had")->answers->find(next)->value, first->value);
+}
+
+TEST_F(WorkerOfTales, ASecondPromptThatCannotBeRunIsAnError) {
+  show("The old king");
+  want_.second = Prompt{"", {1 << 30}, false};
+  EXPECT_THAT(settled()->error, HasSubstr("token id 1073741824"));
+  want_.second = Prompt{"The young king", {}, false};
+  const auto shown = settled();
+  EXPECT_EQ(shown->error, "");
+  EXPECT_EQ(shown->run->baseline->prompt.text, "The young king");
+}
+
+}  // namespace
+}  // namespace headscope::app

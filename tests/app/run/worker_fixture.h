@@ -1,0 +1,146 @@
+#pragma once
+#include <condition_variable>
+#include <mutex>
+#include <new>
+
+#include "app/run/analyses/next_token.h"
+#include "app/run/worker.h"
+#include "model/files/error.h"
+#include "tests/app/run/answer_of.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
+
+namespace headscope::app {
+
+/// What the questions of a test do, told from the worker's thread.
+class Log {
+ public:
+  void note(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    names_.push_back(name);
+    changed_.notify_all();
+  }
+  std::vector<std::string> names() const {
+    const std::lock_guard lock(mutex_);
+    return names_;
+  }
+  void wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return names_.size() >= count; });
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  /// False when the stop came before the gate opened.
+  bool wait_at_gate(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait(lock, stop, [&] { return open_; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::vector<std::string> names_;  // of the questions, in the order in which work on them began
+  bool open_ = false;
+};
+
+struct Word {
+  std::string text;
+  int tries = 1;
+  bool from_former = false;
+  std::size_t bytes() const { return text.size(); }
+};
+
+/// Says a word; "fails" throws, "grows" takes more memory than there is, "waits" shows a part and waits until
+/// it is stopped or the gate opens.
+template <bool quick>
+struct SayWord {
+  using Answer = Word;
+  static constexpr std::string_view kWork = "a word";
+  static constexpr bool kQuick = quick;
+  std::string name;
+  std::shared_ptr<Log> log;
+  bool operator==(const SayWord& other) const { return name == other.name; }
+  Word compute(const PromptRun& run, const Work<Word>& work) const {
+    const int tries = work.begun != nullptr ? work.begun->tries + 1 : 1;
+    if (name == "waits") work.show({"part", tries, false}, 0.5);
+    log->note(name);
+    if (name == "fails") throw std::runtime_error("The word cannot be said.");
+    if (name == "grows") throw std::bad_alloc();
+    if (name == "waits" && !log->wait_at_gate(work.stop)) throw model::Stopped();
+    return {name + " of " + run.prompt.text, tries, work.previous != nullptr};
+  }
+};
+
+/// The same, whatever the prompt is.
+struct SayOfModel : SayWord<false> {
+  static constexpr bool kOfModel = true;
+};
+
+/// What was said of the former prompt is begun with the next one's run.
+struct SayOn : SayWord<false> {
+  std::optional<Word> kept_of(const Word& former, const PromptRun& run) const {
+    if (run.prompt.text == "Apart") return std::nullopt;
+    return Word{"kept from " + former.text, former.tries, true};
+  }
+};
+
+using Say = SayWord<false>;
+using SayQuickly = SayWord<true>;
+
+/// The worker with the model that comes with the program; work is counted in positions.
+class WorkerOfTales : public ::testing::Test {
+ protected:
+  WorkerOfTales() {
+    want_.model = headscope::testing::source_dir() / "assets" / "models" / "tales";
+    want_.load_request = 1;
+  }
+
+  std::shared_ptr<const Snapshot> show(const std::string& text) {
+    want_.prompt.text = text;
+    return settled();
+  }
+  std::shared_ptr<const Snapshot> settled() {
+    worker_.want(want_);
+    return worker_.settle();
+  }
+  /// Until so many questions were begun.
+  void want_until(std::size_t count) {
+    worker_.want(want_);
+    log_->wait_for(count);
+  }
+  std::shared_ptr<const Snapshot> open(const std::filesystem::path& model) {
+    want_.model = model;
+    ++want_.load_request;
+    return settled();
+  }
+  Wanted wanting(const std::string& text) const {
+    Wanted want = want_;
+    want.prompt.text = text;
+    return want;
+  }
+  /// What is wanted, one after the other, from within the next pass on the worker's thread.
+  void interrupt_with(std::vector<Wanted> wishes) {
+    on_snapshot_ = [this, wishes = std::move(wishes)](const Snapshot& shown) mutable {
+      if (shown.run) shown_prompts_.push_back(shown.run->prompt.text);
+      if (shown.busy != Busy::running || shown.fraction == 0) return;
+      for (const Wanted& wish : std::exchange(wishes, {})) worker_.want(wish);
+    };
+  }
+  Say say(const std::string& name) const { return {name, log_}; }
+
+  std::shared_ptr<Log> log_ = std::make_shared<Log>();
+  Wanted want_;
+  std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set while it is settled
+  std::vector<std::string> shown_prompts_;
+  Worker worker_{{.threads = 2, .wake = [this] {
+                    if (on_snapshot_) on_snapshot_(*worker_.snapshot());
+                  }}};  // last: its thread calls the others
+};
+
+inline const model::Edits kHeadOff{model::ScaleValues{{{model::Site::z, 3}, 2, {}, {}}, 0}};
+
+}  // namespace headscope::app
