@@ -28,9 +28,7 @@ enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key
 /// How much of the maps a pane shows; `low`: by default.
 Option<double> pane_option(std::string_view name, std::string_view label, std::string_view help, double low,
                            double high) {
-  Option<double> option = gesture_option(name, label, help, low, low, high);
-  option.pane_only = true;
-  return option;
+  return pane_only(gesture_option(name, label, help, low, low, high));
 }
 const Option<double> kHeadsZoom =
     pane_option("heads-zoom", "Size", "size of the small maps, times what fits", 1, 8);

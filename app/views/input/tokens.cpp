@@ -20,16 +20,9 @@ namespace {
 enum Role { kChip };  // Region::id: position
 
 /// -1: as the query's chip wants it.
-const auto kFirstLine = make_option<int>("first-line", "First line",
-                                         "first line of tokens that is shown (auto: so that the query's is)",
-                                         {.default_value = -1,
-                                          .default_name = "auto",
-                                          .low = 0,
-                                          .high = 1 << 24,
-                                          .kept = false,
-                                          .reset_on_prompt_change = true,
-                                          .pane_only = true,
-                                          .control = Control::none});
+const auto kFirstLine = pane_only(
+    first_row_option("first-line", "First line",
+                     "first line of tokens that is shown (auto: so that the query's is)", true, -1));
 
 constexpr double kStrongestShade = 0.72;  // of the key colour, so that text stays legible
 

@@ -25,16 +25,9 @@ enum Role { kNode };  // Region::id: index of a node
 
 const auto kTexts = make_option<int>("texts", "Texts", "how many texts the model draws ahead",
                                      {.default_value = 3, .low = 0, .high = 16, .keys = "yY"});
-const auto kFirstRow = make_option<int>(
+const auto kFirstRow = pane_only(first_row_option(
     "tree-row", "First line", "first line of the tree that is shown (auto: so that the prompt's end is)",
-    {.default_value = -1,
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 16,
-     .kept = false,
-     .reset_on_prompt_change = true,
-     .pane_only = true,
-     .control = Control::none});
+    true, -1, 1 << 16));
 const auto kShift = make_option<double>(
     "tree-shift", "Shift", "ems of the tree left of what is shown (auto: so that the prompt's end is)",
     {.default_value = -1.0,

@@ -65,6 +65,13 @@ Option<T> session_only(Option<T> option) {
   return option;
 }
 
+/// The same option, of panes alone: figures show all, whatever part of it a pane does.
+template <class T>
+Option<T> pane_only(Option<T> option) {
+  option.pane_only = true;
+  return option;
+}
+
 /// A view by its id, its title and its help, with its picture, what is said of places in it, and its file.
 inline View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
                       decltype(View::build) build, decltype(View::facts) facts, decltype(View::table) table) {
