@@ -93,7 +93,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->default_value)
       add(std::string(option->name), to_text(*option, s.options.value(*option)));
-  if (figure.height > 0) add("size", std::to_string(figure.width) + "x" + std::to_string(figure.height));
+  if (const std::string size = size_words(figure); !size.empty()) add("size", size);
   add("scale", plain(figure.scale));
   if (s.look.dark) add("theme", "dark");
   if (s.look.font_size != Session::Look{}.font_size) add("font-size", plain(s.look.font_size));
@@ -101,6 +101,11 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   if (!figure.caption) words.emplace_back("--no-caption");
   if (figure.svg_text) words.emplace_back("--svg-text");
   return words;
+}
+
+std::string size_words(const Figure& figure) {
+  if (figure.page == Page::width) return std::to_string(figure.width);
+  return figure.height > 0 ? std::to_string(figure.width) + "x" + std::to_string(figure.height) : "";
 }
 
 std::string command_of(const Recipe& recipe) {

@@ -117,6 +117,8 @@ viz::Note note_of(const Recipe& recipe);
 /// The arguments of the command that makes a figure, without the models, `--out`, and what no argument says.
 /// Of the view's options those that differ from their default.
 std::vector<std::string> arguments_of(const Recipe& recipe);
+/// A figure's size as --size takes it: "900x600", "900"; empty: cut to the figure.
+std::string size_words(const Figure& figure);
 /// "headscope plot heatmap --prompt 'A robot'": for people, and for a shell. What no command line can say, a
 /// prompt with a zero byte and where a model's folder is, is said in capitals.
 std::string command_of(const Recipe& recipe);

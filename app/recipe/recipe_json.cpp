@@ -36,7 +36,8 @@ constexpr float kWidestSavedPane = 1e5F;
 constexpr const char* kKnownView = "a view that this headscope has";
 
 constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
-constexpr Named<Page> kPages[]{{"exact", Page::exact}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
+constexpr Named<Page> kPages[]{
+    {"exact", Page::exact}, {"width", Page::width}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
 
 // What stands in a file, key by key: `form` is a FieldReader or a FieldWriter.
 

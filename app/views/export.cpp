@@ -102,6 +102,14 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
   return picture;
 }
 
+/// The picture without what is empty under it, but for a margin as above.
+Picture cut_below(Picture picture, const viz::Fonts& fonts) {
+  const viz::Rect content = viz::content_bounds(picture.scene, fonts);
+  const float margin = std::max(0.F, std::min(content.x, content.y));
+  picture.scene.height = std::ceil(content.bottom() + margin);
+  return picture;
+}
+
 }  // namespace
 
 std::string_view extension_of(FileFormat format) {
@@ -117,6 +125,19 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
   return static_cast<FileFormat>(found - kExtensions.begin());
 }
 
+float height_for_width(const View& view, const ViewContext& context, float scale) {
+  constexpr float kDefault = 700;
+  constexpr float kHighest = 4000;
+  constexpr float kMostPixels = 1e8F;
+  if (view.figure_size) {
+    const viz::Point size = view.figure_size(context);
+    return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), kHighest);
+  }
+  if (!view.whole_height) return kDefault;
+  return std::min({std::ceil(view.whole_height(context)), kHighest,
+                   std::floor(kMostPixels / (context.width * scale * scale))});
+}
+
 viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {
   constexpr float kLargest = 32768;  // side of a PNG
   constexpr float kMostGrown = 4000;
@@ -124,22 +145,32 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   context.trimmed = options.page == Page::trimmed;
   const std::string words = options.caption ? caption(view, context) : std::string();
   // A page that is cut to its figure gets its caption afterwards.
-  const std::string inside = context.trimmed ? std::string() : words;
+  const bool cuts = options.page == Page::trimmed || options.page == Page::width;
+  const std::string inside = cuts ? std::string() : words;
   Picture picture = on_page(view, context, inside, {context.width, context.height});
   if (!picture.whole) {
     const Size asked{context.width, context.height};
+    const auto refuse = [&](const std::string& needs) {
+      throw std::runtime_error("the view " + std::string(view.id) + needs);
+    };
     const bool exact = options.page == Page::exact;
     const auto page = least_page(view, context, inside, exact ? kLargest : kMostGrown);
-    if (exact) {
-      throw std::runtime_error(page ? "the view " + std::string(view.id) + " needs at least " +
-                                          in_words(*page) + " here, not " + in_words(asked)
-                                    : "the view " + std::string(view.id) +
-                                          " does not fit any size as it is asked for");
+    if (exact && page) refuse(" needs at least " + in_words(*page) + " here, not " + in_words(asked));
+    if (exact) refuse(" does not fit any size as it is asked for");
+    if (options.page == Page::width && (!page || page->width > asked.width)) {
+      const auto holds = [&](float width) {
+        return on_page(view, context, inside, {width, kMostGrown}).whole;
+      };
+      if (!holds(kMostGrown)) refuse(" does not fit any width as it is asked for");
+      const auto whole = [](float side) { return std::to_string(static_cast<long>(side)); };
+      refuse(" needs a width of at least " + whole(least(asked.width, kMostGrown, holds)) + " here, not " +
+             whole(asked.width));
     }
     if (page) picture = on_page(view, context, inside, *page);
   }
-  if (!context.trimmed) return picture.scene;
-  picture = trimmed(std::move(picture), words, context);
+  if (!cuts) return picture.scene;
+  picture = context.trimmed ? trimmed(std::move(picture), words, context)
+                            : cut_below(std::move(picture), *context.fonts);
   return words.empty() ? picture.scene : with_caption(std::move(picture), words, context).scene;
 }
 
@@ -166,7 +197,10 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
       throw std::runtime_error("the view " + std::string(view.id) + " has no numbers of what it shows here");
     return to_csv(table);
   }
-  const viz::Scene scene = export_scene_of(view, context, options);
+  const bool pixels = format == FileFormat::png;
+  ExportOptions layout = options;
+  if (!pixels) layout.scale = kVectorScale;
+  const viz::Scene scene = export_scene_of(view, context, layout);
   if (format == FileFormat::svg)
     return viz::to_svg(scene, *context.fonts, {.text = options.svg_text, .notes = options.notes});
   if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes);

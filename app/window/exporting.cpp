@@ -15,18 +15,19 @@
 namespace headscope::app {
 namespace {
 
-/// "1200x800"; nothing of an empty text.
+/// "1200x800", or "1200" with a height of 0; nothing of an empty text.
 std::optional<viz::Point> parse_size(const std::string& text) {
   if (text.empty()) return std::nullopt;
   int width = 0, height = 0;
   const char* const end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, width);
-  if (first.ec == std::errc() && first.ptr != end && *first.ptr == 'x') {
+  if (first.ec == std::errc() && width > 0) {
+    if (first.ptr == end) return viz::Point{static_cast<float>(width), 0};
     const auto second = std::from_chars(first.ptr + 1, end, height);
-    if (second.ec == std::errc() && second.ptr == end && width > 0 && height > 0)
+    if (*first.ptr == 'x' && second.ec == std::errc() && second.ptr == end && height > 0)
       return viz::Point{static_cast<float>(width), static_cast<float>(height)};
   }
-  throw std::runtime_error("The size is width x height in whole numbers, as 1200x800; found " +
+  throw std::runtime_error("The size is a width, or width x height, in whole numbers, as 1200x800; found " +
                            model::quote(text) + ".");
 }
 
@@ -89,15 +90,17 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   context.in_pane = false;
   context.options = without_pane_only(*view, std::move(context.options));
   if (const auto size = parse_size(form.size.edit.text)) {
-    context.width = size->x, context.height = size->y;
-    options.page = Page::exact;
+    const bool exact = size->y > 0;
+    context.width = size->x;
+    context.height = exact ? size->y : height_for_width(*view, context, options.scale);
+    options.page = exact ? Page::exact : Page::width;
   } else if (view->figure_size) {
     const viz::Point size_of_figure = view->figure_size(context);
     context.width = std::ceil(size_of_figure.x), context.height = std::ceil(size_of_figure.y);
   }
   const Figure page{.window = false,
                     .width = static_cast<int>(context.width),
-                    .height = static_cast<int>(context.height),
+                    .height = options.page == Page::width ? 0 : static_cast<int>(context.height),
                     .page = options.page,
                     .scale = options.scale,
                     .caption = form.caption,

@@ -266,7 +266,7 @@ TEST(Cli, PlotsPicture) {
   EXPECT_THAT(wrong_use({"shot", "--out", "-", "--format", "svg"}), HasSubstr("--format takes png or pdf"));
   EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--json", "--out", "-", "--format", "csv"}),
               HasSubstr("--json"));
-  for (const char* size : {"", "640", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5",
+  for (const char* size : {"", "8", "40000", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5",
                            "40000x40", "100x40000"}) {
     EXPECT_THAT(with({"--size", size}), HasSubstr("--size takes WIDTHxHEIGHT")) << size;
   }
@@ -275,7 +275,11 @@ TEST(Cli, PlotsPicture) {
   const auto fit =
       parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--size", "fit", "--out", "a.png"});
   EXPECT_EQ(fit.picture.height, 0) << "fit is the default";
-  EXPECT_THAT(wrong_use({"shot", "--size", "fit", "--out", "a.png"}), HasSubstr("--size fit"));
+  const auto wide =
+      parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--size", "640", "--out", "a.png"});
+  EXPECT_TRUE(wide.picture.width == 640 && wide.picture.height == 0 && wide.picture.page == Page::width);
+  for (const char* size : {"fit", "640"})
+    EXPECT_THAT(wrong_use({"shot", "--size", size, "--out", "a.png"}), HasSubstr("--size fit")) << size;
   EXPECT_THAT(with({"--scale", "0"}), HasSubstr("--scale"));
   EXPECT_THAT(with({"--theme", "blue"}), HasSubstr("--theme"));
   EXPECT_THAT(with({"--layer", "-1"}), HasSubstr("--layer"));

@@ -110,6 +110,47 @@ TEST_P(EveryPage, CutToTheFigureHasTheSameMarginAllAround) {
   }
 }
 
+TEST_P(EveryPage, OfAWidthIsAsHighAsItsFigure) {
+  for (const int length : {1, 12, 100}) {
+    for (const float width : {520.F, 900.F, 1400.F}) {
+      SCOPED_TRACE(std::to_string(length) + " tokens, " + std::to_string(width));
+      ViewContext c = scenario(length).context(width, 700);
+      c.height = height_for_width(view(), c, 1);
+      const viz::Scene scene = export_scene_of(view(), c, {.page = Page::width});
+      EXPECT_EQ(scene.width, width);
+      EXPECT_EQ(text_faults(scene, *fonts()), "");
+      const float below = scene.height - viz::content_bounds(scene, *fonts()).bottom();
+      EXPECT_TRUE(below >= 0 && below < 40) << below;
+    }
+  }
+}
+
+TEST_P(EveryPage, TooNarrowForTheFigureIsRefusedWithTheLeastWidth) {
+  ViewContext c = scenario(23).context(90, 700);
+  try {
+    export_scene_of(view(), c, {.page = Page::width});
+    FAIL() << "drawn 90 wide";
+  } catch (const std::runtime_error& error) {
+    const std::string words = error.what();
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(words, found, std::regex("needs a width of at least (\\d+) here, not 90")))
+        << words;
+    c.width = std::stof(found[1]);
+  }
+  EXPECT_EQ(export_scene_of(view(), c, {.page = Page::width}).width, c.width);
+  --c.width;
+  EXPECT_THROW(export_scene_of(view(), c, {.page = Page::width}), std::runtime_error);
+}
+
+TEST_P(EveryPage, IsTheSameVectorFileForAnyScale) {
+  for (const FileFormat format : {FileFormat::svg, FileFormat::pdf}) {
+    const ViewContext c = scenario(23).context(700, 500);
+    const std::string file = export_bytes(format, view(), c, {.scale = 1, .page = Page::trimmed});
+    for (const float scale : {1.5F, 2.F, 3.F, 8.F})
+      EXPECT_TRUE(export_bytes(format, view(), c, {.scale = scale, .page = Page::trimmed}) == file) << scale;
+  }
+}
+
 TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
   const ViewContext c = scenario(23).context(1000, 700);
   const viz::Scene page = export_scene_of(*find_view("heatmap"), c, {.page = Page::trimmed});

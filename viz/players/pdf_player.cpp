@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "viz/players/cell_images.h"
 #include "viz/players/players.h"
-#include "viz/scene/enlarged.h"
 #include "viz/scene/play.h"
 #include "viz/text/utf8.h"
 
@@ -119,8 +119,17 @@ class PdfWriter {
 
   void draw(const Image& item) {
     if (!(item.dest.w > 0) || !(item.dest.h > 0)) return;
-    const Handle<cairo_surface_t> pixels = surface_of(enlarged(*item.bitmap, item.dest));
+    const Bitmap& bitmap = *item.bitmap;
+    const auto any = [&](auto holds) { return std::ranges::any_of(bitmap.pixels, holds, &Color::a); };
+    const bool has_gaps = any([](int a) { return a == 0; });
+    // Not with a mask, along which poppler and cairo blend black in: an opaque image, cut to its cells.
+    const bool clips = has_gaps && !any([](int a) { return a > 0 && a < 255; });
+    const Enlargement by = enlargement_of(bitmap, item.dest);
+    Bitmap cells = enlarged(bitmap, by);
+    if (clips) extend_edges(cells, bitmap, by);
+    const Handle<cairo_surface_t> pixels = surface_of(cells);
     cairo_save(now());
+    if (clips) clip_to_cells(item);
     cairo_translate(now(), item.dest.x, item.dest.y);
     cairo_scale(now(), static_cast<double>(item.dest.w) / cairo_image_surface_get_width(pixels.get()),
                 static_cast<double>(item.dest.h) / cairo_image_surface_get_height(pixels.get()));
@@ -185,6 +194,18 @@ class PdfWriter {
     cairo_arc(now(), r.x + round, r.bottom() - round, round, kQuarter, 2 * kQuarter);
     cairo_arc(now(), r.x + round, r.y + round, round, 2 * kQuarter, 3 * kQuarter);
     cairo_close_path(now());
+  }
+
+  /// To those that are not transparent: one path, within which no reader draws seams.
+  void clip_to_cells(const Image& item) const {
+    Bitmap cells = *item.bitmap;
+    for (Color& color : cells.pixels) color = {0, 0, 0, color.a};
+    const double across = static_cast<double>(item.dest.w) / cells.width;
+    const double down = static_cast<double>(item.dest.h) / cells.height;
+    for (const CellBlock& b : merged_blocks(cells))
+      cairo_rectangle(now(), item.dest.x + b.x * across, item.dest.y + b.y * down, b.width * across,
+                      b.height * down);
+    cairo_clip(now());
   }
 
   static Handle<cairo_surface_t> surface_of(const Bitmap& bitmap) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "viz/players/cell_images.h"
 #include "viz/players/players.h"
-#include "viz/scene/enlarged.h"
 #include "viz/scene/play.h"
 #include "viz/text/utf8.h"
 
@@ -140,46 +140,6 @@ std::string path_data(const Outline& outline) {
   return d;
 }
 
-/// Cells of one colour, in pixels of the bitmap.
-struct Block {
-  int x = 0;
-  int y = 0;
-  int width = 0;
-  int height = 0;
-  Color color;
-};
-
-/// Runs along rows, and equal runs of successive rows as one.
-std::vector<Block> merged_blocks(const Bitmap& bitmap) {
-  std::vector<Block> blocks;
-  std::vector<std::size_t> above;  // blocks that end at the row before
-  for (int y = 0; y < bitmap.height; ++y) {
-    std::vector<std::size_t> here;
-    std::size_t candidate = 0;
-    for (int x = 0; x < bitmap.width;) {
-      const Color color = bitmap.at(x, y);
-      int end = x + 1;
-      while (end < bitmap.width && bitmap.at(end, y) == color) ++end;
-      while (candidate < above.size() && blocks[above[candidate]].x < x) ++candidate;
-      const bool continues = candidate < above.size() && blocks[above[candidate]].x == x &&
-                             blocks[above[candidate]].width == end - x &&
-                             blocks[above[candidate]].color == color;
-      if (color.a == 0) {
-        // nothing to see
-      } else if (continues) {
-        ++blocks[above[candidate]].height;
-        here.push_back(above[candidate]);
-      } else {
-        here.push_back(blocks.size());
-        blocks.push_back({x, y, end - x, 1, color});
-      }
-      x = end;
-    }
-    above = std::move(here);
-  }
-  return blocks;
-}
-
 class SvgWriter {
  public:
   SvgWriter(const Fonts& fonts, const SvgOptions& options) : fonts_(fonts), options_(options) {}
@@ -261,7 +221,7 @@ class SvgWriter {
     const double down = item.dest.h / static_cast<double>(item.bitmap->height);
     body_ += join("<g transform=\"translate(", num(item.dest.x), " ", num(item.dest.y), ") scale(",
                   num(across, 6), " ", num(down, 6), ")\" shape-rendering=\"crispEdges\">\n");
-    for (const Block& b : merged_blocks(*item.bitmap)) {
+    for (const CellBlock& b : merged_blocks(*item.bitmap)) {
       body_ += join("<rect", attribute("x", b.x), attribute("y", b.y), attribute("width", b.width),
                     attribute("height", b.height), paint("fill", b.color), "/>\n");
     }
@@ -269,7 +229,7 @@ class SvgWriter {
   }
 
   void write_embedded(const Image& item) {
-    const Bitmap big = enlarged(*item.bitmap, item.dest);
+    const Bitmap big = enlarged(*item.bitmap, enlargement_of(*item.bitmap, item.dest));
     body_ += join(
         "<image", box(item.dest),
         " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\""

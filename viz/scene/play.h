@@ -1,8 +1,10 @@
 #pragma once
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "viz/scene/cut_lines.h"
 #include "viz/scene/scene.h"
 
 namespace headscope::viz {
@@ -14,7 +16,8 @@ struct Lines {
 };
 
 /// What a player is made of: a scene comes down to these few drawings, in their order and fit to be drawn.
-/// Colours may be transparent, rectangles empty or without a number for a side.
+/// Lines are cut far outside the scene: cairo, and what reads files with it, overflows at coordinates of
+/// 2^23. Colours may be transparent, rectangles empty or without a number for a side.
 template <class T>
 concept Player = requires(T player, Rect rect, Color color, float number, std::span<const Point> convex,
                           const Lines& lines, const Image& image, const GlyphRun& run) {
@@ -33,7 +36,8 @@ namespace detail {
 template <Player T>
 class Lowering {
  public:
-  explicit Lowering(T& player) : player_(player) {}
+  Lowering(const Scene& scene, T& player)
+      : player_(player), far_(Rect{0, 0, scene.width, scene.height}.inset(-kFar)) {}
 
   void operator()(const FillRect& item) { player_.fill(item.rect, item.radius, item.color); }
   void operator()(const StrokeRect& item) { player_.stroke(item.rect, item.radius, item.width, item.color); }
@@ -45,7 +49,7 @@ class Lowering {
       lines.stretches.emplace_back(at, stop);
       at = std::find_if(stop, end, is_finite);
     }
-    player_.stroke(lines, item.width, item.color);
+    stroke(std::move(lines), item.width, item.color);
   }
   void operator()(const Segments& item) {
     Lines lines{{}, false};
@@ -53,7 +57,7 @@ class Lowering {
       if (is_finite(item.points[i]) && is_finite(item.points[i + 1]))
         lines.stretches.emplace_back(&item.points[i], 2);
     }
-    player_.stroke(lines, item.width, item.color);
+    stroke(std::move(lines), item.width, item.color);
   }
   void operator()(const FillPolygon& item) {
     if (item.points.size() >= 3 && std::ranges::all_of(item.points, is_finite))
@@ -79,7 +83,26 @@ class Lowering {
   }
 
  private:
+  static constexpr float kFar = 30000;  ///< logical pixels
+
+  void stroke(Lines lines, float width, Color color) {
+    const auto is_near = [&](Point p) { return far_.contains(p); };
+    std::vector<std::vector<Point>> cut;  // keeps the points of what is cut
+    std::vector<std::span<const Point>> near;
+    for (const std::span<const Point> stretch : lines.stretches) {
+      if (std::ranges::all_of(stretch, is_near)) {
+        near.push_back(stretch);
+      } else {
+        for (std::vector<Point>& part : cut_to(stretch, far_))
+          near.emplace_back(cut.emplace_back(std::move(part)));
+      }
+    }
+    lines.stretches = std::move(near);
+    player_.stroke(lines, width, color);
+  }
+
   T& player_;
+  Rect far_;
   int clips_ = 0;
 };
 
@@ -88,7 +111,7 @@ class Lowering {
 /// Lets `player` draw a scene's items.
 template <Player T>
 void play(const Scene& scene, T& player) {
-  detail::Lowering<T> lowering(player);
+  detail::Lowering<T> lowering(scene, player);
   for (const Item& item : scene.items) std::visit(lowering, item);
   lowering.close_clips();
 }

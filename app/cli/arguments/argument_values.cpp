@@ -81,19 +81,21 @@ std::vector<int> token_ids(const std::string& option, std::string_view text) {
 }
 
 void set_size(PictureArguments& picture, std::string_view text) {
-  if (text == "fit") {
-    picture.width = PictureArguments().width;
-    picture.height = 0;
-    return;
+  const auto set = [&](int width, int height, Page page) {
+    picture.width = width, picture.height = height, picture.page = page;
+  };
+  if (text == "fit") return set(PictureArguments().width, 0, Page::trimmed);
+  const auto side = [](std::string_view digits) {
+    const auto length = parsed<int>(digits);
+    return length && *length >= 16 && *length <= kLongestSide ? length : std::nullopt;
+  };
+  if (const auto width = side(text)) return set(*width, 0, Page::width);
+  if (const auto sides = halves(text, 'x')) {
+    const auto width = side(sides->first), height = side(sides->second);
+    if (width && height) return set(*width, *height, Page::exact);
   }
-  const auto sides = halves(text, 'x');
-  const auto width = sides ? parsed<int>(sides->first) : std::nullopt;
-  const auto height = sides ? parsed<int>(sides->second) : std::nullopt;
-  if (!width || !height || *width < 16 || *height < 16 || *width > kLongestSide || *height > kLongestSide)
-    throw WrongUse("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
-                   std::to_string(kLongestSide) + " a side, or (for plot) fit, not " + quote(text));
-  picture.width = *width;
-  picture.height = *height;
+  throw WrongUse("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
+                 std::to_string(kLongestSide) + " a side, or (for plot) a width or fit, not " + quote(text));
 }
 
 void check_pixels(const PictureArguments& picture) {

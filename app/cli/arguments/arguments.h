@@ -57,8 +57,9 @@ struct PromptArguments {
 
 struct PictureArguments {
   int width = 1000;  ///< logical pixels
-  int height = 0;    ///< 0: what the view needs to show all of it, cut to the figure
-  float scale = 2;   ///< device pixels for a logical one
+  int height = 0;    ///< 0: what the view needs to show all of it
+  Page page = Page::trimmed;
+  float scale = 2;  ///< device pixels for a logical one
   bool dark = false;
   float font_size = 14;
 };

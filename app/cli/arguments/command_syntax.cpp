@@ -239,16 +239,18 @@ void CommandSyntax::picture(bool of_window) {
   PictureArguments& picture = given_->picture;
   CommandSyntax group = under(kPicture);
   group.on_option(
-      "size", of_window ? "WxH" : "WxH|fit",
-      of_window
-          ? "the window's size in logical pixels (default: 1600x1000)"
-          : "the picture's size in logical pixels, caption included; fit (the default): cut to the figure",
+      "size", of_window ? "WxH" : "WxH|W|fit",
+      of_window ? "the window's size in logical pixels (default: 1600x1000)"
+                : "the picture's size in logical pixels, caption included; W: as high as the figure needs;\n"
+                  "fit (the default): cut to the figure",
       [given = given_.get()](const std::string&, const std::string& text) {
         set_size(given->picture, text);
         given->size_given = true;
       });
-  group.option("scale", "S", "pixels of the file for each logical one", picture.scale,
-               [given = given_.get()](const std::string& option, const std::string& text) {
+  group.option("scale", "S",
+               of_window ? "pixels of the file for each logical one"
+                         : "png: pixels of the file for each logical one (default: 2)",
+               picture.scale, [given = given_.get()](const std::string& option, const std::string& text) {
                  given->scale_given = true;
                  return number(option, text, 0.25, 16, "from 0.25 to 16");
                });

@@ -12,27 +12,16 @@
 namespace headscope::app {
 namespace {
 
-/// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
-/// than 100 million pixels; the view's own options show the rest.
-float height_of(const View& view, const ViewContext& context, float scale) {
-  constexpr float kUsual = 700;
-  constexpr float kHighest = 4000;
-  constexpr float kMostPixels = 1e8F;
-  if (!view.whole_height) return kUsual;
-  return std::min({std::ceil(view.whole_height(context)), kHighest,
-                   std::floor(kMostPixels / (context.width * scale * scale))});
-}
-
-/// Its size, where the command gives none.
-void set_size(ViewContext& context, const View& view, const PictureArguments& picture) {
+/// The size that the command gives, or the view's own for what it leaves open.
+void set_size(ViewContext& context, const View& view, const PictureArguments& picture, FileFormat format) {
   context.width = static_cast<float>(picture.width);
   if (picture.height > 0) {
     context.height = static_cast<float>(picture.height);
-  } else if (view.figure_size) {
+  } else if (view.figure_size && picture.page == Page::trimmed) {
     const viz::Point size = view.figure_size(context);
     context.width = std::max(context.width, size.x), context.height = size.y;
   } else {
-    context.height = height_of(view, context, picture.scale);
+    context.height = height_for_width(view, context, format == FileFormat::png ? picture.scale : 1);
   }
 }
 
@@ -73,12 +62,11 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                           " has no differences to show; those that have are " +
                           list_of_views([](const View& other) { return other.shows_difference; }));
   context = on_side(command.comparison.side, view, std::move(context));
-  set_size(context, view, command.picture);
-  ExportOptions options{
-      .scale = command.picture.scale,
-      .svg_text = command.svg_text,
-      .caption = !command.no_caption,
-      .page = command.picture.height > 0 ? command.page.value_or(Page::exact) : Page::trimmed};
+  set_size(context, view, command.picture, command.out.format);
+  ExportOptions options{.scale = command.picture.scale,
+                        .svg_text = command.svg_text,
+                        .caption = !command.no_caption,
+                        .page = command.picture.page};
   if (!command.no_recipe)
     options.notes.push_back(note_of(recipe_of(command, view, *run, prompts.get(), weights)));
   try {

@@ -23,8 +23,7 @@ struct PlotCommand : Arguments {
   std::vector<std::string> views;  ///< a file of each
   bool svg_text = false;
   bool no_caption = false;
-  bool no_recipe = false;    ///< see SweepCommand
-  std::optional<Page> page;  ///< of a picture whose size is given; nothing: exactly that
+  bool no_recipe = false;  ///< see SweepCommand
   Tries tries = {};
   std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over_list`
   MetricWeights weights;                           ///< that the models must have; empty: any

@@ -40,7 +40,7 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
   plot.no_caption |= !recipe.figure->caption;
   plot.svg_text |= recipe.figure->svg_text;
   if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
-  if (!gives(given, "--size")) plot.page = recipe.figure->page;
+  if (recipe.figure->height > 0 && !gives(given, "--size")) plot.picture.page = recipe.figure->page;
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
   for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
@@ -155,13 +155,12 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
   s.tries = command.tries;
   if (prompts != nullptr) s.prompts = *prompts;
   s.look = {command.picture.dark, command.picture.font_size};
-  const bool sized = command.picture.height > 0;
   return {figure_part(std::move(s), view),
           Figure{.window = false,
                  .width = command.picture.width,
                  .height = command.picture.height,
-                 .page = sized ? command.page.value_or(Page::exact) : Page::trimmed,
-                 .scale = command.picture.scale,
+                 .page = command.picture.page,
+                 .scale = command.out.format == FileFormat::png ? command.picture.scale : Figure{}.scale,
                  .caption = !command.no_caption,
                  .svg_text = command.svg_text}};
 }
@@ -306,8 +305,8 @@ Command command_from(Recipe recipe, std::span<const Word> given) {
   std::vector<std::string> words{"shot"};
   const Figure& figure = recipe.figure.value();
   if (!figure.window) words = {"plot", recipe.session.view};
-  if (figure.height > 0 && !gives(given, "--size"))  // checked as one that is given
-    words.push_back("--size=" + std::to_string(figure.width) + "x" + std::to_string(figure.height));
+  if (const std::string size = size_words(figure); !size.empty() && !gives(given, "--size"))
+    words.push_back("--size=" + size);  // checked as one that is given
   for (const Word& word : given)
     if (named == given.end() || &word != &*named)
       words.insert(words.end(), word.arguments.begin(), word.arguments.end());

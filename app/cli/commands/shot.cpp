@@ -55,7 +55,7 @@ void check_shot(ShotCommand& shot) {
   if (!shot.size_given) {
     shot.picture.width = 1600, shot.picture.height = 1000;
   } else if (shot.picture.height == 0) {
-    throw WrongUse("--size fit is for plot; shot takes WIDTHxHEIGHT");
+    throw WrongUse("--size fit and --size WIDTH are for plot; shot takes WIDTHxHEIGHT");
   }
   check_pixels(shot.picture);
   if (shot.beside == shot.view)

@@ -111,7 +111,7 @@ void draw_look_lines(Ui& ui, Form& form, ExportForm& set) {
   if (window) return form.words("Size", "as it is on the screen");
   Rect size = form.line("Size");
   size.w = std::min(size.w, ui.u(220));
-  ui.field(Field::export_size, size, "1200x800, or by itself");
+  ui.field(Field::export_size, size, "e.g. 1200x800, or 900; empty: automatic");
 }
 
 void draw_export_lines(Ui& ui, const Rect& place) {

@@ -23,7 +23,7 @@ struct ExportForm {
   bool dark = false;             ///< the picture's theme, at first the window's
   std::filesystem::path folder;  ///< of the suggested path
   TextField path;
-  TextField size;        ///< "1200x800", logical pixels; empty: automatic
+  TextField size;        ///< "1200x800", or "1200" as a width, logical pixels; empty: automatic
   bool asked = false;    ///< the file exists: asks whether to replace it
   bool waiting = false;  ///< it will be written once everything is computed
   std::string problem;   ///< why it could not be written: one sentence, until something changes

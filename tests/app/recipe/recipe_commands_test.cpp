@@ -144,6 +144,18 @@ TEST_F(RecipeCommands, OptionsThatAreGivenTakeThePlaceOfTheRecipes) {
   EXPECT_EQ(recipe("c.svg").session.selection, (Selection{1, 3, -1, -1}));
 }
 
+TEST_F(RecipeCommands, AWidthIsMadeAgain) {
+  for (const std::string view : {"heatmap", "metrics", "scores"}) {
+    const std::string first = made(
+        std::vector<std::string>{"plot", view} + kAsked + std::vector<std::string>{"--size", "640"}, "a.png");
+    const Recipe a = recipe("a.png");
+    EXPECT_EQ(a.figure->page, Page::width);
+    EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
+    EXPECT_EQ(made(arguments_of(a), "c.png"), first);
+    EXPECT_NE(made({"plot", "--recipe", file("a.png"), "--size", "fit"}, "d.png"), first);
+  }
+}
+
 TEST_F(RecipeCommands, TheCommandInAFigureMakesIt) {
   made(
       std::vector<std::string>{"plot", "heatmap"} + kAsked + std::vector<std::string>{"--value-scale", "log"},

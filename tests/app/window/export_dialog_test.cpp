@@ -98,13 +98,16 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
 TEST_F(ExportDialog, SaysWhatASizeIs) {
   ShownCore core(options());
   open(core);
-  for (const char* size : {"large", "12", "12x", "0x10", "-5x10", "1200x800 "}) {
+  for (const char* size : {"large", "-12", "12x", "0x10", "-5x10", "1200x800 "}) {
     retype(core, "size of the picture", size);
     press_and_draw(core, Key::enter);
     EXPECT_THAT(form(core).problem, HasSubstr("1200x800")) << size;
     EXPECT_THAT(form(core).problem, HasSubstr(size));
     EXPECT_EQ(core.state().dialog, Dialog::export_);
   }
+  retype(core, "size of the picture", "12");
+  press_and_draw(core, Key::enter);
+  EXPECT_THAT(form(core).problem, HasSubstr("needs a width of at least"));
   retype(core, "size of the picture", "10x10");
   press_and_draw(core, Key::enter);
   EXPECT_NE(form(core).problem, "") << "no figure is so small";
