@@ -1,4 +1,5 @@
 #include "viz/scene/colormap.h"
+#include "viz/charts/curves.h"
 
 #include <cmath>
 #include <limits>
@@ -108,6 +109,21 @@ TEST_P(Themes, DivergingSignsAreToldApartByColourBlindReaders) {
       EXPECT_GT(difference(positive, negative), 0.05) << t;
     }
   }
+}
+
+TEST_P(Themes, CategoriesAreToldApartByEveryReaderAndStandOutFromTheGround) {
+  constexpr int kCount = 7;
+  const auto apart = [&](const auto& seen) {
+    for (int i = 0; i < kCount; ++i)
+      for (int j = 0; j < i; ++j)
+        EXPECT_GE(difference(seen(categorical(theme_, i)), seen(categorical(theme_, j))), 0.08)
+            << i << ", " << j;
+  };
+  apart([](Color c) { return testing::oklab(testing::linear(c)); });
+  for (const auto& matrix : kColourBlindness)
+    apart([&](Color c) { return testing::oklab(seen_by(matrix, c)); });
+  for (int i = 0; i < kCount; ++i) EXPECT_GE(contrast(categorical(theme_, i), theme_.surface), 3) << i;
+  EXPECT_EQ(categorical(theme_, kCount), categorical(theme_, 0));
 }
 
 TEST_P(Themes, DivergingIsNeutralAtZero) {

@@ -10,20 +10,20 @@
 namespace headscope::viz {
 
 Color categorical(const Theme& theme, int index) {
-  static constexpr std::array<Color, 7> kOnLight{{{0, 114, 178, 255},
+  static constexpr std::array<Color, 7> kOnLight{{{9, 114, 177, 255},
                                                   {213, 94, 0, 255},
-                                                  {0, 145, 105, 255},
-                                                  {190, 85, 145, 255},
-                                                  {176, 120, 0, 255},
-                                                  {50, 140, 195, 255},
-                                                  {90, 90, 90, 255}}};
-  static constexpr std::array<Color, 7> kOnDark{{{86, 160, 220, 255},
-                                                 {235, 125, 45, 255},
-                                                 {40, 185, 145, 255},
-                                                 {220, 140, 185, 255},
-                                                 {230, 170, 40, 255},
-                                                 {120, 200, 240, 255},
-                                                 {190, 190, 190, 255}}};
+                                                  {1, 159, 102, 255},
+                                                  {204, 121, 167, 255},
+                                                  {110, 60, 0, 255},
+                                                  {60, 30, 130, 255},
+                                                  {115, 113, 126, 255}}};
+  static constexpr std::array<Color, 7> kOnDark{{{86, 180, 233, 255},
+                                                 {213, 94, 0, 255},
+                                                 {4, 160, 103, 255},
+                                                 {201, 123, 169, 255},
+                                                 {230, 159, 1, 255},
+                                                 {0, 114, 178, 255},
+                                                 {240, 228, 66, 255}}};
   const auto& colors = theme.dark ? kOnDark : kOnLight;
   return colors[index % std::ssize(colors)];
 }
