@@ -1,3 +1,5 @@
+#include "app/cli/commands/metrics.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,7 +9,6 @@
 #include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/own_arguments.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/precision_names.h"
 #include "app/run/sources/weights_hash.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/own_arguments.h"
+#include "app/cli/commands/window.h"
 #include "app/cli/program.h"
 #include "app/recipe/recipe.h"
 #include "app/run/analyses/attribution.h"
