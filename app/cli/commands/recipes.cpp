@@ -6,7 +6,6 @@
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/commands/engine.h"
-#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"

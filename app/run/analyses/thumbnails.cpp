@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "model/files/error.h"
 
 namespace headscope::app {

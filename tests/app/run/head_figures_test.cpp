@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 

@@ -1,5 +1,6 @@
 // Many prompts at once: how a list is read, and what is asked of it against each prompt by itself.
 #include "app/run/prompt_list.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"

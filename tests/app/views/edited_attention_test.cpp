@@ -1,7 +1,9 @@
 // Views of attention where edits change who sees whom: what is masked, and the numbers of all else.
 
 #include "app/run/analyses/patterns.h"
+#include "app/run/analyses/thumbnails.h"
 #include "app/run/analyses/weight_search.h"
+#include "app/run/edits/edit_text.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

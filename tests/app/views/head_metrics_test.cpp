@@ -1,6 +1,8 @@
 // Metrics of heads: by hand on a small pattern, against the reference on the bundled model, and read back
 // from the picture.
 
+#include "app/run/analyses/thumbnails.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
