@@ -35,7 +35,7 @@ Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
   of_model.model = engine.model;
   HeadMetricsOf metrics = MetricsOnRepeated{texts}.compute(
       of_model, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
-  return {std::move(metrics.heads), engine.config().n_head, metrics.sequences};
+  return {std::move(metrics.sums), engine.config().n_head, metrics.sequences};
 }
 
 // ---- writing ----
