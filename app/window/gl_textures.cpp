@@ -1,6 +1,7 @@
 #include "app/window/gl_textures.h"
 
 #include <GL/gl.h>
+
 namespace headscope::app {
 namespace {
 
