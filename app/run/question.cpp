@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 
 #include "model/files/error.h"
 
@@ -14,9 +15,9 @@ std::string not_enough_memory(std::string_view work) {
 /// A question made of another one. It compares as its type and that one do.
 template <class Self>
 struct Question::Wrapped : Erased {
-  Wrapped(Question of, bool on_baseline)
+  Wrapped(Question of, bool on_baseline, std::string_view work)
       : Erased(combine(typeid(Self).hash_code(), of.hash()),
-               Traits{of.work(), of.needs(), of.quick(), of.of_model(), false, on_baseline, true}),
+               Traits{work, of.needs(), of.quick(), of.of_model(), false, on_baseline, true}),
         inner(std::move(of)) {}
   bool equals(const Erased& another) const override {
     const auto* same = dynamic_cast<const Self*>(&another);
@@ -26,14 +27,20 @@ struct Question::Wrapped : Erased {
 };
 
 struct Question::OnBaseline final : Wrapped<OnBaseline> {
-  explicit OnBaseline(Question of) : Wrapped(std::move(of), true) {}
+  explicit OnBaseline(const Question& of) : Wrapped(of, true, of.work()) {}
   Answer compute(const PromptRun& run, const ComputeContext& context) const override {
     return inner.self_->compute(run.baseline ? *run.baseline : run, context);
   }
 };
 
-struct Question::Difference final : Wrapped<Difference> {
-  explicit Difference(Question of) : Wrapped(std::move(of), false) {}
+/// What its traits refer to.
+struct DifferenceWords {
+  explicit DifferenceWords(const Question& of) : words("difference in " + std::string(of.work())) {}
+  const std::string words;
+};
+
+struct Question::Difference final : private DifferenceWords, Wrapped<Difference> {
+  explicit Difference(const Question& of) : DifferenceWords(of), Wrapped(of, false, words) {}
   Answer compute(const PromptRun& run, const ComputeContext& context) const override {
     if (auto computed = inner.self_->compute_difference(run, context)) return std::move(*computed);
     const auto there = inner.self_->counterpart(run);

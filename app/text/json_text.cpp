@@ -83,10 +83,6 @@ std::string json_line(const nlohmann::ordered_json& value) {
   return without_controls(value.dump());
 }
 
-std::string json_line(const nlohmann::json& value) {
-  return without_controls(value.dump());
-}
-
 nlohmann::ordered_json token_json(int id, std::string_view bytes) {
   nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
   for (const unsigned char byte : bytes) numbers.push_back(byte);

@@ -21,7 +21,6 @@ std::optional<std::string> bytes_from_json(const nlohmann::json& value);
 /// JSON in one line for standard output. Control characters in strings are escaped, DEL and C1 too, so that a
 /// terminal does not obey them.
 std::string json_line(const nlohmann::ordered_json& value);
-std::string json_line(const nlohmann::json& value);
 
 /// `{"text": ..., "bytes": [...]}` entries, as every token has them on standard output.
 nlohmann::ordered_json token_json(int id, std::string_view bytes);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
 #include "app/views/parts/names.h"

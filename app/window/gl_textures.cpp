@@ -2,8 +2,6 @@
 
 #include <GL/gl.h>
 
-#include <algorithm>
-
 namespace headscope::app {
 namespace {
 
@@ -60,19 +58,6 @@ void gl_clear(int width, int height, viz::Color color) {
   const auto channel = [](std::uint8_t c) { return static_cast<float>(c) / 255.0F; };
   glClearColor(channel(color.r), channel(color.g), channel(color.b), 1);
   glClear(GL_COLOR_BUFFER_BIT);
-}
-
-viz::Bitmap gl_read_pixels(int width, int height) {
-  viz::Bitmap bitmap{width, height, {}};
-  bitmap.pixels.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, bitmap.pixels.data());
-  for (int y = 0; y < height / 2; ++y)
-    std::swap_ranges(bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y) * width,
-                     bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y + 1) * width,
-                     bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(height - 1 - y) * width);
-  for (viz::Color& pixel : bitmap.pixels) pixel.a = 255;
-  return bitmap;
 }
 
 }  // namespace headscope::app

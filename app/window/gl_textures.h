@@ -24,7 +24,4 @@ std::string gl_description();
 /// Clears the whole framebuffer; `width` and `height` in device pixels.
 void gl_clear(int width, int height, viz::Color color);
 
-/// Reads back what was drawn, top row first.
-viz::Bitmap gl_read_pixels(int width, int height);
-
 }  // namespace headscope::app

@@ -61,16 +61,8 @@ void show_tabs(UiState& state, const Session& s, bool beside) {
 
 void show_look(UiState& state, const Session& s) {
   state.dark = s.look.dark;
-  state.font_size = s.look.font_size;
-  state.panes = {s.panes.left, s.panes.right, s.panes.beside};
-}
-
-/// As the window lets them be set; a file may say otherwise.
-Session within_limits(Session s) {
-  s.look.font_size = std::clamp(s.look.font_size, kSmallestFont, kLargestFont);
-  for (float* width : {&s.panes.left, &s.panes.right, &s.panes.beside})
-    if (*width > 0) *width = std::clamp(*width, kNarrowestPane, kWidestPane);
-  return s;
+  state.font_size = within_limits(s.look.font_size);
+  state.panes = within_limits(PaneSizes{s.panes.left, s.panes.right, s.panes.beside});
 }
 
 }  // namespace
@@ -194,7 +186,7 @@ void show_session(UiState& state, const OpenSession& opened) {
   if (s.model.attention.empty()) become(state.edits, {});
   state.edits.problem.clear();
   show_tabs(state, s, !recipe.figure || recipe.figure->window);
-  if (!recipe.figure) show_look(state, within_limits(s));
+  if (!recipe.figure) show_look(state, s);
   state.pending_session = s;
 }
 

@@ -90,8 +90,8 @@ void Ui::stroke(const Rect& rect, Color color, float width, float radius) {
   scene().add(viz::StrokeRect{rect.inset(width / 2), color, width, radius});
 }
 
-void Ui::line(Point a, Point b, Color color, float width) {
-  scene().add(viz::Segments{{a, b}, color, width});
+void Ui::line(Point a, Point b, Color color) {
+  scene().add(viz::Segments{{a, b}, color, 1});
 }
 
 void Ui::text(std::string_view words, const Rect& rect, Color color, FontStyle style, float factor,

@@ -70,7 +70,7 @@ class Ui {
   float width(std::string_view words, viz::FontStyle style = viz::FontStyle::regular, float factor = 1) const;
   void fill(const viz::Rect& rect, viz::Color color, float radius = 0);
   void stroke(const viz::Rect& rect, viz::Color color, float width = 1, float radius = 0);
-  void line(viz::Point a, viz::Point b, viz::Color color, float width = 1);
+  void line(viz::Point a, viz::Point b, viz::Color color);
   /// Shortened to the rectangle's width, vertically centred.
   void text(std::string_view words, const viz::Rect& rect, viz::Color color,
             viz::FontStyle style = viz::FontStyle::regular, float factor = 1,

@@ -3,15 +3,7 @@
 #include <ranges>
 #include <thread>
 
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/next_token.h"
-#include "app/run/edits/edit_text.h"
-#include "app/run/sources/paths.h"
-#include "app/views/parts/edit_menu.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "app/window/core.h"
-#include "model/files/file_io.h"
-#include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 

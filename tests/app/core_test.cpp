@@ -6,11 +6,16 @@
 #include <fstream>
 #include <thread>
 
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
 #include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "tests/app/core_fixture.h"
+#include "tests/support/gpt2_folder.h"
 #include "viz/players/players.h"
 
 namespace headscope::app {

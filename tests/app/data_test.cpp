@@ -3,10 +3,17 @@
 
 #include <random>
 
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/attention_stages.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/token_statistics.h"
+#include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

@@ -2,7 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/own_arguments.h"
+#include "app/cli/commands/metrics.h"
+#include "app/cli/commands/search.h"
 #include "app/cli/program.h"
 #include "app/run/sources/paths.h"
 #include "tests/app/command_runs.h"

@@ -13,7 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/analyses/token_statistics.h"

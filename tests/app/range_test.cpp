@@ -1,5 +1,6 @@
 // A chosen maximum of the colours: in every view whose colours are weights, in its legend, and as an option.
 
+#include "app/run/analyses/thumbnails.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 

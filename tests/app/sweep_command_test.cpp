@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/own_arguments.h"
+#include "app/cli/commands/sweep.h"
 #include "app/cli/program.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"

@@ -2,6 +2,7 @@
 
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 

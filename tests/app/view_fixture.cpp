@@ -1,5 +1,7 @@
 #include "tests/app/view_fixture.h"
 
+#include "app/run/edits/edit_text.h"
+
 namespace headscope::app::testing {
 
 std::shared_ptr<const LoadedModel> bundled() {

@@ -1,12 +1,6 @@
 #pragma once
-#include "app/run/analyses/attention_questions.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
-#include "app/run/analyses/thumbnails.h"
-#include "app/run/analyses/token_statistics.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/answers.h"
-#include "app/run/edits/edit_text.h"
-#include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/pass/transformer.h"
 #include "tests/support/drawn_text.h"
@@ -14,7 +8,6 @@
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/source_folders.h"
 #include "tests/viz/pictures.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace testing {}

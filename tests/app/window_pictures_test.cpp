@@ -1,7 +1,9 @@
 // The window about its pictures: where colours are chosen, the field for dimensions, zooming of encodings,
 // and the figure of all heads as a file.
 #include "app/run/analyses/logit_lens.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/weight_colors.h"
+#include "model/files/file_io.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 

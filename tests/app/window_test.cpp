@@ -1,6 +1,9 @@
 // What a hand does to the window, and what the panels say of it.
 #include <thread>
 
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"

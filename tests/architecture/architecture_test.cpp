@@ -140,6 +140,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/commands.cpp", "search"},
       {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
       {"app/cli/commands/recipes.cpp", "query"},
+      {"app/cli/commands/plot.cpp", "query"},
       {"app/cli/commands/metrics.cpp", "merge"},     // of parts
       {"app/cli/commands/bench.cpp", "tokens"},      // the lengths that it takes, keys of JSON, headings
       {"app/cli/commands/sweep.cpp", "sweep-over"},  // with the view's meaning

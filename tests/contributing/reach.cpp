@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"

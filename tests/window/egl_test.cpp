@@ -2,9 +2,11 @@
 // context without any display, against the same scenes as the raster player draws them.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
+#include <GL/gl.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -20,6 +22,20 @@
 
 namespace headscope::app {
 namespace {
+
+/// Reads back what was drawn, top row first.
+viz::Bitmap gl_read_pixels(int width, int height) {
+  viz::Bitmap bitmap{width, height, {}};
+  bitmap.pixels.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  glPixelStorei(GL_PACK_ALIGNMENT, 1);
+  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, bitmap.pixels.data());
+  for (int y = 0; y < height / 2; ++y)
+    std::swap_ranges(bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y) * width,
+                     bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y + 1) * width,
+                     bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(height - 1 - y) * width);
+  for (viz::Color& pixel : bitmap.pixels) pixel.a = 255;
+  return bitmap;
+}
 
 /// A current OpenGL 3.3 core context with a framebuffer of its own.
 class EglContext {

@@ -264,11 +264,23 @@ void CommandSyntax::no_recipe(bool& value) {
       "no-recipe", "leave out of the file what the figure was made of: its prompt, model, options", value);
 }
 
-void CommandSyntax::recipe(bool& without) {
-  under(kPicture).option("recipe", "FILE",
-                         "a figure that headscope made, or a session: the same picture again,\n"
-                         "but for the options that are given",
-                         given_->recipe_given, [](const std::string&, const std::string&) { return true; });
+void CommandSyntax::recipe(bool& without, std::span<const std::string_view> refused) {
+  constexpr std::size_t kLine = 72;
+  std::string help =
+      "a figure that headscope made, or a session: the same picture again,\n"
+      "but for the options that are given";
+  if (!refused.empty()) help += "; it cannot be combined with";
+  std::string line;
+  for (const std::string_view option : refused) {
+    if (line.empty() || line.size() + 1 + option.size() > kLine) {
+      help += std::exchange(line, "") + "\n";
+    } else {
+      line += " ";
+    }
+    line += std::string(option) + (option == refused.back() ? "" : ",");
+  }
+  under(kPicture).option("recipe", "FILE", help + line, given_->recipe_given,
+                         [](const std::string&, const std::string&) { return true; });
   no_recipe(without);
 }
 

@@ -113,7 +113,9 @@ class CommandSyntax {
   void over();  ///< a list of prompts for views that can be about many
   void picture(bool of_window = false);
   void no_recipe(bool& value);
-  void recipe(bool& without);  ///< of what recipe_command makes where a file is named, and no_recipe
+  /// Of what recipe_command makes where a file is named, and no_recipe. `refused`: options that do not go
+  /// with it.
+  void recipe(bool& without, std::span<const std::string_view> refused = {});
   /// All that a command reads that computes something of many prompts and says it as text or as JSON.
   void reading();
   void json();

@@ -1,7 +1,8 @@
+#include "app/cli/commands/attribute.h"
+
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/own_arguments.h"
 #include "app/run/answers.h"
 #include "model/files/quote.h"
 

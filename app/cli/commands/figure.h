@@ -27,6 +27,7 @@ struct PlotCommand : Arguments {
   Tries tries = {};
   std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over_list`
   MetricWeights weights;                           ///< that the models must have; empty: any
+  std::vector<std::string_view> of_recipe = {};    ///< options of the selection that a recipe gives
   Destination out;
 };
 

@@ -1,3 +1,5 @@
+#include "app/cli/commands/metrics.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,7 +9,6 @@
 #include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/own_arguments.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/precision_names.h"
 #include "app/run/sources/weights_hash.h"
@@ -34,7 +35,7 @@ Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
   of_model.model = engine.model;
   HeadMetricsOf metrics = MetricsOnRepeated{texts}.compute(
       of_model, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
-  return {std::move(metrics.heads), engine.config().n_head, metrics.sequences};
+  return {std::move(metrics.sums), engine.config().n_head, metrics.sequences};
 }
 
 // ---- writing ----

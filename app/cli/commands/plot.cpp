@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
@@ -12,15 +14,23 @@
 namespace headscope::app {
 namespace {
 
+/// What to do about a place that is not there.
+std::string advice(const PlotCommand& command, std::string_view option) {
+  const bool of_recipe = std::ranges::count(command.of_recipe, option) > 0;
+  return (of_recipe ? "; it comes from the recipe: give another with " : "; see ") + std::string(option);
+}
+
 /// A key has to be one that the query may see in the head.
-void check_key(const std::string& where, const Selection& wanted, const PromptRun& run) {
+void check_key(const PlotCommand& command, const std::string& where, const PromptRun& run) {
+  const Selection wanted = command.selection.value_or(Selection{});
   const Selection chosen = clamped(wanted, run);
   if (chosen.key >= 0 || wanted.key < 0) return;
   const bool later = sees_later(run, {chosen.layer, chosen.head});
-  require_below(later ? key_count(run) : chosen.query + 1, wanted.key, where, "key", "; see --key");
+  require_below(later ? key_count(run) : chosen.query + 1, wanted.key, where, "key",
+                advice(command, "--key"));
   throw model::RunError(where + "query " + std::to_string(chosen.query) + " does not see key " +
                         std::to_string(wanted.key) + " in " + head_name(chosen.layer, chosen.head) +
-                        "; see --key");
+                        advice(command, "--key"));
 }
 
 /// Whether a view that can be of the second model, which there is, is not.
@@ -43,14 +53,14 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over_list.empty() ? command.prompts : list_of_prompts(command.over_list);
-  require_below(engine.config().n_layer, selection.layer, "", "layer", "; see --layer");
-  require_below(engine.config().n_head, selection.head, "", "head", "; see --head");
+  require_below(engine.config().n_layer, selection.layer, "", "layer", advice(command, "--layer"));
+  require_below(engine.config().n_head, selection.head, "", "head", advice(command, "--head"));
   using Files = std::vector<std::pair<const View*, Destination>>;
   const auto draw = [&](PromptRun made, const std::string& where, const Files& files) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     if (!run->model->patterns) warn_about(*run, where, streams.err);
-    require_below(run->run->length(), selection.query, where, "token", "; see --query");
-    check_key(where, selection, *run);
+    require_below(run->run->length(), selection.query, where, "token", advice(command, "--query"));
+    check_key(command, where, *run);
     StatusLine line(streams);
     DirectAnswers answers(run, engine.workspace,
                           [&](std::string_view work, double done) { line.tell_work(where, work, done); });

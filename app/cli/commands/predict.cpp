@@ -1,3 +1,5 @@
+#include "app/cli/commands/predict.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -5,7 +7,6 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/own_arguments.h"
 
 namespace headscope::app {
 namespace {

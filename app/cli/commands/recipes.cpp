@@ -6,7 +6,6 @@
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/commands/engine.h"
-#include "app/run/analyses/attention_questions.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
@@ -41,11 +40,13 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
   plot.svg_text |= recipe.figure->svg_text;
   if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
   if (recipe.figure->height > 0 && !gives(given, "--size")) plot.picture.page = recipe.figure->page;
+  for (const char* option : {"--layer", "--head", "--query", "--key"})
+    if (!gives(given, option) && !(std::string_view(option) == "--query" && gives(given, "--token")))
+      plot.of_recipe.emplace_back(option);
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
-  for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
-                             "--bos", "--layer", "--head", "--query", "--token", "--key", "--tour", "--over"})
-    if (gives(given, option) || gives_prompt(given))
+  for (const std::string_view option : not_with_window_recipe())
+    if (gives(given, option) || gives(given, "--token"))
       throw model::RunError(
           "a picture of the whole window is made as its recipe says, but for its size, scale, "
           "theme, letters and model; plot takes the other options");
@@ -225,6 +226,13 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
           " has other weights here than the one that was compared with; --second-attention takes a "
           "file whatever its weights are");
   }
+}
+
+std::span<const std::string_view> not_with_window_recipe() {
+  static constexpr std::string_view kOptions[] = {
+      "--view",   "--beside", "--over", "--prompt", "--ids",  "--prompt-file", "--bos", "--edit", "--edits",
+      "--second", "--align",  "--show", "--layer",  "--head", "--query",       "--key", "--tour"};
+  return kOptions;
 }
 
 namespace {

@@ -1,6 +1,8 @@
 #pragma once
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/words.h"
@@ -22,6 +24,8 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
 /// name; of a view that it names those of the recipe's options stay that the view has. Where the models and
 /// files are, and what only the rest of the recipe says, is not in it yet.
 Command command_from(Recipe recipe, std::span<const Word> given);
+/// What of the options of `shot` goes with no recipe: the picture is of the window as the recipe has it.
+std::span<const std::string_view> not_with_window_recipe();
 /// What a figure or a session was made of, on lines or as JSON.
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out);
 

@@ -1,9 +1,10 @@
+#include "app/cli/commands/search.h"
+
 #include <set>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/own_arguments.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {

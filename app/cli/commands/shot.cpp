@@ -93,7 +93,7 @@ Finish describe_shot(CommandSyntax& command) {
   command.tour();
   command.over();
   command.picture(true);
-  command.recipe(own->no_recipe);
+  command.recipe(own->no_recipe, not_with_window_recipe());
   command.picture_out("png|pdf", "the file; as PDF it holds the pixels");
   command.view_options("Views", all_options());
   return command.finish(own, check_shot, run_shot);

@@ -1,10 +1,11 @@
+#include "app/cli/commands/sweep.h"
+
 #include <cmath>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/own_arguments.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"

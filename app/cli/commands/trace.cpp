@@ -1,3 +1,5 @@
+#include "app/cli/commands/trace.h"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -7,7 +9,6 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/own_arguments.h"
 #include "app/cli/interrupt.h"
 #include "app/run/version.h"
 #include "model/files/safetensors.h"

@@ -1,6 +1,7 @@
+#include "app/cli/commands/window.h"
+
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
-#include "app/cli/commands/own_arguments.h"
 #include "app/cli/commands/recipes.h"
 #include "app/recipe/settings.h"
 #include "app/run/sources/model_discovery.h"

@@ -1,7 +1,6 @@
 #include "app/run/analyses/head_metrics.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -19,6 +18,12 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMostNumbers below 2^63
+
+/// Makes what was added up an answer that can be shown.
+void show_sums(HeadMetricsOf& answer) {
+  answer.heads.clear();
+  for (const HeadMetrics& head : answer.sums) answer.heads.push_back(head.values());
+}
 
 }  // namespace
 
@@ -67,17 +72,26 @@ void HeadMetrics::add(int query, std::span<const float> weights, std::span<const
 }
 
 HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
-  assert(!before_ && !other.before_ && "differences are not added up");
   for (std::size_t i = 0; i < kHeadMetrics; ++i) sums_[i] += other.sums_[i];
   return *this;
 }
 
 double HeadMetrics::operator[](HeadMetric metric) const {
-  const auto mean = [&](const Sums& sums) {
-    return sums[static_cast<std::size_t>(metric)].mean(kind_of(metric).bits);
-  };
-  if (!before_) return mean(sums_);
-  return static_cast<double>(static_cast<float>(mean(sums_)) - static_cast<float>(mean(*before_)));
+  return sum(metric).mean(kind_of(metric).bits);
+}
+
+HeadMetricValues HeadMetrics::values() const {
+  HeadMetricValues values;
+  for (const HeadMetricKind& metric : head_metrics())
+    values.all[static_cast<std::size_t>(metric.id)] = (*this)[metric.id];
+  return values;
+}
+
+HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before) {
+  HeadMetricValues result;
+  for (std::size_t i = 0; i < kHeadMetrics; ++i)
+    result.all[i] = static_cast<double>(static_cast<float>(after.all[i]) - static_cast<float>(before.all[i]));
+  return result;
 }
 
 void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
@@ -122,9 +136,10 @@ std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optio
 std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before) {
   if (after.sequences != before.sequences || after.progress.done != before.progress.done) return std::nullopt;
   HeadMetricsOf result = after;
+  result.sums.clear();
+  const HeadMetricValues none = HeadMetrics{}.values();
   for (std::size_t i = 0; i < result.heads.size(); ++i)
-    result.heads[i] =
-        difference_of(result.heads[i], i < before.heads.size() ? before.heads[i] : HeadMetrics{});
+    result.heads[i] = difference_of(result.heads[i], i < before.heads.size() ? before.heads[i] : none);
   return result;
 }
 
@@ -132,9 +147,9 @@ HeadMetricsOf MetricsOnList::compute(const PromptRun& run, const Work<HeadMetric
   return over_prompts(
       over, over.list->prompts.size(), run, work,
       [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
-        add_figures_of(one, work.workspace, answer.heads, work.stop);
+        add_figures_of(one, work.workspace, answer.sums, work.stop);
       },
-      [](HeadMetricsOf&) {});
+      show_sums);
 }
 
 HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const {
@@ -154,8 +169,9 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run, const Work<HeadMe
     model::ForwardOptions options;
     options.stop = work.stop;
     const auto pass = transformer.forward(tokens, work.workspace, options);
-    add_figures_of({run.model, {}, {}, pass}, work.workspace, result.heads, work.stop);
+    add_figures_of({run.model, {}, {}, pass}, work.workspace, result.sums, work.stop);
     ++result.sequences;
+    show_sums(result);
     if (result.sequences < texts.sequences)
       work.show(result, static_cast<double>(result.sequences) / texts.sequences);
   }

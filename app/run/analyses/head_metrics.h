@@ -40,6 +40,15 @@ struct ExactMean {
 /// For each position the last one before it with the same token; -1: there is none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
+/// All metrics of a head: of one run, or the difference of two. NaN where no query counts.
+struct HeadMetricValues {
+  std::array<double, kHeadMetrics> all{};
+  double operator[](HeadMetric metric) const { return all[static_cast<std::size_t>(metric)]; }
+};
+
+/// After minus before, of float32: as pictures show it.
+HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
+
 /// What one head does at queries of any number of texts. Sums of parts are those of the whole, to the bit.
 /// The first query of a text, which sees nothing but itself, is no part of any metric.
 class HeadMetrics {
@@ -51,20 +60,15 @@ class HeadMetrics {
   /// Throws model::RunError where there are more queries than can be added up.
   HeadMetrics& operator+=(const HeadMetrics& other);
 
-  /// NaN where no query counts. Of a difference: as pictures show it, of float32.
+  /// NaN where no query counts.
   double operator[](HeadMetric metric) const;
+  HeadMetricValues values() const;
   const ExactMean& sum(HeadMetric metric) const { return sums_[static_cast<std::size_t>(metric)]; }
   ExactMean& sum(HeadMetric metric) { return sums_[static_cast<std::size_t>(metric)]; }
   bool operator==(const HeadMetrics&) const = default;
-  friend HeadMetrics difference_of(HeadMetrics after, const HeadMetrics& before) {
-    after.before_ = before.sums_;
-    return after;
-  }
 
  private:
-  using Sums = std::array<ExactMean, kHeadMetrics>;
-  Sums sums_{};
-  std::optional<Sums> before_;  // of a difference: what is subtracted
+  std::array<ExactMean, kHeadMetrics> sums_{};
 };
 
 /// Adds what all heads do in a run to `heads`, [n_layer * n_head]: layer * n_head + head. Throws
@@ -96,10 +100,11 @@ struct RepeatedTokens {
 /// Of all heads, over a number of sequences or prompts. Parts can be subtracted where they are of the same
 /// texts.
 struct HeadMetricsOf {
-  std::vector<HeadMetrics> heads;  ///< layer * n_head + head
-  int sequences = 0;               ///< of random tokens
-  ListProgress progress;           ///< of a list
-  std::size_t bytes() const { return bytes_of(heads) + progress.problem.size(); }
+  std::vector<HeadMetricValues> heads;  ///< layer * n_head + head
+  std::vector<HeadMetrics> sums;        ///< likewise, to add more texts to; empty: a difference
+  int sequences = 0;                    ///< of random tokens
+  ListProgress progress;                ///< of a list
+  std::size_t bytes() const { return bytes_of(heads, sums) + progress.problem.size(); }
 };
 std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before);
 

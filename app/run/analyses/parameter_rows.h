@@ -23,6 +23,6 @@ ParameterRows parameter_rows(const model::Transformer& transformer, std::string_
                              int count = -1);
 
 /// Tokens' rows of the unembedding: of `lm_head.weight`, or where the two are tied of `wte.weight`.
-ParameterRows unembedding_rows(const model::Transformer& transformer, int first = 0, int count = -1);
+ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count);
 
 }  // namespace headscope::app

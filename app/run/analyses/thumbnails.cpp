@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -49,7 +49,7 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
     const int query = first_query + i;
     const float* row = rows.row_data(i);
     const int keys = later ? keys_ : query + 1;
-    if (query > 0) thumbnail_.figures.add(query, {row, static_cast<std::size_t>(keys)}, earlier_, own_keys_);
+    if (query > 0) metrics_.add(query, {row, static_cast<std::size_t>(keys)}, earlier_, own_keys_);
     const auto bin = [](int position, int of) {
       return of > Thumbnail::kMost ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / of)
                                    : position;
@@ -80,6 +80,7 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
 }
 
 Thumbnail ThumbnailMaker::finish() && {
+  thumbnail_.figures = metrics_.values();
   const int rows = thumbnail_.rows, cols = thumbnail_.cols;
   const auto range = [&](int without_column) {
     return viz::value_range(viz::Matrix::row_major(thumbnail_.values, rows, cols),
@@ -159,8 +160,8 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Wor
     maker.add(0, {change.values.data(), length, keys, keys}, change.masked.cells, !change.masked.causal());
     Thumbnail thumbnail = std::move(maker).finish();
     const model::HeadIndex head{pattern.layer, pattern.head};
-    thumbnail.figures = difference_of(metrics_of(run, head, after, earlier),
-                                      metrics_of(baseline, head, before, earlier_there));
+    thumbnail.figures = difference_of(metrics_of(run, head, after, earlier).values(),
+                                      metrics_of(baseline, head, before, earlier_there).values());
     result.of_head[result.done] = std::make_shared<const Thumbnail>(std::move(thumbnail));
     if (result.done + 1 < count) {
       Thumbnails part = result;

@@ -23,7 +23,7 @@ struct Thumbnail {
   std::vector<std::uint8_t> masked;  ///< [rows, cols], 1: all under it is; empty: what is above the diagonal
   viz::ValueRange range;             ///< of what is not masked
   viz::ValueRange range_without_key0;
-  HeadMetrics figures;
+  HeadMetricValues figures;
 
   bool is_masked(int row, int col) const {
     return masked.empty() ? col > row : masked[row * cols + col] != 0;
@@ -49,6 +49,7 @@ class ThumbnailMaker {
   int length_, keys_;
   bool own_keys_;
   Thumbnail thumbnail_;
+  HeadMetrics metrics_;
   std::span<const int> earlier_;
 };
 

@@ -1,6 +1,6 @@
 #include "app/run/analyses/value_attention.h"
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
 
 #include <algorithm>
 #include <cmath>

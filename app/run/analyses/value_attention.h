@@ -1,5 +1,5 @@
 #pragma once
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
 
 // Attention by what it moves, not by its weights alone.
 namespace headscope::app {

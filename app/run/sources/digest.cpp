@@ -52,10 +52,4 @@ bool is_digest(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
-std::string digest_like(std::string_view expected, std::string_view bytes) {
-  Digest digest(expected, bytes.size());
-  digest.add(bytes);
-  return digest.hex();
-}
-
 }  // namespace headscope::app

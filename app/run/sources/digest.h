@@ -30,7 +30,4 @@ class Digest {
 /// Whether a text is such a name: 40 or 64 hexadecimal digits in lower case.
 bool is_digest(std::string_view text);
 
-/// Of bytes in memory.
-std::string digest_like(std::string_view expected, std::string_view bytes);
-
 }  // namespace headscope::app

@@ -68,10 +68,10 @@ Question question_of(const ViewContext& c) {
 
 /// The metrics of heads: of the first ones, as many as are there.
 struct Measurement {
-  std::shared_ptr<const void> answer;       ///< owns the metrics
-  std::vector<const HeadMetrics*> of_head;  ///< null: none
-  std::string texts;                        ///< what they are measured on, of a list
-  int sequences = 0;                        ///< of random tokens that are done
+  std::shared_ptr<const void> answer;            ///< owns the metrics
+  std::vector<const HeadMetricValues*> of_head;  ///< null: none
+  std::string texts;                             ///< what they are measured on, of a list
+  int sequences = 0;                             ///< of random tokens that are done
 };
 
 /// On the prompt. Nothing while there is no answer.
@@ -91,7 +91,7 @@ std::optional<Measurement> measured_on_texts(const ViewContext& c) {
       uses_list(c) ? c.ask(MetricsOnList{over_list(c)}) : c.ask(MetricsOnRepeated{repeated_tokens(c)});
   if (!answer) return std::nullopt;
   Measurement m{answer, {}, "", answer->sequences};
-  for (const HeadMetrics& head : answer->heads) m.of_head.push_back(&head);
+  for (const HeadMetricValues& head : answer->heads) m.of_head.push_back(&head);
   if (uses_list(c)) m.texts = list_words(c, answer->progress);
   return m;
 }

@@ -422,7 +422,8 @@ void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
   bring(kFirstHead, layout.tiles.first_col, layout.heads_shown(), head);
 }
 
-ViewActions on_key(const ViewContext& c, Key key) {
+std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
+  const Key key = gesture.key;
   const int layers = c.run->run->config.n_layer, heads = c.run->run->config.n_head;
   const auto& [layer, head, query, selected_key] = c.selection;
   const auto move = [&](int by_layers, int by_heads) {
@@ -439,19 +440,17 @@ ViewActions on_key(const ViewContext& c, Key key) {
   if (key == Key::end) return move(0, heads - 1 - head);
   if (key == Key::page_up) return move(-layer, 0);
   if (key == Key::page_down) return move(layers - 1 - layer, 0);
-  return {};
+  return ViewActions{};
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const int id = region_of(picture, hit).id, heads = c.run->run->config.n_head;
+  return {SelectHead{id / heads, id % heads}};
+}
+
+ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
   constexpr double kRows = 0.5;  // for a step of the wheel
   const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
-  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture.key);
-  if (gesture.kind == Gesture::Kind::click && hit) {
-    const int id = region_of(picture, *hit).id, heads = c.run->run->config.n_head;
-    return {SelectHead{id / heads, id % heads}};
-  }
-  if (gesture.kind != Gesture::Kind::wheel) return {};
   if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
   if (gesture.modifiers.shift) return {set(kFirstHead, first_head(c) - kRows * up)};
   return {set(kFirstLayer, first_layer(c) - kRows * up), set(kFirstHead, first_head(c) - kRows * left)};
@@ -569,7 +568,7 @@ View heads_view() {
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
                    {"a", "Fit", "All heads in sight again", fit},
                    {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};
-  view.on = on;
+  add_gestures<click, on_key, on_wheel>(view);
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_difference = true;

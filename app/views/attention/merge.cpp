@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/merged_heads.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"

@@ -3,7 +3,7 @@
 #include <tuple>
 #include <utility>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_input.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_stages.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/softmax_row.h"
 #include "app/views/view.h"
 
 // The attention of the selected query, step by step, on either side of a comparison and beside what it is

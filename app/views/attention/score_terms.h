@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/softmax_row.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/view.h"
 

@@ -370,13 +370,10 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) return keys_along_layers(c, gesture);
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const viz::Region& region = region_of(picture, *hit);
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
   if (region.role != kChart) return choice_of(static_cast<Step>(region.id));
-  const int layer = layer_of_column(hit->col);
+  const int layer = layer_of_column(hit.col);
   if (layer < 0 || layer >= c.run->run->config.n_layer) return {};
   return {SelectHead{layer, c.selection.head}};
 }
@@ -441,7 +438,7 @@ View pass_view() {
       "residual stream",
       build, facts, table);
   view.commands = layer_steps();
-  view.on = on;
+  add_gestures<click, layers_by_lines>(view);
   view.caption = {true, false, true};
   view.shows_difference = true;
   return view;

@@ -216,19 +216,19 @@ ViewActions move_line(const ViewContext& c, int by) {
   return {SelectQuery{nearest}};
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::key) {
-    if (gesture.key == Key::up || gesture.key == Key::down)
-      return move_line(c, gesture.key == Key::up ? -1 : 1);
-    return keys_along_prompt(c, gesture);
-  }
-  if (gesture.kind == Gesture::Kind::wheel) {
-    const TableRows lines = lay_out(c).lines;
-    return {lines.from(lines.first + (gesture.by.y > 0 ? -1 : 1))};
-  }
-  if (gesture.kind != Gesture::Kind::click || !hit) return {};
-  const int position = region_of(picture, *hit).id;
+std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
+  if (gesture.key == Key::up) return move_line(c, -1);
+  if (gesture.key == Key::down) return move_line(c, 1);
+  return std::nullopt;
+}
+
+ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
+  const TableRows lines = lay_out(c).lines;
+  return {lines.from(lines.first + (gesture.by.y > 0 ? -1 : 1))};
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const int position = region_of(picture, hit).id;
   if (position >= c.run->run->length()) return {};  // beyond what the model can take
   // Nothing moves under the mouse.
   return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).lines.first}};
@@ -308,7 +308,7 @@ View tokens_view() {
                         facts, table);
   view.place = Place::strip;
   view.options = {&kValueMax, &kFirstLine};
-  view.on = on;
+  add_gestures<click, on_key, on_wheel>(view);
   view.menu = menu;
   view.scrolls = scrolls;
   view.needs = Capability::patterns;

@@ -240,10 +240,9 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
-  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
-  if (!c.run || !hit || gesture.kind != Gesture::Kind::click || hit->col >= c.run->run->length()) return {};
-  return {SelectQuery{hit->col}};
+ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
+  if (hit.col >= c.run->run->length()) return {};
+  return {SelectQuery{hit.col}};
 }
 
 viz::Point figure_size(const ViewContext& c) {
@@ -261,7 +260,7 @@ View cache_view() {
                         "which keys and values each pass computes and which it finds in the cache", build,
                         facts, table);
   view.options = {&kAhead};
-  view.on = on;
+  add_gestures<click>(view);
   view.figure_size = figure_size;
   view.caption = {true, false, false};
   return view;

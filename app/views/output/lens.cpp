@@ -444,21 +444,25 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
+std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
+  const TableRows columns = lay_out(c).scrolled();
+  const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
+  return columns.scrolls() && page ? columns.by_key(gesture.key) : std::nullopt;
+}
+
+ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
+  constexpr int kColumns = 3;  // for a step of the wheel
+  const TableRows columns = lay_out(c).scrolled();
+  if (!columns.scrolls()) return {};
+  const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
+  return {columns.from(columns.first + (by > 0 ? -kColumns : kColumns))};
+}
+
+ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
   const Layout l = lay_out(c);
+  if (hit.col >= l.length) return {};
   const TableRows columns = l.scrolled();
-  if (gesture.kind == Gesture::Kind::key) {
-    const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
-    return columns.scrolls() && page ? *columns.by_key(gesture.key) : keys_along_prompt(c, gesture);
-  }
-  if (gesture.kind == Gesture::Kind::wheel && columns.scrolls()) {
-    constexpr int kColumns = 3;  // for a step of the wheel
-    const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
-    return {columns.from(l.first + (by > 0 ? -kColumns : kColumns))};
-  }
-  if (gesture.kind != Gesture::Kind::click || !hit || hit->col >= l.length) return {};
-  ViewActions actions{SelectQuery{hit->col}};
+  ViewActions actions{SelectQuery{hit.col}};
   if (columns.scrolls()) actions.emplace_back(columns.from(l.first));  // nothing moves under the mouse
   return actions;
 }
@@ -545,7 +549,7 @@ View lens_view() {
                         "what the model would guess if it ended at each place on the residual stream", build,
                         facts, table);
   view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
-  view.on = on;
+  add_gestures<click, on_key, on_wheel>(view);
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.shows_parts = true;

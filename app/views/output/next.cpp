@@ -234,10 +234,9 @@ float whole_height(const ViewContext& c) {
          viz::bar_chart_height(lines, true, style) + style.line(style.small());
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (gesture.kind == Gesture::Kind::key) return keys_along_prompt(c, gesture);
-  const auto next = hit && c.run && gesture.kind == Gesture::Kind::click ? current_next(c) : nullptr;
-  return next ? continue_with(c, *next, region_of(picture, *hit).id) : ViewActions{};
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto next = current_next(c);
+  return next ? continue_with(c, *next, region_of(picture, hit).id) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -276,7 +275,7 @@ View next_view() {
   view.options = {&kCount, &kTemperature};
   view.commands = {
       {"123456789", "", "Continue after the shown position with the first to ninth of the guesses", append}};
-  view.on = on;
+  add_gestures<click>(view);
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, true};

@@ -372,7 +372,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
   return result;
 }
 
-ViewActions by_wheel(const ViewContext& c, const Gesture& gesture) {
+ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
   constexpr double kRows = 3, kEms = 4;
   const auto tree = tree_of(c);
   if (!tree) return {};
@@ -386,14 +386,14 @@ ViewActions by_wheel(const ViewContext& c, const Gesture& gesture) {
   return actions;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  if (gesture.kind == Gesture::Kind::wheel) return by_wheel(c, gesture);
-  if (gesture.kind == Gesture::Kind::key)
-    return gesture.key == Key::home || gesture.key == Key::end ? keys_along_prompt(c, gesture)
-                                                               : by_key(c, gesture.key);
-  const auto tree = hit && gesture.kind == Gesture::Kind::click ? tree_of(c) : std::nullopt;
-  return tree ? go_to(c, *tree, region_of(picture, *hit).id) : ViewActions{};
+std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
+  if (gesture.key == Key::home || gesture.key == Key::end) return std::nullopt;
+  return by_key(c, gesture.key);
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto tree = tree_of(c);
+  return tree ? go_to(c, *tree, region_of(picture, hit).id) : ViewActions{};
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -439,7 +439,7 @@ View tree_view() {
                 build, facts, table);
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
-  view.on = on;
+  add_gestures<click, on_key, on_wheel>(view);
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.caption = {true, false, false};

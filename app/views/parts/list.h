@@ -109,6 +109,12 @@ struct ListColumn : viz::TableColumn {
   bool pictured = true;
 };
 
+/// What has the cells of a column: a function of the row, or a range with a cell for each row, which must
+/// outlive the list. A temporary does not.
+template <class T>
+concept ListCells = std::invocable < const std::remove_reference_t<T>
+&, int > || std::ranges::borrowed_range<T>;
+
 /// The columns of a list over its rows, which count from 0. The context and what the functions of its columns
 /// refer to must outlive it.
 class List {
@@ -116,32 +122,31 @@ class List {
   List(const ViewContext& context, const ListRows& rows, int count);
   List(List&&) = default;
 
-  // `cells`: a function of the row, or a range with a cell for each row.
-  template <class Cells>
-  ListColumn& text(std::string heading, int importance, const Cells& cells, const ListLook& look = {}) {
+  template <ListCells Cells>
+  ListColumn& text(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
     ListColumn& column = add(viz::TableColumn::Kind::text, std::move(heading), importance, look);
-    column.text = column.file_text = by_row(cells);
+    column.text = column.file_text = by_row<Cells>(cells);
     return column;
   }
-  template <class Cells>
-  ListColumn& number(std::string heading, int importance, const Cells& cells, const ListLook& look = {}) {
+  template <ListCells Cells>
+  ListColumn& number(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
     ListColumn& column = add(viz::TableColumn::Kind::number, std::move(heading), importance, look);
-    column.number = [cell = by_row(cells)](int row) { return static_cast<float>(cell(row)); };
-    column.file_text = [cell = by_row(cells)](int row) { return in_file(cell(row)); };
+    column.number = [cell = by_row<Cells>(cells)](int row) { return static_cast<float>(cell(row)); };
+    column.file_text = [cell = by_row<Cells>(cells)](int row) { return in_file(cell(row)); };
     return column;
   }
-  template <class Cells>
-  ListColumn& bar(std::string heading, int importance, viz::Color color, const Cells& cells,
+  template <ListCells Cells>
+  ListColumn& bar(std::string heading, int importance, viz::Color color, Cells&& cells,
                   const ListLook& look = {}) {
-    ListColumn& column = number(std::move(heading), importance, cells, look);
+    ListColumn& column = number(std::move(heading), importance, std::forward<Cells>(cells), look);
     column.kind = viz::TableColumn::Kind::bar;
     column.bar_color = color;
     return column;
   }
   /// `vectors`: one for each row. `which`: the row of its regions, tells strips apart. In files it is a
   /// column for each component, after all others, empty where the vectors end.
-  template <class Vectors>
-  ListColumn& strip(std::string heading, int importance, int which, const Vectors& vectors,
+  template <std::ranges::borrowed_range Vectors>
+  ListColumn& strip(std::string heading, int importance, int which, Vectors&& vectors,
                     const ListLook& look = {}) {
     ListColumn& column = add(viz::TableColumn::Kind::strip, std::move(heading), importance, look);
     column.vector = [all = std::span(vectors)](int row) {
@@ -152,11 +157,11 @@ class List {
     return column;
   }
   /// A column that only files have.
-  template <class Cells>
-  void file(std::string heading, const Cells& cells) {
+  template <ListCells Cells>
+  void file(std::string heading, Cells&& cells) {
     ListColumn& column = add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading)});
     column.pictured = false;
-    column.file_text = [cell = by_row(cells)](int row) { return in_file(cell(row)); };
+    column.file_text = [cell = by_row<Cells>(cells)](int row) { return in_file(cell(row)); };
   }
 
   /// Index in the table of the column that was declared last.
@@ -183,8 +188,8 @@ class List {
  private:
   ListColumn& add(viz::TableColumn::Kind kind, std::string heading, int importance, const ListLook& look);
   template <class Cells>
-  static auto by_row(const Cells& cells) {
-    if constexpr (std::invocable<const Cells&, int>) {
+  static auto by_row(const std::remove_reference_t<Cells>& cells) {
+    if constexpr (std::invocable<decltype(cells), int>) {
       return cells;
     } else {
       return [all = std::span(cells)](int row) -> const auto& {

@@ -48,9 +48,14 @@ ViewActions keys_along_prompt(const ViewContext& c, const Gesture& gesture) {
   return {};
 }
 
+std::optional<ViewActions> layers_by_lines(const ViewContext&, const Gesture& gesture) {
+  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
+  return std::nullopt;
+}
+
 ViewActions keys_along_layers(const ViewContext& c, const Gesture& gesture) {
-  if (gesture.key == Key::up) return {MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return {MoveHead{1, 0}};
+  if (auto actions = layers_by_lines(c, gesture)) return *std::move(actions);
   return keys_along_prompt(c, gesture);
 }
 

@@ -19,20 +19,26 @@ std::vector<KeyCommand> layer_steps();
 using PictureClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
 /// The action of a key that does not move along the prompt; nothing for other keys. Null: all do.
 using PictureKey = std::optional<ViewActions> (*)(const ViewContext&, const Gesture&);
-/// Gives a view its click and its keys; the other keys move along the prompt.
-template <PictureClick kClick, PictureKey kKey = nullptr>
+/// The action of the wheel.
+using PictureWheel = ViewActions (*)(const ViewContext&, const Gesture&);
+/// Gives a view its click, its keys and its wheel; the other keys move along the prompt.
+template <PictureClick kClick, PictureKey kKey = nullptr, PictureWheel kWheel = nullptr>
 void add_gestures(View& view) {
   view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                const Gesture& gesture) -> ViewActions {
     if (!c.run) return {};
     if constexpr (kClick != nullptr)
       if (gesture.kind == Gesture::Kind::click && hit) return kClick(c, picture, *hit);
+    if constexpr (kWheel != nullptr)
+      if (gesture.kind == Gesture::Kind::wheel) return kWheel(c, gesture);
     if constexpr (kKey != nullptr)
       if (auto actions = gesture.kind == Gesture::Kind::key ? kKey(c, gesture) : std::nullopt)
         return *actions;
     return keys_along_prompt(c, gesture);
   };
 }
+/// Arrows up and down: the layer before and after.
+std::optional<ViewActions> layers_by_lines(const ViewContext& context, const Gesture& gesture);
 /// Arrows up and down: the head of the layer before and after, where heads stand one under the other.
 std::optional<ViewActions> heads_by_lines(const ViewContext& context, const Gesture& gesture);
 /// Selects the key `by` positions further among those that the query sees; with none selected, the one at the

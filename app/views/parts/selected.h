@@ -3,7 +3,8 @@
 #include <optional>
 #include <span>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
 #include "app/views/view.h"

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 /// Labels of the run's tokens as an axis, the selected query emphasised where it is given.
 viz::AxisLabels token_axis(const ViewContext& context, std::string_view title, viz::Color color,
-                           int emphasised = -1);
+                           int emphasised);
 /// Labels of the keys' tokens, the selected key emphasised.
 viz::AxisLabels key_axis(const ViewContext& context);
 

@@ -39,7 +39,7 @@ struct PatternScale {
 /// The colours of weights or, on the difference side, of differences. `quantity`: what a cell is. `causal`:
 /// whether cells above the diagonal are masked; other masked cells are 0.
 PatternScale pattern_scale(const ViewContext& context, const viz::Matrix& weights, std::string_view quantity,
-                           bool causal = true);
+                           bool causal);
 /// Colours a map's cells; the scale has to live as long as the map.
 void color_weights(viz::Heatmap& map, const PatternScale& scale);
 

@@ -6,6 +6,17 @@
 
 namespace headscope::app {
 
+float within_limits(float font_size) {
+  return std::clamp(font_size, kSmallestFont, kLargestFont);
+}
+
+PaneSizes within_limits(const PaneSizes& panes) {
+  const auto clamped = [](float width) {
+    return width > 0 ? std::clamp(width, kNarrowestPane, kWidestPane) : 0;
+  };
+  return {clamped(panes.heads), clamped(panes.next), clamped(panes.beside)};
+}
+
 void reduce(ShellSlice& s, const SetDark& a, World& w) {
   s.dark = a.dark;
   w.save();
@@ -13,16 +24,13 @@ void reduce(ShellSlice& s, const SetDark& a, World& w) {
 
 void reduce(UiState& s, const SetFontSize& a, World& w) {
   const float before = s.font_size;
-  s.font_size = std::clamp(a.size, kSmallestFont, kLargestFont);
+  s.font_size = within_limits(a.size);
   s.prompt.scroll *= s.font_size / before;  // the same lines stay in sight
   w.save();
 }
 
 void reduce(ShellSlice& s, const SetPanes& a, World& w) {
-  const auto clamped = [](float width) {
-    return width > 0 ? std::clamp(width, kNarrowestPane, kWidestPane) : 0;
-  };
-  s.panes = {clamped(a.panes.heads), clamped(a.panes.next), clamped(a.panes.beside)};
+  s.panes = within_limits(a.panes);
   if (a.done) w.save();
 }
 

@@ -13,6 +13,10 @@ struct PaneSizes {
   bool operator==(const PaneSizes&) const = default;
 };
 
+// As far as the window goes, whatever is wanted or a file says. A width of 0 stays: the window chooses.
+float within_limits(float font_size);
+PaneSizes within_limits(const PaneSizes& panes);
+
 /// What the window says. Information goes after a while, an error with its cause.
 struct Message {
   std::string text;  ///< empty: nothing

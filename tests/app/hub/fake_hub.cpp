@@ -77,7 +77,9 @@ int FakeHub::gets_of(const std::string& file) const {
 
 std::string FakeHub::digest(const std::string& name, const std::string& bytes) {
   const bool lfs = name.ends_with(".safetensors");
-  return app::digest_like(std::string(lfs ? 64 : 40, '0'), bytes);
+  app::Digest digest(std::string(lfs ? 64 : 40, '0'), bytes.size());
+  digest.add(bytes);
+  return digest.hex();
 }
 
 WebReply FakeHub::content(const WebRequest& request, const std::string& bytes) {

@@ -155,6 +155,11 @@ TEST(HubUrl, AnOriginIsSchemeHostAndPort) {
 }
 
 TEST(HubDigest, NamesContentAsGitAndLfsDo) {
+  const auto digest_like = [](const std::string& expected, std::string_view bytes) {
+    Digest digest(expected, bytes.size());
+    digest.add(bytes);
+    return digest.hex();
+  };
   EXPECT_EQ(digest_like(std::string(40, '0'), "hello\n"), "ce013625030ba8dba906f756967f9e9ca394464a");
   EXPECT_EQ(digest_like(std::string(40, '0'), ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
   EXPECT_EQ(digest_like(std::string(64, '0'), "abc"),

@@ -5,7 +5,8 @@
 #include <fstream>
 #include <limits>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/patterns.h"

@@ -2,6 +2,7 @@
 // others say what is missing.
 
 #include "app/run/sources/pattern_file.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"

@@ -1,9 +1,11 @@
 // Figures that are made again from what they carry.
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/own_arguments.h"
+#include "app/cli/commands/window.h"
 #include "app/cli/program.h"
 #include "app/recipe/recipe.h"
 #include "app/run/analyses/attribution.h"
@@ -260,6 +262,57 @@ TEST_F(RecipeCommands, AWindowIsMadeAgain) {
   EXPECT_THAT(ran.err, HasSubstr("but for its size"));
   EXPECT_EQ(viz::find_note(made(shot + std::vector<std::string>{"--no-recipe"}, "e.png"), kRecipeNote),
             std::nullopt);
+}
+
+TEST_F(RecipeCommands, HelpSaysWhatGoesWithNoRecipeOfAWindow) {
+  made({"shot", "--prompt", "The old king", "--size", "900x700"}, "a.png");
+  folder_.write("p.txt", "One prompt");
+  folder_.write("e.json", "[]");
+  const std::string help = answered({"shot", "--help"}).text;
+  const std::size_t begin = help.find("; it cannot be combined with"), end = help.find("--no-recipe");
+  ASSERT_LT(begin, end);
+  std::string refused = help.substr(begin, end - begin);
+  std::ranges::replace(refused, ',', ' ');
+  const std::map<std::string, std::string> values{{"--view", "scores"},
+                                                  {"--beside", "scores"},
+                                                  {"--over", file("p.txt")},
+                                                  {"--prompt", "x"},
+                                                  {"--ids", "1"},
+                                                  {"--prompt-file", file("p.txt")},
+                                                  {"--edit", "L0H1.z=0"},
+                                                  {"--edits", file("e.json")},
+                                                  {"--second", "x"},
+                                                  {"--align", "token"},
+                                                  {"--show", "other"},
+                                                  {"--layer", "1"},
+                                                  {"--head", "1"},
+                                                  {"--query", "0"},
+                                                  {"--key", "0"},
+                                                  {"--tour", "x"}};
+  std::istringstream words(refused.substr(std::string("; it cannot be combined with").size()));
+  int count = 0;
+  for (std::string option; words >> option; ++count) {
+    SCOPED_TRACE(option);
+    Words given{"shot", "--recipe", file("a.png"), "--out", file("b.png"), option};
+    if (option != "--bos") given.push_back(values.at(option));
+    EXPECT_THAT(fail(given), HasSubstr("is made as its recipe says"));
+  }
+  EXPECT_EQ(count, 17);
+  EXPECT_THAT(answered({"plot", "heatmap", "--help"}).text,
+              AllOf(HasSubstr("--recipe FILE"), Not(HasSubstr("cannot be combined with"))));
+}
+
+TEST_F(RecipeCommands, WhatARecipeHasAndAnotherPromptDoesNotIsSaidToBeTheRecipes) {
+  made({"plot", "heatmap", "--prompt", "The old king had", "--query", "3", "--key", "2"}, "a.svg");
+  const Words again{"plot", "--recipe", file("a.svg"), "--out", file("b.svg"), "--prompt", "The old"};
+  const std::string said = "headscope: there is no token ", range = ": they go from 0 to 1 here; ";
+  EXPECT_THAT(fail(again),
+              HasSubstr(said + "3" + range + "it comes from the recipe: give another with --query"));
+  EXPECT_THAT(fail(again + Words{"--query", "2"}), HasSubstr(said + "2" + range + "see --query"));
+  EXPECT_THAT(fail(again + Words{"--token=2"}), HasSubstr(said + "2" + range + "see --query"));
+  EXPECT_THAT(fail(again + Words{"--query", "1"}),
+              HasSubstr("it comes from the recipe: give another with --key"));
+  EXPECT_EQ(run_command(again + Words{"--query", "1", "--key", "0"}).status, 0);
 }
 
 TEST_F(RecipeCommands, AWindowHasItsSecondView) {

@@ -1,6 +1,8 @@
 // Direct logit attribution: each part against the definition in double precision, and their sum.
 #include "app/run/analyses/attribution.h"
 
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
@@ -159,10 +160,10 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   const auto answer = s.ask(MetricsOnRepeated{texts});
   const model::Config& config = s.config();
   ASSERT_EQ(answer->heads.size(), static_cast<std::size_t>(config.n_layer * config.n_head));
-  EXPECT_EQ(answer->heads[0].sum(HeadMetric::first).count, 2 * 24);
+  EXPECT_EQ(answer->sums[0].sum(HeadMetric::first).count, 2 * 24);
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
     SCOPED_TRACE("L" + std::to_string(i / config.n_head) + " H" + std::to_string(i % config.n_head));
-    const HeadMetrics& f = answer->heads[i];
+    const HeadMetricValues& f = answer->heads[i];
     const std::vector<double> expected = by_the_reference(texts, i / config.n_head, i % config.n_head,
                                                           config.vocab_size, config.vocab_size - 1);
     EXPECT_NEAR(f[HeadMetric::induction], expected[0], 1e-5);
@@ -178,7 +179,7 @@ TEST(MetricsOnRepeated, FindTheBundledModelsInductionHeads) {
   const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
   const auto best = [&](HeadMetric figure) {
     return std::ranges::max_element(answer->heads, {},
-                                    [&](const HeadMetrics& head) { return head[figure]; }) -
+                                    [&](const HeadMetricValues& head) { return head[figure]; }) -
            answer->heads.begin();
   };
   const auto induction = best(HeadMetric::induction), previous = best(HeadMetric::previous);
@@ -200,7 +201,7 @@ TEST(MetricsOnRepeated, ShowPartsGoOnWhereTheyStoppedAndStop) {
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_EQ(parts[1].sequences, 2);
   const HeadMetricsOf second = parts[1];
-  EXPECT_EQ(compute(&second, {}).heads, whole.heads);
+  EXPECT_EQ(compute(&second, {}).sums, whole.sums);
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(compute(nullptr, stop.get_token()), model::Stopped);

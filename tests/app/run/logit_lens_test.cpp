@@ -2,6 +2,7 @@
 #include "app/run/analyses/logit_lens.h"
 
 #include "app/run/analyses/token_pass.h"
+#include "app/run/analyses/token_statistics.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 

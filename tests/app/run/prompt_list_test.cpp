@@ -1,5 +1,6 @@
 // Many prompts at once: how a list is read, and what is asked of it against each prompt by itself.
 #include "app/run/prompt_list.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"
@@ -68,19 +69,19 @@ std::vector<std::pair<int, Scenario>> each() {
 TEST(MetricsOnList, AreThoseOfItsPromptsToTheBit) {
   const Scenario s("x");
   const auto answer = s.ask(MetricsOnList{over(kPrompts)});
-  std::vector<HeadMetrics> sum(answer->heads.size());
+  std::vector<HeadMetrics> sum(answer->sums.size());
   model::Workspace workspace(1);
   for (const auto& [number, one] : each()) add_figures_of(*one.run, workspace, sum);
-  EXPECT_EQ(answer->heads, sum);
+  EXPECT_EQ(answer->sums, sum);
   EXPECT_EQ(answer->progress.done, 4U);
   EXPECT_EQ(answer->progress.skipped, 1U);
   EXPECT_THAT(answer->progress.problem, HasSubstr("999999"));
   // The same whatever is run beside it.
-  EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->heads, sum);
+  EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->sums, sum);
   const auto with_start = s.ask(MetricsOnList{over({{.text = "The king", .ids = {}}}, true)});
   std::vector<HeadMetrics> started(sum.size());
   add_figures_of(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
-  EXPECT_EQ(with_start->heads, started);
+  EXPECT_EQ(with_start->sums, started);
 }
 
 TEST(MetricsOnList, GoOnFromTheirPartsAndShowThem) {
@@ -89,10 +90,10 @@ TEST(MetricsOnList, GoOnFromTheirPartsAndShowThem) {
   const auto whole = s.ask(question);
   HeadMetricsOf part;
   model::Workspace workspace(1);
-  add_figures_of(*Scenario(kPrompts[0]).run, workspace, part.heads);
+  add_figures_of(*Scenario(kPrompts[0]).run, workspace, part.sums);
   part.progress.done = 1;
   const HeadMetricsOf rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
-  EXPECT_EQ(rest.heads, whole->heads);
+  EXPECT_EQ(rest.sums, whole->sums);
   EXPECT_EQ(rest.progress.done, 4U);
 }
 

@@ -1,5 +1,6 @@
 // One query's weights step by step: the model's own numbers, to the bit.
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/softmax_row.h"
+#include "app/run/analyses/attention_stages.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

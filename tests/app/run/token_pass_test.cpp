@@ -1,6 +1,7 @@
 // One position computed again: to the bit what the run has, and what the reference has of the rest.
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -39,6 +39,8 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
   EXPECT_TRUE(change == Question(LengthOf{}).difference());
   ASSERT_TRUE(length.has_difference());
   EXPECT_FALSE(Question(say("hello")).has_difference());
+  EXPECT_EQ(there.work(), "length");
+  EXPECT_EQ(change.work(), "difference in length");
   want_.questions = {length, there, change};
   want_.second = Prompt{"The king", {}, false};
   const auto tokens = [](const Snapshot& shown, const Question& question) {

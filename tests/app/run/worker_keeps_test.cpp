@@ -1,6 +1,6 @@
 // What the worker keeps from wish to wish is never taken for what another wish would give: each test changes
 // one thing, and expects what a worker says that knows nothing yet.
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/worker.h"
 #include "tests/support/gpt2_folder.h"

@@ -1,4 +1,4 @@
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/analyses/token_statistics.h"
 #include "tests/app/run/worker_fixture.h"

@@ -3,9 +3,11 @@
 #include <atomic>
 #include <fstream>
 
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/continuations.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/neuron_tokens.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/token_pass.h"

@@ -1,7 +1,11 @@
 // A second model in the window.
 
 #include "app/recipe/recipe.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/window/sessions.h"
 #include "model/pass/plan.h"
 #include "tests/app/two_models/second_model.h"

@@ -1,6 +1,9 @@
 // The attribution of a logit: the picture against the answer, what is clicked, what the table adds up to.
 
+#include "app/run/analyses/attribution.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

@@ -1,5 +1,6 @@
 // The arithmetic of one cell: what is written adds up, and is the model's.
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/softmax_row.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -3,9 +3,15 @@
 
 #include <numbers>
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_input.h"
+#include "app/run/analyses/attention_stages.h"
+#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/merged_heads.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/token_pass.h"
+#include "app/run/analyses/token_statistics.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"

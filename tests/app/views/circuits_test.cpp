@@ -1,6 +1,7 @@
 // The view of what a head writes: the numbers of its answer, for the chosen key or the query.
 
 #include "app/run/analyses/head_circuit.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

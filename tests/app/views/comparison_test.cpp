@@ -1,6 +1,10 @@
 // Either side of a comparison, and what changed between them.
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/attention_stages.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"

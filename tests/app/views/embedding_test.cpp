@@ -1,5 +1,6 @@
 // How a token becomes a vector: values read back from the picture, against the parameters of the file.
 
+#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/nearest_tokens.h"
 #include "tests/app/view_fixture.h"
 

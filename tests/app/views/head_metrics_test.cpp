@@ -1,6 +1,8 @@
 // Metrics of heads: by hand on a small pattern, against the reference on the bundled model, and read back
 // from the picture.
 
+#include "app/run/analyses/thumbnails.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -118,7 +120,7 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("8 × 50 random tokens, each twice")));
   // The list's first head is the one that the highest number says.
   const auto best = std::ranges::max_element(
-      answer->heads, {}, [](const HeadMetrics& head) { return head[HeadMetric::induction]; });
+      answer->heads, {}, [](const HeadMetricValues& head) { return head[HeadMetric::induction]; });
   EXPECT_EQ(ids_of_role(shown.picture(), kRow).at(0), best - answer->heads.begin());
 }
 

@@ -1,4 +1,5 @@
 // All heads: small maps and figures read back, against the table and the reference.
+#include "app/run/analyses/thumbnails.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -2,6 +2,7 @@
 
 #include "viz/charts/heatmap.h"
 #include "app/run/analyses/value_attention.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -1,6 +1,8 @@
 // The logit lens: the table against the definition in double precision, the picture against the table.
 
 #include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -30,6 +30,11 @@ std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
       list_gesture(rows, nullptr, own, c, two_rows(), nullptr, {Gesture::Kind::key, {}, {}, {}, key}));
 }
 
+// Cells that are gone when the list is painted do not compile.
+static_assert(ListCells<std::vector<float>&> && ListCells<const std::vector<float>&>);
+static_assert(ListCells<std::span<const float>> && ListCells<int (*)(int)>);
+static_assert(!ListCells<std::vector<float>> && !ListCells<const std::vector<float>>);
+
 TEST(List, APictureAndAFileHaveItsColumns) {
   const ViewContext c = scenario(2).context(800, 300);
   const std::vector<std::string> names{"a", "b", "c"};

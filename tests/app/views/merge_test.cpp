@@ -1,6 +1,7 @@
 // The heads' way back into the residual stream: the pass's own numbers, and parts that add up.
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/merged_heads.h"
+#include "app/views/parts/names.h"
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
 

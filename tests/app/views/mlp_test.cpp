@@ -221,6 +221,10 @@ class NoTokens final : public Answers {
   const Scenario& s_;
 };
 
+TEST(Mlp, ADifferenceOfNeuronsIsNamedAsOne) {
+  EXPECT_EQ(Question(TokensOfNeuron{}).difference().work(), "difference in tokens of neurons");
+}
+
 TEST(Mlp, AsksForTheTokensOfTheNeuronsThatShowAlone) {
   const Scenario s = robot();
   NoTokens answers(s);

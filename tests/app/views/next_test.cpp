@@ -2,6 +2,8 @@
 
 #include <iomanip>
 
+#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/token_statistics.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

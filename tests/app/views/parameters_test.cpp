@@ -4,6 +4,7 @@
 
 #include "app/run/analyses/tensor_picture.h"
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 

@@ -1,6 +1,9 @@
 // The plane of queries and keys: marks where the answer has them, and what the mouse says of them.
 
+#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/query_key_space.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -1,7 +1,9 @@
 // The cosines of positions, read back from the picture.
 
 #include "app/run/analyses/position_geometry.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

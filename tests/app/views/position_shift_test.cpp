@@ -1,6 +1,7 @@
 // One map from position to position: its errors, read back from the picture.
 
 #include "app/run/analyses/position_geometry.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

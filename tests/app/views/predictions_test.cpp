@@ -1,6 +1,8 @@
 // What the model guessed at every position: numbers read back from the picture, against the table and the
 // reference.
 
+#include "app/run/analyses/token_statistics.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -1,6 +1,7 @@
 // The way into the heads: every strip is the model's, against the reference's own product.
 
-#include "app/run/analyses/attention_questions.h"
+#include "app/run/analyses/attention_input.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -3,6 +3,8 @@
 
 #include <regex>
 
+#include "app/run/analyses/attention_stages.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -1,5 +1,6 @@
 // The query's table: numbers and vectors read back from the picture, against the table and the reference.
 
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

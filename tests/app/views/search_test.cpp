@@ -3,6 +3,7 @@
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

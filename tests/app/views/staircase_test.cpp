@@ -2,6 +2,7 @@
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/run/analyses/sinusoidal.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

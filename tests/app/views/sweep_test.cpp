@@ -1,7 +1,11 @@
 // The picture of a sweep against the answer, whole and in parts, and what is done with its cells.
 
 #include "app/run/analyses/sweep.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/next_token.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {

@@ -1,5 +1,10 @@
 // The strip of changes, what it is compared with, and which side of that is shown.
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/paths.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {

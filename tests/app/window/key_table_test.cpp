@@ -1,5 +1,7 @@
 // The keys as data: each does what the list of keys says, and none stands for two things at once.
+#include "app/run/sources/paths.h"
 #include "app/text/prompt_editor.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/window/commands.h"
 #include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"

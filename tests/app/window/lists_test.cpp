@@ -1,6 +1,8 @@
 // Lists of prompts in the window, shapes that are marked, and sweeps that are painted over.
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/weight_search.h"
+#include "app/run/edits/edit_text.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"

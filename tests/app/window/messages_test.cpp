@@ -1,5 +1,6 @@
 // What the window has to say: how long, and without covering or moving anything.
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {

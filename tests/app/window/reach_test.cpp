@@ -1,4 +1,7 @@
 // Whatever somebody can mean can be done by mouse alone and by keyboard alone: a walk over the actions.
+#include "app/run/sources/paths.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 

@@ -1,5 +1,7 @@
 // Choosing: keys in the table of a query, guesses that continue from where one looks.
+#include "app/run/analyses/next_token.h"
 #include "app/views/output/sampling_options.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {

@@ -1,5 +1,6 @@
 // Sessions and recipes in the window: saved, opened, dropped, kept.
 #include "app/window/sessions.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/window/exporting.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/source_folders.h"

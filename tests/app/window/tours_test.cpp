@@ -1,8 +1,11 @@
 // Every tour that comes with the program, walked from end to end in the window on the bundled model.
+#include "app/run/analyses/next_token.h"
+#include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {

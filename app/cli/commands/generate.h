@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+
+#include "app/cli/arguments/arguments.h"
+#include "model/tokens/sampling.h"
+
+namespace headscope::app {
+
+/// More tokens, drawn one by one.
+struct GenerateCommand : Arguments {
+  int tokens = 40;
+  model::SamplingOptions sampling;
+  std::uint64_t seed = 0;
+  bool echo = false;  ///< the prompt first
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,11 @@
+#pragma once
+#include "app/cli/arguments/arguments.h"
+
+namespace headscope::app {
+
+/// The logit lens after every position.
+struct LensCommand : Arguments {
+  int top = 5;  ///< guesses of each place
+};
+
+}  // namespace headscope::app

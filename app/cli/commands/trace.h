@@ -1,0 +1,15 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "app/cli/arguments/arguments.h"
+
+namespace headscope::app {
+
+/// Activations as a safetensors file.
+struct TraceCommand : Arguments {
+  std::string hooks;  ///< globs, comma-separated; empty: all
+  std::filesystem::path out;
+};
+
+}  // namespace headscope::app

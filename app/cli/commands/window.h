@@ -1,0 +1,13 @@
+#pragma once
+#include <filesystem>
+
+#include "app/cli/arguments/arguments.h"
+
+namespace headscope::app {
+
+/// The window, where no command is named.
+struct WindowCommand : Arguments {
+  std::filesystem::path file = {};  ///< a session or a figure that is shown at first; empty: none
+};
+
+}  // namespace headscope::app

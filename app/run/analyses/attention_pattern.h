@@ -1,0 +1,38 @@
+#pragma once
+#include <iterator>
+#include <vector>
+
+#include "app/run/analyses/patterns.h"
+#include "app/run/question.h"
+#include "viz/scene/matrix.h"
+
+namespace headscope::app {
+
+/// A head's pattern, [T, K] row-major (row: query, column: key).
+struct Pattern {
+  int length = 0;  ///< T: queries
+  std::vector<float> values;
+  MaskedCells masked;
+  /// K: as many as queries, but for patterns of a file whose keys are other tokens.
+  int keys() const { return length > 0 ? static_cast<int>(std::ssize(values) / length) : 0; }
+  std::size_t bytes() const { return bytes_of(values, masked.cells); }
+  viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, keys()); }
+};
+
+struct PatternOf {
+  using Answer = Pattern;
+  static constexpr std::string_view kWork = "attention pattern";
+  static constexpr bool kQuick = true;
+  static constexpr Capabilities kNeeds = Capability::patterns;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const PatternOf&) const = default;
+  Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+  Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const;
+};
+
+/// After minus before: signed differences, cell by cell of the tokens that stand for each other. Masked where
+/// both are, and where one of the tokens has none that stands for it.
+Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run);
+
+}  // namespace headscope::app

@@ -1,0 +1,32 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "app/run/analyses/patterns.h"
+
+// Two patterns of a head, cell by cell of the tokens that stand for each other.
+namespace headscope::app {
+
+/// Calls visit(cell, other cell, whether both are masked) for each pair of a query and a key; the other cell
+/// is -1 where nothing stands for one of them.
+template <class Visit>
+void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys, int other_keys,
+                   const PromptRun& run, const Visit& visit) {
+  const auto there = [](const std::vector<int>& aligned, int position) {
+    return aligned.empty() ? position : aligned[position];
+  };
+  for (int query = 0; query < queries; ++query) {
+    const int row = there(run.aligned, query);
+    for (int key = 0; key < keys; ++key) {
+      const int col = there(aligned_keys(run), key);
+      const bool known = row >= 0 && col >= 0;
+      visit(std::ptrdiff_t{query} * keys + key, known ? std::ptrdiff_t{row} * other_keys + col : -1,
+            !known || (after(query, key) && before(row, col)));
+    }
+  }
+}
+
+/// Of cells of which those above the diagonal, and no others, may be left out.
+void simplify(MaskedCells& masked);
+
+}  // namespace headscope::app

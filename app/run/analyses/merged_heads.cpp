@@ -1,0 +1,29 @@
+#include "app/run/analyses/merged_heads.h"
+
+#include "app/run/analyses/vectors.h"
+
+namespace headscope::app {
+
+MergedHeads MergedHeadsOf::difference(const MergedHeads& after, const MergedHeads& before,
+                                      const PromptRun&) const {
+  return {{difference_of(after.of.z, before.of.z), difference_of(after.of.results, before.of.results),
+           difference_of(after.of.out, before.of.out)},
+          difference_of(after.bias, before.bias),
+          difference_of(after.before, before.before),
+          difference_of(after.after, before.after)};
+}
+
+MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Work<MergedHeads>& work) const {
+  const model::Run& kept = *run.run;
+  const model::Transformer& transformer = *run.model->transformer;
+  MergedHeads merged;
+  merged.of = transformer.attention_output(kept, layer, position, work.workspace);
+  const auto bias = transformer.projection_bias(layer), before = kept.resid(layer, position);
+  merged.bias.assign(bias.begin(), bias.end());
+  merged.before.assign(before.begin(), before.end());
+  merged.after = merged.before;
+  for (std::size_t i = 0; i < merged.after.size(); ++i) merged.after[i] += merged.of.out[i];
+  return merged;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,30 @@
+#pragma once
+#include <vector>
+
+#include "app/run/question.h"
+#include "model/pass/transformer.h"
+
+namespace headscope::app {
+
+/// What a layer's attention makes of one position, as the model computed it.
+struct MergedHeads {
+  model::AttentionOutput of;
+  std::vector<float> bias;    ///< [d_model]: c_proj's
+  std::vector<float> before;  ///< [d_model]: the residual stream before the block
+  std::vector<float> after;   ///< [d_model]: with what attention writes
+  std::size_t bytes() const { return bytes_of(of.z, of.results, of.out, bias, before, after); }
+};
+
+struct MergedHeadsOf {
+  using Answer = MergedHeads;
+  static constexpr std::string_view kWork = "output of attention";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int position = 0;  ///< in the run
+  bool operator==(const MergedHeadsOf&) const = default;
+  MergedHeads compute(const PromptRun& run, const Work<MergedHeads>& work) const;
+  /// c_proj is linear: the differences of the parts add up to the difference of the sum.
+  MergedHeads difference(const MergedHeads& after, const MergedHeads& before, const PromptRun& run) const;
+};
+
+}  // namespace headscope::app

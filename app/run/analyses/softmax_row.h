@@ -1,0 +1,29 @@
+#pragma once
+#include <vector>
+
+#include "app/run/question.h"
+#include "model/pass/transformer.h"
+
+namespace headscope::app {
+
+/// How one query's weights come to be, step by step.
+struct SoftmaxRow : model::AttentionRow {
+  std::size_t bytes() const { return bytes_of(scores, scaled, powers, weights); }
+};
+
+/// The softmax of scale * scores, scale > 0, by the model's kernel.
+std::vector<float> softmax_of(std::vector<float> scores, float scale);
+
+struct SoftmaxRowOf {
+  using Answer = SoftmaxRow;
+  static constexpr std::string_view kWork = "attention of a query";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  int query = 0;       ///< position in the run
+  int least_keys = 0;  ///< the row has so many at least, where the run has: those behind its own are masked
+  bool operator==(const SoftmaxRowOf&) const = default;
+  SoftmaxRow compute(const PromptRun& run, const Work<SoftmaxRow>& work) const;
+};
+
+}  // namespace headscope::app
