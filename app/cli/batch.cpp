@@ -10,7 +10,7 @@
 #include "app/cli/arguments/standard_streams.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/status_line.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 #include "model/files/file_io.h"
 
 namespace headscope::app {
@@ -67,7 +67,7 @@ template <class Attempt>
 bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progress& progress,
                const Attempt& attempt) {
   const auto skipped = [&](const std::exception& error) {
-    if (!skip || !source.many() || !source.can_go_on()) return false;
+    if (!skip || !source.is_list() || !source.can_continue()) return false;
     progress.clear();
     err << "headscope: " << one_line(error.what()) << "; skipped\n" << std::flush;
     return true;
@@ -97,7 +97,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
     : start_token_(arguments.start_token), shard_(arguments.shard), resume_(arguments.resume) {
   using From = PromptArguments::From;
   const bool standard = arguments.file == "-";
-  name_ = standard ? "standard input" : shown(arguments.file.string());
+  name_ = standard ? "standard input" : terminal_safe(arguments.file.string());
   switch (arguments.from) {
     case From::nothing:
       break;
@@ -124,12 +124,12 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
 }
 
 std::string PromptSource::where() const {
-  return many() ? name_ + ":" + std::to_string(line_) + ": " : "";
+  return is_list() ? name_ + ":" + std::to_string(line_) + ": " : "";
 }
 
 std::optional<Prompt> PromptSource::next() {
   std::optional<Prompt> prompt;
-  if (many()) {
+  if (is_list()) {
     std::string read;
     while (!prompt && std::getline(*lines_, read)) {
       const std::string_view line = bare_prompt_line(read, line_++ == 0);
@@ -142,16 +142,16 @@ std::optional<Prompt> PromptSource::next() {
   }
   if (!prompt) return prompt;
   prompt->start_token = start_token_;
-  if (!many()) ++number_;
+  if (!is_list()) ++number_;
   return prompt;
 }
 
-bool PromptSource::can_go_on() const {
-  return many() && !lines_->bad();
+bool PromptSource::can_continue() const {
+  return is_list() && !lines_->bad();
 }
 
 std::optional<std::filesystem::path> PromptSource::file(const std::filesystem::path& pattern) const {
-  std::filesystem::path file = many() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
+  std::filesystem::path file = is_list() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
   std::error_code error;
   // Files get their names when they are whole.
   if (resume_ && std::filesystem::exists(file, error)) return std::nullopt;
@@ -174,7 +174,7 @@ int for_each_prompt(const PromptArguments& arguments, const Streams& streams, co
     if (!more) break;
     ++done;
     failed += well ? 0 : 1;
-    if (!source.many()) continue;
+    if (!source.is_list()) continue;
     streams.out.flush();
     progress.tell(done);
   }

@@ -23,7 +23,7 @@ class PromptSource {
   /// Throws model::LoadError when a file cannot be read.
   PromptSource(const PromptArguments& arguments, std::istream& standard_input);
 
-  bool many() const { return lines_ != nullptr; }
+  bool is_list() const { return lines_ != nullptr; }
 
   /// Nothing after the last one; of a list those of the shard. Throws model::LoadError that names file and
   /// line.
@@ -34,7 +34,7 @@ class PromptSource {
   void count_done() { ++done_; }
   bool is_first() const { return done_ == 0; }  ///< whether no prompt before this one went well
   /// Whether next() can be asked again after it has thrown.
-  bool can_go_on() const;
+  bool can_continue() const;
   /// The file of this prompt, where `pattern` has {n} for its number; nothing where it is there already and
   /// the work goes on from an earlier time.
   std::optional<std::filesystem::path> file(const std::filesystem::path& pattern) const;

@@ -19,16 +19,17 @@ class InterruptGuard {
 
  private:
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> former_{};
+  std::array<struct sigaction, kSignals.size()> previous_actions_{};
 };
 
-/// The work was given up because of a signal. Whoever ends the program does it by that signal: see `end_by`.
+/// The work was given up because of a signal. Whoever ends the program does it by that signal: see
+/// `end_by_signal`.
 struct Interrupted {
   int signal = 0;
 };
 
 /// Ends the program as the signal would have done. Returns the exit status for the case that the signal is
 /// ignored.
-int end_by(Interrupted interrupted);
+int end_by_signal(Interrupted interrupted);
 
 }  // namespace headscope::app

@@ -26,6 +26,6 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
 
 /// For the start of main: where memory ends in a place that cannot throw (the JSON library's destructors
 /// allocate), the program ends with the same sentence and status as anywhere else.
-void say_when_memory_ends();
+void report_out_of_memory();
 
 }  // namespace headscope::app

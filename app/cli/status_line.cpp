@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "app/cli/commands/engine.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 
 namespace headscope::app {
 namespace {
@@ -22,7 +22,7 @@ std::size_t width() {
 
 bool StatusLine::show(std::string_view text) {
   if (!streams_.err_is_terminal) return false;
-  streams_.err << '\r' << shown(text).substr(0, width()) << "\x1b[K" << std::flush;
+  streams_.err << '\r' << terminal_safe(text).substr(0, width()) << "\x1b[K" << std::flush;
   shown_ = true;
   return true;
 }

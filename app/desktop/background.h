@@ -22,7 +22,7 @@ struct NoThread : std::runtime_error {
 };
 
 /// How many tasks of all kinds run. While one does, main must not destroy statics, which it may use.
-inline std::atomic<int> running_works = 0;
+inline std::atomic<int> running_tasks = 0;
 
 /// Tasks that may take long or hang forever (a dead network folder, another program), each on a thread of its
 /// own; the thread that owns this collects their results. Nothing here waits for a task: one that hangs is
@@ -44,14 +44,14 @@ class Background {
   Background& operator=(const Background&) = delete;
 
   /// A task can call it to report a result before it ends.
-  using Tell = std::function<void(T)>;
+  using Report = std::function<void(T)>;
 
   /// Starts a task. All results of older ones of the same topic are dropped, past and future. Throws NoThread
   /// if the system has no thread left.
   void run(std::string topic, std::function<T()> work) {
-    run(std::move(topic), [work = std::move(work)](const Tell&) { return work(); });
+    run(std::move(topic), [work = std::move(work)](const Report&) { return work(); });
   }
-  void run(std::string topic, std::function<T(const Tell&)> work) {
+  void run(std::string topic, std::function<T(const Report&)> work) {
     std::uint64_t ticket = 0;
     {
       const std::lock_guard lock(shared_->mutex);
@@ -65,8 +65,8 @@ class Background {
       std::thread([shared = shared_, topic = std::move(topic), ticket, work = std::move(work),
                    count = std::move(count)]() mutable noexcept {
         try {
-          const auto tell = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
-          tell(work(tell));
+          const auto report = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
+          report(work(report));
         } catch (...) {  // there is nobody to tell
         }
         work = nullptr;
@@ -118,14 +118,14 @@ class Background {
         const std::lock_guard lock(mutex);
         ++running[topic];
       }
-      ++running_works;
+      ++running_tasks;
       return {nullptr, [this, topic](void*) {
                 {
                   const std::lock_guard lock(mutex);
                   --running[topic];
                   ended.notify_all();
                 }
-                --running_works;
+                --running_tasks;
               }};
     }
 

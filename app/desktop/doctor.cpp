@@ -51,7 +51,7 @@ class Examiner {
   }
   /// `text` where it is fine, else what there is in its place and what to do about it.
   void check(bool is_fine, std::string name, std::string text, std::string otherwise, std::string remedy,
-             State state = State::lacking) {
+             State state = State::missing) {
     if (is_fine) state = State::fine, remedy.clear();
     findings_.push_back(
         {part_, std::move(name), state, is_fine ? std::move(text) : std::move(otherwise), std::move(remedy)});
@@ -83,7 +83,7 @@ class Examiner {
           gl.surfaceless.empty() ? install("libgl1 libegl1 libgl1-mesa-dri")
                                  : "drivers are here (" + gl.surfaceless +
                                        "): see that DISPLAY names a display that this user may open",
-          display ? State::broken : State::lacking);
+          display ? State::broken : State::missing);
   }
 
   void fonts() {

@@ -76,7 +76,7 @@ MemoryFacts memory_facts(const std::string& meminfo, const std::string& limit, c
 struct Finding {
   enum class State {
     fine,
-    lacking,  ///< something does without it
+    missing,  ///< something does without it
     broken    ///< the program, or its window where there is a display, does not work without it
   };
   std::string part;  ///< "fonts"

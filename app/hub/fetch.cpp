@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/hub/http.h"
-#include "app/hub/hub_answers.h"
+#include "app/hub/hub_responses.h"
 #include "app/hub/model_cache.h"
 #include "app/hub/partial_file.h"
 #include "model/files/config.h"
@@ -53,7 +53,7 @@ class Fetch {
         http_({.certificates = settings.certificates.string()}) {}
 
   fs::path run() {
-    if (const auto there = cache_.whole_snapshot();
+    if (const auto there = cache_.complete_snapshot();
         there && (settings_.offline || is_commit(model_.revision)))
       return *there;
     if (settings_.offline)
@@ -63,7 +63,7 @@ class Fetch {
     const std::string list =
         "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
     const Listing listing =
-        parse_listing(text_of(at_endpoint(settings_.endpoint, list), "the list of its files"), model_);
+        parse_listing(text_of(endpoint_url(settings_.endpoint, list), "the list of its files"), model_);
     const Choice choice = choose_files(listing, model_);
     commit_ = listing.commit;
     try {
@@ -117,8 +117,8 @@ class Fetch {
     const auto time = Clock::now();
     if (!now && reported_ && time - *reported_ < kBetweenReports) return;
     reported_ = time;
-    rate_.note(time, came_);
-    progress_.came = came_;
+    rate_.add(time, received_);
+    progress_.received = received_;
     progress_.rate = rate_.rate();
     progress_.seconds_left = rate_.seconds_left(progress_.total - std::min(progress_.done, progress_.total));
     options_.progress(progress_);
@@ -147,8 +147,8 @@ class Fetch {
       Passing passing;
       try {
         return attempt();
-      } catch (const ConnectionBroken& broken) {
-        if (!broken.may_pass())
+      } catch (const ConnectionError& broken) {
+        if (!broken.is_retryable())
           throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
         passing.why = "the connection failed: " + std::string(broken.what());
       } catch (const Passing& caught) {
@@ -162,7 +162,7 @@ class Fetch {
             passing.after > options_.longest_wait
                 ? "; it asks to try again in " + duration_text(static_cast<double>(passing.after->count()))
                 : "; tried " + std::to_string(tries) + " times";
-        if (came_ > 0) how += ", and the next time goes on from here";
+        if (received_ > 0) how += ", and the next time goes on from here";
         throw HubError(passing.why + how);
       }
       const milliseconds time =
@@ -175,8 +175,8 @@ class Fetch {
 
   /// Sends it, and again where a redirect leads; the token goes to the endpoint alone. A HEAD that a redirect
   /// answers with the file's hash and size is not followed: where the content lies is another's.
-  HttpAnswer follow(HttpRequest request, const std::function<void(const HttpAnswer&)>& begin,
-                    const std::function<void(std::string_view)>& bytes) {
+  HttpResponse follow(HttpRequest request, const std::function<void(const HttpResponse&)>& begin,
+                      const std::function<void(std::string_view)>& bytes) {
     auto url = parse_url(request.url);
     if (!url) throw HubError("expected an address of the web, found " + request.url);
     const auto headers = request.headers;
@@ -187,50 +187,51 @@ class Fetch {
       if (!settings_.token.empty() && same_origin(*url, settings_.endpoint))
         request.headers.emplace_back("Authorization", "Bearer " + settings_.token);
       bool redirected = false;
-      const HttpAnswer answer = http_.send(
+      const HttpResponse response = http_.send(
           request,
-          [&](const HttpAnswer& first) {
+          [&](const HttpResponse& first) {
             heard_ = true;
-            redirected = first.is_redirect() && !(request.head && says_linked(first));
+            redirected = first.is_redirect() && !(request.head && has_linked_headers(first));
             if (!redirected && begin) begin(first);
           },
           [&](std::string_view piece) {
             if (!redirected && bytes) bytes(piece);
           },
           options_.cancelled);
-      if (!redirected) return answer;
-      url = redirect_target(settings_.endpoint, *url, *answer.header("location"));
+      if (!redirected) return response;
+      url = redirect_target(settings_.endpoint, *url, *response.header("location"));
     }
     throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMostRedirects) +
                    " times");
   }
 
-  [[noreturn]] void refuse(const HttpAnswer& answer, const std::string& what) const {
-    const std::string why = refusal(answer, model_, settings_.endpoint, what, !settings_.token.empty());
-    if (may_pass(answer.status)) throw Passing{why, retry_after(answer, std::time(nullptr))};
+  [[noreturn]] void reject(const HttpResponse& response, const std::string& what) const {
+    const std::string why =
+        status_error(response, model_, settings_.endpoint, what, !settings_.token.empty());
+    if (is_retryable(response.status)) throw Passing{why, retry_after(response, std::time(nullptr))};
     throw HubError(why);
   }
 
   std::string text_of(const std::string& url, const std::string& what) {
     return patiently([&] {
       std::string text;
-      const HttpAnswer answer = follow({url}, {}, [&](std::string_view piece) {
+      const HttpResponse response = follow({url}, {}, [&](std::string_view piece) {
         if (text.size() + piece.size() > kMostTextBytes)
           throw HubError(settings_.endpoint.host + " sends more than " + bytes_text(kMostTextBytes) + " as " +
                          what);
         text += piece;
       });
-      if (answer.status != 200) refuse(answer, what);
+      if (response.status != 200) reject(response, what);
       return text;
     });
   }
 
   FileFacts facts_of(const std::string& file) {
     return patiently([&] {
-      const HttpAnswer answer = follow({.url = address(file), .head = true}, {}, {});
-      if (answer.status != 200 && !answer.is_redirect()) refuse(answer, file);
-      const std::string* commit = answer.header("x-repo-commit");
-      const auto facts = file_facts(answer);
+      const HttpResponse response = follow({.url = address(file), .head = true}, {}, {});
+      if (response.status != 200 && !response.is_redirect()) reject(response, file);
+      const std::string* commit = response.header("x-repo-commit");
+      const auto facts = file_facts(response);
       if (!facts || (commit && *commit != commit_))
         throw HubError(settings_.endpoint.host + ": asked about " + file + " of " + model_.repository +
                        ", expected its hash and its size" + (facts ? " at commit " + commit_ : "") +
@@ -240,8 +241,8 @@ class Fetch {
   }
 
   std::string address(const std::string& file) const {
-    return at_endpoint(settings_.endpoint,
-                       "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
+    return endpoint_url(settings_.endpoint,
+                        "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
   }
 
   // --- bringing
@@ -251,8 +252,8 @@ class Fetch {
     for (const File& file : files) {
       if (file.there) continue;
       std::error_code error;
-      const std::uintmax_t came = fs::file_size(cache_.incomplete(file.facts.digest), error);
-      needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(came, file.facts.bytes));
+      const std::uintmax_t received = fs::file_size(cache_.incomplete(file.facts.digest), error);
+      needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(received, file.facts.bytes));
     }
     const std::uintmax_t free =
         options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
@@ -303,24 +304,24 @@ class Fetch {
     HttpRequest request{address(file.name)};
     const bool rest = part.size() > 0 && !download.from_the_start;
     if (rest) request.headers.emplace_back("Range", "bytes=" + std::to_string(part.size()) + "-");
-    const auto begin = [&](const HttpAnswer& answer) {
-      if (answer.status == 200) {
-        if (!may_be_whole(answer, file.facts.bytes))
+    const auto begin = [&](const HttpResponse& response) {
+      if (response.status == 200) {
+        if (!may_be_complete(response, file.facts.bytes))
           throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " +
                         file.name + ", perhaps the page of a proxy"};
         if (part.size() > 0) part.restart();  // it gives no ranges, or none was asked for
         download.from_the_start = false;
-      } else if (answer.status == 206) {
-        if (!rest || range_start(answer, file.facts.bytes) != part.size()) {
+      } else if (response.status == 206) {
+        if (!rest || range_start(response, file.facts.bytes) != part.size()) {
           download.from_the_start = true;
           throw Passing{settings_.endpoint.host + " sends another part of " + file.name +
                         " than was asked for"};
         }
-      } else if (answer.status == 416) {
+      } else if (response.status == 416) {
         download.from_the_start = true;
         throw Passing{settings_.endpoint.host + " has no such part of " + file.name};
       } else {
-        refuse(answer, file.name);
+        reject(response, file.name);
       }
     };
     const auto take = [&](std::string_view piece) {
@@ -329,7 +330,7 @@ class Fetch {
       } catch (const HubError& error) {
         throw HubError(file.name + " of " + model_.repository + ": " + error.what());
       }
-      came_ += piece.size();
+      received_ += piece.size();
       if (part.size() > download.furthest)
         gained_ += part.size() - std::exchange(download.furthest, part.size());
       progress_.done = before_ + part.size();
@@ -347,9 +348,9 @@ class Fetch {
   ModelCache cache_;
   HttpClient http_;
   std::string commit_;
-  bool heard_ = false;        // anything from the server
-  std::uint64_t came_ = 0;    // bytes of files, now
-  std::uint64_t gained_ = 0;  // of them, those that had not come before
+  bool heard_ = false;          // anything from the server
+  std::uint64_t received_ = 0;  // bytes of files, now
+  std::uint64_t gained_ = 0;    // of them, those that had not come before
   FetchProgress progress_;
   std::uint64_t before_ = 0;  // bytes of the files that are done
   TransferRate rate_;

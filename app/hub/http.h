@@ -17,7 +17,7 @@ struct HttpRequest {
 };
 
 /// What a server said before the content.
-struct HttpAnswer {
+struct HttpResponse {
   int status = 0;
   std::map<std::string, std::string> headers;  ///< names in lower case; of several of a name the last
   std::string url = {};                        ///< that was asked for it
@@ -31,17 +31,18 @@ std::string lower_case(std::string_view text);
 std::string_view trimmed(std::string_view text);
 
 /// Puts a line of an answer's head into it; "HTTP/..." starts a new head; lines without a colon are ignored.
-void read_header(std::string_view line, HttpAnswer& answer);
+void read_header(std::string_view line, HttpResponse& response);
 
 /// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"),
 /// with "?" for all but printable ASCII: it may repeat what a server said.
-class ConnectionBroken : public std::runtime_error {
+class ConnectionError : public std::runtime_error {
  public:
-  ConnectionBroken(const std::string& why, bool may_pass) : std::runtime_error(why), may_pass_(may_pass) {}
-  bool may_pass() const { return may_pass_; }  ///< another try may do; not so with a certificate
+  ConnectionError(const std::string& why, bool is_retryable)
+      : std::runtime_error(why), is_retryable_(is_retryable) {}
+  bool is_retryable() const { return is_retryable_; }  ///< another try may do; not so with a certificate
 
  private:
-  bool may_pass_;
+  bool is_retryable_;
 };
 
 struct HttpLimits {
@@ -62,9 +63,10 @@ class HttpClient {
 
   /// `begin` is called with the answer before the first byte of its content, also when there is none; then
   /// `bytes` with each piece. What they throw ends the transfer and comes out here. `cancelled` is polled, at
-  /// least once a second; then model::Stopped is thrown. Throws ConnectionBroken.
-  HttpAnswer send(const HttpRequest& request, const std::function<void(const HttpAnswer&)>& begin,
-                  const std::function<void(std::string_view)>& bytes, const std::function<bool()>& cancelled);
+  /// least once a second; then model::Stopped is thrown. Throws ConnectionError.
+  HttpResponse send(const HttpRequest& request, const std::function<void(const HttpResponse&)>& begin,
+                    const std::function<void(std::string_view)>& bytes,
+                    const std::function<bool()>& cancelled);
 
  private:
   struct State;

@@ -72,7 +72,7 @@ HubModel parse_hub_model(std::string_view text) {
   return model;
 }
 
-std::optional<HubModel> meant_model(std::string_view text) {
+std::optional<HubModel> guess_hub_model(std::string_view text) {
   const std::string_view name = text.substr(0, text.find('@'));
   if (name.find('/') == name.npos && std::ranges::find(kKnown, name, &KnownModel::short_name) == kKnown.end())
     return std::nullopt;

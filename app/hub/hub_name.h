@@ -27,7 +27,7 @@ HubModel parse_hub_model(std::string_view text);
 
 /// What parse_hub_model makes of a text that may as well mean a folder: of "ORGANISATION/NAME" and of a known
 /// model's short name; nothing of all others.
-std::optional<HubModel> meant_model(std::string_view text);
+std::optional<HubModel> guess_hub_model(std::string_view text);
 
 /// "openai-community/gpt2", with "@revision" where that is not main: parse_hub_model takes it back.
 std::string to_text(const HubModel& model);

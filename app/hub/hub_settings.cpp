@@ -63,7 +63,7 @@ HubSettings hub_settings(const Environment& environment) {
   return settings;
 }
 
-std::string at_endpoint(const Url& endpoint, const std::string& path) {
+std::string endpoint_url(const Url& endpoint, const std::string& path) {
   std::string text = endpoint.text;
   while (text.ends_with('/')) text.pop_back();
   return text + path;

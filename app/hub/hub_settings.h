@@ -22,7 +22,7 @@ struct HubSettings {
 HubSettings hub_settings(const Environment& environment);
 
 /// The address of something of the endpoint: `path` begins with a slash.
-std::string at_endpoint(const Url& endpoint, const std::string& path);
+std::string endpoint_url(const Url& endpoint, const std::string& path);
 
 /// Where a redirect leads. Throws HubError: from an endpoint of https to anything else, to no http at all.
 Url redirect_target(const Url& endpoint, const Url& from, const std::string& location);

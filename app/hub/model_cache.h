@@ -31,7 +31,7 @@ class ModelCache {
   /// The commit that the model's revision means here, as far as it is known.
   std::optional<std::string> commit() const;
   /// The snapshot of that commit, if all is in it that a model is loaded from.
-  std::optional<std::filesystem::path> whole_snapshot() const;
+  std::optional<std::filesystem::path> complete_snapshot() const;
 
   /// Lets a file of a snapshot be a link to a blob, at once, whatever was there.
   void link(const std::string& commit, const std::string& file, const std::string& digest) const;
@@ -46,7 +46,7 @@ class ModelCache {
 
 /// Whether a folder has config.json, a tokenizer's files, and model.safetensors or all that its index names;
 /// never throws.
-bool is_whole_model(const std::filesystem::path& folder);
+bool is_complete_model(const std::filesystem::path& folder);
 
 /// Whether it is a file of that many bytes, through links; never throws.
 bool has_size(const std::filesystem::path& file, std::uint64_t bytes);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/hub/hub_answers.h"
+#include "app/hub/hub_responses.h"
 #include "app/run/sources/digest.h"
 
 namespace headscope::app {

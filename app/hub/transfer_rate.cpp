@@ -18,7 +18,7 @@ std::string printed(const char* format, double value) {
 
 }  // namespace
 
-void TransferRate::note(Clock::time_point now, std::uint64_t bytes) {
+void TransferRate::add(Clock::time_point now, std::uint64_t bytes) {
   if (samples_.size() >= 2 && now - samples_[samples_.size() - 2].at < kStep) {
     samples_.back() = {now, bytes};
   } else {

@@ -13,7 +13,7 @@ class TransferRate {
   using Clock = std::chrono::steady_clock;
 
   /// `bytes`: the total received so far. Times never decrease.
-  void note(Clock::time_point now, std::uint64_t bytes);
+  void add(Clock::time_point now, std::uint64_t bytes);
   /// Bytes a second; 0 where not enough is known yet.
   double rate() const;
   std::optional<double> seconds_left(std::uint64_t bytes_left) const;
@@ -28,11 +28,11 @@ class TransferRate {
 
 /// What a fetch is at.
 struct FetchProgress {
-  std::string file;         ///< that is being fetched; empty: none yet
-  std::uint64_t done = 0;   ///< bytes, of all files
-  std::uint64_t total = 0;  ///< 0: not known yet
-  std::uint64_t came = 0;   ///< of them, now: what was there before is not in it
-  double rate = 0;          ///< bytes a second; 0: not known
+  std::string file;            ///< that is being fetched; empty: none yet
+  std::uint64_t done = 0;      ///< bytes, of all files
+  std::uint64_t total = 0;     ///< 0: not known yet
+  std::uint64_t received = 0;  ///< of them, now: what was there before is not in it
+  double rate = 0;             ///< bytes a second; 0: not known
   std::optional<double> seconds_left = {};
   std::string waiting = {};  ///< for what, in words; empty: it goes on
 };

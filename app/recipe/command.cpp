@@ -58,7 +58,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   };
   if (figure.window) {
     add("view", s.view);
-    if (!s.beside.empty() && s.beside != s.view) add("beside", s.beside);
+    if (!s.second_view.empty() && s.second_view != s.view) add("beside", s.second_view);
   } else {
     words.push_back(s.view);
   }

@@ -17,7 +17,7 @@ namespace headscope::app {
 // declares what stands in an object, key by key, for both directions:
 //
 //   void describe(auto& form, auto& panes) {
-//     form.number("left", 0, kWidest, panes.left);
+//     form.number("left", 0, kWidest, panes.heads);
 //     ...
 
 /// Reads an object that nobody vouches for. A missing field keeps its default; a value of a wrong type or out
@@ -50,7 +50,7 @@ class FieldReader {
         if (value == name) return void(out = meaning);
         names += (names.empty() ? "" : ", ") + std::string(name);
       }
-      refuse(key, "one of " + names);
+      reject(key, "one of " + names);
     });
   }
   /// Options of views by name. Names that no view has are appended to `unknown`.
@@ -83,9 +83,9 @@ class FieldReader {
   bool has(const char* key) const { return find(key) != nullptr; }
   /// The elements of a list of texts of any bytes; nothing for those that are none.
   std::vector<std::optional<std::string>> texts(const char* key, std::size_t most) const;
-  void note_unusable(const char* key) const;
+  void add_unusable_key(const char* key) const;
   /// Throws the sentence: `key` should be `expected`.
-  [[noreturn]] void refuse(const char* key, const std::string& expected) const;
+  [[noreturn]] void reject(const char* key, const std::string& expected) const;
 
  private:
   const nlohmann::json& object_;
@@ -102,7 +102,7 @@ class FieldReader {
     try {
       use(*value);
     } catch (const std::exception&) {
-      note_unusable(key);
+      add_unusable_key(key);
     }
   }
 };
@@ -147,7 +147,7 @@ class FieldWriter {
       object_[key].push_back(std::move(part.object_));
     }
   }
-  void refuse(const char*, const std::string&) const {}  ///< what is written was checked when it was made
+  void reject(const char*, const std::string&) const {}  ///< what is written was checked when it was made
 
   void texts(const char* key, const std::vector<std::string>& values);
 

@@ -15,7 +15,7 @@
 namespace headscope::app {
 
 // What is looked at, as a value that is kept: in a file of its own (a session) and in every figure (its
-// recipe). Both are the same JSON, written and read here and nowhere else.
+// recipe). Both are the same JSON, written_edits and read here and nowhere else.
 
 /// The name of the note that a picture's file carries.
 constexpr std::string_view kRecipeNote = "headscope";
@@ -28,7 +28,15 @@ struct WrittenEdit {
   bool operator==(const WrittenEdit&) const = default;
 };
 
-/// What is on the screen. Nothing in it is a path.
+/// Widths of the window's panes in logical pixels; 0: chosen from the window's size.
+struct PaneSizes {
+  float heads = 0;
+  float next = 0;
+  float second_view = 0;  ///< 0: half of the middle
+  bool operator==(const PaneSizes&) const = default;
+};
+
+/// Everything that the window shows. Contains no paths.
 struct Session {
   struct Model {
     std::string name;     ///< see model_name; a name to look for, never a place
@@ -51,11 +59,6 @@ struct Session {
     float font_size = 14;  ///< logical pixels, in [6, 72]
     bool operator==(const Look&) const = default;
   };
-  /// Widths of the window's panes in logical pixels; 0: chosen by its size.
-  struct Panes {
-    float left = 0, right = 0, beside = 0;
-    bool operator==(const Panes&) const = default;
-  };
   Model model;
   Prompt prompt;  ///< without edits: those are the edits
   std::vector<WrittenEdit> edits;
@@ -66,13 +69,13 @@ struct Session {
   std::optional<Model> second_model = {};
   Side side = Side::run;
   std::string view = std::string(view_at(Place::tab).id);
-  std::string beside;  ///< empty: none
+  std::string second_view;  ///< empty: none
   Options options;
   Selection selection;
   Tries tries;
   std::optional<PromptList> prompts = {};  ///< of views that are about many; nothing: none is open
   Look look;
-  Panes panes;
+  PaneSizes panes;
   bool operator==(const Session&) const = default;
 };
 
@@ -112,7 +115,7 @@ Recipe recipe_of(std::string_view bytes, const std::string& file);
 bool fits_vocabulary(const Tried& tried, int vocabulary);
 
 /// What a figure's file carries.
-viz::Note note_of(const Recipe& recipe);
+viz::Note recipe_note(const Recipe& recipe);
 
 /// The arguments of the command that makes a figure, without the models, `--out`, and what no argument says.
 /// Of the view's options those that differ from their default.
@@ -121,8 +124,8 @@ std::vector<std::string> arguments_of(const Recipe& recipe);
 /// prompt with a zero byte and where a model's folder is, is said in capitals.
 std::string command_of(const Recipe& recipe);
 
-/// The edits as they are written.
-std::vector<WrittenEdit> written(const model::Edits& edits);
+/// The edits as they are written_edits.
+std::vector<WrittenEdit> written_edits(const model::Edits& edits);
 /// The options that a view has, as they are.
 Options options_of(const View& view, const Options& options);
 /// All of what a view shows, whatever part of it a pane does.

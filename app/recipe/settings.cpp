@@ -33,7 +33,7 @@ void describe_recent(FieldReader& form, const char* key, std::vector<std::filesy
     if (usable) remember(out, **name);
     all = all && usable;
   }
-  if (!all) form.note_unusable(key);
+  if (!all) form.add_unusable_key(key);
 }
 void describe_recent(FieldWriter& form, const char* key, const std::vector<std::filesystem::path>& recent) {
   std::vector<std::string> names;
@@ -49,11 +49,11 @@ void describe_settings(Form& form, auto& s) {
   form.number("font_size", kSmallestFont, kLargestFont, next.look.font_size);
   form.whole("window_width", kSmallestWindow, kLargestWindow, s.window_width);
   form.whole("window_height", kSmallestWindow, kLargestWindow, s.window_height);
-  form.number("heads_pane", 0, kWidestPane, next.panes.left);
-  form.number("beside_pane", 0, kWidestPane, next.panes.beside);
-  form.number("next_pane", 0, kWidestPane, next.panes.right);
+  form.number("heads_pane", 0, kWidestPane, next.panes.heads);
+  form.number("beside_pane", 0, kWidestPane, next.panes.second_view);
+  form.number("next_pane", 0, kWidestPane, next.panes.next);
   form.bytes("view", kMostNameBytes, next.view);
-  form.bytes("second_view", kMostNameBytes, next.beside);
+  form.bytes("second_view", kMostNameBytes, next.second_view);
   describe_selection(form, next.selection);
   form.path("last_model", kMostPathBytes, s.last_model);
   describe_recent(form, "recent_models", s.recent_models);

@@ -163,7 +163,7 @@ EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view
 
   // No row reads less far than the one before it.
   const auto changed =
-      std::ranges::partition_point(rows, [&](const EditRow& r) { return r.looked <= prefix; });
+      std::ranges::partition_point(rows, [&](const EditRow& r) { return r.context_end <= prefix; });
   auto kept = changed;  // the first old row that is reused after the edit
   std::vector<EditRow> between;
   std::optional<std::size_t> start = changed == rows.begin() ? 0 : start_after(text, *std::prev(changed));
@@ -182,7 +182,7 @@ EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view
     for (auto row = kept; row != rows.end(); ++row) {
       row->start += shift;
       row->end += shift;
-      row->looked += shift;
+      row->context_end += shift;
     }
   }
   rows.insert(rows.erase(changed, kept), between.begin(), between.end());

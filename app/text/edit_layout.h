@@ -20,8 +20,8 @@ using LineLayout = std::function<viz::TextLayout(std::string_view line)>;
 struct EditRow {
   std::size_t start = 0;
   std::size_t end = 0;
-  std::size_t looked = 0;  ///< the bytes from here on do not affect where this row ends
-  bool hard = false;       ///< ends at a line break or the end of the text, not by wrapping
+  std::size_t context_end = 0;  ///< the bytes from here on do not affect where this row ends
+  bool hard = false;            ///< ends at a line break or the end of the text, not by wrapping
   bool operator==(const EditRow&) const = default;
 };
 

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "app/event.h"
-#include "app/text/edit.h"
+#include "app/text/text_edit.h"
 #include "viz/scene/geometry.h"
 #include "viz/scene/scene.h"
 #include "viz/scene/theme.h"

@@ -187,7 +187,7 @@ Tour parse_tour(std::string_view text, const std::string& file) {
   return Parser(text, file).parse();
 }
 
-TourStop at_stop(const Tour& tour, int stop) {
+TourStop resolve_stop(const Tour& tour, int stop) {
   TourStop now;
   for (int i = 0; i <= stop; ++i) {
     TourStop next = tour.stops[i];

@@ -35,7 +35,7 @@ struct Tour {
 };
 
 /// What the window shows at a stop: as its own lines say, or else those of the stops before.
-TourStop at_stop(const Tour& tour, int stop);
+TourStop resolve_stop(const Tour& tour, int stop);
 
 /// Parses a tour:
 ///

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 /// What the panes show, as far as Back restores it.
 struct ViewState {
-  std::string view, beside;
+  std::string view, second_view;
   Selection selection;
   bool operator==(const ViewState&) const = default;
 };
@@ -17,10 +17,10 @@ struct ViewState {
 /// What the user is asked to do at a stop before the next one; nothing enforces it. A new one is a row of
 /// waits().
 struct Wait {
-  std::string_view name;   ///< after "wait:" in a tour's file
-  std::string_view asked;  ///< shown at the stop
-  bool (*done)(const ViewState& entered, const ViewState& now);
-  bool in_heads = false;  ///< it needs the pane of heads, which is then shown at any width
+  std::string_view name;     ///< after "wait:" in a tour's file
+  std::string_view request;  ///< shown at the stop
+  bool (*is_done)(const ViewState& entered, const ViewState& now);
+  bool needs_heads = false;  ///< it needs the pane of heads, which is then shown at any width
 };
 
 std::span<const Wait> waits();

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// Textures of the OpenGL context that is current. To be destroyed while that context still is.
+/// Textures of the current OpenGL context. Destroy them while that context is still current.
 class GlTextures final : public viz::TextureBackend {
  public:
   ~GlTextures() override;
@@ -18,13 +18,13 @@ class GlTextures final : public viz::TextureBackend {
   std::unordered_map<std::uint64_t, unsigned> live_;
 };
 
-/// Renderer and version of the context that is current.
+/// Renderer and version of the current context.
 std::string gl_description();
 
 /// Clears the whole framebuffer; `width` and `height` in device pixels.
 void gl_clear(int width, int height, viz::Color color);
 
-/// Reads back what was drawn, top row first.
+/// Reads back the framebuffer, top row first.
 viz::Bitmap gl_read_pixels(int width, int height);
 
 }  // namespace headscope::app

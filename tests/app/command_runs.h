@@ -18,7 +18,7 @@ Wanted parsed(const Words& arguments) {
   }
   const std::string& name = std::get<app::Task>(command).command;
   EXPECT_TRUE(name.empty() || std::ranges::count(arguments, name) > 0) << name;
-  const auto* wanted = app::asked<Wanted>(command);
+  const auto* wanted = app::command_arguments<Wanted>(command);
   if (wanted == nullptr) ADD_FAILURE() << "parsed as " << name;
   return wanted == nullptr ? Wanted() : *wanted;
 }

@@ -311,7 +311,7 @@ TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
   ShownCore core(options("Once upon a time"));
   core.handle(KeyDown{Key::g, {.ctrl = true}});
-  while (core.state().generation.running && core.state().generation.made < 3) {
+  while (core.state().generation.running && core.state().generation.token_count < 3) {
     if (!core.take_results()) std::this_thread::yield();
   }
   const std::string text = prompt(core);

@@ -64,7 +64,7 @@ Ran run_apart(const std::vector<std::string>& arguments, long fails) {
   if (child == 0) {
     const int said = ::open(file("said").c_str(), O_WRONLY | O_CREAT, 0600);
     ::dup2(said, STDERR_FILENO);
-    say_when_memory_ends();
+    report_out_of_memory();
     const Ran ran = run(arguments, fails);
     folder.write("out", ran.out);
     folder.write("err", ran.err);

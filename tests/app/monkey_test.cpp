@@ -93,7 +93,7 @@ class Monkey {
 };
 
 /// What is changed and compared, in any order, beside typing and looking around.
-Action any_change(Monkey& monkey, const Core& core) {
+Action any_edit(Monkey& monkey, const Core& core) {
   static const std::vector<std::string> kEdits = {"L1H6.z=0",
                                                   "L0.attn_out=mean",
                                                   "mask=none",
@@ -178,7 +178,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
         frame.device_scale = 1.0F + 0.25F * static_cast<float>(monkey.below(5));
       }
       if (monkey.below(5) == 0) {
-        core.apply(any_change(monkey, core));
+        core.apply(any_edit(monkey, core));
       } else {
         core.handle(monkey.aimed(frame, core.window()));
       }
@@ -214,7 +214,7 @@ TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {
     Core core(std::move(options));
     core.settle();
     for (int i = 0; i < 400; ++i) {
-      core.apply(any_change(monkey, core));
+      core.apply(any_edit(monkey, core));
       if (monkey.below(3) == 0) core.take_results();
       if (monkey.below(8) == 0) core.settle();
       WindowFrame frame;

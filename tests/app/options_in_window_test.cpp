@@ -211,7 +211,7 @@ TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
 }
 
 /// Some value that is not the usual one.
-OptionValue unusual(const OptionSpec& option) {
+OptionValue non_default(const OptionSpec& option) {
   if (std::holds_alternative<std::vector<int>>(option.default_value)) return std::vector{7, 2};
   if (std::holds_alternative<Zoom>(option.default_value)) return Zoom{0, 1, 5, 4};
   const OptionValue up = stepped(option, option.default_value, 1);
@@ -226,10 +226,10 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   {
     ShownCore core(std::move(first));
     for (const OptionSpec* option : all_options()) {
-      core.apply(SetOption{option, unusual(*option)});
+      core.apply(SetOption{option, non_default(*option)});
       ASSERT_NE(core.state().options.value(*option), option->default_value) << option->name;
       if (option->kept) {
-        EXPECT_EQ(load_settings(file).settings.session.options.value(*option), unusual(*option))
+        EXPECT_EQ(load_settings(file).settings.session.options.value(*option), non_default(*option))
             << option->name << " is kept at once";
       }
     }
@@ -244,7 +244,8 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   second.settings = load_settings(file).settings;
   Core core(std::move(second));
   for (const OptionSpec* option : all_options()) {
-    EXPECT_EQ(core.state().options.value(*option), option->kept ? unusual(*option) : option->default_value)
+    EXPECT_EQ(core.state().options.value(*option),
+              option->kept ? non_default(*option) : option->default_value)
         << option->name;
   }
   ASSERT_EQ(core.state().view, list_view);
@@ -257,7 +258,7 @@ TEST_F(CoreTest, AnOptionThatIsAsUsualAgainIsNotKept) {
   const auto file = o.settings_file;
   Core core(std::move(o));
   for (const OptionSpec* option : all_options()) {
-    core.apply(SetOption{option, unusual(*option)});
+    core.apply(SetOption{option, non_default(*option)});
     core.apply(SetOption{option, option->default_value});
   }
   core.apply(SetDark{true});

@@ -42,7 +42,7 @@ TEST_F(WindowTest, ADragMovesTheHeatmapAndChoosesNothingWithEitherButton) {
     EXPECT_NEAR(after.row - before.row, 80 * region.rows / static_cast<double>(region.rect.h), 1e-3);
     EXPECT_EQ(after.rows, before.rows);
     EXPECT_EQ(after.cols, before.cols);
-    EXPECT_FALSE(core.moment().held);
+    EXPECT_FALSE(core.moment().press);
   }
 }
 
@@ -158,7 +158,7 @@ TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
   for (const int query : {-1, 1, 0}) {
     ShownCore core(options("Once upon a time"));
     core.apply(Generate{true});  // the first token is drawn at once
-    while (core.state().generation.running && core.state().generation.made < 12) {
+    while (core.state().generation.running && core.state().generation.token_count < 12) {
       core.apply(SelectQuery{query});
       core.draw({});
       while (!core.take_results()) std::this_thread::yield();

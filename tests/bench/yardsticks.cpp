@@ -47,7 +47,7 @@ void add_ratios(const model::Config& config, model::Precision precision, const a
   json["pass_all_logits_of_peak_arithmetic"] =
       all_logits_arithmetic(config, timing.tokens, row.limits) / timing.all_logits;
   json["one_more_token_of_read_bandwidth"] =
-      one_more_reading(config, precision, timing.tokens, row.limits) / timing.one_more;
+      one_more_reading(config, precision, timing.tokens, row.limits) / timing.next_token;
 }
 
 Json product_json(const ProductTiming& timing, model::Precision precision, const MachineLimits& limits) {

@@ -92,7 +92,8 @@ int run(std::vector<std::string> words) {
     }
     return answer->status;
   }
-  std::cout << measure(*app::asked<app::BenchCommand>(command), products, sweep).dump() << '\n' << std::flush;
+  std::cout << measure(*app::command_arguments<app::BenchCommand>(command), products, sweep).dump() << '\n'
+            << std::flush;
   return std::cout ? 0 : 1;
 }
 

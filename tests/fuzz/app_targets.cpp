@@ -75,7 +75,7 @@ Outcome check_tour(std::string_view text) {
             "a tour has stops, and words about it");
     for (std::size_t i = 0; i < tour.stops.size(); ++i) {
       promise(!tour.stops[i].caption.empty(), "a stop has something to say");
-      promise(at_stop(tour, static_cast<int>(i)).prompt.has_value(), "every stop has a prompt");
+      promise(resolve_stop(tour, static_cast<int>(i)).prompt.has_value(), "every stop has a prompt");
       for (const std::string& words : tour.stops[i].caption)
         promise(with_numbers(words, {}).size() <= words.size() * 3, "numbers stand in for their names");
     }
@@ -119,7 +119,7 @@ Outcome check_prompt_list(std::string_view lines) {
     const auto next = [&] { more = source.next().has_value(); };
     if (read_or_refused<model::LoadError>(next) == Outcome::refused) {
       outcome = Outcome::refused;
-      more = source.can_go_on();
+      more = source.can_continue();
     }
   }
   return outcome;

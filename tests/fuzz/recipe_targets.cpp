@@ -31,7 +31,7 @@ void promise_recipe(const Recipe& recipe) {
 
   Recipe figure = recipe;
   if (!figure.figure) figure.figure = Figure{};
-  const std::string note = note_of(figure).text;
+  const std::string note = recipe_note(figure).text;
   promise(std::ranges::all_of(note, [](char c) { return c >= 0x20 && c < 0x7f; }),
           "a note is of printable ASCII");
   const std::vector<std::string> arguments = arguments_of(figure);
@@ -51,11 +51,11 @@ void promise_recipe(const Recipe& recipe) {
     return (model.patterns ? is_file_name(*model.model) : !model.model) &&
            (compared.second_attention.empty() || is_file_name(compared.second_attention.string()));
   };
-  if (const auto* plot = asked<PlotCommand>(command))
+  if (const auto* plot = command_arguments<PlotCommand>(command))
     promise(plot->out.file == "x.png" && names_no_place(plot->model, plot->comparison) &&
                 plot->prompt.file.empty() && !plot->prompt.edits.file,
             "a figure is written where the user says");
-  else if (const auto* shot = asked<ShotCommand>(command))
+  else if (const auto* shot = command_arguments<ShotCommand>(command))
     promise(shot->out.file == "x.png" && names_no_place(shot->model, shot->comparison) &&
                 shot->prompt.file.empty() && !shot->prompt.edits.file && shot->tour.name.empty(),
             "a figure is written where the user says");

@@ -103,7 +103,7 @@ const std::vector<Target> kTargets{
     {"editor", check_editor, characters(), nullptr, 512},
     {"layout", check_layout, characters({"AV", "fi", "\xf0\x93\x80\x80", "<&>\"'"}), nullptr, 128},
     {"shown-text", check_shown_text, characters({"\"", "\\"}), nullptr, 256},
-    {"figure-note", check_figure_note,
+    {"figure-note", check_recipe_note,
      characters({"\"", "\\", "&amp;", "<", "]]>", "</metadata>", "\n%headscope "}), nullptr, 256},
     {"edit-text",
      check_edit_text,

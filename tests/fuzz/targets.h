@@ -37,7 +37,7 @@ Outcome check_tokenizer(std::string_view text);
 Outcome check_editor(std::string_view script);
 Outcome check_layout(std::string_view text);
 Outcome check_shown_text(std::string_view bytes);
-Outcome check_figure_note(std::string_view prompt);
+Outcome check_recipe_note(std::string_view prompt);
 
 Outcome check_edit_text(std::string_view text);
 Outcome check_edit_json(std::string_view json);

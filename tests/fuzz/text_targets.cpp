@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "app/recipe/recipe.h"
-#include "app/text/edit.h"
 #include "app/text/json_text.h"
 #include "app/text/prompt_editor.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 #include "app/text/text_boundaries.h"
+#include "app/text/text_edit.h"
 #include "model/files/quote.h"
 #include "tests/fuzz/targets.h"
 #include "tests/viz/xml_check.h"
@@ -126,7 +126,7 @@ Outcome check_editor(std::string_view input) {
   Script script(input);
   const float width = static_cast<float>(script.below(12)) * 20;  // 0: never wraps
   EditMetrics metrics(typewriter, width, 3);
-  TextState state = make_edit_state(script.bytes(200));
+  TextState state = make_text_state(script.bytes(200));
   const std::string first = state.text;
   for (int steps = 0; script.any() && steps < 64; ++steps) {
     const bool by_rows = script.below(8) == 0;
@@ -191,7 +191,7 @@ Outcome check_layout(std::string_view input) {
   // The editor's own picture of it.
   EditMetrics metrics;
   metrics.use(fonts, 14, 200, 4, script.below(2) == 1);
-  const TextState state = make_edit_state(text);
+  const TextState state = make_text_state(text);
   static const viz::Theme theme = viz::light_theme();
   EditorLook look{.rect = {0, 0, 220, 90}, .theme = &theme, .fonts = fonts};
   look.focused = true;
@@ -217,7 +217,7 @@ Outcome check_shown_text(std::string_view bytes) {
   promise(no_control(viz::drawable(bytes), "\t"), "what is drawn has no control character but tabs");
   promise(no_control(model::quote(bytes), "") && model::quote(bytes).size() <= 64 * 4 + 5,
           "a quoted name is short and printable");
-  promise(no_control(shown(bytes), ""), "what goes to a terminal is no command to it");
+  promise(no_control(terminal_safe(bytes), ""), "what goes to a terminal is no command to it");
   promise(is_utf8(utf8_or_replacement(bytes)), "what is no UTF-8 is replaced");
   promise(!is_utf8(bytes) || utf8_or_replacement(bytes) == bytes, "what is UTF-8 stays");
   promise(bytes_from_json(bytes_to_json(bytes)) == std::string(bytes), "bytes come back out of JSON");
@@ -227,14 +227,14 @@ Outcome check_shown_text(std::string_view bytes) {
   return Outcome::read;
 }
 
-Outcome check_figure_note(std::string_view input) {
+Outcome check_recipe_note(std::string_view input) {
   static const std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
   Recipe recipe;
   recipe.figure = Figure{};
   recipe.session.prompt.text = input.substr(0, input.size() / 2);
   recipe.session.model.name = input.substr(input.size() / 2).substr(0, 200);
   recipe.session.edits = {{std::string(input), true}};
-  const std::vector<viz::Note> notes{note_of(recipe)};
+  const std::vector<viz::Note> notes{recipe_note(recipe)};
   const viz::Scene scene{.width = 4, .height = 4, .background = {255, 255, 255, 255}, .items = {}};
   std::string file;
   switch (input.size() % 3) {

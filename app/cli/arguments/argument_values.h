@@ -14,15 +14,15 @@
 namespace headscope::app {
 
 // Values out of the text of the command line. What reads one is given the option, which messages name
-// ("--top"), and the text; it throws WrongUse.
+// ("--top"), and the text; it throws UsageError.
 
 /// The program was used wrongly: exit status 2.
-struct WrongUse : std::runtime_error {
+struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// Well said, but nothing could fulfil it: exit status 1.
-struct Unfulfillable : std::runtime_error {
+struct UnusableValue : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -59,7 +59,7 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// "16,64" with blanks around the numbers, each at least 1.
 std::vector<int> lengths(const std::string& option, std::string_view text);
 
-/// "464,3290"; none for blank text. For an id that is no 32-bit number it throws Unfulfillable.
+/// "464,3290"; none for blank text. For an id that is no 32-bit number it throws UnusableValue.
 std::vector<int> token_ids(const std::string& option, std::string_view text);
 
 /// What stands before and after the first separator; nothing where there is none.
@@ -85,7 +85,7 @@ std::string names_of(const Rows& rows, const char* between, const char* last = n
   return names;
 }
 
-[[noreturn]] void refuse_name(const std::string& option, const std::string& names, const std::string& text);
+[[noreturn]] void reject_name(const std::string& option, const std::string& names, const std::string& text);
 
 /// The value by its name.
 template <class Row, std::size_t kCount>
@@ -93,14 +93,14 @@ auto one_of(const Row (&all)[kCount]) {
   return [&all](const std::string& option, const std::string& text) {
     for (const Row& row : all)
       if (text == row.name) return row.value;
-    refuse_name(option, names_of(all, ", ", " or "), text);
+    reject_name(option, names_of(all, ", ", " or "), text);
   };
 }
 
-/// "1000x700" into width and height; "fit" into the default width and height 0. Throws WrongUse.
+/// "1000x700" into width and height; "fit" into the default width and height 0. Throws UsageError.
 void set_size(PictureArguments& picture, std::string_view text);
 
-/// Throws WrongUse for a picture whose file would have too many pixels.
+/// Throws UsageError for a picture whose file would have too many pixels.
 void check_pixels(const PictureArguments& picture);
 
 }  // namespace headscope::app

@@ -30,7 +30,7 @@ struct EditArguments {
   std::vector<std::string> texts;
   std::optional<ModelArguments> second_model = {};  ///< that some patch from, and that runs are compared with
 
-  bool none() const { return !file && texts.empty(); }
+  bool empty() const { return !file && texts.empty(); }
 };
 
 /// Every `count`-th prompt of a list, from the one at `index` on.
@@ -68,7 +68,7 @@ struct Destination {
   std::filesystem::path file = {};  ///< empty: nowhere; "-": standard output; {n}, {view} stand for others
   FileFormat format = FileFormat::png;
 
-  bool none() const { return file.empty(); }
+  bool empty() const { return file.empty(); }
 };
 
 /// A tour that is open at first.
@@ -111,7 +111,7 @@ struct Arguments {
   virtual ~Arguments() = default;
 };
 
-// What a command cannot do without. They throw WrongUse.
+// What a command cannot do without. They throw UsageError.
 
 void require_prompt(const Arguments& given);
 /// Or a file of patterns, and nothing besides that needs weights.
@@ -124,7 +124,7 @@ inline constexpr std::initializer_list<FileFormat> kPicturesOrNumbers = {FileFor
                                                                          FileFormat::pdf, FileFormat::csv};
 
 /// That no recipe is given, which another command takes.
-void refuse_recipe(const Arguments& given);
+void reject_recipe(const Arguments& given);
 
 /// Where the picture or its numbers go, in one of these formats.
 Destination destination_of(const Arguments& given, const char* example,
@@ -136,7 +136,7 @@ void require_at_most_one(std::span<const std::string> commands);
 std::string list_of_views(bool (*meant)(const View&) = nullptr);
 
 /// Of those that can be about a list of prompts.
-inline bool is_of_many(const View& view) {
+inline bool takes_prompt_list(const View& view) {
   return view.over_list != nullptr;
 }
 

@@ -81,7 +81,7 @@ class CommandLine {
                  (last || arguments[i + 1].starts_with('-'))) {
         word.value = "yes";
       } else if (last) {
-        throw WrongUse(name + " needs a value");
+        throw UsageError(name + " needs a value");
       } else {
         word.value = arguments[++i];
       }
@@ -104,9 +104,9 @@ class CommandLine {
       return Reply{"headscope " + version() + "\n", 0};
     } catch (const CLI::ParseError& error) {
       return wrong_use(error.what());
-    } catch (const WrongUse& error) {
+    } catch (const UsageError& error) {
       return wrong_use(error.what());
-    } catch (const Unfulfillable& error) {
+    } catch (const UnusableValue& error) {
       return Reply{error.what(), 1};
     }
   }
@@ -180,10 +180,10 @@ class CommandLine {
       for (const std::string& word : app->remaining()) {
         const bool option = word.starts_with('-') && word.size() > 1;
         if (!option && choices_.contains(app)) refuse_choice(app, word);
-        if (option) throw WrongUse("there is no option " + quote(word.substr(0, word.find('='))) + " here");
+        if (option) throw UsageError("there is no option " + quote(word.substr(0, word.find('='))) + " here");
         if (app == &app_ && app->get_subcommands().empty())
-          throw WrongUse("there is no command " + quote(word));
-        throw WrongUse("there is no place for " + quote(word) + " here");
+          throw UsageError("there is no command " + quote(word));
+        throw UsageError("there is no place for " + quote(word) + " here");
       }
     }
   }
@@ -191,8 +191,8 @@ class CommandLine {
   [[noreturn]] void refuse_choice(CLI::App* app, const std::string& word) const {
     std::string names;
     for (const CLI::App* below : subcommands(app)) names += (names.empty() ? "" : ", ") + below->get_name();
-    throw WrongUse("there is no " + std::string(choices_.at(app)) + " " + quote(word) + "; there are " +
-                   names);
+    throw UsageError("there is no " + std::string(choices_.at(app)) + " " + quote(word) + "; there are " +
+                     names);
   }
 
   static std::vector<std::string> names_of(const std::vector<CLI::App*>& apps) {
@@ -204,15 +204,15 @@ class CommandLine {
   Command command() {
     reject_unknown_arguments();
     if (given_->prompt_options.size() > 1)
-      throw WrongUse("one prompt at a time: both " + given_->prompt_options[0] + " and " +
-                     given_->prompt_options[1] + " were given");
+      throw UsageError("one prompt at a time: both " + given_->prompt_options[0] + " and " +
+                       given_->prompt_options[1] + " were given");
     require_at_most_one(names_of(app_.get_subcommands()));
     if (!given_->tour.name.empty() && !given_->prompt_options.empty())
-      throw WrongUse("a tour brings its prompt: --tour and " + given_->prompt_options[0] + " were given");
+      throw UsageError("a tour brings its prompt: --tour and " + given_->prompt_options[0] + " were given");
     if (given_->tour.name.empty() && given_->tour.stop != 1)
-      throw WrongUse("--stop is of a tour; --tour names it");
+      throw UsageError("--stop is of a tour; --tour names it");
     if (given_->model.get && !given_->model.model)
-      throw WrongUse("--get fetches what --model names; give --model");
+      throw UsageError("--get fetches what --model names; give --model");
     const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
     if (app != &app_) given_->choices = names_of(app->get_subcommands());
     return finish_.at(app)();
@@ -225,7 +225,7 @@ std::vector<Word> words_of(const std::vector<std::string>& arguments) {
   return CommandLine(&arguments).words();
 }
 
-bool gives(std::span<const Word> words, std::string_view option) {
+bool has_option(std::span<const Word> words, std::string_view option) {
   return std::ranges::any_of(words, [&](const Word& word) { return word.option == option; });
 }
 

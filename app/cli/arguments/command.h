@@ -29,7 +29,7 @@ using Command = std::variant<Reply, Task>;
 
 /// The arguments of this command; null where it is another one.
 template <class Wanted>
-Wanted* asked(const Command& command) {
+Wanted* command_arguments(const Command& command) {
   const auto* task = std::get_if<Task>(&command);
   return task == nullptr ? nullptr : dynamic_cast<Wanted*>(task->arguments.get());
 }

@@ -17,7 +17,7 @@ class Option;
 
 namespace headscope::app {
 
-/// Makes a command of what was given, once all of it is. Throws WrongUse, Unfulfillable.
+/// Makes a command of what was given, once all of it is. Throws UsageError, UnusableValue.
 using Finish = std::function<Command()>;
 
 /// One command of the parser while its options are described. Their values land where the description says,
@@ -29,14 +29,14 @@ class CommandSyntax {
       : app_(&app), given_(std::move(given)), line_(line) {}
 
   /// What `run` has to do, which is void or gives an exit status, with `own` and what several commands take.
-  /// `check` throws WrongUse where that does not go together, and puts together what does.
+  /// `check` throws UsageError where that does not go together, and puts together what does.
   template <class Own, class Check, class Run>
   Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
     return [own, check, run, given = given_, name = name(), has_model = has_model_]() -> Command {
       static_cast<Arguments&>(*own) = *given;
       check(*own);
       return Task{name, own, [own, run, has_model](const Streams& streams) {
-                    if (has_model) bring_model(own->model, streams);
+                    if (has_model) fetch_if_missing(own->model, streams);
                     if constexpr (!std::is_void_v<decltype(run(*own, streams))>) return run(*own, streams);
                     run(*own, streams);
                     return 0;
@@ -141,6 +141,6 @@ class CommandSyntax {
 
 /// Where `--get` asks for it: fetches the model that is named, unless it is here, and puts its folder in its
 /// place. Throws HubError, Interrupted.
-void bring_model(ModelArguments& model, const Streams& streams);
+void fetch_if_missing(ModelArguments& model, const Streams& streams);
 
 }  // namespace headscope::app

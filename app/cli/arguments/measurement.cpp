@@ -56,7 +56,7 @@ Measurement measurement_of(const Json& part) {
   Measurement measured;
   if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
   for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
-    measured.how[key] = part.at("how").at(key).dump();
+    measured.conditions[key] = part.at("how").at(key).dump();
   measured.texts = whole(part, "prompts", 0);
   measured.skipped = whole(part, "skipped", 0);
   if (part.contains("shard")) {
@@ -90,8 +90,8 @@ Measurement measurement_of(const Json& part) {
 /// Throws for what cannot be added to the others.
 void check_part(const Measurement& part, const std::string& file, const Measurement& first,
                 const std::string& first_file, std::set<int>& shards) {
-  for (const auto& [key, value] : first.how)
-    if (const std::string& found = part.how.at(key); found != value)
+  for (const auto& [key, value] : first.conditions)
+    if (const std::string& found = part.conditions.at(key); found != value)
       throw model::LoadError(file + ": its " + brief(key) + " is " + brief(found) + ", but that of " +
                              first_file + " is " + brief(value));
   if (part.n_head != first.n_head || part.heads.size() != first.heads.size())

@@ -16,8 +16,9 @@ struct Measurement {
   std::vector<HeadMetrics> heads;  ///< layer * n_head + head
   int n_head = 0;
   int texts = 0;
-  int skipped = 0;                              ///< prompts that failed
-  std::map<std::string, std::string> how = {};  ///< of prompts: the model, and how it was run; values as JSON
+  int skipped = 0;  ///< prompts that failed
+  std::map<std::string, std::string> conditions =
+      {};  ///< of prompts: the model, and how it was run; values as JSON
   Shard shard = {};
 };
 

@@ -14,11 +14,11 @@ struct Word {
 };
 
 /// The words of what follows the program's name: the table of commands says which options take a value. What
-/// is an option's value is left alone whatever it looks like. Throws WrongUse for an option whose value is
+/// is an option's value is left alone whatever it looks like. Throws UsageError for an option whose value is
 /// missing.
 std::vector<Word> words_of(const std::vector<std::string>& arguments);
 
 /// Whether an option is among them.
-bool gives(std::span<const Word> words, std::string_view option);
+bool has_option(std::span<const Word> words, std::string_view option);
 
 }  // namespace headscope::app

@@ -19,12 +19,12 @@ struct BenchCommand : Arguments {
 struct PassTiming {
   int tokens = 0;
   int repetitions = 1;
-  double pass = 0;                 ///< the whole prompt, no logits
-  double all_logits = 0;           ///< the whole prompt and what the model made of every position
-  double last_logits = 0;          ///< the whole prompt and the logits after it
-  double one_more = 0;             ///< one more token and the logits after it, everything before it kept
-  std::optional<double> all_maps;  ///< the whole prompt and the pattern of every head
-  std::optional<double> maps_and_logits;  ///< the whole prompt, every pattern, and what all_logits has
+  double pass = 0;                     ///< the whole prompt, no logits
+  double all_logits = 0;               ///< the whole prompt and what the model made of every position
+  double last_logits = 0;              ///< the whole prompt and the logits after it
+  double next_token = 0;               ///< one more token and the logits after it, everything before it kept
+  std::optional<double> all_patterns;  ///< the whole prompt and the pattern of every head
+  std::optional<double> patterns_and_logits;  ///< the whole prompt, every pattern, and what all_logits has
 };
 
 /// Measures for a second and a half. With `materialize` it takes memory for the patterns, [n_layer * n_head,
@@ -32,7 +32,7 @@ struct PassTiming {
 PassTiming measure_passes(Engine& engine, int tokens, bool materialize);
 
 /// Does once what is measured, all but the patterns.
-void rehearse_passes(Engine& engine, int tokens);
+void warm_up_passes(Engine& engine, int tokens);
 
 /// Of a view that is opened, once, after those before it in the order of the tabs, in seconds.
 struct ViewTiming {
@@ -46,12 +46,12 @@ struct ViewTiming {
 /// for, up to the triangles that a graphics card is given. Medians.
 struct WindowTiming {
   int tokens = 0;
-  double at_the_end = 0;          ///< a letter typed at the end
-  double at_the_end_longest = 0;  ///< the slowest of them
-  double at_the_start = 0;        ///< the first letter changed: everything is computed again
-  double other_head = 0;          ///< another head of the same prompt
-  double head_off = 0;            ///< a head switched off
-  double settled_frame = 0;       ///< nothing: a frame when everything is there
+  double append_letter = 0;          ///< a letter typed at the end
+  double append_letter_longest = 0;  ///< the slowest of them
+  double replace_first_letter = 0;   ///< the first letter changed: everything is computed again
+  double select_head = 0;            ///< another head of the same prompt
+  double head_off = 0;               ///< a head switched off
+  double settled_frame = 0;          ///< nothing: a frame when everything is there
   std::vector<ViewTiming> views = {};
 };
 

@@ -54,12 +54,12 @@ class Pass {
     const double statistics =
         seconds([&] { transformer().statistics(*run, 0, run->length(), 10, workspace); });
     round.all_logits = round.pass + statistics;
-    round.one_more = one_more(run);
+    round.next_token = next_token(run);
     if (!patterns.empty()) {
-      round.all_maps = round.pass + seconds([&] {
-                         write_patterns(transformer(), *run, workspace.impl().workers, patterns);
-                       });
-      round.maps_and_logits = *round.all_maps + statistics;
+      round.all_patterns = round.pass + seconds([&] {
+                             write_patterns(transformer(), *run, workspace.impl().workers, patterns);
+                           });
+      round.patterns_and_logits = *round.all_patterns + statistics;
     }
     return round;
   }
@@ -72,7 +72,7 @@ class Pass {
 
   /// As when text is generated: the run before has room after its last row, which nobody has taken yet. Of
   /// the longest prompt the last token is the one more.
-  double one_more(std::shared_ptr<const model::Run> run) {
+  double next_token(std::shared_ptr<const model::Run> run) {
     std::span<const int> ids = longer_;
     if (run->length() == engine_.config().n_ctx) {
       ids = ids_;
@@ -116,15 +116,15 @@ PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
   PassTiming timing = rounds.front();
   timing.repetitions = static_cast<int>(rounds.size());
   for (const auto what :
-       {&PassTiming::pass, &PassTiming::last_logits, &PassTiming::all_logits, &PassTiming::one_more})
+       {&PassTiming::pass, &PassTiming::last_logits, &PassTiming::all_logits, &PassTiming::next_token})
     timing.*what = median_of(rounds, what);
   if (materialize)
-    for (const auto what : {&PassTiming::all_maps, &PassTiming::maps_and_logits})
+    for (const auto what : {&PassTiming::all_patterns, &PassTiming::patterns_and_logits})
       timing.*what = median_of(rounds, what);
   return timing;
 }
 
-void rehearse_passes(Engine& engine, int tokens) {
+void warm_up_passes(Engine& engine, int tokens) {
   Pass(engine, tokens).measure({});
 }
 

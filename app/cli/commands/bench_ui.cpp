@@ -120,9 +120,9 @@ WindowTiming measure_length(HeadlessWindow& screen, const LoadedModel& model, in
   screen.answer_to(SetPrompt{text, ExamplePrompt::Head{0, 0}, {}});
   screen.rest();
   WindowTiming timing;
-  timing.at_the_end = median_answer(screen, letters, &timing.at_the_end_longest);
+  timing.append_letter = median_answer(screen, letters, &timing.append_letter_longest);
   timing.tokens = screen.tokens();
-  timing.other_head = median_answer(screen, heads);
+  timing.select_head = median_answer(screen, heads);
   std::vector<Action> off;
   for (int round = 0; round < kRounds; ++round)
     off.push_back(
@@ -131,7 +131,7 @@ WindowTiming measure_length(HeadlessWindow& screen, const LoadedModel& model, in
   screen.answer_to(ListEdits{});
   screen.rest();
   timing.settled_frame = median_seconds([&] { screen.draw(); });
-  timing.at_the_start = median_answer(screen, beginnings);
+  timing.replace_first_letter = median_answer(screen, beginnings);
   for (const View* view : tabs()) {
     ViewTiming& opened = timing.views.emplace_back();
     opened.id = view->id;

@@ -37,12 +37,13 @@ struct Engine {
 };
 
 /// What a command does with a second model that is named.
-enum class Second { patched_from, compared_with };
+enum class SecondModelUse { patch_source, baseline };
 
 /// Throws model::LoadError, and model::RunError for edits that cannot be read or that this model does
 /// not have, and for a second model that nothing is done with.
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {},
-                    Capabilities needs = Capability::weights, Second second = Second::patched_from);
+                    Capabilities needs = Capability::weights,
+                    SecondModelUse second = SecondModelUse::patch_source);
 
 /// The edits that the arguments mean: those of the file, then the others. Throws as start_engine.
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model);
@@ -62,29 +63,29 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
 std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const std::string& where);
 
 /// What each of a command's runs is compared with.
-struct Counterpart {
+struct Baseline {
   std::shared_ptr<const PromptRun> second;  ///< null: the run in the second model, or without its edits
   Alignment alignment = Alignment::position;
 };
 
 /// Throws as tokenize_whole, and model::RunError where a side is asked for that there is not.
-Counterpart counterpart_of(Engine& engine, const ComparisonArguments& with, bool start_token);
+Baseline baseline_of(Engine& engine, const ComparisonArguments& comparison, bool start_token);
 
 /// Gives the run what it is compared with; nothing where there is none.
-void compare(Engine& engine, PromptRun& run, const Counterpart& with);
+void compare(Engine& engine, PromptRun& run, const Baseline& baseline);
 /// The same of one that is compared with itself without edits alone.
-void compare_with_original(Engine& engine, PromptRun& run);
+void compare_with_unedited(Engine& engine, PromptRun& run);
 
 /// The token that a rank is of: a guess of what a changed run was compared with, so that it is the same
 /// whatever the changes do; any other choice as it is.
-TokenChoice guess_of_original(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine);
+TokenChoice baseline_guess(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine);
 
 /// The patterns of a file as a run, compared with those of another file where it names one (else it is
 /// empty). Says what is odd about them on `err`. Throws model::LoadError, and model::RunError for others that
 /// they cannot be compared with, where a side is asked for that there is not, and for a prompt that is not
 /// empty: none is run.
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
-                          const ComparisonArguments& with, std::ostream& err);
+                          const ComparisonArguments& comparison, std::ostream& err);
 
 /// What a window is opened with, of the options that several commands take.
 WindowOptions window_options(const Arguments& given, const Streams& streams);

@@ -12,10 +12,10 @@
 namespace headscope::app {
 
 /// Hashes of the weights (see weights_hash) that a figure was made with; empty: not known.
-struct MetricWeights {
+struct WeightHashes {
   std::string model;
   std::string second;  ///< of a second model
-  bool none() const { return model.empty() && second.empty(); }
+  bool empty() const { return model.empty() && second.empty(); }
 };
 
 /// Views' pictures, or their numbers.
@@ -27,16 +27,16 @@ struct PlotCommand : Arguments {
   std::optional<Page> page;  ///< of a picture whose size is given; nothing: exactly that
   Tries tries = {};
   std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over_list`
-  MetricWeights weights;                           ///< that the models must have; empty: any
+  WeightHashes weights;                            ///< that the models must have; empty: any
   Destination out;
 };
 
 /// A picture of the whole window.
 struct ShotCommand : Arguments {
   std::string view = std::string(view_at(Place::tab).id);
-  std::string beside = {};  ///< another view beside it; empty: none
-  bool no_recipe = false;   ///< as of a plot
-  MetricWeights weights;
+  std::string second_view = {};  ///< another view beside it; empty: none
+  bool no_recipe = false;        ///< as of a plot
+  WeightHashes weights;
   std::optional<Session> session;  ///< what the window shows, in place of all that is said above
   Destination out;
 };
@@ -48,10 +48,10 @@ struct ShotCommand : Arguments {
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const MetricWeights& weights, const std::string& where);
+                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where);
 
 /// Into the file, which is there whole or not at all, or to standard output. Throws std::runtime_error, one
 /// sentence: an unwritable path, a full disk, a picture for a terminal.
-void put(const Destination& out, std::string_view bytes, const Streams& streams);
+void write_output(const Destination& out, std::string_view bytes, const Streams& streams);
 
 }  // namespace headscope::app

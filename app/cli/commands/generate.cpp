@@ -19,7 +19,7 @@ class Text {
       return;
     }
     kept_ += bytes;
-    put(kept_.size() - unfinished(kept_));
+    put(kept_.size() - incomplete_tail(kept_));
   }
 
   void end() {
@@ -31,7 +31,7 @@ class Text {
  private:
   void put(std::size_t count) {
     if (count == 0) return;
-    streams_.out << shown(std::string_view(kept_).substr(0, count), "\n\t") << std::flush;
+    streams_.out << terminal_safe(std::string_view(kept_).substr(0, count), "\n\t") << std::flush;
     line_is_open_ = kept_[count - 1] != '\n';
     kept_.erase(0, count);
   }

@@ -22,7 +22,7 @@ class ProgressTeller {
     if (line_.show(text)) return;
     constexpr std::uint64_t kParts = 10;
     const std::uint64_t part = progress.total == 0 ? 0 : progress.done * kParts / progress.total;
-    const bool goes_on = progress.came > 0 && part != part_;
+    const bool goes_on = progress.received > 0 && part != part_;
     if (!goes_on && (progress.waiting.empty() || progress.waiting == waiting_)) return;
     part_ = part;
     waiting_ = progress.waiting;
@@ -56,7 +56,7 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
 
 void run_get(const GetCommand& command, const Streams& streams) {
   const std::string folder = fetch(command.wanted, hub_settings(process_environment()), streams).string();
-  streams.out << (streams.out_is_terminal ? shown(folder) : folder) << '\n';
+  streams.out << (streams.out_is_terminal ? terminal_safe(folder) : folder) << '\n';
 }
 
 }  // namespace
@@ -78,22 +78,22 @@ Finish describe_get(CommandSyntax& command) {
       "they\n"
       "mean to Hugging Face's own tools, and these find what is fetched here.");
   const auto check = [](GetCommand& get) {
-    if (get.name.empty()) throw WrongUse("a model's name is missing, as in headscope get gpt2");
+    if (get.name.empty()) throw UsageError("a model's name is missing, as in headscope get gpt2");
     try {
       get.wanted = parse_hub_model(get.name);
     } catch (const HubError& error) {
-      throw WrongUse(error.what());
+      throw UsageError(error.what());
     }
   };
   return command.finish(own, check, run_get);
 }
 
-void bring_model(ModelArguments& model, const Streams& streams) {
+void fetch_if_missing(ModelArguments& model, const Streams& streams) {
   if (!model.get || !model.model) return;
   // A cache may hold a stub, as libraries leave it that were asked for the configuration alone.
   std::error_code ignored;
   const auto found = find_model(*model.model);
-  if (found && (std::filesystem::exists(*model.model, ignored) || is_whole_model(*found))) return;
+  if (found && (std::filesystem::exists(*model.model, ignored) || is_complete_model(*found))) return;
   model.model = fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams).string();
 }
 

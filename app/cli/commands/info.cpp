@@ -62,7 +62,7 @@ Json info_json(const LoadedModel& model, int threads) {
 }
 
 void write_config(const LoadedModel& model, std::ostream& out) {
-  out << shown(model.name) << "  (" << shown(model.folder.string()) << ")\n\n";
+  out << terminal_safe(model.name) << "  (" << terminal_safe(model.folder.string()) << ")\n\n";
   const Json config = config_json(model.transformer->config());
   for (const auto& [key, value] : config.items()) {
     if (value.is_null()) continue;
@@ -115,14 +115,14 @@ Finish describe_info(CommandSyntax& command) {
   const auto own = std::make_shared<InfoCommand>();
   command.word("FILE", "a figure or a session: what it was made of, in place of a model", own->file,
                [](const std::string&, const std::string& text) {
-                 if (text.empty()) throw WrongUse("info takes a file's name, not nothing");
+                 if (text.empty()) throw UsageError("info takes a file's name, not nothing");
                  return text;
                });
   command.model();
   command.json();
   const auto check = [](const InfoCommand& info) {
     if (info.model.model && !info.file.empty())
-      throw WrongUse("info tells of a file or of a model: give one of them");
+      throw UsageError("info tells of a file or of a model: give one of them");
   };
   return command.finish(own, check, run_info);
 }

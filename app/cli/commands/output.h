@@ -7,7 +7,7 @@
 
 #include "app/cli/commands/engine.h"
 #include "app/text/json_text.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 #include "app/views/parts/names.h"
 #include "viz/text/text.h"
 

@@ -49,7 +49,7 @@ struct AttributeCommand : Arguments {
 struct SweepCommand : Arguments {
   SweepMetric metric = SweepMetric::difference;
   SweepOver over = SweepOver::heads;
-  SweepChange change = SweepChange::zero;
+  SweepChange edit = SweepChange::zero;
   model::Site site = model::Site::z;
   std::string token;                      ///< text or id; empty: the most probable
   std::string other_token;                ///< text or id; empty: the second most probable

@@ -30,8 +30,8 @@ Figure figure_of(const RecipeCommand& command, const Recipe& recipe) {
 }
 
 bool gives_prompt(std::span<const Word> words) {
-  return gives(words, "--prompt") || gives(words, "--ids") || gives(words, "--prompt-file") ||
-         gives(words, "--prompts");
+  return has_option(words, "--prompt") || has_option(words, "--ids") || has_option(words, "--prompt-file") ||
+         has_option(words, "--prompts");
 }
 
 /// What no argument says.
@@ -40,19 +40,19 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
   plot.no_caption |= !recipe.figure->caption;
   plot.svg_text |= recipe.figure->svg_text;
   if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
-  if (!gives(given, "--size")) plot.page = recipe.figure->page;
+  if (!has_option(given, "--size")) plot.page = recipe.figure->page;
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
   for (const char* option : {"--view", "--beside", "--edit", "--edits", "--second", "--align", "--show",
                              "--bos", "--layer", "--head", "--query", "--token", "--key", "--tour", "--over"})
-    if (gives(given, option) || gives_prompt(given))
+    if (has_option(given, option) || gives_prompt(given))
       throw model::RunError(
           "a picture of the whole window is made as its recipe says, but for its size, scale, "
           "theme, letters and model; plot takes the other options");
   shot.session = recipe.session;
   shot.session->look = {shot.picture.dark, shot.picture.font_size};
   for (const OptionSpec* option : all_options())
-    if (gives(given, "--" + std::string(option->name)))
+    if (has_option(given, "--" + std::string(option->name)))
       shot.session->options.set(*option, shot.options.value(*option));
 }
 
@@ -86,9 +86,10 @@ std::string lines_of(const Recipe& recipe) {
   if (s.prompts)
     line("list",
          grouped(std::ssize(s.prompts->prompts)) + " prompts of “" + viz::visible(s.prompts->name) + "”");
-  line("view", recipe.figure && recipe.figure->window
-                   ? "the whole window, with " + s.view + (s.beside.empty() ? "" : " and " + s.beside)
-                   : s.view);
+  line("view",
+       recipe.figure && recipe.figure->window
+           ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
+           : s.view);
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->default_value)
       line("option", std::string(option->name) + " " + to_text(*option, s.options.value(*option)));
@@ -101,7 +102,7 @@ std::string lines_of(const Recipe& recipe) {
 Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const Word> given) {
   const Session& s = recipe.session;
   const Figure& figure = recipe.figure.value();
-  const bool gives_patterns = gives(given, "--attention"), gives_model = gives(given, "--model");
+  const bool gives_patterns = has_option(given, "--attention"), gives_model = has_option(given, "--model");
   const bool patterns = !s.model.attention.empty();
   Arguments a;
   a.model.precision = s.model.precision;
@@ -113,7 +114,7 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
     a.prompt.ids = s.prompt.ids;
   }
   a.prompt.start_token = s.prompt.start_token;
-  if (!s.edits_off && !gives(given, "--edits"))
+  if (!s.edits_off && !has_option(given, "--edits"))
     for (const WrittenEdit& edit : s.edits)
       if (edit.on) a.prompt.edits.texts.push_back(edit.text);
   if (s.second && s.second->on) {
@@ -137,13 +138,13 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
 }  // namespace
 
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const PromptList* prompts, const MetricWeights& weights) {
+                 const PromptList* prompts, const WeightHashes& weights) {
   Session s;
   s.model = {run.model->name, weights.model, command.model.precision};
   if (run.second_model) s.second_model = {run.second_model->name, weights.second};
   if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
-  s.edits = written(run.prompt.edits);
+  s.edits = written_edits(run.prompt.edits);
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
   if (const auto& second = command.comparison.second_attention; !second.empty())
@@ -166,11 +167,11 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  .svg_text = command.svg_text}};
 }
 
-MetricWeights weights_of(const LoadedModel& model, const LoadedModel* second) {
+WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second) {
   return {weights_hash(model), second ? weights_hash(*second) : std::string()};
 }
 
-void require_weights(const MetricWeights& wanted, const MetricWeights& found, const ModelArguments& model,
+void require_weights(const WeightHashes& wanted, const WeightHashes& found, const ModelArguments& model,
                      const std::string& name, const std::string& second_name) {
   const auto check = [](const std::string& expected, const std::string& there, const std::string& subject,
                         const char* takes) {
@@ -243,10 +244,10 @@ Command command_of_recipe(const RecipeCommand& command) {
   Command made = command_from(recipe, command.words);
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
-    const bool given = gives(command.words, "--model") || gives(command.words, "--attention");
+    const bool given = has_option(command.words, "--model") || has_option(command.words, "--attention");
     if (!given) picture.model.model.reset();
-    if (!gives(command.words, "--second-attention")) picture.comparison.second_attention.clear();
-    const bool second_given = gives(command.words, "--second-model");
+    if (!has_option(command.words, "--second-attention")) picture.comparison.second_attention.clear();
+    const bool second_given = has_option(command.words, "--second-model");
     auto& second_model = picture.prompt.edits.second_model;
     find_subject(recipe.session, command.file, picture.model, picture.comparison.second_attention,
                  second_model);
@@ -259,8 +260,8 @@ Command command_of_recipe(const RecipeCommand& command) {
     }
     if (!given) picture.weights.model = recipe.session.model.weights;
   };
-  if (auto* plot = asked<PlotCommand>(made)) add(*plot);
-  if (auto* shot = asked<ShotCommand>(made)) add(*shot);
+  if (auto* plot = command_arguments<PlotCommand>(made)) add(*plot);
+  if (auto* shot = command_arguments<ShotCommand>(made)) add(*shot);
   return made;
 }
 
@@ -272,7 +273,7 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   std::vector<Word> words;
   try {
     words = words_of(arguments);
-  } catch (const WrongUse&) {
+  } catch (const UsageError&) {
     return std::nullopt;  // the parser says it
   }
   const auto own = std::make_shared<RecipeCommand>();
@@ -306,7 +307,7 @@ Command command_from(Recipe recipe, std::span<const Word> given) {
   std::vector<std::string> words{"shot"};
   const Figure& figure = recipe.figure.value();
   if (!figure.window) words = {"plot", recipe.session.view};
-  if (figure.height > 0 && !gives(given, "--size"))  // checked as one that is given
+  if (figure.height > 0 && !has_option(given, "--size"))  // checked as one that is given
     words.push_back("--size=" + std::to_string(figure.width) + "x" + std::to_string(figure.height));
   for (const Word& word : given)
     if (named == given.end() || &word != &*named)

@@ -27,14 +27,14 @@ void write_recipe(const std::filesystem::path& file, bool json, std::ostream& ou
 
 /// What a view's picture of a run was made of.
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const PromptList* prompts, const MetricWeights& weights);
+                 const PromptList* prompts, const WeightHashes& weights);
 
 /// Of the models of a run; null: there is no second one. Throws as weights_hash.
-MetricWeights weights_of(const LoadedModel& model, const LoadedModel* second);
+WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second);
 
 /// Throws model::RunError where the weights of the models of those names, or of a file of attention, are not
 /// those that are wanted.
-void require_weights(const MetricWeights& wanted, const MetricWeights& found, const ModelArguments& model,
+void require_weights(const WeightHashes& wanted, const WeightHashes& found, const ModelArguments& model,
                      const std::string& name, const std::string& second_name);
 
 /// What a session or figure is of, where no argument says it; a second file or model that is given takes its

@@ -48,7 +48,7 @@ auto tokens_meant(TokenSelector::Kind counted_back) {
   return [=](const std::string& option, const std::string& text) {
     using Kind = TokenSelector::Kind;
     if (text == "any") return TokenSelector{};
-    if (text.empty()) throw WrongUse(option + " takes a token's text, a position as in @3, or any");
+    if (text.empty()) throw UsageError(option + " takes a token's text, a position as in @3, or any");
     if (!text.starts_with('@')) return TokenSelector{Kind::text, text, 0};
     if (text.starts_with("@@")) return TokenSelector{Kind::text, text.substr(1), 0};
     const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMost);

@@ -140,7 +140,8 @@ Finish describe_trace(CommandSyntax& command) {
     require_prompt(trace);
     require_out(trace, "run.safetensors");
     if (trace.out_name == "-")
-      throw WrongUse("a trace is written at all its places at once: --out takes a file, not standard output");
+      throw UsageError(
+          "a trace is written at all its places at once: --out takes a file, not standard output");
     trace.out = trace.out_name;
   };
   return command.finish(own, check, run_trace);

@@ -58,10 +58,10 @@ int open_window(WindowCommand command, const Streams& streams) {
 void check_window(WindowCommand& window) {
   const std::filesystem::path& file = window.file;
   if (!file.empty() && !window.prompt_options.empty())
-    throw WrongUse("a session brings its prompt: " + window.prompt_options[0] + " was given beside " +
-                   model::quote(file.string()));
+    throw UsageError("a session brings its prompt: " + window.prompt_options[0] + " was given beside " +
+                     model::quote(file.string()));
   if (file.extension() == ".safetensors" && window.model.patterns)
-    throw WrongUse("two files of attention: --attention was given beside " + model::quote(file.string()));
+    throw UsageError("two files of attention: --attention was given beside " + model::quote(file.string()));
   if (window.model.patterns || (file.empty() && !window.comparison.second_attention.empty()))
     require_prompt_or_attention(window);
 }
@@ -82,7 +82,7 @@ Finish describe_window(CommandSyntax& program) {
                own->file, [](const std::string&, const std::string& text) {
                  const std::filesystem::path path(text);
                  if (!path.has_extension() && !path.has_parent_path())
-                   throw WrongUse("there is no command " + model::quote(text));
+                   throw UsageError("there is no command " + model::quote(text));
                  return path;
                });
   return program.finish(own, check_window, open_window);

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = FolderEntry::Kind;
 
-/// Lines of a form: a name at the left, what it is set with beside it.
+/// Lines of a form: a label and a control.
 class Form {
  public:
   Form(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}
@@ -26,7 +26,7 @@ class Form {
     rest_.y += row + ui_.u(gap);
     return place;
   }
-  /// A line of choices: the one that was pressed, or -1.
+  /// A line of choices; returns the pressed one, or -1.
   int choice(std::string_view name, const std::vector<Ui::Segment>& segments, int chosen) {
     Rect rect = line(name);
     const float wanted = ui_.segmented_width(segments);
@@ -42,7 +42,7 @@ class Form {
   Rect rest_;
 };
 
-/// What can be exported: the views that are shown, and the window.
+/// What can be exported: the shown views and the whole window, which is null.
 std::vector<const View*> subjects(const UiState& state) {
   std::vector<const View*> shown = shown_tabs(state);
   for (const Place place : {Place::left, Place::right, Place::strip}) shown.push_back(&view_at(place));
@@ -50,7 +50,7 @@ std::vector<const View*> subjects(const UiState& state) {
   return shown;
 }
 
-/// Which picture, of what kind, how large.
+/// The picture, the file format and the scale.
 void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   const ExportForm& now = ui.state.export_form;
   const auto all = subjects(ui.state);
@@ -90,7 +90,7 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   }
 }
 
-/// Its theme, what goes with it, its size.
+/// The theme, the extras and the size.
 void draw_look_lines(Ui& ui, Form& form, ExportForm& set) {
   const ExportForm& now = ui.state.export_form;
   const bool window = now.subject.empty();
@@ -198,7 +198,7 @@ void draw_recent_folders(Ui& ui, const Rect& rect) {
   ui.end_list();
 }
 
-/// What is in the folder, or a line that says why that is not to be seen.
+/// The folder's entries, or a line that says why they cannot be shown.
 void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& entries) {
   const OpenForm& form = ui.state.open_form;
   const FolderListing& listing = form.listing;
@@ -220,7 +220,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   Lines lines(ui, rows);
   for (const FolderEntry& entry : entries) {
     const std::filesystem::path path = listing.folder / entry.name;
-    const bool opens = entry.kind != Kind::folder;  // itself, and is not looked into
+    const bool opens = entry.kind != Kind::folder;  // opens itself instead of being listed
     constexpr const char* kNames[] = {"", "GPT-2 model", "session", "attention", "prompts"};
     lines.row({.label = entry.name + (opens ? "" : "/"),
                .right = kNames[static_cast<std::size_t>(entry.kind)],

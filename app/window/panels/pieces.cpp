@@ -1,4 +1,4 @@
-// What panels share: lines, menus, and what dialogs that write files say.
+// Building blocks shared by the panels: lines, menus, and the messages of dialogs that write files.
 #include <algorithm>
 #include <utility>
 

@@ -14,7 +14,7 @@ void reduce(ShellSlice& s, const SetDark& a, World& w) {
 void reduce(UiState& s, const SetFontSize& a, World& w) {
   const float before = s.font_size;
   s.font_size = std::clamp(a.size, kSmallestFont, kLargestFont);
-  s.prompt.scroll *= s.font_size / before;  // the same lines stay in sight
+  s.prompt.scroll *= s.font_size / before;  // keeps the same lines visible
   w.save();
 }
 
@@ -22,7 +22,7 @@ void reduce(ShellSlice& s, const SetPanes& a, World& w) {
   const auto clamped = [](float width) {
     return width > 0 ? std::clamp(width, kNarrowestPane, kWidestPane) : 0;
   };
-  s.panes = {clamped(a.panes.heads), clamped(a.panes.next), clamped(a.panes.beside)};
+  s.panes = {clamped(a.panes.heads), clamped(a.panes.next), clamped(a.panes.second_view)};
   if (a.done) w.save();
 }
 

@@ -61,7 +61,7 @@ class HubFetch : public ::testing::Test {
   /// All is there and right, nothing is left over.
   void expect_whole(const fs::path& snapshot) const {
     EXPECT_EQ(snapshot, cache().snapshot(hub_.commit));
-    EXPECT_TRUE(is_whole_model(snapshot));
+    EXPECT_TRUE(is_complete_model(snapshot));
     for (const auto& entry : fs::directory_iterator(snapshot)) {
       const std::string file = entry.path().filename();
       ASSERT_TRUE(hub_.files.contains(file)) << file;

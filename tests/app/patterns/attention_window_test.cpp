@@ -120,12 +120,12 @@ TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
 TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   CoreOptions own = options();
   own.settings.session.view = "mlp";
-  own.settings.session.beside = "lens";
+  own.settings.session.second_view = "lens";
   ShownCore core(std::move(own));
   ASSERT_EQ(core.state().view, "mlp");
   apply_and_show(core, OpenModel{file({2, 3, 7, 7})});
   EXPECT_TRUE(find_view(core.state().view)->can_be_made_of(Capability::patterns)) << core.state().view;
-  EXPECT_EQ(core.state().beside, "");
+  EXPECT_EQ(core.state().second_view, "");
   core.apply(ShowView{"mlp"});
   EXPECT_EQ(core.state().view, "mlp") << "which says what it needs";
 }
@@ -165,7 +165,7 @@ TEST_F(AttentionWindow, IsExportedFromTheWindow) {
   for (const char* view : {"heatmap", "heads", "lines", "metrics"}) {
     core.apply(ShowDialog{Dialog::export_, view});
     ExportForm form = core.state().export_form;
-    form.path.edit = make_edit_state((folder_.path() / (std::string(view) + ".png")).string());
+    form.path.edit = make_text_state((folder_.path() / (std::string(view) + ".png")).string());
     apply_and_show(core, SetExport{form}, TypeInField{Field::export_path, Replace{form.path.edit.text}},
                    DoExport{});
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string(view) + ".png")))

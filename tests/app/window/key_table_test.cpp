@@ -27,7 +27,7 @@ class KeyTable : public HandsTest {
     if (s.selection.head != before.selection.head) words += "head ";
     if (s.selection.query != before.selection.query) words += "query ";
     if (s.view != before.view) words += "view ";
-    if (s.beside != before.beside) words += "beside ";
+    if (s.second_view != before.second_view) words += "beside ";
     if (s.panes != before.panes) words += "panes ";
     if (s.edits.open != before.edits.open) words += "strip ";
     if (s.edits.list != before.edits.list) words += "changes ";
@@ -119,7 +119,7 @@ TEST_F(KeyTable, NoKeyStandsForTwoCommands) {
 }
 
 TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
-  TextState edit = make_edit_state("one two\nthree four\nfive");
+  TextState edit = make_text_state("one two\nthree four\nfive");
   edit = apply(std::move(edit), SelectAll{});  // so that all of it can be copied
   EditMetrics metrics;
   const UiState state;

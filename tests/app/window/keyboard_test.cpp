@@ -256,7 +256,7 @@ TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
     press_and_draw(core, Key::left);
     EXPECT_NEAR(item(core, name).x, before + 32, 2);
   }
-  EXPECT_EQ(load_settings(file).settings.session.panes.left, core.state().panes.heads);
+  EXPECT_EQ(load_settings(file).settings.session.panes.heads, core.state().panes.heads);
   EXPECT_GT(core.state().panes.next, 0);
 }
 

@@ -47,18 +47,18 @@ TEST_F(MessagesTest, InformationLeavesByItself) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(60);
   ShownCore core(std::move(o));
-  EXPECT_FALSE(core.next_change());
+  EXPECT_FALSE(core.seconds_until_update());
   core.apply(ShowMessage{"for information"});
   core.draw(frame_);
   EXPECT_TRUE(says(core, "for information"));
-  ASSERT_TRUE(core.next_change());
-  EXPECT_LE(*core.next_change(), 0.06);
+  ASSERT_TRUE(core.seconds_until_update());
+  EXPECT_LE(*core.seconds_until_update(), 0.06);
   EXPECT_FALSE(core.take_results());
   std::this_thread::sleep_for(std::chrono::milliseconds(80));
   EXPECT_TRUE(core.take_results()) << "worth drawing";
   core.draw(frame_);
   EXPECT_FALSE(says(core, "for information"));
-  EXPECT_FALSE(core.next_change());
+  EXPECT_FALSE(core.seconds_until_update());
 }
 
 TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
@@ -68,8 +68,8 @@ TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
   core.apply(ShowMessage{"the same"});
   std::this_thread::sleep_for(std::chrono::milliseconds(120));
   core.apply(ShowMessage{"the same"});
-  ASSERT_TRUE(core.next_change());
-  EXPECT_GT(*core.next_change(), 0.1);
+  ASSERT_TRUE(core.seconds_until_update());
+  EXPECT_GT(*core.seconds_until_update(), 0.1);
 }
 
 TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
@@ -80,7 +80,7 @@ TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   shown(core);
   EXPECT_TRUE(says(core, "an error"));
-  EXPECT_FALSE(core.next_change());
+  EXPECT_FALSE(core.seconds_until_update());
   type_and_show(core, "x");
   EXPECT_TRUE(says(core, "an error"));
   click_item(core, "Close the message");
@@ -145,7 +145,7 @@ TEST_F(MessagesTest, NothingCoversAnything) {
             shown(core, width, height);
             expect_apart(core, width, height);
           }
-          core.apply(CloseBeside{});
+          core.apply(CloseSecondView{});
         }
       }
     }

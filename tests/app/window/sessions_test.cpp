@@ -203,7 +203,7 @@ TEST_F(Sessions, OfTheFirstVersionOpen) {
   EXPECT_EQ(s.second, (Session::Second{"The old queen", true, Alignment::subsequence}));
   EXPECT_EQ(s.side, Side::difference);
   EXPECT_EQ(s.view, "heatmap");
-  EXPECT_EQ(s.beside, "query");
+  EXPECT_EQ(s.second_view, "query");
   EXPECT_EQ(s.selection, (Selection{1, 2, 4, 3}));
   EXPECT_EQ(to_text(*find_option("value-scale"), s.options.value(*find_option("value-scale"))), "log");
   EXPECT_EQ(s.look, (Session::Look{true, 16}));
@@ -216,7 +216,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
     o.state_folder = state;
     Core core(std::move(o));
     arrange(core);
-    EXPECT_TRUE(core.state().left_off.empty());
+    EXPECT_TRUE(core.state().last_session.empty());
   }
   EXPECT_EQ(read_recipe(state / "last.headscope").session.prompt.text, "The old king had a dog");
   CoreOptions o = own("else");
@@ -369,7 +369,7 @@ TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
   const Recipe recipe = read_recipe(file("w.png"));
   ASSERT_TRUE(recipe.figure);
   EXPECT_TRUE(recipe.figure->window);
-  EXPECT_EQ(recipe.session.beside, "lines");
+  EXPECT_EQ(recipe.session.second_view, "lines");
   EXPECT_EQ(recipe.session.edits.size(), 2U);
 }
 

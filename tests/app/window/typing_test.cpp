@@ -8,7 +8,7 @@ class TypingTest : public HandsTest {
  protected:
   /// Everything but the prompt's text, as far as typing could act on it.
   struct Rest {
-    std::string view, beside;
+    std::string view, second_view;
     Selection selection;
     Options options;
     bool dark, start_token, generates;
@@ -22,8 +22,8 @@ class TypingTest : public HandsTest {
     Options options = s.options;
     for (const OptionSpec* option : all_options())
       if (option->reset_on_prompt_change || option->of_prompt) options.set(*option, option->default_value);
-    return {s.view,      s.beside, s.selection, options, s.dark, s.start_token, s.generation.running,
-            s.font_size, s.dialog};
+    return {s.view,        s.second_view,        s.selection, options, s.dark,
+            s.start_token, s.generation.running, s.font_size, s.dialog};
   }
 
   /// A key as the window system tells of it: the key, then what it types.

@@ -1,4 +1,4 @@
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ bool changes_direction(char32_t c) {
 
 }  // namespace
 
-std::string shown(std::string_view text, std::string_view but) {
+std::string terminal_safe(std::string_view text, std::string_view but) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -35,7 +35,7 @@ std::string shown(std::string_view text, std::string_view but) {
   return out;
 }
 
-std::size_t unfinished(std::string_view text) {
+std::size_t incomplete_tail(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(text.size(), 3); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
     if ((byte & 0xC0) == 0x80) continue;

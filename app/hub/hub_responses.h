@@ -51,28 +51,28 @@ struct FileFacts {
 
 /// Whether an answer has both X-Linked-Etag and X-Linked-Size, which are of the file wherever its content
 /// lies.
-bool says_linked(const HttpAnswer& answer);
+bool has_linked_headers(const HttpResponse& response);
 
 /// What an answer about a file says of it, by X-Linked-Etag and X-Linked-Size where it has both, else by ETag
 /// and Content-Length; nothing where that is no hash or no size.
-std::optional<FileFacts> file_facts(const HttpAnswer& answer);
+std::optional<FileFacts> file_facts(const HttpResponse& response);
 
 /// Whether an answer of status 200 may be a whole file of that size: by its Content-Length, where it has one,
 /// and not a page for a reader, as what stands between may send in a file's place.
-bool may_be_whole(const HttpAnswer& answer, std::uint64_t bytes);
+bool may_be_complete(const HttpResponse& response, std::uint64_t bytes);
 
 /// Where the content of an answer of status 206 begins; nothing when it is not of a file of that size.
-std::optional<std::uint64_t> range_start(const HttpAnswer& answer, std::uint64_t bytes);
+std::optional<std::uint64_t> range_start(const HttpResponse& response, std::uint64_t bytes);
 
 /// Another try may bring something else: 408, 429, 5xx.
-bool may_pass(int status);
+bool is_retryable(int status);
 
 /// How long the server asks to wait; nothing where it does not.
-std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::time_t now);
+std::optional<std::chrono::seconds> retry_after(const HttpResponse& response, std::time_t now);
 
 /// One sentence about a status other than the expected one. `what`: "the list of its files",
 /// "model.safetensors". What the hub means by a status is read only out of the endpoint's own answers.
-std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint,
-                    const std::string& what, bool with_token);
+std::string status_error(const HttpResponse& response, const HubModel& model, const Url& endpoint,
+                         const std::string& what, bool with_token);
 
 }  // namespace headscope::app

@@ -12,7 +12,7 @@
 namespace headscope::app {
 
 /// One step of the history: `removed` at byte `at` became `inserted`.
-struct Edit {
+struct TextEdit {
   enum class Kind { typed, erased_back, erased_forward, appended, other };
   std::size_t at = 0;
   std::string removed;
@@ -20,14 +20,14 @@ struct Edit {
   Kind kind = Kind::other;
   std::size_t cursor_before = 0;
   std::size_t anchor_before = 0;
-  std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(Edit); }
+  std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(TextEdit); }
 };
 
 /// At most kMost steps that fit into `limit`; the oldest are dropped first, the newest always stays.
 struct TextHistory {
   static constexpr std::size_t kMost = 5000;  ///< some ten pages of typed words
-  std::deque<Edit> done;                      ///< newest at the back
-  std::deque<Edit> undone;                    ///< next to be redone at the back
+  std::deque<TextEdit> done;                  ///< newest at the back
+  std::deque<TextEdit> undone;                ///< next to be redone at the back
   std::size_t bytes = 0;                      ///< of both
   std::size_t limit = std::size_t{64} << 20;
   bool open = false;  ///< whether the newest step may still grow
@@ -47,7 +47,7 @@ struct TextState {
 };
 
 /// Cursor at the end, nothing to undo.
-TextState make_edit_state(std::string text);
+TextState make_text_state(std::string text);
 
 enum class Motion { left, right, word_left, word_right, text_start, text_end };
 enum class Unit { character, word, paragraph };
