@@ -22,7 +22,7 @@ std::string bytes_of(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Prompts of the shard in a list; nothing where that has to be read as it comes.
+/// The number of prompts of the shard in a list; nothing if the list is a stream.
 std::optional<int> count_prompts(const PromptArguments& arguments) {
   std::error_code error;
   if (arguments.file == "-" || !std::filesystem::is_regular_file(arguments.file, error)) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<int> count_prompts(const PromptArguments& arguments) {
   return (count - shard.index + shard.count - 1) / shard.count;
 }
 
-/// Tells how far a list is, unless a terminal shows the answers themselves.
+/// Shows the progress through a list, unless the answers themselves go to a terminal.
 class Progress {
  public:
   Progress(const PromptArguments& arguments, const Streams& streams)
@@ -62,7 +62,8 @@ class Progress {
   std::optional<int> total_;
 };
 
-/// Nothing else is skipped: a full disk will not be less full for the next prompt.
+/// Runs `attempt` and reports an error of the prompt if errors are skipped. Other errors are not skipped: a
+/// full disk stays full.
 template <class Attempt>
 bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progress& progress,
                const Attempt& attempt) {
@@ -116,7 +117,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       }
       plain_ = has_plain_lines(arguments.file);
       file_ = std::make_unique<InputFile>(arguments.file);
-      file_->peek();  // a folder opens, but cannot be read
+      file_->peek();  // a folder can be opened but not read
       file_->clear();
       lines_ = file_.get();
       break;
@@ -153,7 +154,7 @@ bool PromptSource::can_continue() const {
 std::optional<std::filesystem::path> PromptSource::file(const std::filesystem::path& pattern) const {
   std::filesystem::path file = is_list() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
   std::error_code error;
-  // Files get their names when they are whole.
+  // Files get their names only when complete.
   if (resume_ && std::filesystem::exists(file, error)) return std::nullopt;
   return file;
 }
@@ -180,7 +181,7 @@ int for_each_prompt(const PromptArguments& arguments, const Streams& streams, co
   }
   progress.clear();
   const auto prompts = [](int n) { return std::to_string(n) + (n == 1 ? " prompt" : " prompts"); };
-  const bool all_of_them = arguments.shard.count == 1;  // another shard may have the others
+  const bool all_of_them = arguments.shard.count == 1;  // prompts of other shards may have succeeded
   if (failed > 0 && failed == done && all_of_them)
     throw model::RunError("none of " + prompts(done) + " went well");
   if (failed > 0)

@@ -3,7 +3,7 @@
 namespace headscope::app {
 namespace {
 
-// A signal handler can reach nothing but a static object.
+// Static, because a signal handler cannot reach anything else.
 volatile std::sig_atomic_t signal_that_came = 0;
 
 void remember(int signal) {
@@ -20,7 +20,7 @@ InterruptGuard::InterruptGuard() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     ::sigaction(kSignals[i], nullptr, &previous_actions_[i]);
     if (previous_actions_[i].sa_handler != SIG_IGN)
-      ::sigaction(kSignals[i], &action, nullptr);  // nohup stays nohup
+      ::sigaction(kSignals[i], &action, nullptr);  // keeps nohup working
   }
 }
 

@@ -63,8 +63,8 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
 
 void report_out_of_memory() {
   std::set_terminate([] {
-    // A noexcept function of the C++ library, e.g. of its directory iterators, ends here with an exception in
-    // flight that it does not hand on: what such functions throw is that memory is wanting.
+    // A noexcept function of the C++ library, for example of its directory iterators, gets here with an
+    // uncaught exception that is not current. Such functions throw only if memory runs out.
     bool no_memory = !std::current_exception() && std::uncaught_exceptions() > 0;
     try {
       if (std::current_exception()) throw;

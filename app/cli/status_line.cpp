@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-/// Of the terminal, less the place of the cursor after the text.
+/// The terminal's width, without the cell for the cursor after the text.
 std::size_t width() {
   struct winsize size {};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;

@@ -24,13 +24,14 @@ using std::chrono::milliseconds;
 using Clock = TransferRate::Clock;
 
 constexpr int kMostRedirects = 10;
-constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;  // of a list, a configuration, an index
+constexpr std::size_t kMostTextBytes = std::size_t{64}
+                                       << 20;  // limit of a file list, a configuration or an index
 constexpr std::uint64_t kProgressBytes =
-    1 << 20;  // so much has to come for a broken connection to count as the first
+    1 << 20;  // bytes to receive before a broken connection counts as the first again
 constexpr milliseconds kBetweenReports{100};
 constexpr milliseconds kBetweenLocks{200};
 
-/// It did not go well now, but another try may.
+/// A failure that another attempt may not have.
 struct Passing {
   std::string why;  // one sentence
   std::optional<std::chrono::seconds> after = {};
@@ -72,7 +73,7 @@ class Fetch {
       throw HubError(std::string(error.what()) + ": nothing was fetched");
     }
 
-    // config.json is last: with it a folder is taken for a model.
+    // config.json is last, because a folder with it counts as a model.
     std::vector<std::string> names = choice.tokenizer;
     if (choice.sharded)
       std::ranges::copy(shards_of(text_of(address(choice.weights), choice.weights), listing, model_),
@@ -102,8 +103,9 @@ class Fetch {
   };
   struct Download {
     PartialFile part;
-    std::uint64_t furthest;       // that the part has reached; what comes again is nothing new
-    bool from_the_start = false;  // the next request asks for the whole: a part was answered wrongly
+    std::uint64_t
+        furthest;  // the largest size that the part has reached; bytes received again do not count as new
+    bool from_the_start = false;  // request the whole file next, because a range request got a wrong response
   };
 
   // --- patience
@@ -139,7 +141,7 @@ class Fetch {
     progress_.waiting.clear();
   }
 
-  /// Tries again what may pass, as long as it may and something new comes now and then.
+  /// Repeats an attempt after retryable failures, as long as new bytes arrive from time to time.
   template <class Attempt>
   auto patiently(const Attempt& attempt) {
     std::uint64_t gained_before = gained_;
@@ -156,7 +158,7 @@ class Fetch {
       }
       if (gained_ - gained_before >= kProgressBytes) tries = 1;
       gained_before = gained_;
-      const bool never_heard = !heard_ && tries >= 2;  // no network: there is nothing to wait for
+      const bool never_heard = !heard_ && tries >= 2;  // no network: waiting does not help
       if (never_heard || tries >= options_.tries || passing.after > options_.longest_wait) {
         std::string how =
             passing.after > options_.longest_wait
@@ -173,8 +175,9 @@ class Fetch {
 
   // --- asking
 
-  /// Sends it, and again where a redirect leads; the token goes to the endpoint alone. A HEAD that a redirect
-  /// answers with the file's hash and size is not followed: where the content lies is another's.
+  /// Sends a request and follows redirects; the token is sent only to the endpoint. A redirected HEAD request
+  /// is not followed if the redirect has the file's hash and size, because the content may be on another
+  /// host.
   HttpResponse follow(HttpRequest request, const std::function<void(const HttpResponse&)>& begin,
                       const std::function<void(std::string_view)>& bytes) {
     auto url = parse_url(request.url);
@@ -288,7 +291,7 @@ class Fetch {
       download.furthest = part.size();
       patiently([&] { download_rest(file, download); });
       if (part.finish(cache_.blob(file.facts.digest))) return;
-      // What another time had left may have been wrong; what came in one go may not.
+      // A resumed part may have been wrong; a file fetched in one go may not.
       if (!resumed)
         throw HubError(file.name + " of " + model_.repository + ": what came has another hash than " +
                        settings_.endpoint.host + " promised (" + file.facts.digest.substr(0, 12) +
@@ -296,8 +299,8 @@ class Fetch {
     }
   }
 
-  /// What is there is given up only for an answer that may be the whole file: whatever else stands in its
-  /// place may pass, and gigabytes stay.
+  /// Drops the received part only for a response that may be the complete file. Other responses may be
+  /// temporary, and the part may have gigabytes.
   void download_rest(const File& file, Download& download) {
     PartialFile& part = download.part;
     if (part.is_complete()) return;
@@ -309,7 +312,7 @@ class Fetch {
         if (!may_be_complete(response, file.facts.bytes))
           throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " +
                         file.name + ", perhaps the page of a proxy"};
-        if (part.size() > 0) part.restart();  // it gives no ranges, or none was asked for
+        if (part.size() > 0) part.restart();  // the server does not support ranges, or none was requested
         download.from_the_start = false;
       } else if (response.status == 206) {
         if (!rest || range_start(response, file.facts.bytes) != part.size()) {
@@ -348,11 +351,11 @@ class Fetch {
   ModelCache cache_;
   HttpClient http_;
   std::string commit_;
-  bool heard_ = false;          // anything from the server
-  std::uint64_t received_ = 0;  // bytes of files, now
-  std::uint64_t gained_ = 0;    // of them, those that had not come before
+  bool heard_ = false;          // whether the server has ever responded
+  std::uint64_t received_ = 0;  // bytes of files received in this fetch
+  std::uint64_t gained_ = 0;    // of these, bytes that are new
   FetchProgress progress_;
-  std::uint64_t before_ = 0;  // bytes of the files that are done
+  std::uint64_t before_ = 0;  // bytes of completed files
   TransferRate rate_;
   std::optional<Clock::time_point> reported_;
 };

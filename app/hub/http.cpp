@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostHeaderBytes = 1 << 18;
 
-/// What one transfer tells and is told. The library is C: exceptions are carried around it.
+/// The state of a transfer. Exceptions are stored, because they must not cross the C library.
 struct Transfer {
   const std::function<void(const HttpResponse&)>& begin;
   const std::function<void(std::string_view)>& bytes;
@@ -28,7 +28,7 @@ struct Transfer {
   bool begun = false;
   std::exception_ptr error = {};
 
-  /// Whether it went well; what was thrown is kept.
+  /// Runs `work` and stores an exception. Returns whether it succeeded.
   template <class Work>
   bool guarded(const Work& work) {
     try {
@@ -83,7 +83,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-/// What another try would not mend.
+/// Errors that another attempt would not fix.
 bool is_final(CURLcode code) {
   return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
          code == CURLE_SSL_CERTPROBLEM || code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT ||
@@ -106,7 +106,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void read_header(std::string_view line, HttpResponse& response) {
-  if (line.starts_with("HTTP/")) response = {};  // of the last answer, not of a 100 before it
+  if (line.starts_with("HTTP/")) response = {};  // keep only the final header, not that of a 100 Continue
   const std::size_t colon = line.find(':');
   if (colon != line.npos)
     response.headers.insert_or_assign(lower_case(trimmed(line.substr(0, colon))),
@@ -154,7 +154,7 @@ HttpResponse HttpClient::send(const HttpRequest& request,
     headers.reset(longer);
   }
 
-  curl_easy_reset(curl);  // keeps the connections
+  curl_easy_reset(curl);  // keeps connections open
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);

@@ -24,7 +24,7 @@ json json_of(std::string_view text, const std::string& where) {
   return model::parse_json(text, where);
 }
 
-/// What `read` makes of a text, with its sentence for what it cannot read.
+/// Parses a text with `read`, and adds its sentence to errors.
 template <class Read>
 auto read_as(const Read& read, std::string_view text, const std::string& where) {
   try {
@@ -40,12 +40,12 @@ const json* member(const json& object, const char* key) {
   return found == object.end() ? nullptr : &*found;
 }
 
-/// Of decimal digits alone, up to what a file can have.
+/// Parses decimal digits, up to the largest file size.
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr std::uint64_t kMost =
-      std::numeric_limits<std::int64_t>::max() / 1024;  // sums of them do not overflow
+      std::numeric_limits<std::int64_t>::max() / 1024;  // so that sums do not overflow
   if (error != std::errc() || end != text.data() + text.size() || value > kMost) return std::nullopt;
   return value;
 }
@@ -57,7 +57,7 @@ std::string_view bare(std::string_view etag) {
   return etag;
 }
 
-/// Fit for a file's name and for a terminal.
+/// Whether it is safe as a file name and on a terminal.
 bool is_plain_name(std::string_view name) {
   return !name.empty() && name.front() != '.' &&
          name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==

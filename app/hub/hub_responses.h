@@ -14,7 +14,7 @@
 
 namespace headscope::app {
 
-// What the hub's answers mean. Pure; nothing that they say is trusted.
+// Interprets the hub's responses, which are untrusted. Pure functions.
 
 /// A repository at one commit.
 struct Listing {
@@ -22,10 +22,10 @@ struct Listing {
   std::set<std::string> files;
 };
 
-/// The hub's JSON about a model. Throws HubError; also where the model is pinned to another commit.
+/// Parses the hub's JSON about a model. Throws HubError, also if the model is pinned to another commit.
 Listing parse_listing(std::string_view json, const HubModel& model);
 
-/// The files that are worth fetching.
+/// The files to fetch.
 struct Choice {
   std::vector<std::string> tokenizer;
   std::string weights;  ///< model.safetensors, or the index of its shards
@@ -34,44 +34,45 @@ struct Choice {
 };
 inline constexpr const char* kConfig = "config.json";
 
-/// Throws HubError where there is no config.json, no tokenizer that can be read, or no safetensors.
+/// Chooses the files to fetch. Throws HubError if there is no config.json, no supported tokenizer, or no
+/// safetensors.
 Choice choose_files(const Listing& listing, const HubModel& model);
 
-/// The files that an index names, each once. Throws HubError for what is no index, for names that the
-/// repository lacks, and for all but letters, digits and "._-": so none leads anywhere else or disturbs a
-/// terminal.
+/// The files that an index names, each once. Throws HubError if it is not an index, for names that the
+/// repository lacks, and for names with anything but letters, digits and "._-", so that no name leads out of
+/// the folder or disturbs a terminal.
 std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model);
 
-/// What names a file's content.
+/// Identifies a file's content.
 struct FileFacts {
   std::string digest;  ///< see Digest
   std::uint64_t bytes = 0;
   bool operator==(const FileFacts&) const = default;
 };
 
-/// Whether an answer has both X-Linked-Etag and X-Linked-Size, which are of the file wherever its content
-/// lies.
+/// Whether a response has both X-Linked-Etag and X-Linked-Size, which describe the file wherever its content
+/// is stored.
 bool has_linked_headers(const HttpResponse& response);
 
-/// What an answer about a file says of it, by X-Linked-Etag and X-Linked-Size where it has both, else by ETag
-/// and Content-Length; nothing where that is no hash or no size.
+/// Hash and size of a file, from X-Linked-Etag and X-Linked-Size if the response has both, else from ETag and
+/// Content-Length; nothing if they are not a hash and a size.
 std::optional<FileFacts> file_facts(const HttpResponse& response);
 
-/// Whether an answer of status 200 may be a whole file of that size: by its Content-Length, where it has one,
-/// and not a page for a reader, as what stands between may send in a file's place.
+/// Whether a response with status 200 may be the complete file of that size: Content-Length agrees, if there
+/// is one, and it is not an HTML page, which a proxy may send instead.
 bool may_be_complete(const HttpResponse& response, std::uint64_t bytes);
 
-/// Where the content of an answer of status 206 begins; nothing when it is not of a file of that size.
+/// Where the content of a response with status 206 begins; nothing if the file does not have that size.
 std::optional<std::uint64_t> range_start(const HttpResponse& response, std::uint64_t bytes);
 
-/// Another try may bring something else: 408, 429, 5xx.
+/// Whether another attempt may succeed: 408, 429, 5xx.
 bool is_retryable(int status);
 
-/// How long the server asks to wait; nothing where it does not.
+/// How long the server asks to wait; nothing if it does not.
 std::optional<std::chrono::seconds> retry_after(const HttpResponse& response, std::time_t now);
 
-/// One sentence about a status other than the expected one. `what`: "the list of its files",
-/// "model.safetensors". What the hub means by a status is read only out of the endpoint's own answers.
+/// One sentence about an unexpected status. `what`: "the list of its files", "model.safetensors". Only the
+/// endpoint's own responses are interpreted as the hub's.
 std::string status_error(const HttpResponse& response, const HubModel& model, const Url& endpoint,
                          const std::string& what, bool with_token);
 

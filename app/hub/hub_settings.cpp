@@ -71,7 +71,7 @@ std::string endpoint_url(const Url& endpoint, const std::string& path) {
 
 Url redirect_target(const Url& endpoint, const Url& from, const std::string& location) {
   const auto to = resolve(from, location);
-  const std::string host = model::quote(from.host);  // it may be one that a redirect led to
+  const std::string host = model::quote(from.host);  // a redirect may have led there
   if (!to)
     throw HubError(host + " redirects to " + model::quote(location) + ": expected an address of the web");
   if (to->scheme != "https" && endpoint.scheme == "https")

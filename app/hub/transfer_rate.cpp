@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::chrono::seconds kWindow{8};
-constexpr std::chrono::milliseconds kStep{200};  // nearer samples are one
+constexpr std::chrono::milliseconds kStep{200};  // closer samples are merged
 
 std::string printed(const char* format, double value) {
   std::array<char, 48> text{};

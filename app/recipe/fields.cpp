@@ -23,7 +23,7 @@ std::string range(long long low, long long high) {
 
 std::optional<int> whole_in(const json& value, int low, int high) {
   if (!value.is_number_integer()) return std::nullopt;
-  const auto number = value.get<double>();  // of any size
+  const auto number = value.get<double>();  // may be out of the range of int
   if (!(number >= low && number <= high)) return std::nullopt;
   return value.get<int>();
 }

@@ -38,7 +38,7 @@ constexpr const char* kKnownView = "a view that this headscope has";
 constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
 constexpr Named<Page> kPages[]{{"exact", Page::exact}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
 
-// What stands in a file, key by key: `form` is a FieldReader or a FieldWriter.
+// The keys of the file format; `form` is a FieldReader or a FieldWriter.
 
 void describe_weights(auto& form, const std::string& weights) {
   if (!weights.empty() && !is_weights_hash(weights))
@@ -91,7 +91,7 @@ void describe_tried(auto& form, auto& tried) {
   form.shares("probabilities", tried.ids.size() - static_cast<std::size_t>(tried.begun), tried.probabilities);
 }
 
-/// Of a list: a text or ids.
+/// One prompt of a list: a text or ids.
 template <class Form>
 void describe_listed(Form& form, auto& prompt) {
   if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMostBytes, prompt.text);
@@ -200,18 +200,18 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
 Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
   const std::size_t start = file_bytes.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos && file_bytes[start] == '{') return parse_recipe(file_bytes, file);
-  std::optional<std::string> note;
+  std::optional<std::string> json;
   try {
-    note = viz::find_note(file_bytes, kRecipeNote);
+    json = viz::find_note(file_bytes, kRecipeNote);
   } catch (const std::runtime_error& e) {
     throw model::LoadError(file + ": " + e.what());
   }
-  if (!note)
+  if (!json)
     throw model::LoadError(
         file +
         ": expected a session, or a picture with the recipe that headscope writes into it, "
         "found none");
-  return parse_recipe(*note, file);
+  return parse_recipe(*json, file);
 }
 
 Recipe read_recipe(const std::filesystem::path& file) {

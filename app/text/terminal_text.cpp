@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-/// Marks, embeddings, overrides and isolates: they let a line read otherwise than it is.
+/// Marks, embeddings, overrides and isolates, which can make a line look different from what it is.
 bool changes_direction(char32_t c) {
   return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069);

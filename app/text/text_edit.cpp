@@ -10,8 +10,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/// Joins the next step to the newest one if both are one action: typing a word, holding a key
-/// down.
+/// Joins the next step to the newest one if both belong to one action: typing a word, holding a key down.
 bool joined(TextEdit& newest, TextEdit& next) {
   if (newest.kind != next.kind) return false;
   switch (next.kind) {
@@ -69,7 +68,7 @@ void place(TextState& state, std::size_t byte, bool extend = false) {
   state.preferred_x.reset();
 }
 
-/// Every change of the text: `range` becomes `bytes`, with the cursor after them.
+/// Replaces `range` by `bytes` and moves the cursor behind them. Every edit goes through here.
 void replace(TextState& state, ByteRange range, std::string bytes, TextEdit::Kind kind) {
   if (range.empty() && bytes.empty()) return;
   const std::size_t end = range.begin + bytes.size();

@@ -329,7 +329,7 @@ class Shell {
 
   void wait() {
     double seconds = std::numeric_limits<double>::infinity();
-    if (const auto change = core_.seconds_until_update()) seconds = *change;
+    if (const auto pause = core_.seconds_until_update()) seconds = *pause;
     const Blink blink = caret_blink(glfwGetTime() - since_input_);
     const bool blinks = core_.window().caret && focused();
     if (blinks) seconds = std::min(seconds, blink.next);

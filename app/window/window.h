@@ -47,7 +47,7 @@ WindowSize least_window(float font_size);
 struct ShotOptions {
   WindowOptions base;
   std::string view = std::string(view_at(Place::tab).id);
-  std::string second_view = {};  ///< the view beside it; empty: none
+  std::string second_view = {};  ///< empty: none
   Options options;
   int width = 1600;  ///< logical pixels
   int height = 1000;

@@ -1,4 +1,4 @@
-// headscope bench without a clock: what it writes of made-up times.
+// The output of headscope bench for made-up times.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

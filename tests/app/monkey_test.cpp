@@ -1,4 +1,4 @@
-// Thousands of random events, repeatable: whatever is typed, clicked, dragged and turned, in windows of any
+// Thousands of random but repeatable events: whatever is typed, clicked, dragged and scrolled, at any window
 // size, every frame can be drawn and the state stays within its bounds.
 #include <cstdlib>
 #include <random>
@@ -77,7 +77,7 @@ class Monkey {
     }
   }
 
-  /// An event that hits something: an item as often as a place beside all.
+  /// A random event, as often on an item as anywhere else.
   Event aimed(const WindowFrame& frame, const WindowPicture& window) {
     Event e = event(frame);
     auto* press = std::get_if<MouseDown>(&e);
@@ -92,7 +92,7 @@ class Monkey {
   std::mt19937 random_;
 };
 
-/// What is changed and compared, in any order, beside typing and looking around.
+/// A random edit or comparison.
 Action any_edit(Monkey& monkey, const Core& core) {
   static const std::vector<std::string> kEdits = {"L1H6.z=0",
                                                   "L0.attn_out=mean",
@@ -200,7 +200,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
   std::filesystem::current_path(before);
 }
 
-TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {
+TEST(Monkey, AnyEditsAndComparisonsCanBeDrawn) {
   const auto fonts = viz::Fonts::load();
   for (unsigned seed = 1; seed <= 2; ++seed) {
     SCOPED_TRACE(seed);

@@ -1,5 +1,5 @@
-// Every option of every view: its control in the window, its keys, and that it is kept between starts.
-// Nothing here names a view or an option, so that a new one is tested with its row.
+// Every option of every view: its control, its keys, and that it is kept between starts. No view or option is
+// named here, so new ones are tested automatically.
 
 #include "tests/app/core_fixture.h"
 
@@ -210,7 +210,7 @@ TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
   }
 }
 
-/// Some value that is not the usual one.
+/// Some value other than the default.
 OptionValue non_default(const OptionSpec& option) {
   if (std::holds_alternative<std::vector<int>>(option.default_value)) return std::vector{7, 2};
   if (std::holds_alternative<Zoom>(option.default_value)) return Zoom{0, 1, 5, 4};
@@ -252,7 +252,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   EXPECT_EQ(core.state().option_text.edit.text, "7, 2");
 }
 
-TEST_F(CoreTest, AnOptionThatIsAsUsualAgainIsNotKept) {
+TEST_F(CoreTest, AnOptionSetBackToItsDefaultIsNotKept) {
   CoreOptions o = options();
   o.settings_file = folder_.path() / "settings.json";
   const auto file = o.settings_file;

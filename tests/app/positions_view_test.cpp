@@ -1,5 +1,4 @@
-// The view of positions: curves that can be read whatever the model's shape, zooming, and words about
-// pooling.
+// The Positions view: readable curves for any model shape, zooming, and the note about pooling.
 
 #include <numbers>
 

@@ -106,7 +106,7 @@ TEST_F(PromptEditor, CopiesCutsAndPastesBytesAsTheyAre) {
   EXPECT_EQ(state.text, bytes);
 }
 
-TEST_F(PromptEditor, KnowsTheUsualKeys) {
+TEST_F(PromptEditor, KnowsTheStandardKeys) {
   with("one two three");
   key(Key::left, true);
   EXPECT_EQ(state.cursor, 8u);

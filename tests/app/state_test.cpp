@@ -1,4 +1,4 @@
-// Every action of the user is a value, and one pure function turns a state and an action into the next state.
+// Actions are values, and one pure function maps a state and an action to the next state.
 #include "app/window/state.h"
 
 #include "app/views/output/sampling_options.h"
@@ -240,7 +240,7 @@ TEST(State, WhatAViewAsksForIsDoneInOrder) {
   EXPECT_EQ(state.options[kValueMax], 0.2);
 }
 
-TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
+TEST(State, ScrollPositionsAreResetWithAnotherQueryOrPrompt) {
   int following = 0;
   for (const OptionSpec* option : all_options()) {
     const OptionValue other = stepped(*option, option->default_value, 1);

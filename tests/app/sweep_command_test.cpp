@@ -1,4 +1,4 @@
-// headscope sweep: what is asked for, and what the program answers, held against single edits of predict.
+// headscope sweep: its arguments, and its output compared with single edits of predict.
 #include <fstream>
 #include <nlohmann/json.hpp>
 

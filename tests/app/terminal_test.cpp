@@ -1,4 +1,4 @@
-// What a terminal is sent: names out of files, tokens, a server's words are shown, and never obeyed.
+// Output to a terminal: file names, tokens and a server's messages are shown but never interpreted.
 #include <nlohmann/json.hpp>
 
 #include "app/cli/status_line.h"
@@ -11,12 +11,12 @@
 namespace headscope::app {
 namespace {
 
-/// A title for the window, colours in both spellings, a delete, a change of direction, and what is no text.
+/// A window title, colours in both notations, a delete, a text direction control, and invalid bytes.
 const std::string kHostile =
     "a\x1b]0;owned\x07 \xc2\x9b"
     "31m\x7f\xe2\x80\xae\xff b";
 
-/// The first place of a text that a terminal would take for more than text; npos: none.
+/// The first place in a text that controls a terminal; npos: none.
 std::size_t obeyed(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const viz::Decoded c = viz::decode_utf8(text, at);
@@ -61,7 +61,7 @@ TEST(JsonLine, HasNoControlCharacters) {
   EXPECT_EQ(nlohmann::ordered_json::parse(line), value);
 }
 
-/// A model in a folder of a hostile name.
+/// A model in a folder with a hostile name.
 class Terminal : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {

@@ -15,7 +15,7 @@ const std::string kFlag = "🇩🇪";
 const std::string kAccented = "e\u0301";  // a letter and a combining mark
 const std::string kBroken = "\xE2\x80";   // two bytes of three
 
-/// Pieces that texts are made of at random: what goes wrong goes wrong beside one of these.
+/// Pieces of random texts: errors occur next to these.
 const std::vector<std::string>& pieces() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found{" ", "\0"s, kAccented, kFamily, kFlag, kBroken, "word ", "  "};
@@ -64,7 +64,7 @@ TextState type(TextState state, std::string_view letters) {
   return state;
 }
 
-/// All boundaries, found by reading from the start: the slow way that needs no looking back.
+/// All boundaries, found by reading from the start, which is slow but never looks back.
 std::vector<std::size_t> boundaries(std::string_view text) {
   std::vector<std::size_t> all = {0};
   while (all.back() < text.size()) all.push_back(next_grapheme(text, all.back()));
@@ -479,7 +479,7 @@ TEST(History, HasABoundOfStepsHoweverSmall) {
 
 // --- against a model ---
 
-/// What each command should do, written the plain way: whole copies, boundaries by reading from the start.
+/// A plain implementation of each command, with whole copies and boundaries found by reading from the start.
 struct Model {
   std::string text;
   std::size_t cursor = 0, anchor = 0;
@@ -555,7 +555,7 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
       if (state.text != seen.back()) seen.push_back(state.text);
     }
 
-    // Undo goes back through texts that were there, in their order, to the first; redo forth to the last.
+    // Undo goes back through the earlier texts, in order, to the first; redo goes forward to the last.
     const std::string end = state.text;
     std::size_t steps = 0;
     auto place = seen.rbegin();

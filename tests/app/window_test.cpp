@@ -1,4 +1,4 @@
-// What a hand does to the window, and what the panels say of it.
+// The effect of mouse and keyboard on the window, and what the panels show.
 #include <thread>
 
 #include "app/window/picture_cache.h"
@@ -21,7 +21,7 @@ TEST_F(WindowTest, AClickChoosesWhenTheButtonIsReleased) {
   Core core(options(long_text()));
   const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
   core.handle(MouseDown{at, 0, 1, {}});
-  core.handle(MouseMove{{at.x + 1, at.y + 2}});  // a hand trembles
+  core.handle(MouseMove{{at.x + 1, at.y + 2}});  // the mouse trembles
   EXPECT_EQ(core.state().selection.query, -1);
   core.handle(MouseUp{{at.x + 1, at.y + 2}, 0});
   EXPECT_EQ(core.state().selection.query, 20);
@@ -233,7 +233,7 @@ TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
 
 // --- between two runs ---
 
-/// A picture as it may be shown at any time after the first: whole, of one run.
+/// Checks that a picture is complete and of one run.
 void expect_whole(const PlacedPicture& placed) {
   EXPECT_THAT(viz::testing::texts(placed.picture->scene), Not(Contains("computing…"))) << placed.view->id;
   EXPECT_FALSE(placed.picture->regions.empty()) << placed.view->id;
@@ -256,7 +256,7 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
         settled = core.snapshot().run->prompt == prompt_of(core.state()) && !window.stale;
         while (!settled && !core.take_results()) std::this_thread::yield();
       }
-      const PlacedPicture& placed = picture(shown(core), view.id);  // with what takes longer, too
+      const PlacedPicture& placed = picture(shown(core), view.id);  // also with slow answers
       EXPECT_EQ(placed.context.run, core.snapshot().run) << view.id << ": and then the new one is shown";
     }
   }
@@ -266,11 +266,11 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   Core core(options("The old king had a dog"));
   apply_and_show(core, ShowView{"lens"});
   const auto former = std::make_shared<const Snapshot>(core.snapshot());
-  apply_and_show(core, ShowView{"heatmap"});  // nobody asks for the lens any more
+  apply_and_show(core, ShowView{"heatmap"});  // the lens is no longer asked for
   handle_and_show(core, TextTyped{" and"});
   const auto next = std::make_shared<const Snapshot>(core.snapshot());
   ASSERT_NE(next->run, former->run);
-  // The lens of the next run is still to come, its patterns are there.
+  // The next run's lens is pending, and its patterns are known.
   const View& lens = *find_view("lens");
   PictureCache cache;
   const auto get = [&](const std::shared_ptr<const Snapshot>& now) {
@@ -290,7 +290,7 @@ TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
   const auto former = picture(core.window(), "heatmap").picture;
   core.apply(SelectHead{1, 1});
   core.apply(SelectQuery{9});
-  const WindowPicture& at_once = core.draw({});  // no result was taken over since
+  const WindowPicture& at_once = core.draw({});  // no result was taken since
   EXPECT_TRUE(at_once.stale);
   EXPECT_EQ(picture(at_once, "heatmap").picture, former);
   EXPECT_EQ(picture(at_once, "heatmap").context.selection,

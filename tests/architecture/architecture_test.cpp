@@ -1,4 +1,4 @@
-// The rules of the house, read off the sources: which folder may include what, and how long a file may grow.
+// Rules for the sources: which folder may include what, and how long a file may be.
 
 #include <fstream>
 #include <regex>

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The time of all blocks' products by one peer.
+/// The time of one peer for the products of all blocks.
 std::optional<double> blocks_by(const model::Config& config, const std::array<PeerTimes, 4>& peers,
                                 const std::function<std::optional<double>(const PeerTimes&)>& peer) {
   double sum = 0;

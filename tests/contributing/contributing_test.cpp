@@ -1,4 +1,4 @@
-// The worked examples of CONTRIBUTING.md are what is compiled and run here, to the letter.
+// Compiles and runs the examples of CONTRIBUTING.md and checks that the page quotes them exactly.
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>

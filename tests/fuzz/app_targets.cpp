@@ -1,4 +1,4 @@
-// Files and words of the program's own: edits, tours, settings, prompts, arguments.
+// The program's own formats: edits, tours, settings, prompts, arguments.
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -35,7 +35,7 @@ const LoadedModel& small_model() {
   return *model;
 }
 
-/// What every edit can do, wherever it was read.
+/// Checks that an edit, wherever it was read, can be written, read and run.
 void promise_edits(const model::Edits& edits) {
   for (const model::Edit& edit : edits) {
     promise(is_printable(edit_words(edit)) && is_printable(edit_brief(edit)), "edits can be shown");
@@ -43,7 +43,7 @@ void promise_edits(const model::Edits& edits) {
     if (const auto strength = strength_of(edit)) static_cast<void>(with_strength(edit, strength->value));
   }
   if (edits.empty()) return;
-  // A mask of one head in all layers is written layer by layer: the second reading is of the same words.
+  // A mask of one head in all layers is written layer by layer, so compare from the second reading on.
   const model::Edits again = parse_edits(edit_text(edits), small_model());
   promise(parse_edits(edit_text(again), small_model()) == again, "an edit is read back as it was written");
   static model::Workspace workspace(1);
@@ -134,13 +134,13 @@ Outcome check_measured(std::string_view json) {
     try {
       const Measurement both = merge(twice);
       promise(both.texts == 2 * part.measured.texts, "parts add up");
-    } catch (const model::RunError& error) {  // more than can be counted
+    } catch (const model::RunError& error) {  // too many to count
       promise_sentence(error.what());
     }
   });
 }
 
-/// Arguments with a line break behind each.
+/// Arguments, each followed by a line break.
 Outcome check_command_line(std::string_view words) {
   std::vector<std::string> arguments;
   while (!words.empty()) {

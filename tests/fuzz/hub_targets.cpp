@@ -1,4 +1,4 @@
-// What the hub answers, and what is asked for. A server may say anything.
+// The hub's responses and model names. A server may send anything.
 #include <algorithm>
 #include <filesystem>
 
@@ -23,7 +23,7 @@ bool is_plain_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.find('/') == name.npos && is_printable(name);
 }
 
-/// Whether a path stays below a folder, by its words.
+/// Whether a path is below a folder, judging by its text.
 bool is_below(const std::filesystem::path& folder, const std::filesystem::path& path) {
   const auto inside = path.lexically_normal().lexically_relative(folder);
   return !inside.empty() && *inside.begin() != ".." && *inside.begin() != ".";

@@ -7,14 +7,14 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What JSON is made of, and the words of a format.
+/// Tokens of JSON and words of a format.
 Words json_and(Words words) {
   const Words json = testing::json_words();
   words.insert(words.end(), json.begin(), json.end());
   return words;
 }
 
-/// Characters that are more than one byte, more than one character, or none.
+/// Characters of several bytes, graphemes of several characters, and invalid bytes.
 Words characters(Words words = {}) {
   words.insert(words.end(), {" ",
                              "\n",

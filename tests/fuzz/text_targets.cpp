@@ -1,4 +1,4 @@
-// Text of any bytes: what is typed, laid out, shown, and put into figures.
+// Text of any bytes: typed, laid out, shown, and written to figures.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 
 using namespace headscope::app;
 
-/// What a script says, one choice after the other; zeros at its end.
+/// Reads choices from a script of bytes; zeros after its end.
 class Script {
  public:
   explicit Script(std::string_view rest) : rest_(rest) {}
@@ -42,7 +42,7 @@ class Script {
   std::string_view rest_;
 };
 
-/// Eight pixels a character, sixteen for some.
+/// A layout with eight pixels per character, sixteen for some.
 viz::TextLayout typewriter(std::string_view line) {
   viz::TextLayout layout;
   for (std::size_t at = 0; at < line.size();) {
@@ -152,7 +152,7 @@ Outcome check_editor(std::string_view input) {
   promise(state.text == last, "redoing it gives the last one");
   std::size_t bytes = 0;
   for (const auto* steps : {&state.history.done, &state.history.undone})
-    for (const Edit& edit : *steps) bytes += edit.bytes();
+    for (const TextEdit& edit : *steps) bytes += edit.bytes();
   promise(bytes == state.history.bytes, "the history knows its size");
   return Outcome::read;
 }
@@ -188,7 +188,7 @@ Outcome check_layout(std::string_view input) {
           "SVG has no control character");
   promise(is_utf8(svg), "SVG is UTF-8");
 
-  // The editor's own picture of it.
+  // The editor's picture.
   EditMetrics metrics;
   metrics.use(fonts, 14, 200, 4, script.below(2) == 1);
   const TextState state = make_text_state(text);

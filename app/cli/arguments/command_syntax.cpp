@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kModelAndAttention = "--attention is in place of --model; give one of them";
 
-/// Refuses what a variable of the shell is that nobody set.
+/// Rejects an empty text, as from an unset shell variable.
 std::string not_nothing(const std::string& option, const std::string& text) {
   if (text.empty()) throw UsageError(option + " takes a folder or a model's name, not nothing");
   return text;
@@ -23,7 +23,7 @@ std::string not_nothing(const std::string& option, const std::string& text) {
 
 }  // namespace
 
-// The functions given to the parser hold the arguments by their address: this object is of the moment.
+// The callbacks refer to the arguments by address, because this object is temporary.
 
 void CommandSyntax::on_option(const std::string& name, const std::string& values, const std::string& help,
                               Set set) {
@@ -100,7 +100,7 @@ CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help
 
 bool CommandSyntax::may_name(const std::vector<std::string>* line, std::string_view word) {
   return line == nullptr || std::ranges::any_of(*line, [&](std::string_view argument) {
-           const std::size_t sign = argument.find('=');  // the parser sees the value by itself
+           const std::size_t sign = argument.find('=');  // the parser gets the value as a separate argument
            return argument == word || (sign != argument.npos && argument.substr(sign + 1) == word);
          });
 }

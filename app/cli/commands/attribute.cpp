@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kNumber = "%14.6f  ";
 
-/// A run, and what is written of it.
+/// A run and the answers to write.
 struct Report {
   const AttributeCommand& command;
   const PromptRun& run;

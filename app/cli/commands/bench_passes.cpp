@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-/// Any ids do: the time does not depend on them.
+/// Arbitrary ids, since the time does not depend on them.
 std::vector<int> some_ids(int length, int vocabulary) {
   std::mt19937 generator(1);
   std::vector<int> ids(length);
@@ -20,8 +20,7 @@ std::vector<int> some_ids(int length, int vocabulary) {
   return ids;
 }
 
-/// The patterns of all heads side by side; one after another where there is one head for each thread at a
-/// time.
+/// Writes the patterns of all heads in parallel, one head per thread.
 void write_patterns(const model::Transformer& transformer, const model::Run& run, model::Workers& workers,
                     std::span<float> patterns) {
   const model::Config& config = transformer.config();
@@ -32,7 +31,7 @@ void write_patterns(const model::Transformer& transformer, const model::Run& run
   });
 }
 
-/// A prompt that is run again and again.
+/// A prompt for repeated passes.
 class Pass {
  public:
   Pass(Engine& engine, int tokens)
@@ -43,7 +42,7 @@ class Pass {
     longer_.push_back(ids_.front());
   }
 
-  /// One round. `patterns` is empty where they are not wanted.
+  /// Measures one round. `patterns` is empty if they are not measured.
   PassTiming measure(std::span<float> patterns) {
     model::Workspace& workspace = engine_.workspace;
     PassTiming round;
@@ -68,10 +67,10 @@ class Pass {
   Engine& engine_;
   std::vector<int> ids_;
   std::vector<float> logits_;
-  std::vector<int> longer_;  // by one token
+  std::vector<int> longer_;  // one token longer
 
-  /// As when text is generated: the run before has room after its last row, which nobody has taken yet. Of
-  /// the longest prompt the last token is the one more.
+  /// As in generation: the previous run has unused room after its last row. For the longest prompt, its last
+  /// token is the additional one.
   double next_token(std::shared_ptr<const model::Run> run) {
     std::span<const int> ids = longer_;
     if (run->length() == engine_.config().n_ctx) {
@@ -89,7 +88,7 @@ class Pass {
   }
 };
 
-/// The median of what `what` names, a member of PassTiming.
+/// The median of the member `what` of PassTiming.
 template <class Member>
 double median_of(const std::vector<PassTiming>& rounds, Member what) {
   std::vector<double> values;
@@ -99,7 +98,7 @@ double median_of(const std::vector<PassTiming>& rounds, Member what) {
 
 }  // namespace
 
-// All kinds in turn, so that a disturbance hits each of them alike.
+// Each round measures every kind, so that a disturbance affects all of them equally.
 PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
   constexpr int kFewest = 5, kMost = 200;
   constexpr double kEnough = 1.5;
@@ -109,7 +108,7 @@ PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
     patterns.resize(static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head) *
                     static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens));
   Pass prompt(engine, tokens);
-  prompt.measure(patterns);  // to warm up
+  prompt.measure(patterns);  // warm-up
   std::vector<PassTiming> rounds;
   for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMost && spent < kEnough);)
     spent += seconds([&] { rounds.push_back(prompt.measure(patterns)); });

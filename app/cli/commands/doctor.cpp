@@ -49,7 +49,7 @@ void write_text(const std::vector<Finding>& findings, std::ostream& out) {
   }
 }
 
-/// The exit status: 1 when something is broken.
+/// Returns the exit status: 1 if something is broken.
 int run_doctor(const Arguments& command, const Streams& streams) {
   const Environment environment = process_environment();
   Surroundings facts = surroundings(environment);

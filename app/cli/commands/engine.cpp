@@ -73,7 +73,7 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
 
 namespace {
 
-/// The folder, also where the file of its weights is named.
+/// The second model's folder, also if its weights file is named.
 std::filesystem::path second_folder(const ModelArguments& arguments) {
   std::filesystem::path folder = model_folder(arguments, "--second-model");
   std::error_code error;

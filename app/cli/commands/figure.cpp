@@ -12,8 +12,8 @@
 namespace headscope::app {
 namespace {
 
-/// So high that nothing has to scroll, but not higher than a page that can be handled, nor a file of more
-/// than 100 million pixels; the view's own options show the rest.
+/// A height at which nothing has to scroll, limited to a manageable page and to 100 million pixels; the
+/// view's options show the rest.
 float height_of(const View& view, const ViewContext& context, float scale) {
   constexpr float kDefaultHeight = 700;
   constexpr float kHighest = 4000;
@@ -23,7 +23,7 @@ float height_of(const View& view, const ViewContext& context, float scale) {
                    std::floor(kMostPixels / (context.width * scale * scale))});
 }
 
-/// Its size, where the command gives none.
+/// Sets the picture's size if the command gives none.
 void set_size(ViewContext& context, const View& view, const PictureArguments& picture) {
   context.width = static_cast<float>(picture.width);
   if (picture.height > 0) {

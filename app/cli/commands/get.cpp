@@ -12,12 +12,12 @@
 namespace headscope::app {
 namespace {
 
-/// Tells how a fetch goes: on a terminal in one line that changes, else in a line now and then.
-class ProgressTeller {
+/// Shows the progress of a fetch: on a terminal in one line that is updated, else in an occasional line.
+class ProgressReport {
  public:
-  explicit ProgressTeller(const Streams& streams) : streams_(streams), line_(streams) {}
+  explicit ProgressReport(const Streams& streams) : streams_(streams), line_(streams) {}
 
-  void tell(const FetchProgress& progress) {
+  void show(const FetchProgress& progress) {
     const std::string text = progress_text(progress);
     if (line_.show(text)) return;
     constexpr std::uint64_t kParts = 10;
@@ -40,14 +40,14 @@ class ProgressTeller {
 
 std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, const Streams& streams) {
   const InterruptGuard guard;
-  ProgressTeller teller(streams);
+  ProgressReport report(streams);
   FetchOptions options;
-  options.progress = [&](const FetchProgress& progress) { teller.tell(progress); };
+  options.progress = [&](const FetchProgress& progress) { report.show(progress); };
   options.cancelled = [&] { return guard.interrupted(); };
   try {
     return fetch_model(model, settings, options);
   } catch (const model::Stopped&) {
-    teller.clear();
+    report.clear();
     streams.err << "headscope: cancelled; what has come is kept, and the same command goes on from there\n";
     guard.check();
     throw;
@@ -90,7 +90,7 @@ Finish describe_get(CommandSyntax& command) {
 
 void fetch_if_missing(ModelArguments& model, const Streams& streams) {
   if (!model.get || !model.model) return;
-  // A cache may hold a stub, as libraries leave it that were asked for the configuration alone.
+  // The cache may hold an incomplete model, for example if a library fetched only its configuration.
   std::error_code ignored;
   const auto found = find_model(*model.model);
   if (found && (std::filesystem::exists(*model.model, ignored) || is_complete_model(*found))) return;

@@ -9,7 +9,7 @@ namespace headscope::app {
 namespace {
 
 struct InfoCommand : Arguments {
-  std::filesystem::path file;  ///< whose recipe is told, in place of the model; empty: none
+  std::filesystem::path file;  ///< a file whose recipe is shown instead of a model; empty: none
 };
 
 constexpr Named<model::Activation> kActivations[] = {{"gelu_new", model::Activation::gelu_new},
@@ -22,7 +22,7 @@ Json optional_id(const std::optional<int>& id) {
   return id ? Json(*id) : Json(nullptr);
 }
 
-/// The configuration that was computed with, under the names of config.json.
+/// The configuration, with the keys of config.json.
 Json config_json(const model::Config& config) {
   return {{"n_layer", config.n_layer},
           {"n_head", config.n_head},

@@ -17,7 +17,7 @@
 namespace headscope::app {
 namespace {
 
-/// What has to be the same in parts that are added up.
+/// The conditions that must be equal in parts to be added up.
 std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCommand& command) {
   Json edits = Json::array();
   if (engine.plan)
@@ -39,7 +39,7 @@ Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
 
 // ---- writing ----
 
-/// The heads that are to be shown, in their order: layer * n_head + head.
+/// The heads to show, in order, as layer * n_head + head.
 std::vector<int> chosen(const Measurement& measured, const MetricsCommand& command) {
   std::vector<int> order(measured.heads.size());
   std::iota(order.begin(), order.end(), 0);
@@ -77,7 +77,7 @@ void write_csv(const Measurement& measured, const std::vector<int>& order, std::
   }
 }
 
-/// The metrics, and the whole numbers that they are means of, so that parts can be added up exactly.
+/// The metrics and their exact sums and counts, so that parts can be added up exactly.
 void write_json(const Measurement& measured, const MetricsCommand& command, const std::vector<int>& order,
                 std::ostream& out) {
   Json answer;

@@ -13,15 +13,15 @@
 
 namespace headscope::app {
 
-// What each command was given of the options that are its own, where a test looks at it.
+// The arguments of commands whose structs tests need.
 
 struct WindowCommand : Arguments {
-  std::filesystem::path file = {};  ///< a session or a figure that is shown at first; empty: none
+  std::filesystem::path file = {};  ///< a session or figure to show; empty: none
 };
 
-/// Brings a model from the Hugging Face hub into the cache.
+/// Fetches a model from the Hugging Face hub into the cache.
 struct GetCommand : Arguments {
-  std::string name;  ///< as it was given
+  std::string name;  ///< as typed
   HubModel wanted;
 };
 
@@ -33,19 +33,19 @@ struct PredictCommand : Arguments {
 
 /// The logit lens after every position.
 struct LensCommand : Arguments {
-  int top = 5;  ///< guesses of each place
+  int top = 5;  ///< guesses at each place
 };
 
-/// What each part of the model adds to a logit.
+/// The contribution of each part of the model to a logit.
 struct AttributeCommand : Arguments {
   std::string token;                        ///< text or id; empty: the most probable
   std::string against;                      ///< text or id; empty: none
   int position = -1;                        ///< -1: the last
-  std::optional<model::HeadIndex> sources;  ///< the head whose part is told by source
-  bool all_sources = false;                 ///< of every head
+  std::optional<model::HeadIndex> sources;  ///< the head whose contribution is split by source token
+  bool all_sources = false;                 ///< the same for every head
 };
 
-/// What single changes make of a guess: of each head, or of each layer at each position.
+/// The effect on a guess of editing each head, or each layer at each position, one at a time.
 struct SweepCommand : Arguments {
   SweepMetric metric = SweepMetric::difference;
   SweepOver over = SweepOver::heads;
@@ -54,41 +54,41 @@ struct SweepCommand : Arguments {
   std::string token;                      ///< text or id; empty: the most probable
   std::string other_token;                ///< text or id; empty: the second most probable
   int position = -1;                      ///< -1: the last
-  std::optional<SweepChange> ablation;    ///< as given, like
-  std::optional<model::Site> given_site;  ///< this
-  std::optional<std::string> from;        ///< text of the prompt that is patched from
-  std::optional<Alignment> alignment;     ///< of prompts that need not be as long
-  bool no_recipe = false;                 ///< a picture's file does not carry what it was made of
+  std::optional<SweepChange> ablation;    ///< as given; nothing: not given
+  std::optional<model::Site> given_site;  ///< as given; nothing: not given
+  std::optional<std::string> from;        ///< text of the prompt to patch from
+  std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths
+  bool no_recipe = false;                 ///< the picture's file carries no recipe
   Destination out = {};
 };
 
-/// More tokens, drawn one by one.
+/// Generates tokens by sampling.
 struct GenerateCommand : Arguments {
   int tokens = 40;
   model::SamplingOptions sampling;
   std::uint64_t seed = 0;
-  bool echo = false;  ///< the prompt first
+  bool echo = false;  ///< print the prompt first
 };
 
-/// Activations as a safetensors file.
+/// Writes activations to a safetensors file.
 struct TraceCommand : Arguments {
   std::string hooks;  ///< globs, comma-separated; empty: all
   std::filesystem::path out;
 };
 
-/// What heads do with the prompts, all of them together, or with repeated random tokens.
+/// Metrics of heads over all prompts together, or over repeated random tokens.
 struct MetricsCommand : Arguments {
   enum class Form { text, csv, json };
-  std::optional<RepeatedTokens> repeated;         ///< in place of prompts
-  std::vector<std::filesystem::path> merge = {};  ///< parts of a measurement, in place of prompts
+  std::optional<RepeatedTokens> repeated;         ///< instead of prompts
+  std::vector<std::filesystem::path> merge = {};  ///< parts of a measurement, instead of prompts
   std::uint64_t seed = 0;                         ///< of the random tokens
-  std::optional<HeadMetric> sort;                 ///< the largest first; none: by layer and head
-  int top = 0;                                    ///< how many heads; 0: all
+  std::optional<HeadMetric> sort;                 ///< sort by this, largest first; nothing: by layer and head
+  int top = 0;                                    ///< number of heads; 0: all
   bool csv = false;
   Form form = Form::text;
 };
 
-/// Where heads look from some tokens to some others.
+/// Searches for heads with large weights between given tokens.
 struct SearchCommand : Arguments {
   WeightSearch search;
   int top = 20;

@@ -12,7 +12,7 @@
 namespace headscope::app {
 namespace {
 
-/// A key has to be one that the query may see in the head.
+/// Throws model::RunError if the query cannot see the key in the selected head.
 void check_key(const std::string& where, const Selection& wanted, const PromptRun& run) {
   const Selection chosen = clamped(wanted, run);
   if (chosen.key >= 0 || wanted.key < 0) return;
@@ -23,7 +23,7 @@ void check_key(const std::string& where, const Selection& wanted, const PromptRu
                         "; see --key");
 }
 
-/// Whether a view that can be of the second model, which there is, is not.
+/// Whether there is a second model that the view can show but does not.
 bool lacks_second(const PlotCommand& command, const View& view, const PromptRun& run) {
   if (!run.second_model || command.comparison.side != Side::run || view.on_baseline == nullptr) return false;
   ViewContext c;
@@ -82,7 +82,7 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
   });
 }
 
-/// Makes views that can be about a list of prompts about it, but for those of which an option says otherwise.
+/// Lets views that can show a list of prompts show it, unless an option says otherwise.
 void set_over(PlotCommand& plot) {
   if (plot.over_list.empty()) return;
   bool some = false;
@@ -108,10 +108,10 @@ void check_plot(PlotCommand& plot) {
   reject_recipe(plot);
   check_pixels(plot.picture);
   if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)
-    plot.prompt.from = PromptArguments::From::text;  // the empty one: what is over a list needs none
+    plot.prompt.from = PromptArguments::From::text;  // an empty prompt: a view of a list needs none
 }
 
-/// What `plot` and each of its views take.
+/// Adds the options that `plot` and each of its views take.
 void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.computing();
   command.prompt(true);

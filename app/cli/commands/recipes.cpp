@@ -21,7 +21,7 @@
 namespace headscope::app {
 namespace {
 
-/// Of a file without a figure, or of another kind of figure.
+/// The figure to make; a default one if the file is a session or another kind of figure is wanted.
 Figure figure_of(const RecipeCommand& command, const Recipe& recipe) {
   constexpr Figure kWindow{true, 1600, 1000, Page::exact, 1, true, false};
   if (recipe.figure && recipe.figure->window && !command.window) return *recipe.figure;
@@ -34,7 +34,7 @@ bool gives_prompt(std::span<const Word> words) {
          has_option(words, "--prompts");
 }
 
-/// What no argument says.
+/// Adds the parts of the recipe that have no option.
 void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> given) {
   plot.tries = recipe.session.tries;
   plot.no_caption |= !recipe.figure->caption;
@@ -97,8 +97,8 @@ std::string lines_of(const Recipe& recipe) {
   return text;
 }
 
-/// What a recipe asks for, of the view: but for what the given words say in another way, as `--ids` does of
-/// a prompt. What they say in the same way takes its place in parsing.
+/// The arguments of a recipe for a view, without those that the given words replace by another option, as
+/// `--ids` replaces a prompt. Words with the same option override the argument in parsing.
 Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const Word> given) {
   const Session& s = recipe.session;
   const Figure& figure = recipe.figure.value();
@@ -231,7 +231,7 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
 
 namespace {
 
-/// The command that a recipe in a file makes with what else was given.
+/// The command for a recipe in a file and the other given words.
 Command command_of_recipe(const RecipeCommand& command) {
   Recipe recipe = read_recipe(command.file);
   if (!recipe.unknown.empty())
@@ -240,7 +240,7 @@ Command command_of_recipe(const RecipeCommand& command) {
                           model::quote(recipe.program) + "), which this one does not have");
   recipe.figure = figure_of(command, recipe);
   if (recipe.figure->window && find_view(recipe.session.view)->place != Place::tab)
-    recipe.session.view = view_at(Place::tab).id;  // its own place shows it
+    recipe.session.view = view_at(Place::tab).id;  // the window shows that view in its own pane
   Command made = command_from(recipe, command.words);
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
@@ -274,7 +274,7 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   try {
     words = words_of(arguments);
   } catch (const UsageError&) {
-    return std::nullopt;  // the parser says it
+    return std::nullopt;  // the parser reports it
   }
   const auto own = std::make_shared<RecipeCommand>();
   RecipeCommand& command = *own;

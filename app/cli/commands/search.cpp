@@ -43,7 +43,7 @@ void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std
   }
 }
 
-/// "any", "@3", "@-1", or a token's text; an @ before a text that begins with one is taken off.
+/// "any", "@3", "@-1", or a token's text; write "@@" for a text that begins with @.
 auto tokens_meant(TokenSelector::Kind counted_back) {
   return [=](const std::string& option, const std::string& text) {
     using Kind = TokenSelector::Kind;
@@ -57,7 +57,7 @@ auto tokens_meant(TokenSelector::Kind counted_back) {
   };
 }
 
-/// "5.1,5.3", each pair once; `what` says what they are.
+/// "5.1,5.3", each pair once; `what` describes them.
 template <class Pair>
 auto pairs(const std::string& what) {
   return [what](const std::string& option, const std::string& text) {

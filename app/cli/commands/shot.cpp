@@ -13,7 +13,7 @@ namespace {
 void run_shot(const ShotCommand& command, const Streams& streams) {
   WindowOptions base = window_options(command, streams);
   base.selection = command.selection;
-  if (command.session) {  // which has its own edits
+  if (command.session) {  // the session has its own edits
     base.session = Recipe{*command.session, {}};
     base.edits = nullptr;
   }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero}, {"mean", SweepChange::mean}};
 
-/// What the command's arguments mean for every prompt.
+/// The question that the arguments define for every prompt.
 SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   SweepOf question;
   question.over = command.over;
@@ -30,8 +30,8 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   return question;
 }
 
-/// Puts the prompt after --from, which ran as `from`, or the same one in the second model, into the run and
-/// the question.
+/// Sets the source of the patches in the run and the question: the prompt of --from, which ran as `from`, or
+/// the same prompt in the second model.
 void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> from, PromptRun& run,
                 const std::string& where, SweepOf& question) {
   compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
@@ -42,7 +42,7 @@ void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> fr
                         "; --align says which stand for which");
 }
 
-/// Knows one answer already; asks for the others.
+/// Answers with one answer known in advance.
 class AnsweredSweep final : public Answers {
  public:
   AnsweredSweep(const SweepOf& question, std::shared_ptr<const Answer> answer, Answers& others)
@@ -57,7 +57,7 @@ class AnsweredSweep final : public Answers {
   Answers& others_;
 };
 
-/// The answer, with a line now and then about how far it is, where it takes long.
+/// Computes the answer and shows the progress if it takes long.
 std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
                                        const std::string& where, const Streams& streams) {
   const InterruptGuard interrupts;
@@ -83,7 +83,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json row = Json::array();
     for (int column = 0; column < sweep.columns; ++column)
-      row.push_back(sweep.difference(command.metric, layer, column));  // null where it is not finite
+      row.push_back(sweep.difference(command.metric, layer, column));  // null if not finite
     edits.push_back(std::move(row));
   }
   const Json result = {{"position", sweep.position},
@@ -112,13 +112,13 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
   std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
-      if (const double change = sweep.difference(command.metric, layer, column); !std::isnan(change))
-        lines.push_back({change, cell_name(command, run, layer, column)});
+      if (const double difference = sweep.difference(command.metric, layer, column); !std::isnan(difference))
+        lines.push_back({difference, cell_name(command, run, layer, column)});
   write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
 }
 
-/// What the view of sweeps is asked to draw.
+/// The plot command for the sweep view.
 PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
   PlotCommand plot;
   plot.model = command.model;
@@ -162,7 +162,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     const auto answer = computed(question, *run, engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (drawn) {
-      // The picture is of the same tokens, whatever their rank is in what it is compared with.
+      // Name the tokens by id, so that the picture shows the same tokens whatever their rank in the baseline.
       SweepOf by_id = question;
       by_id.token = TokenChoice::of(sweep.token);
       if (sweep.against >= 0) by_id.against = TokenChoice::of(sweep.against);
@@ -183,7 +183,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
   });
 }
 
-/// What goes together, and what follows from it.
+/// Checks and completes the arguments.
 void check_sweep(SweepCommand& sweep) {
   require_prompt(sweep);
   if (sweep.prompt.resume && (sweep.out_name.empty() || sweep.json))

@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-/// The folder of a model of that name that the window had open before.
+/// The folder of a recent model with that name.
 std::optional<std::filesystem::path> recent_model(const std::string& name) {
   const auto folder = config_folder(process_environment());
   if (!folder) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<std::filesystem::path> recent_model(const std::string& name) {
   return model_named(name, models);
 }
 
-/// Independent of the folder that the next start is in.
+/// The absolute path, which stays valid if the next start is in another folder.
 std::filesystem::path whole(const std::filesystem::path& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
 }
@@ -42,7 +42,7 @@ int open_window(WindowCommand command, const Streams& streams) {
           named->model = folder->string(), named->by_name = false;
     if (second && second->by_name) try {
         static_cast<void>(model_folder(*second));
-      } catch (const model::LoadError&) {  // the window says so, and shows the rest
+      } catch (const model::LoadError&) {  // the window reports it and shows the rest
         second.reset();
       }
   }

@@ -122,16 +122,16 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   draw_format_lines(ui, form, set);
   if (now.kind != FileFormat::csv) draw_look_lines(ui, form, set);
   ui.field(Field::export_path, form.line("File", 6), "path of the file");
-  const Rect note{body.x, form.y(), body.w, body.bottom() - form.y()};
+  const Rect message_area{body.x, form.y(), body.w, body.bottom() - form.y()};
   if (now.waiting && now.problem.empty()) {
-    ui.paragraph("It is written when all is computed. Esc gives it up.", note, ui.theme().text_muted,
+    ui.paragraph("It is written when all is computed. Esc gives it up.", message_area, ui.theme().text_muted,
                  Ui::kSmall);
-  } else if (!draw_path_note(ui, note, now.problem, now.asked) && now.kind != FileFormat::csv) {
+  } else if (!draw_path_message(ui, message_area, now.problem, now.asked) && now.kind != FileFormat::csv) {
     ui.paragraph(
         now.recipe ? "With its recipe: the file holds the prompt, the model's name, what was changed and all "
                      "options, so that it can be made again."
                    : "Without its recipe: the file holds the picture alone.",
-        note, ui.theme().text_muted, Ui::kSmall);
+        message_area, ui.theme().text_muted, Ui::kSmall);
   }
   const auto choices = [](const ExportForm& f) {
     return std::tie(f.subject, f.kind, f.scale, f.svg_text, f.caption, f.recipe, f.dark);
@@ -175,8 +175,8 @@ void draw_save(Ui& ui) {
            {body->x, y, body->w, 0}, ui.theme().text_muted, Ui::kSmall) +
        ui.u(10);
   ui.field(Field::session_path, {body->x, y, body->w, ui.u(30)}, "path of the file");
-  draw_path_note(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form.problem,
-                 form.asked);
+  draw_path_message(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form.problem,
+                    form.asked);
   if (draw_write_button(ui, *body, "Save", "Save session", form.path, form.asked))
     ui.actions.emplace_back(SaveSession{form.path.edit.text, form.asked});
   draw_text_menu(ui);

@@ -103,7 +103,7 @@ std::string tip_words(std::string_view help, std::string_view keys, std::size_t 
 
 /// The message under a path in a dialog: why it cannot be written, or that the file exists. Returns whether
 /// there was one.
-bool draw_path_note(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);
+bool draw_path_message(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);
 /// The button in the lower right corner of a dialog that writes a file; `asked`: it replaces an existing one.
 bool draw_write_button(Ui& ui, const viz::Rect& body, const std::string& label, const std::string& name,
                        const TextField& path, bool asked);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A bell that can be waited for.
+/// Counts calls of `wake`, which can be waited for.
 class Bell {
  public:
   void ring() {
@@ -40,7 +40,7 @@ class Bell {
   int rings_ = 0;
 };
 
-/// Opens once, for all that wait.
+/// Opens once, for all waiting threads.
 struct Gate {
   std::promise<void> promise;
   std::shared_future<void> opened = promise.get_future().share();
@@ -141,7 +141,7 @@ TEST(Background, NobodyWaitsForAWorkThatHangs) {
         --left;
         return 1;
       });
-    background->run("a", [] { return 2; });  // not behind the one that hangs
+    background->run("a", [] { return 2; });  // not after the one that hangs
     ASSERT_TRUE(bell.wait_for(1));
     EXPECT_THAT(background->take(), ElementsAre(2));
     background.reset();
@@ -198,8 +198,8 @@ TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/// For a process of its own: without room for another thread's stack. Exits with 3 where all is as it should
-/// be.
+/// Runs in its own process, without room for another thread's stack. Exits with 3 if everything is as
+/// expected.
 [[noreturn]] void start_without_room() {
   const rlimit none{1 << 20, 1 << 20};
   ::setrlimit(RLIMIT_AS, &none);

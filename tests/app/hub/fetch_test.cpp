@@ -1,4 +1,4 @@
-// Against a hub on the loopback, which behaves well, badly, and like somebody else.
+// Fetching from a hub on the loopback that behaves well or badly, or is not the hub.
 #include <sys/resource.h>
 #include <csignal>
 #include <thread>

@@ -1,4 +1,4 @@
-// Names, settings, addresses, hashes, times: what needs no server.
+// Names, settings, URLs, hashes and times, without a server.
 
 #include "app/hub/hub_name.h"
 #include "app/hub/hub_settings.h"

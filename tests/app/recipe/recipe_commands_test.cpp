@@ -1,4 +1,4 @@
-// Figures that are made again from what they carry.
+// Figures recreated from their recipes.
 
 #include <nlohmann/json.hpp>
 

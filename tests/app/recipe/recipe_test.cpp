@@ -1,4 +1,4 @@
-// What is looked at, as a value in files.
+// Recipes and sessions in files.
 #include "app/recipe/recipe.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ using nlohmann::json;
 
 const std::string kHash = "sha256:" + std::string(64, 'a');
 
-/// With nothing as usual.
+/// A session in which nothing has its default.
 Session everything() {
   Session s;
   s.model = {"some/model", kHash, model::Precision::bf16};
@@ -50,7 +50,7 @@ std::string problem_of(const std::string& text) {
   }
 }
 
-/// A figure's JSON with one value changed.
+/// A figure's JSON with one value replaced.
 std::string with(const std::string& pointer, json value) {
   json object = json::parse(to_json({everything(), Figure{}}));
   object[json::json_pointer(pointer)] = std::move(value);

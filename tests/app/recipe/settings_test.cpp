@@ -81,7 +81,7 @@ TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
                     Not(HasSubstr("key")), Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
 }
 
-TEST(Settings, WhatWasUsedLatelyStandsInFrontOnce) {
+TEST(Settings, RecentEntriesComeFirstAndOnce) {
   std::vector<std::filesystem::path> recent;
   for (int i = 0; i < 12; ++i) remember(recent, "/m/" + std::to_string(i));
   ASSERT_EQ(recent.size(), kMostRecent);

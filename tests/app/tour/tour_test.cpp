@@ -1,4 +1,4 @@
-// Tours as files: what their lines mean, and what is said of wrong ones.
+// Tour files: what their lines mean, and the messages about invalid ones.
 #include "app/tour/tour.h"
 
 #include <sys/stat.h>

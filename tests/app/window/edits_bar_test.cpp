@@ -1,4 +1,4 @@
-// The strip of changes, what it is compared with, and which side of that is shown.
+// The Edits bar, the comparison with a baseline, and the shown side.
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -102,7 +102,7 @@ TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
   EXPECT_EQ(clipboard_, "L1H6.z*=0.55");
 }
 
-TEST_F(EditsBarTest, ASliderThatIsPulledIsOneStep) {
+TEST_F(EditsBarTest, ADraggedSliderIsOneStep) {
   ShownCore core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
@@ -128,7 +128,7 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
   EXPECT_TRUE(says(core, "what changed"));
-  core.apply(SetSide{Side::run});  // whose run it is already
+  core.apply(SetSide{Side::run});  // already the shown side
   shown(core);
   EXPECT_FALSE(says(core, "what changed"));
   apply_and_show(core, SetSide{Side::difference});
@@ -137,7 +137,7 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
 }
 
-TEST_F(EditsBarTest, TheOriginalSideIsTheRunWithoutChanges) {
+TEST_F(EditsBarTest, TheBaselineSideIsTheUneditedRun) {
   ShownCore core(options());
   apply_and_show(core, SelectHead{2, 3});
   const auto clean = answer(core, PatternOf{2, 3})->values;
@@ -182,7 +182,7 @@ TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
   const viz::Point from = cell(map, 0, 9, 1), to = cell(map, 0, 4, 1);
   core.handle(MouseDown{from, 0, 1, {}});
   core.draw(frame_);
-  for (const float part : {0.4F, 1.F}) {  // a hand is faster than the frames
+  for (const float part : {0.4F, 1.F}) {  // the mouse moves several times in one frame
     handle_and_show(core, MouseMove{{from.x, from.y + part * (to.y - from.y)}});
     EXPECT_EQ(picture(core.window(), "heatmap").where, map.where) << "while the button is held";
   }
@@ -229,7 +229,7 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.state().selection.query, 1) << "“ old” of the first";
   click_token(1);
   EXPECT_EQ(core.state().selection.query, 1) << "nothing of the first stands for “ very”";
-  // Guesses of the second go on with that one, and no edits are made at its positions.
+  // Guesses of the second prompt continue that prompt, and no edits are made at its positions.
   const PlacedPicture next = picture(core.window(), "next");
   click_and_show(core, cell(next, next.picture->regions.front().id));
   EXPECT_EQ(prompt(core), "The old king had a daughter");
@@ -276,7 +276,7 @@ TEST_F(EditsBarTest, AViewWithoutDifferencesSaysSo) {
   EXPECT_FALSE(says(core, "No differences here"));
 }
 
-TEST_F(EditsBarTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
+TEST_F(EditsBarTest, EditsAtATourStopAreUndoneAndRestored) {
   CoreOptions o = options();
   o.tours = load_tours({assets_folder() / "tours"}).tours;
   ShownCore core(std::move(o));
@@ -290,7 +290,7 @@ TEST_F(EditsBarTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
   core.apply(GoToStop{2});
   core.apply(CloseTour{});
   EXPECT_THAT(active(core), ElementsAre("L5H0.z=0"));
-  // What was made there by somebody stays.
+  // Edits that the user made there stay.
   core.apply(OpenTour{static_cast<int>(std::ranges::find(core.state().tours, "4-break-a-head", &Tour::id) -
                                        core.state().tours.begin())});
   core.apply(GoToStop{2});
@@ -299,7 +299,7 @@ TEST_F(EditsBarTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0", "L0H2.z=0"));
 }
 
-TEST_F(EditsBarTest, ChangesGoOnWhileOneTypesAndGenerates) {
+TEST_F(EditsBarTest, EditsStayWhileOneTypesAndGenerates) {
   ShownCore core(options("The old king had a"));
   add(core, "L1H6.z=0");
   type_and_show(core, " daughter");

@@ -1,4 +1,4 @@
-// What the window has to say: how long, and without covering or moving anything.
+// The window's messages: how long they stay, and that they neither cover nor move anything.
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -6,7 +6,7 @@ namespace {
 
 class MessagesTest : public HandsTest {
  protected:
-  /// Places by name.
+  /// Rectangles of items by name.
   static std::map<std::string, viz::Rect> places(const Core& core) {
     std::map<std::string, viz::Rect> found;
     for (const WindowItem& item : core.window().items) {
@@ -23,7 +23,7 @@ class MessagesTest : public HandsTest {
            b.y < a.bottom() - kTouch;
   }
 
-  /// No item lies on another or beside the window. A scroll bar belongs to the picture that it stands on.
+  /// Checks that no item overlaps another or is outside the window. A scroll bar belongs to its picture.
   static void expect_apart(const Core& core, float width, float height) {
     const auto& items = core.window().items;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -120,7 +120,7 @@ TEST_F(MessagesTest, AnErrorOfALoadGoesWhenTheNextOneGoesWell) {
   EXPECT_TRUE(core.state().message.is_error);
   apply_and_show(core, OpenModel{other.path()});
   EXPECT_EQ(core.state().message.text, "");
-  // One of something else stays.
+  // An error with another cause stays.
   apply_and_show(core, ShowMessage{"another error", true}, OpenModel{bundled_folder()});
   EXPECT_EQ(core.state().message.text, "another error");
 }

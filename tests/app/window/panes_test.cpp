@@ -1,4 +1,4 @@
-// Panes: two views side by side, the gaps between them, and what a restart brings back.
+// Panes: two views side by side, splitters, and what a restart restores.
 #include "app/views/output/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -31,7 +31,7 @@ TEST_F(PanesTest, TwoViewsStandSideBySide) {
   EXPECT_EQ(core.state().selection.query, 4) << "what is chosen in one is chosen in both";
   shown(core);
   EXPECT_EQ(picture(core.window(), "heatmap").context.selection.query, 4);
-  click_item(core, "Views", 0);  // two panes have no room for all tabs
+  click_item(core, "Views", 0);  // all tabs do not fit into two panes
   click_and_show(core, "Scores");
   EXPECT_EQ(core.state().view, "scores");
   EXPECT_EQ(core.state().second_view, "heatmap") << "they change places";
@@ -47,7 +47,7 @@ TEST_F(PanesTest, AKeyOfOneOfTwoViewsReachesIt) {
   EXPECT_NE(value<std::vector<int>>(core, "dimensions"), before);
 }
 
-TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
+TEST_F(PanesTest, AGapIsDraggedAndKeptAndResetByADoubleClick) {
   Core core(kept());
   apply_and_show(core, ShowView{"query", true});
   for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
@@ -131,7 +131,7 @@ TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
   }
 }
 
-TEST_F(PanesTest, ADoubleClickOnTheTemperatureIsTheUsualOne) {
+TEST_F(PanesTest, ADoubleClickResetsTheTemperature) {
   ShownCore core(options());
   apply_and_show(core, SetOption{&kTemperature, 0.3});
   const viz::Point at = item(core, kTemperature.label);
@@ -170,7 +170,7 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     before = core.settings();
   }
   CoreOptions o = kept(std::nullopt);
-  o.window.model = o.settings.last_model;  // as the program does
+  o.window.model = o.settings.last_model;  // like the program
   ShownCore core(std::move(o));
   const UiState& s = core.state();
   EXPECT_EQ(core.snapshot().model->folder, other);

@@ -1,4 +1,4 @@
-// Whatever somebody can mean can be done by mouse alone and by keyboard alone: a walk over the actions.
+// Every action can be done by mouse alone and by keyboard alone.
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 class ReachTest : public HandsTest {
  protected:
-  /// A way to do something, and how to see that it was done.
+  /// How to perform an action by mouse and by keyboard, and how to see that it was done.
   struct Step {
     std::string what;
     std::size_t action;  ///< index in Action
@@ -53,7 +53,7 @@ class ReachTest : public HandsTest {
   static auto key(Key k, Modifiers modifiers = {}, char symbol = 0) {
     return [=](Core& core) { press(core, k, modifiers, symbol); };
   }
-  /// A menu by its button, then one of its lines.
+  /// Opens a menu by its button and clicks a line.
   static auto menu_click(std::string button, std::string line) {
     return [=](Core& core) {
       click_item(core, button);
@@ -69,7 +69,7 @@ class ReachTest : public HandsTest {
   static auto cell_click(std::string view, int id, int row = 0, int col = 0) {
     return [=](Core& core) { click(core, cell(picture(core.window(), view), id, row, col)); };
   }
-  /// Keys for a picture that F6 leads to.
+  /// Moves to a picture by F6 and presses keys.
   static auto in_picture(std::string title, std::vector<std::pair<Key, Modifiers>> keys) {
     return [=](Core& core) {
       for (int i = 0; i < 9 && keyboard_at(core) != title; ++i) press_and_draw(core, Key::f6);
@@ -465,21 +465,21 @@ TEST_F(ReachTest, EverythingByKeyboardAlone) {
 TEST_F(ReachTest, NoActionIsForgotten) {
   std::set<std::size_t> reached;
   for (const Step& step : steps()) reached.insert(step.action);
-  // Of the text editor, with tests of their own.
+  // Actions of the text editor have their own tests.
   for (const std::size_t i : {index_of<TypeInField>(), index_of<ScrollField>(), index_of<Paste>()})
     reached.insert(i);
-  // What a press is made of; the mouse's own.
+  // Parts of a mouse press.
   for (const std::size_t i : {index_of<BeginClick>(), index_of<UndoClick>()}) reached.insert(i);
-  // Of the command line.
+  // Comes from the command line.
   reached.insert(index_of<AddEdits>());
-  // Nobody means these: they say what came of something.
+  // These report results and are not user actions.
   for (const std::size_t i :
        {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<SecondOpened>(),
         index_of<ModelKept>(), index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchProgressed>(),
         index_of<FetchEnded>(), index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(),
         index_of<PromptsRead>(), index_of<WeightsKnown>()})
     reached.insert(i);
-  // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
+  // Possible only while a model loads: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());
   for (std::size_t i = 0; i < Action::kTypes; ++i)
     EXPECT_TRUE(reached.contains(i)) << "the action at " << i << " of Action has no way in the list";

@@ -1,4 +1,4 @@
-// Sessions and recipes in the window: saved, opened, dropped, kept.
+// Sessions and recipes in the window: saving, opening, dropping, restoring.
 #include "app/window/sessions.h"
 #include "app/window/exporting.h"
 #include "tests/app/window/window_fixture.h"
@@ -41,7 +41,7 @@ class Sessions : public HandsTest {
       core.take_results();
     shown(core);
   }
-  /// A state with something of everything.
+  /// Sets up a state with something of everything.
   static void arrange(Core& core) {
     shown(core);
     core.apply(ShowView{"query"});
@@ -247,7 +247,7 @@ TEST_F(Sessions, AreListedWhereFoldersAreOpened) {
 
 class Figures : public Sessions {
  protected:
-  /// Exports the view that is shown, as the dialog stands.
+  /// Exports the shown view with the dialog's settings.
   void export_to(Core& core, const std::string& name) {
     core.apply(ShowDialog{Dialog::export_});
     core.apply(TypeInField{Field::export_path, Replace{file(name)}});
@@ -312,7 +312,7 @@ TEST_F(Sessions, ThatAreStillBeingOpenedAreNotSaved) {
   arrange(first);
   save_as(first, "a.headscope");
   const std::string whole = bytes_of_file(file("a.headscope"));
-  Core core(own("else"));  // its model is not there yet
+  Core core(own("else"));  // its model is not loaded yet
   core.apply(OpenSession{
       .recipe = read_recipe(file("a.headscope")), .file = file("a.headscope"), .model = bundled_folder()});
   core.apply(SaveSession{file("a.headscope"), true});

@@ -1,4 +1,4 @@
-// Every tour that comes with the program, walked from end to end in the window on the bundled model.
+// Walks through every bundled tour in the window, on the bundled model.
 #include "app/tour/numbers.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
@@ -29,7 +29,7 @@ class ToursTest : public HandsTest {
     return words;
   }
 
-  /// What somebody does who does what a stop asks for.
+  /// Does what a stop asks for.
   static void do_as_asked(Core& core, const Wait* wait) {
     if (wait == nullptr) return;
     const Selection now = clamped(core.state().selection, *core.snapshot().run);
@@ -156,7 +156,7 @@ TEST_F(ToursTest, WhatIsTypedStaysUntilAStopIsAboutAnotherText) {
   EXPECT_EQ(prompt(core), *resolve_stop(core.state().tours[0], 1).prompt) << "back to the stop";
 }
 
-TEST_F(ToursTest, OptionsThatWerePulledAreAsUsualAtTheNextStop) {
+TEST_F(ToursTest, DraggedOptionsAreAtTheirDefaultsAtTheNextStop) {
   Core core(with_tours());
   core.apply(OpenTour{0});
   const auto& stops = core.state().tours[0].stops;
