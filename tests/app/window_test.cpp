@@ -209,10 +209,10 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
 
 TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
   ShownCore core(options("The old king"));
-  const std::weak_ptr<const PromptRun> former = core.snapshot().run;
+  const std::weak_ptr<const PromptRun> previous = core.snapshot().run;
   apply_and_show(core, ShowView{"positions"});
   apply_and_show(core, SetPrompt{"Another", {}, ""});
-  EXPECT_TRUE(former.expired());
+  EXPECT_TRUE(previous.expired());
   apply_and_show(core, ShowView{"heatmap"});
   EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,
             core.snapshot().run->run->length())
@@ -265,11 +265,11 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
 TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   Core core(options("The old king had a dog"));
   apply_and_show(core, ShowView{"lens"});
-  const auto former = std::make_shared<const Snapshot>(core.snapshot());
+  const auto previous = std::make_shared<const Snapshot>(core.snapshot());
   apply_and_show(core, ShowView{"heatmap"});  // the lens is no longer asked for
   handle_and_show(core, TextTyped{" and"});
   const auto next = std::make_shared<const Snapshot>(core.snapshot());
-  ASSERT_NE(next->run, former->run);
+  ASSERT_NE(next->run, previous->run);
   // The next run's lens is pending, and its patterns are known.
   const View& lens = *find_view("lens");
   PictureCache cache;
@@ -277,9 +277,9 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
     const auto answers = std::make_shared<SnapshotAnswers>(now);
     return cache.get(lens, make_context(&lens, core.state(), *now, *answers, *fonts_, 900, 600, 1), answers);
   };
-  get(former);
+  get(previous);
   const ShownPicture placed = get(next);
-  ASSERT_EQ(placed.context.run, former->run);
+  ASSERT_EQ(placed.context.run, previous->run);
   const PatternOf pattern{core.state().selection.layer, core.state().selection.head};
   ASSERT_TRUE(answer(core, pattern));
   EXPECT_EQ(placed.context.ask(pattern), nullptr);
@@ -287,14 +287,14 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
 
 TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
   ShownCore core(options(long_text()));
-  const auto former = picture(core.window(), "heatmap").picture;
+  const auto previous = picture(core.window(), "heatmap").picture;
   core.apply(SelectHead{1, 1});
   core.apply(SelectQuery{9});
   const WindowPicture& at_once = core.draw({});  // no result was taken since
   EXPECT_TRUE(at_once.stale);
-  EXPECT_EQ(picture(at_once, "heatmap").picture, former);
+  EXPECT_EQ(picture(at_once, "heatmap").picture, previous);
   EXPECT_EQ(picture(at_once, "heatmap").context.selection,
-            Selection({0, 0, former->regions.front().row_count - 1}))
+            Selection({0, 0, previous->regions.front().row_count - 1}))
       << "what the mouse says is of the picture that is shown";
   shown(core);
   EXPECT_FALSE(core.window().stale);
