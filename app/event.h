@@ -8,9 +8,9 @@
 
 namespace headscope::app {
 
-// What the user does, as values. The window makes them from GLFW's callbacks, tests make them directly. Each
-// is handled on its own, in order, so that no click is lost if several fall into one frame. Positions are in
-// logical pixels.
+// User input, as values. The window creates them in GLFW's callbacks, tests directly. Each is handled
+// separately and in order, so that no click is lost if several arrive in one frame. Positions are in logical
+// pixels.
 
 enum class Key {
   none,

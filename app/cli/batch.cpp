@@ -10,7 +10,7 @@
 #include "app/cli/arguments/standard_streams.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/status_line.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 #include "model/files/file_io.h"
 
 namespace headscope::app {
@@ -22,7 +22,7 @@ std::string bytes_of(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Prompts of the shard in a list; nothing where that has to be read as it comes.
+/// The number of prompts of the shard in a list; nothing if the list is a stream.
 std::optional<int> count_prompts(const PromptArguments& arguments) {
   std::error_code error;
   if (arguments.file == "-" || !std::filesystem::is_regular_file(arguments.file, error)) return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<int> count_prompts(const PromptArguments& arguments) {
   return (count - shard.index + shard.count - 1) / shard.count;
 }
 
-/// Tells how far a list is, unless a terminal shows the answers themselves.
+/// Shows the progress through a list, unless the answers themselves go to a terminal.
 class Progress {
  public:
   Progress(const PromptArguments& arguments, const Streams& streams)
@@ -62,12 +62,13 @@ class Progress {
   std::optional<int> total_;
 };
 
-/// Nothing else is skipped: a full disk will not be less full for the next prompt.
+/// Runs `attempt` and reports an error of the prompt if errors are skipped. Other errors are not skipped: a
+/// full disk stays full.
 template <class Attempt>
 bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progress& progress,
                const Attempt& attempt) {
   const auto skipped = [&](const std::exception& error) {
-    if (!skip || !source.many() || !source.can_go_on()) return false;
+    if (!skip || !source.is_list() || !source.can_continue()) return false;
     progress.clear();
     err << "headscope: " << one_line(error.what()) << "; skipped\n" << std::flush;
     return true;
@@ -97,7 +98,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
     : start_token_(arguments.start_token), shard_(arguments.shard), resume_(arguments.resume) {
   using From = PromptArguments::From;
   const bool standard = arguments.file == "-";
-  name_ = standard ? "standard input" : shown(arguments.file.string());
+  name_ = standard ? "standard input" : terminal_safe(arguments.file.string());
   switch (arguments.from) {
     case From::nothing:
       break;
@@ -116,7 +117,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       }
       plain_ = has_plain_lines(arguments.file);
       file_ = std::make_unique<InputFile>(arguments.file);
-      file_->peek();  // a folder opens, but cannot be read
+      file_->peek();  // a folder can be opened but not read
       file_->clear();
       lines_ = file_.get();
       break;
@@ -124,12 +125,12 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
 }
 
 std::string PromptSource::where() const {
-  return many() ? name_ + ":" + std::to_string(line_) + ": " : "";
+  return is_list() ? name_ + ":" + std::to_string(line_) + ": " : "";
 }
 
 std::optional<Prompt> PromptSource::next() {
   std::optional<Prompt> prompt;
-  if (many()) {
+  if (is_list()) {
     std::string read;
     while (!prompt && std::getline(*lines_, read)) {
       const std::string_view line = bare_prompt_line(read, line_++ == 0);
@@ -142,18 +143,18 @@ std::optional<Prompt> PromptSource::next() {
   }
   if (!prompt) return prompt;
   prompt->start_token = start_token_;
-  if (!many()) ++number_;
+  if (!is_list()) ++number_;
   return prompt;
 }
 
-bool PromptSource::can_go_on() const {
-  return many() && !lines_->bad();
+bool PromptSource::can_continue() const {
+  return is_list() && !lines_->bad();
 }
 
 std::optional<std::filesystem::path> PromptSource::file(const std::filesystem::path& pattern) const {
-  std::filesystem::path file = many() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
+  std::filesystem::path file = is_list() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
   std::error_code error;
-  // Files get their names when they are whole.
+  // Files get their names only when complete.
   if (resume_ && std::filesystem::exists(file, error)) return std::nullopt;
   return file;
 }
@@ -174,13 +175,13 @@ int for_each_prompt(const PromptArguments& arguments, const Streams& streams, co
     if (!more) break;
     ++done;
     failed += well ? 0 : 1;
-    if (!source.many()) continue;
+    if (!source.is_list()) continue;
     streams.out.flush();
     progress.tell(done);
   }
   progress.clear();
   const auto prompts = [](int n) { return std::to_string(n) + (n == 1 ? " prompt" : " prompts"); };
-  const bool all_of_them = arguments.shard.count == 1;  // another shard may have the others
+  const bool all_of_them = arguments.shard.count == 1;  // prompts of other shards may have succeeded
   if (failed > 0 && failed == done && all_of_them)
     throw model::RunError("none of " + prompts(done) + " went well");
   if (failed > 0)

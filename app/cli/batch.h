@@ -12,58 +12,57 @@
 
 namespace headscope::app {
 
-/// A file's name with something in the place of each "{n}" or "{view}".
+/// Replaces each `key`, "{n}" or "{view}", in a file name by `name`.
 std::filesystem::path with_name(const std::filesystem::path& pattern, std::string_view key,
                                 std::string_view name);
 
-/// The prompts that a command was given, one after the other. A list is read line by line as it is asked for,
-/// so that a program at the other end of a pipe may wait for an answer before it asks again.
+/// The prompts of a command, one at a time. A list is read line by line on demand, so that a program at the
+/// other end of a pipe can wait for each answer before it sends the next prompt.
 class PromptSource {
  public:
-  /// Throws model::LoadError when a file cannot be read.
+  /// Throws model::LoadError if a file cannot be read.
   PromptSource(const PromptArguments& arguments, std::istream& standard_input);
 
-  bool many() const { return lines_ != nullptr; }
+  bool is_list() const { return lines_ != nullptr; }
 
-  /// Nothing after the last one; of a list those of the shard. Throws model::LoadError that names file and
-  /// line.
+  /// The next prompt, or the next one of the shard; nothing after the last one. Throws model::LoadError that
+  /// names file and line.
   std::optional<Prompt> next();
 
-  /// Counts from 1, through the whole list; of the prompt that next() gave last, or could not read.
+  /// The number, in the whole list and from 1, of the prompt that next() last returned or could not read.
   int number() const { return number_; }
   void count_done() { ++done_; }
-  bool is_first() const { return done_ == 0; }  ///< whether no prompt before this one went well
-  /// Whether next() can be asked again after it has thrown.
-  bool can_go_on() const;
-  /// The file of this prompt, where `pattern` has {n} for its number; nothing where it is there already and
-  /// the work goes on from an earlier time.
+  bool is_first() const { return done_ == 0; }  ///< whether no previous prompt succeeded
+  /// Whether next() can be called again after it has thrown.
+  bool can_continue() const;
+  /// The output file of this prompt: `pattern` with {n} replaced by its number. Nothing if the file exists
+  /// and --resume was given.
   std::optional<std::filesystem::path> file(const std::filesystem::path& pattern) const;
 
-  /// "prompts.jsonl:3: " for a prompt out of a list, else "": what a message about the last prompt begins
-  /// with.
+  /// The beginning of a message about the last prompt: "prompts.jsonl:3: " for a list, else "".
   std::string where() const;
 
  private:
   std::optional<Prompt> single_;
   bool start_token_;
   Shard shard_;
-  bool plain_ = false;  ///< a line of the list is the prompt as it is: of a .txt file
+  bool plain_ = false;  ///< each line is a prompt, as in a .txt file
   bool resume_;
   std::string name_;
-  std::unique_ptr<std::istream> file_;  ///< of a list
+  std::unique_ptr<std::istream> file_;  ///< the list's file
   std::istream* lines_ = nullptr;
   int line_ = 0;
   int number_ = 0;
   int done_ = 0;
 };
 
-/// What is done with one of the prompts that a command was given.
+/// Processes one prompt of a command.
 using PromptWork = std::function<void(const PromptSource& source, const Prompt& prompt)>;
 
-/// Does it with each of them in turn: of a list with those of the shard. A terminal sees how far it is, a log
-/// a line now and then. A prompt that cannot be read or run is the end of it (model::LoadError,
-/// model::RunError), or where errors are skipped a sentence on `err`, and at the end one that counts them; a
-/// RunError where none of a whole list went well. Returns how many were skipped.
+/// Processes each prompt in turn, or those of the shard. Shows progress on a terminal, or an occasional line
+/// in a log. A prompt that cannot be read or run ends the loop (model::LoadError, model::RunError). If errors
+/// are skipped, each is reported in a sentence on `err` and counted in a final one; throws RunError if every
+/// prompt of a whole list failed. Returns the number of skipped prompts.
 int for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work);
 
 }  // namespace headscope::app

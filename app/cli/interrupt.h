@@ -4,8 +4,8 @@
 
 namespace headscope::app {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGHUP does not end the program but is remembered, so that
-/// work in progress can clean up after itself; the second one ends it. One at a time.
+/// While alive, remembers the first SIGINT, SIGTERM or SIGHUP instead of ending the program, so that work in
+/// progress can clean up; a second signal ends it. At most one instance.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -13,22 +13,21 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   ~InterruptGuard();
 
-  bool interrupted() const;  ///< a signal came
-  /// Throws Interrupted when a signal came.
+  bool interrupted() const;  ///< a signal has arrived
+  /// Throws Interrupted if a signal has arrived.
   void check() const;
 
  private:
   static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> former_{};
+  std::array<struct sigaction, kSignals.size()> previous_actions_{};
 };
 
-/// The work was given up because of a signal. Whoever ends the program does it by that signal: see `end_by`.
+/// Work was stopped because of a signal. The program should end by that signal: see `end_by_signal`.
 struct Interrupted {
   int signal = 0;
 };
 
-/// Ends the program as the signal would have done. Returns the exit status for the case that the signal is
-/// ignored.
-int end_by(Interrupted interrupted);
+/// Ends the program as the signal would have. Returns the exit status in case the signal is ignored.
+int end_by_signal(Interrupted interrupted);
 
 }  // namespace headscope::app

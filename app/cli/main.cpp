@@ -12,8 +12,8 @@
 int main(int argc, char** argv) {
   using namespace headscope::app;
   occupy_standard_descriptors();
-  say_when_memory_ends();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, which then says so
+  report_out_of_memory();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes an error of the write
   DescriptorInput input(STDIN_FILENO, "standard input");
   std::istream in(&input);
   in.exceptions(std::ios::badbit);
@@ -23,6 +23,6 @@ int main(int argc, char** argv) {
   const int status =
       run_program({argv + (argc > 0 ? 1 : 0), argv + argc},
                   {in, out, std::cerr, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1});
-  if (running_works > 0) std::_Exit(status);  // a work that hangs still uses what would be destroyed
+  if (running_tasks > 0) std::_Exit(status);  // a hanging task may still use statics
   return status;
 }

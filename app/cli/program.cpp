@@ -13,7 +13,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/standard_streams.h"
 #include "app/cli/interrupt.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 
 namespace headscope::app {
 namespace {
@@ -29,7 +29,7 @@ int failed(const Streams& streams, std::string_view why) {
 }  // namespace
 
 std::string one_line(std::string_view text) {
-  std::string line = shown(text);
+  std::string line = terminal_safe(text);
   if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
   return line;
 }
@@ -53,7 +53,7 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
   } catch (const StreamError& error) {
     return error.quiet() ? 1 : failed(streams, error.what());
   } catch (const Interrupted& interrupted) {
-    return end_by(interrupted);
+    return end_by_signal(interrupted);
   } catch (const std::bad_alloc&) {
     return failed(streams, kNoMemory);
   } catch (const std::exception& error) {
@@ -61,10 +61,10 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
   }
 }
 
-void say_when_memory_ends() {
+void report_out_of_memory() {
   std::set_terminate([] {
-    // A noexcept function of the C++ library, e.g. of its directory iterators, ends here with an exception in
-    // flight that it does not hand on: what such functions throw is that memory is wanting.
+    // A noexcept function of the C++ library, for example of its directory iterators, gets here with an
+    // uncaught exception that is not current. Such functions throw only if memory runs out.
     bool no_memory = !std::current_exception() && std::uncaught_exceptions() > 0;
     try {
       if (std::current_exception()) throw;

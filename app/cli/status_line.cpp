@@ -6,12 +6,12 @@
 #include <ostream>
 
 #include "app/cli/commands/engine.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 
 namespace headscope::app {
 namespace {
 
-/// Of the terminal, less the place of the cursor after the text.
+/// The terminal's width, without the cell for the cursor after the text.
 std::size_t width() {
   struct winsize size {};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
@@ -22,7 +22,7 @@ std::size_t width() {
 
 bool StatusLine::show(std::string_view text) {
   if (!streams_.err_is_terminal) return false;
-  streams_.err << '\r' << shown(text).substr(0, width()) << "\x1b[K" << std::flush;
+  streams_.err << '\r' << terminal_safe(text).substr(0, width()) << "\x1b[K" << std::flush;
   shown_ = true;
   return true;
 }

@@ -6,12 +6,12 @@
 
 namespace headscope::app {
 
-/// One line on `err` that changes while work goes on, where that is a terminal; it goes away with this
-/// object. Where it is none, a line now and then.
+/// Progress on `err`: on a terminal one line that is updated and that the destructor clears, else an
+/// occasional line.
 class StatusLine {
  public:
   using Milliseconds = std::chrono::milliseconds;
-  /// `terminal`, `log`: the least pause between two texts of `is_due`.
+  /// `terminal`, `log`: the minimum pause between updates, for `is_due`.
   explicit StatusLine(const Streams& streams, Milliseconds terminal = Milliseconds(200),
                       Milliseconds log = Milliseconds(5000))
       : streams_(streams), pause_(streams.err_is_terminal ? terminal : log) {}
@@ -19,16 +19,16 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
   ~StatusLine() { clear(); }
 
-  /// False where there is no terminal: nothing was said.
+  /// Shows a text; returns false, and shows nothing, if there is no terminal.
   bool show(std::string_view text);
-  /// Shows it, or writes a line of it where there is no terminal.
+  /// Shows a text, or writes it as a line if there is no terminal.
   void tell(std::string_view text);
-  /// How far one long computation is, if that is due; `where` stands before it: "prompt 3: ". `done` is in
+  /// Shows the progress of a long computation, if an update is due, after `where`: "prompt 3: ". `done` is in
   /// [0, 1].
   void tell_work(std::string_view where, std::string_view work, double done);
-  /// Whether the pause is over. The next one begins then.
+  /// Whether the pause is over. If so, the next one begins.
   bool is_due();
-  /// Before anything else is written there.
+  /// Call before anything else is written to `err`.
   void clear();
 
  private:

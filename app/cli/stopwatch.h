@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// How long `work` takes, in seconds.
+/// The time that `work` takes, in seconds.
 template <class Work>
 double seconds(const Work& work) {
   const auto before = std::chrono::steady_clock::now();
@@ -14,14 +14,14 @@ double seconds(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
 }
 
-/// The middle one of some values; of an even number the upper one.
+/// The median; the upper one of an even number of values.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + std::ssize(values) / 2;
   std::ranges::nth_element(values, middle);
   return *middle;
 }
 
-/// Median time of `work` in seconds: once to warm up, then at least 5 times, and for 0.15 s or 200 times.
+/// Median time of `work` in seconds: after one warm-up call, at least 5 calls, until 0.15 s or 200 calls.
 template <class Work>
 double median_seconds(const Work& work) {
   constexpr double kEnough = 0.15;

@@ -16,23 +16,24 @@
 
 namespace headscope::app {
 
-/// The system has no thread left for a task.
+/// The system cannot start a thread for a task.
 struct NoThread : std::runtime_error {
   NoThread() : std::runtime_error("Could not start a thread: close other programs and try again.") {}
 };
 
-/// How many tasks of all kinds run. While one does, main must not destroy statics, which it may use.
-inline std::atomic<int> running_works = 0;
+/// The number of running tasks of all kinds. While it is not 0, main must not destroy statics, which a task
+/// may use.
+inline std::atomic<int> running_tasks = 0;
 
-/// Tasks that may take long or hang forever (a dead network folder, another program), each on a thread of its
-/// own; the thread that owns this collects their results. Nothing here waits for a task: one that hangs is
-/// left behind, also when the program ends. So a task holds all it needs by value, and returns its failure as
-/// its result; what it throws is dropped, and then there is no result.
+/// Runs tasks that may take long or hang (a dead network folder, another program), each on its own thread;
+/// the owning thread collects their results. The destructor does not wait: a task that hangs is abandoned,
+/// also when the program ends. So a task must hold everything it needs by value and return a failure as its
+/// result; if it throws, there is no result.
 template <class T>
 class Background {
  public:
   /// `wake` is called from another thread when there is a result to take, never after the destructor has
-  /// returned. It has to be quick, as the destructor waits for it, and may not destroy this.
+  /// returned. It must be quick, since the destructor waits for it, and must not destroy this object.
   explicit Background(std::function<void()> wake) : shared_(std::make_shared<Shared>()) {
     shared_->wake = std::move(wake);
   }
@@ -43,15 +44,14 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// A task can call it to report a result before it ends.
-  using Tell = std::function<void(T)>;
+  /// Called by a task to report a result before it ends.
+  using Report = std::function<void(T)>;
 
-  /// Starts a task. All results of older ones of the same topic are dropped, past and future. Throws NoThread
-  /// if the system has no thread left.
+  /// Starts a task. Drops all results of older tasks on the same topic, past and future. Throws NoThread.
   void run(std::string topic, std::function<T()> work) {
-    run(std::move(topic), [work = std::move(work)](const Tell&) { return work(); });
+    run(std::move(topic), [work = std::move(work)](const Report&) { return work(); });
   }
-  void run(std::string topic, std::function<T(const Tell&)> work) {
+  void run(std::string topic, std::function<T(const Report&)> work) {
     std::uint64_t ticket = 0;
     {
       const std::lock_guard lock(shared_->mutex);
@@ -59,15 +59,15 @@ class Background {
       shared_->newest[topic] = ticket;
       std::erase_if(shared_->results, [&](const Result& result) { return result.topic == topic; });
     }
-    // Counted as long as the thread has it: also where no thread takes it.
+    // Counts the task until the last copy is gone, also if no thread could be started.
     std::shared_ptr<void> count = shared_->counted(topic);
     try {
       std::thread([shared = shared_, topic = std::move(topic), ticket, work = std::move(work),
                    count = std::move(count)]() mutable noexcept {
         try {
-          const auto tell = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
-          tell(work(tell));
-        } catch (...) {  // there is nobody to tell
+          const auto report = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
+          report(work(report));
+        } catch (...) {  // nobody to report to
         }
         work = nullptr;
         count.reset();
@@ -77,7 +77,7 @@ class Background {
     }
   }
 
-  /// Waits until no task of the topic runs, at most for `time`. Whether none runs.
+  /// Waits until no task on the topic runs, at most for `time`. Returns whether none runs.
   bool wait(const std::string& topic, std::chrono::milliseconds time) {
     std::unique_lock lock(shared_->mutex);
     return shared_->ended.wait_for(lock, time, [&] { return shared_->running[topic] == 0; });
@@ -103,29 +103,29 @@ class Background {
   };
 
   struct Shared {
-    std::mutex mutex;  // held for moments only
+    std::mutex mutex;  // held only briefly
     std::uint64_t tickets = 0;
-    std::map<std::string, std::uint64_t> newest;  // of each topic
-    std::map<std::string, int> running;           // tasks of each topic
-    std::condition_variable ended;                // one of them
+    std::map<std::string, std::uint64_t> newest;  // ticket of the newest task on each topic
+    std::map<std::string, int> running;           // number of tasks on each topic
+    std::condition_variable ended;                // notified when a task ends
     std::vector<Result> results;
-    std::mutex waking;  // held while `wake` runs, so that the destructor can wait for that and for no more
+    std::mutex waking;  // held while `wake` runs, so that the destructor can wait for just that
     std::function<void()> wake;
 
-    /// Counts a task of the topic as running until the last copy of the result is gone.
+    /// Counts a task on the topic as running until the last copy of the returned pointer is gone.
     std::shared_ptr<void> counted(const std::string& topic) {
       {
         const std::lock_guard lock(mutex);
         ++running[topic];
       }
-      ++running_works;
+      ++running_tasks;
       return {nullptr, [this, topic](void*) {
                 {
                   const std::lock_guard lock(mutex);
                   --running[topic];
                   ended.notify_all();
                 }
-                --running_works;
+                --running_tasks;
               }};
     }
 

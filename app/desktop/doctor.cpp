@@ -21,7 +21,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// How one asks Debian and its relatives for packages.
+/// The command that installs packages on Debian and its derivatives.
 std::string install(const std::string& packages) {
   return "sudo apt-get install " + packages;
 }
@@ -49,9 +49,9 @@ class Examiner {
   void lacks(std::string name, std::string text, std::string remedy) {
     check(false, std::move(name), "", std::move(text), std::move(remedy));
   }
-  /// `text` where it is fine, else what there is in its place and what to do about it.
+  /// Adds a finding: `text` if it is fine, else `otherwise` and the remedy.
   void check(bool is_fine, std::string name, std::string text, std::string otherwise, std::string remedy,
-             State state = State::lacking) {
+             State state = State::missing) {
     if (is_fine) state = State::fine, remedy.clear();
     findings_.push_back(
         {part_, std::move(name), state, is_fine ? std::move(text) : std::move(otherwise), std::move(remedy)});
@@ -83,7 +83,7 @@ class Examiner {
           gl.surfaceless.empty() ? install("libgl1 libegl1 libgl1-mesa-dri")
                                  : "drivers are here (" + gl.surfaceless +
                                        "): see that DISPLAY names a display that this user may open",
-          display ? State::broken : State::lacking);
+          display ? State::broken : State::missing);
   }
 
   void fonts() {
@@ -136,7 +136,7 @@ class Examiner {
   }
 };
 
-/// Bytes of a row as in "MemTotal:  16303348 kB"; 0: it is not there.
+/// The bytes in a row such as "MemTotal: 16303348 kB"; 0 if the row is missing.
 std::uint64_t row_of(const std::string& meminfo, const std::string& name) {
   std::istringstream lines(meminfo);
   for (std::string line; std::getline(lines, line);) {
@@ -148,7 +148,7 @@ std::uint64_t row_of(const std::string& meminfo, const std::string& name) {
   return 0;
 }
 
-/// Nothing for "max" and for what is no number.
+/// Parses a number; nothing for "max" or anything else.
 std::optional<std::uint64_t> bytes_of(const std::string& text) {
   std::istringstream words(text);
   std::uint64_t bytes = 0;

@@ -28,7 +28,7 @@ bool blank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
-/// The text after the mark at the start of a line, without surrounding blanks.
+/// The text after the first character of a line, without surrounding blanks.
 std::string_view after_mark(std::string_view line) {
   line.remove_prefix(1);
   while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
@@ -52,7 +52,7 @@ std::optional<ExamplePrompt::Head> parse_head(std::string_view text) {
   return head;
 }
 
-/// Reads the lines from the first to the last, one prompt after the other.
+/// Parses the lines in order.
 class Parser {
  public:
   Parser(std::string_view text, const std::string& file) : lines_(lines_of(text)), file_(file) {}

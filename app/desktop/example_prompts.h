@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// An example prompt, and what to look for in it.
+/// An example prompt and what to look for in it.
 struct ExamplePrompt {
   struct Head {
     int layer = 0;
@@ -17,7 +17,7 @@ struct ExamplePrompt {
   std::string title;
   std::string look_for;      ///< lines joined by spaces
   std::optional<Head> head;  ///< the head to show first
-  std::string text;          ///< exact, without the newline that ends it
+  std::string text;          ///< exact, without the final newline
   bool operator==(const ExamplePrompt&) const = default;
 };
 
@@ -37,7 +37,7 @@ std::vector<ExamplePrompt> parse_example_prompts(std::string_view text, const st
 /// Reads and parses a file. Throws model::LoadError.
 std::vector<ExamplePrompt> load_example_prompts(const std::filesystem::path& file);
 
-/// The examples next to the program; none if they cannot be read: the program does not fail without
+/// The examples installed with the program; empty if they cannot be read, since the program works without
 /// them.
 std::vector<ExamplePrompt> bundled_examples();
 

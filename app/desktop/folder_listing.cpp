@@ -23,7 +23,7 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// Takes the digits in front, without the zeros that lead them.
+/// Removes the leading digits from the text and returns them without leading zeros.
 std::string_view take_number(std::string_view& text) {
   const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
   std::string_view digits = text.substr(0, end);
@@ -32,8 +32,8 @@ std::string_view take_number(std::string_view& text) {
   return digits;
 }
 
-/// Less than 0, 0 or more: as the names are ordered, where only zeros in front and capitals may make 0 of two
-/// different ones.
+/// Less than, equal to or greater than 0. Different names compare equal only if they differ in leading zeros
+/// or case.
 int natural_order(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty()) {
     if (is_digit(a.front()) && is_digit(b.front())) {
@@ -63,7 +63,7 @@ std::string why_not(const fs::path& folder, const std::error_code& error) {
   return "The folder " + name + " cannot be read: " + error.message() + ".";
 }
 
-/// What the browser shows it as; nothing: not at all.
+/// How the browser shows a path; nothing: not at all.
 std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   using Kind = FolderEntry::Kind;
   const std::string name = path.filename().string();
@@ -77,7 +77,7 @@ std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   return name != "merges.txt" && may_hold_prompts(path) ? std::optional(Kind::prompts) : std::nullopt;
 }
 
-/// Why a folder cannot be listed, without looking at it; empty: it may be.
+/// Why a path cannot be listed, judged without reading the folder; empty: it may be listed.
 std::string problem_of(const fs::path& folder) {
   if (folder.empty()) return "Type the path of a folder.";
   if (folder.is_relative()) return folder.string() + " is not a whole path: it has to begin with / or ~/.";
@@ -97,7 +97,7 @@ void fill(FolderListing& listing) {
   for (; at != fs::directory_iterator(); at.increment(error))
     if (const auto kind = kind_of(at->path()))
       listing.entries.push_back({at->path().filename().string(), *kind});
-  if (error) listing.problem = why_not(folder, error);  // it was unplugged, say: what came before stays
+  if (error) listing.problem = why_not(folder, error);  // for example unplugged: keep the entries read so far
   std::ranges::sort(listing.entries, natural_less, &FolderEntry::name);
   listing.is_model = is_gpt2(folder);
   fs::path real = fs::canonical(folder, error);
@@ -111,7 +111,7 @@ FolderListing list_folder(const fs::path& folder) noexcept {
   try {
     listing.folder = folder;
     fill(listing);
-  } catch (const std::exception&) {  // no memory for so many names
+  } catch (const std::exception&) {  // not enough memory for all names
     listing.entries.clear();
     listing.problem = "The folder has too much in it to be shown.";
   }

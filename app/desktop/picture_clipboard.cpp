@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-extern char** environ;  // POSIX declares it nowhere
+extern char** environ;  // POSIX does not declare it
 
 namespace headscope::app {
 namespace {
@@ -24,7 +24,7 @@ std::optional<fs::path> program_in_path(const Environment& environment, std::str
     const std::size_t end = std::min(folders.find(':', at), folders.size());
     const fs::path program = fs::path(folders.substr(at, end - at)) / name;
     std::error_code error;
-    // No relative ones: what lies in the folder in which the program was started is nobody's clipboard.
+    // Ignore relative paths: never run a program from the current folder.
     if (program.is_absolute() && fs::is_regular_file(program, error) && ::access(program.c_str(), X_OK) == 0)
       return program;
     at = end + 1;
@@ -36,7 +36,7 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// A file descriptor that closes itself.
+/// A file descriptor, closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -51,7 +51,7 @@ class Descriptor {
   int number_;
 };
 
-/// Writes all bytes to the start of a file; 0 or errno.
+/// Writes all bytes at the start of a file. Returns 0 or errno.
 int write_whole(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -62,8 +62,8 @@ int write_whole(int file, std::string_view bytes) {
   return ::lseek(file, 0, SEEK_SET) < 0 ? errno : 0;
 }
 
-/// Starts the program with `input` as its standard input, and without output: what stays behind to hand the
-/// picture out must not hold the terminal or pipe that this program was started with. 0 or errno.
+/// Starts the program with `input` as standard input and without output: it keeps running to serve the
+/// picture and must not hold this program's terminal or pipe open. Returns 0 or errno.
 int start(const PictureClipboard& clipboard, int input, pid_t& process) {
   std::vector<std::string> words{clipboard.program.string()};
   words.insert(words.end(), clipboard.arguments.begin(), clipboard.arguments.end());
@@ -80,7 +80,7 @@ int start(const PictureClipboard& clipboard, int input, pid_t& process) {
   return error;
 }
 
-/// The process's status when it has ended in time; else it is ended.
+/// The status of the process if it ends in time; otherwise kills it and returns nothing.
 std::optional<int> wait_for(pid_t process, std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (true) {
@@ -117,8 +117,8 @@ std::string_view no_picture_clipboard() {
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience) {
   const std::string name = clipboard.program.filename().string();
-  // The program reads the picture from memory as from a file: a pipe would block the writer for as long as
-  // the program likes, and raise SIGPIPE if it ends early.
+  // The program reads the picture from a memory file. A pipe would block the writer as long as the program
+  // likes, and raise SIGPIPE if the program ends early.
   const Descriptor picture(::memfd_create("headscope picture", MFD_CLOEXEC));
   const int written = picture.number() < 0 ? errno : write_whole(picture.number(), png);
   if (written != 0) return "The picture was not copied: there is no memory for it (" + reason(written) + ").";

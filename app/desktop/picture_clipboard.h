@@ -10,7 +10,7 @@
 
 namespace headscope::app {
 
-/// The desktop's program that copies a PNG from standard input to the clipboard. Window toolkits only copy
+/// The program that copies a PNG from standard input to the clipboard, because window toolkits copy only
 /// text.
 struct PictureClipboard {
   std::filesystem::path program;
@@ -22,12 +22,11 @@ struct PictureClipboard {
 /// is.
 std::optional<PictureClipboard> picture_clipboard(const Environment& environment);
 
-/// Why pictures cannot be copied if picture_clipboard found nothing: one sentence that names what to
-/// install.
+/// Why pictures cannot be copied if picture_clipboard found nothing: one sentence that says what to install.
 std::string_view no_picture_clipboard();
 
-/// Copies the bytes of a PNG file. Returns why that failed (one sentence); empty: it is copied. Waits for the
-/// program, at most for `patience`, so it is no call for the window's thread (see Background).
+/// Copies the bytes of a PNG file. Returns why it failed (one sentence); empty: success. Waits for the
+/// program for at most `patience`, so do not call it on the window's thread (see Background).
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience = std::chrono::seconds(10));
 

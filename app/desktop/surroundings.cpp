@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Empty for what cannot be read.
+/// The content of a file; empty if it cannot be read.
 std::string text_of(const fs::path& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
@@ -37,7 +37,7 @@ std::string processor_name() {
   return {};
 }
 
-/// That this process may use, which a batch system or a container may limit.
+/// The number of processors available to this process, which a batch system or a container may limit.
 int usable_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -80,7 +80,7 @@ FontFacts font_facts() {
   return facts;
 }
 
-/// Whether the weights' files are there and whole; the numbers are not read.
+/// Checks that a model's files exist and are complete, without reading the weights.
 ModelFact model_fact(std::string name, const fs::path& folder) {
   ModelFact fact{std::move(name), folder, {}};
   try {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/hub/http.h"
-#include "app/hub/hub_answers.h"
+#include "app/hub/hub_responses.h"
 #include "app/hub/model_cache.h"
 #include "app/hub/partial_file.h"
 #include "model/files/config.h"
@@ -24,13 +24,14 @@ using std::chrono::milliseconds;
 using Clock = TransferRate::Clock;
 
 constexpr int kMostRedirects = 10;
-constexpr std::size_t kMostTextBytes = std::size_t{64} << 20;  // of a list, a configuration, an index
+constexpr std::size_t kMostTextBytes = std::size_t{64}
+                                       << 20;  // limit of a file list, a configuration or an index
 constexpr std::uint64_t kProgressBytes =
-    1 << 20;  // so much has to come for a broken connection to count as the first
+    1 << 20;  // bytes to receive before a broken connection counts as the first again
 constexpr milliseconds kBetweenReports{100};
 constexpr milliseconds kBetweenLocks{200};
 
-/// It did not go well now, but another try may.
+/// A failure that another attempt may not have.
 struct Passing {
   std::string why;  // one sentence
   std::optional<std::chrono::seconds> after = {};
@@ -53,7 +54,7 @@ class Fetch {
         http_({.certificates = settings.certificates.string()}) {}
 
   fs::path run() {
-    if (const auto there = cache_.whole_snapshot();
+    if (const auto there = cache_.complete_snapshot();
         there && (settings_.offline || is_commit(model_.revision)))
       return *there;
     if (settings_.offline)
@@ -63,7 +64,7 @@ class Fetch {
     const std::string list =
         "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
     const Listing listing =
-        parse_listing(text_of(at_endpoint(settings_.endpoint, list), "the list of its files"), model_);
+        parse_listing(text_of(endpoint_url(settings_.endpoint, list), "the list of its files"), model_);
     const Choice choice = choose_files(listing, model_);
     commit_ = listing.commit;
     try {
@@ -72,7 +73,7 @@ class Fetch {
       throw HubError(std::string(error.what()) + ": nothing was fetched");
     }
 
-    // config.json is last: with it a folder is taken for a model.
+    // config.json is last, because a folder with it counts as a model.
     std::vector<std::string> names = choice.tokenizer;
     if (choice.sharded)
       std::ranges::copy(shards_of(text_of(address(choice.weights), choice.weights), listing, model_),
@@ -102,8 +103,9 @@ class Fetch {
   };
   struct Download {
     PartialFile part;
-    std::uint64_t furthest;       // that the part has reached; what comes again is nothing new
-    bool from_the_start = false;  // the next request asks for the whole: a part was answered wrongly
+    std::uint64_t
+        furthest;  // the largest size that the part has reached; bytes received again do not count as new
+    bool from_the_start = false;  // request the whole file next, because a range request got a wrong response
   };
 
   // --- patience
@@ -117,8 +119,8 @@ class Fetch {
     const auto time = Clock::now();
     if (!now && reported_ && time - *reported_ < kBetweenReports) return;
     reported_ = time;
-    rate_.note(time, came_);
-    progress_.came = came_;
+    rate_.add(time, received_);
+    progress_.received = received_;
     progress_.rate = rate_.rate();
     progress_.seconds_left = rate_.seconds_left(progress_.total - std::min(progress_.done, progress_.total));
     options_.progress(progress_);
@@ -139,7 +141,7 @@ class Fetch {
     progress_.waiting.clear();
   }
 
-  /// Tries again what may pass, as long as it may and something new comes now and then.
+  /// Repeats an attempt after retryable failures, as long as new bytes arrive from time to time.
   template <class Attempt>
   auto patiently(const Attempt& attempt) {
     std::uint64_t gained_before = gained_;
@@ -147,8 +149,8 @@ class Fetch {
       Passing passing;
       try {
         return attempt();
-      } catch (const ConnectionBroken& broken) {
-        if (!broken.may_pass())
+      } catch (const ConnectionError& broken) {
+        if (!broken.is_retryable())
           throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
         passing.why = "the connection failed: " + std::string(broken.what());
       } catch (const Passing& caught) {
@@ -156,13 +158,13 @@ class Fetch {
       }
       if (gained_ - gained_before >= kProgressBytes) tries = 1;
       gained_before = gained_;
-      const bool never_heard = !heard_ && tries >= 2;  // no network: there is nothing to wait for
+      const bool never_heard = !heard_ && tries >= 2;  // no network: waiting does not help
       if (never_heard || tries >= options_.tries || passing.after > options_.longest_wait) {
         std::string how =
             passing.after > options_.longest_wait
                 ? "; it asks to try again in " + duration_text(static_cast<double>(passing.after->count()))
                 : "; tried " + std::to_string(tries) + " times";
-        if (came_ > 0) how += ", and the next time goes on from here";
+        if (received_ > 0) how += ", and the next time goes on from here";
         throw HubError(passing.why + how);
       }
       const milliseconds time =
@@ -173,10 +175,11 @@ class Fetch {
 
   // --- asking
 
-  /// Sends it, and again where a redirect leads; the token goes to the endpoint alone. A HEAD that a redirect
-  /// answers with the file's hash and size is not followed: where the content lies is another's.
-  HttpAnswer follow(HttpRequest request, const std::function<void(const HttpAnswer&)>& begin,
-                    const std::function<void(std::string_view)>& bytes) {
+  /// Sends a request and follows redirects; the token is sent only to the endpoint. A redirected HEAD request
+  /// is not followed if the redirect has the file's hash and size, because the content may be on another
+  /// host.
+  HttpResponse follow(HttpRequest request, const std::function<void(const HttpResponse&)>& begin,
+                      const std::function<void(std::string_view)>& bytes) {
     auto url = parse_url(request.url);
     if (!url) throw HubError("expected an address of the web, found " + request.url);
     const auto headers = request.headers;
@@ -187,50 +190,51 @@ class Fetch {
       if (!settings_.token.empty() && same_origin(*url, settings_.endpoint))
         request.headers.emplace_back("Authorization", "Bearer " + settings_.token);
       bool redirected = false;
-      const HttpAnswer answer = http_.send(
+      const HttpResponse response = http_.send(
           request,
-          [&](const HttpAnswer& first) {
+          [&](const HttpResponse& first) {
             heard_ = true;
-            redirected = first.is_redirect() && !(request.head && says_linked(first));
+            redirected = first.is_redirect() && !(request.head && has_linked_headers(first));
             if (!redirected && begin) begin(first);
           },
           [&](std::string_view piece) {
             if (!redirected && bytes) bytes(piece);
           },
           options_.cancelled);
-      if (!redirected) return answer;
-      url = redirect_target(settings_.endpoint, *url, *answer.header("location"));
+      if (!redirected) return response;
+      url = redirect_target(settings_.endpoint, *url, *response.header("location"));
     }
     throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMostRedirects) +
                    " times");
   }
 
-  [[noreturn]] void refuse(const HttpAnswer& answer, const std::string& what) const {
-    const std::string why = refusal(answer, model_, settings_.endpoint, what, !settings_.token.empty());
-    if (may_pass(answer.status)) throw Passing{why, retry_after(answer, std::time(nullptr))};
+  [[noreturn]] void reject(const HttpResponse& response, const std::string& what) const {
+    const std::string why =
+        status_error(response, model_, settings_.endpoint, what, !settings_.token.empty());
+    if (is_retryable(response.status)) throw Passing{why, retry_after(response, std::time(nullptr))};
     throw HubError(why);
   }
 
   std::string text_of(const std::string& url, const std::string& what) {
     return patiently([&] {
       std::string text;
-      const HttpAnswer answer = follow({url}, {}, [&](std::string_view piece) {
+      const HttpResponse response = follow({url}, {}, [&](std::string_view piece) {
         if (text.size() + piece.size() > kMostTextBytes)
           throw HubError(settings_.endpoint.host + " sends more than " + bytes_text(kMostTextBytes) + " as " +
                          what);
         text += piece;
       });
-      if (answer.status != 200) refuse(answer, what);
+      if (response.status != 200) reject(response, what);
       return text;
     });
   }
 
   FileFacts facts_of(const std::string& file) {
     return patiently([&] {
-      const HttpAnswer answer = follow({.url = address(file), .head = true}, {}, {});
-      if (answer.status != 200 && !answer.is_redirect()) refuse(answer, file);
-      const std::string* commit = answer.header("x-repo-commit");
-      const auto facts = file_facts(answer);
+      const HttpResponse response = follow({.url = address(file), .head = true}, {}, {});
+      if (response.status != 200 && !response.is_redirect()) reject(response, file);
+      const std::string* commit = response.header("x-repo-commit");
+      const auto facts = file_facts(response);
       if (!facts || (commit && *commit != commit_))
         throw HubError(settings_.endpoint.host + ": asked about " + file + " of " + model_.repository +
                        ", expected its hash and its size" + (facts ? " at commit " + commit_ : "") +
@@ -240,8 +244,8 @@ class Fetch {
   }
 
   std::string address(const std::string& file) const {
-    return at_endpoint(settings_.endpoint,
-                       "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
+    return endpoint_url(settings_.endpoint,
+                        "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
   }
 
   // --- bringing
@@ -251,8 +255,8 @@ class Fetch {
     for (const File& file : files) {
       if (file.there) continue;
       std::error_code error;
-      const std::uintmax_t came = fs::file_size(cache_.incomplete(file.facts.digest), error);
-      needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(came, file.facts.bytes));
+      const std::uintmax_t received = fs::file_size(cache_.incomplete(file.facts.digest), error);
+      needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(received, file.facts.bytes));
     }
     const std::uintmax_t free =
         options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
@@ -287,7 +291,7 @@ class Fetch {
       download.furthest = part.size();
       patiently([&] { download_rest(file, download); });
       if (part.finish(cache_.blob(file.facts.digest))) return;
-      // What another time had left may have been wrong; what came in one go may not.
+      // A resumed part may have been wrong; a file fetched in one go may not.
       if (!resumed)
         throw HubError(file.name + " of " + model_.repository + ": what came has another hash than " +
                        settings_.endpoint.host + " promised (" + file.facts.digest.substr(0, 12) +
@@ -295,32 +299,32 @@ class Fetch {
     }
   }
 
-  /// What is there is given up only for an answer that may be the whole file: whatever else stands in its
-  /// place may pass, and gigabytes stay.
+  /// Drops the received part only for a response that may be the complete file. Other responses may be
+  /// temporary, and the part may have gigabytes.
   void download_rest(const File& file, Download& download) {
     PartialFile& part = download.part;
     if (part.is_complete()) return;
     HttpRequest request{address(file.name)};
     const bool rest = part.size() > 0 && !download.from_the_start;
     if (rest) request.headers.emplace_back("Range", "bytes=" + std::to_string(part.size()) + "-");
-    const auto begin = [&](const HttpAnswer& answer) {
-      if (answer.status == 200) {
-        if (!may_be_whole(answer, file.facts.bytes))
+    const auto begin = [&](const HttpResponse& response) {
+      if (response.status == 200) {
+        if (!may_be_complete(response, file.facts.bytes))
           throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " +
                         file.name + ", perhaps the page of a proxy"};
-        if (part.size() > 0) part.restart();  // it gives no ranges, or none was asked for
+        if (part.size() > 0) part.restart();  // the server does not support ranges, or none was requested
         download.from_the_start = false;
-      } else if (answer.status == 206) {
-        if (!rest || range_start(answer, file.facts.bytes) != part.size()) {
+      } else if (response.status == 206) {
+        if (!rest || range_start(response, file.facts.bytes) != part.size()) {
           download.from_the_start = true;
           throw Passing{settings_.endpoint.host + " sends another part of " + file.name +
                         " than was asked for"};
         }
-      } else if (answer.status == 416) {
+      } else if (response.status == 416) {
         download.from_the_start = true;
         throw Passing{settings_.endpoint.host + " has no such part of " + file.name};
       } else {
-        refuse(answer, file.name);
+        reject(response, file.name);
       }
     };
     const auto take = [&](std::string_view piece) {
@@ -329,7 +333,7 @@ class Fetch {
       } catch (const HubError& error) {
         throw HubError(file.name + " of " + model_.repository + ": " + error.what());
       }
-      came_ += piece.size();
+      received_ += piece.size();
       if (part.size() > download.furthest)
         gained_ += part.size() - std::exchange(download.furthest, part.size());
       progress_.done = before_ + part.size();
@@ -347,11 +351,11 @@ class Fetch {
   ModelCache cache_;
   HttpClient http_;
   std::string commit_;
-  bool heard_ = false;        // anything from the server
-  std::uint64_t came_ = 0;    // bytes of files, now
-  std::uint64_t gained_ = 0;  // of them, those that had not come before
+  bool heard_ = false;          // whether the server has ever responded
+  std::uint64_t received_ = 0;  // bytes of files received in this fetch
+  std::uint64_t gained_ = 0;    // of these, bytes that are new
   FetchProgress progress_;
-  std::uint64_t before_ = 0;  // bytes of the files that are done
+  std::uint64_t before_ = 0;  // bytes of completed files
   TransferRate rate_;
   std::optional<Clock::time_point> reported_;
 };

@@ -10,26 +10,29 @@
 
 namespace headscope::app {
 
-/// What a fetch tells meanwhile, and what it takes of the world; tests bring their own.
+/// Callbacks and limits of a fetch; tests supply their own.
 struct FetchOptions {
-  std::function<void(const FetchProgress&)> progress = {};   ///< a few times a second; on the caller's thread
-  std::function<bool()> cancelled = {};                      ///< polled, at least once a second
-  std::function<void(std::chrono::milliseconds)> wait = {};  ///< before another try; null: sleeps
-  std::function<std::uintmax_t(const std::filesystem::path&)> free_space = {};  ///< null: asks the system
-  int tries = 5;                           ///< of one thing, without anything new having come meanwhile
-  std::chrono::seconds longest_wait{120};  ///< a server that asks for more is not waited for
+  std::function<void(const FetchProgress&)> progress =
+      {};                                ///< called a few times a second, on the caller's thread
+  std::function<bool()> cancelled = {};  ///< polled at least once a second
+  std::function<void(std::chrono::milliseconds)> wait = {};  ///< called before another attempt; null: sleeps
+  std::function<std::uintmax_t(const std::filesystem::path&)> free_space =
+      {};                                  ///< null: asks the system for it
+  int tries = 5;                           ///< attempts for one file without receiving anything new
+  std::chrono::seconds longest_wait{120};  ///< gives up if a server asks for a longer wait
 };
 
-/// Brings a GPT-2 from the hub into the cache and gives its snapshot's folder: config.json, the tokenizer's
-/// files, and safetensors, whole or in shards. What is there whole is not fetched again, and of what broke
-/// off only the rest. Every file is checked by size and hash before it gets its name, config.json is last,
-/// and refs after it: so a reader never sees half a model. Other fetchers of the same are waited for.
+/// Fetches a GPT-2 from the hub into the cache and returns the folder of its snapshot: config.json, the
+/// tokenizer's files, and safetensors, in one file or in shards. Complete files are not fetched again, and
+/// interrupted ones are resumed. Every file is checked by size and hash before it gets its name, config.json
+/// comes last, and refs after it, so that a reader never sees half a model. Waits for other processes that
+/// fetch the same file.
 ///
-/// The token goes to the endpoint's scheme, host and port alone. Where the endpoint is https, nothing else is
-/// spoken, along redirects too.
+/// The token is sent only to the endpoint's scheme, host and port. If the endpoint is https, only https is
+/// used, also for redirects.
 ///
-/// Throws HubError (one sentence) when it cannot be had, and model::Stopped when it was cancelled; either way
-/// what has come stays for the next time.
+/// Throws HubError (one sentence) if the model cannot be fetched, and model::Stopped if it was cancelled; in
+/// both cases what was received is kept for the next time.
 std::filesystem::path fetch_model(const HubModel& model, const HubSettings& settings,
                                   const FetchOptions& options);
 

@@ -16,19 +16,19 @@ namespace {
 
 constexpr std::size_t kMostHeaderBytes = 1 << 18;
 
-/// What one transfer tells and is told. The library is C: exceptions are carried around it.
+/// The state of a transfer. Exceptions are stored, because they must not cross the C library.
 struct Transfer {
-  const std::function<void(const HttpAnswer&)>& begin;
+  const std::function<void(const HttpResponse&)>& begin;
   const std::function<void(std::string_view)>& bytes;
   const std::function<bool()>& cancelled;
   const std::string& url;
   CURL* curl;
-  HttpAnswer answer = {};
+  HttpResponse response = {};
   std::size_t header_bytes = 0;
   bool begun = false;
   std::exception_ptr error = {};
 
-  /// Whether it went well; what was thrown is kept.
+  /// Runs `work` and stores an exception. Returns whether it succeeded.
   template <class Work>
   bool guarded(const Work& work) {
     try {
@@ -42,8 +42,8 @@ struct Transfer {
 
   void header(std::string_view line) {
     header_bytes += line.size();
-    if (header_bytes > kMostHeaderBytes) throw ConnectionBroken("the answer's headers have no end", false);
-    if (!begun) read_header(line, answer);
+    if (header_bytes > kMostHeaderBytes) throw ConnectionError("the answer's headers have no end", false);
+    if (!begun) read_header(line, response);
   }
 
   void begin_once() {
@@ -51,9 +51,9 @@ struct Transfer {
     begun = true;
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    answer.status = static_cast<int>(status);
-    answer.url = url;
-    if (begin) begin(answer);
+    response.status = static_cast<int>(status);
+    response.url = url;
+    if (begin) begin(response);
   }
 
   static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
@@ -83,7 +83,7 @@ std::string printable(std::string text) {
   return text;
 }
 
-/// What another try would not mend.
+/// Errors that another attempt would not fix.
 bool is_final(CURLcode code) {
   return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
          code == CURLE_SSL_CERTPROBLEM || code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT ||
@@ -105,20 +105,20 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlank) + 1);
 }
 
-void read_header(std::string_view line, HttpAnswer& answer) {
-  if (line.starts_with("HTTP/")) answer = {};  // of the last answer, not of a 100 before it
+void read_header(std::string_view line, HttpResponse& response) {
+  if (line.starts_with("HTTP/")) response = {};  // keep only the final header, not that of a 100 Continue
   const std::size_t colon = line.find(':');
   if (colon != line.npos)
-    answer.headers.insert_or_assign(lower_case(trimmed(line.substr(0, colon))),
-                                    std::string(trimmed(line.substr(colon + 1))));
+    response.headers.insert_or_assign(lower_case(trimmed(line.substr(0, colon))),
+                                      std::string(trimmed(line.substr(colon + 1))));
 }
 
-const std::string* HttpAnswer::header(const std::string& name) const {
+const std::string* HttpResponse::header(const std::string& name) const {
   const auto found = headers.find(name);
   return found == headers.end() ? nullptr : &found->second;
 }
 
-bool HttpAnswer::is_redirect() const {
+bool HttpResponse::is_redirect() const {
   return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
          header("location");
 }
@@ -133,14 +133,15 @@ HttpClient::HttpClient(HttpLimits limits) {
   state_ = std::make_unique<State>();
   state_->limits = limits;
   if (ready != CURLE_OK || !state_->curl)
-    throw ConnectionBroken("the library for connections cannot start", false);
+    throw ConnectionError("the library for connections cannot start", false);
 }
 
 HttpClient::~HttpClient() = default;
 
-HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void(const HttpAnswer&)>& begin,
-                            const std::function<void(std::string_view)>& bytes,
-                            const std::function<bool()>& cancelled) {
+HttpResponse HttpClient::send(const HttpRequest& request,
+                              const std::function<void(const HttpResponse&)>& begin,
+                              const std::function<void(std::string_view)>& bytes,
+                              const std::function<bool()>& cancelled) {
   CURL* const curl = state_->curl.get();
   Transfer transfer{begin, bytes, cancelled, request.url, curl};
   std::array<char, CURL_ERROR_SIZE> why{};
@@ -153,7 +154,7 @@ HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void
     headers.reset(longer);
   }
 
-  curl_easy_reset(curl);  // keeps the connections
+  curl_easy_reset(curl);  // keeps connections open
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
@@ -184,9 +185,9 @@ HttpAnswer HttpClient::send(const HttpRequest& request, const std::function<void
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer.error) std::rethrow_exception(transfer.error);
   if (code != CURLE_OK)
-    throw ConnectionBroken(printable(why[0] ? why.data() : curl_easy_strerror(code)), !is_final(code));
+    throw ConnectionError(printable(why[0] ? why.data() : curl_easy_strerror(code)), !is_final(code));
   transfer.begin_once();
-  return transfer.answer;
+  return transfer.response;
 }
 
 }  // namespace headscope::app

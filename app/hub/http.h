@@ -16,43 +16,45 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
-/// What a server said before the content.
-struct HttpAnswer {
+/// A server's response without its content.
+struct HttpResponse {
   int status = 0;
-  std::map<std::string, std::string> headers;  ///< names in lower case; of several of a name the last
-  std::string url = {};                        ///< that was asked for it
+  std::map<std::string, std::string> headers;  ///< names in lower case; the last value of a repeated name
+  std::string url = {};                        ///< the requested URL
   const std::string* header(const std::string& name) const;
   bool is_redirect() const;
 };
 
-/// ASCII letters in lower case, all else as it is.
+/// Converts ASCII letters to lower case.
 std::string lower_case(std::string_view text);
-/// Without spaces, tabs and line ends around it.
+/// The text without surrounding spaces, tabs and line ends.
 std::string_view trimmed(std::string_view text);
 
-/// Puts a line of an answer's head into it; "HTTP/..." starts a new head; lines without a colon are ignored.
-void read_header(std::string_view line, HttpAnswer& answer);
+/// Adds a header line to a response; "HTTP/..." starts a new header; lines without a colon are ignored.
+void read_header(std::string_view line, HttpResponse& response);
 
-/// No whole answer came. `what()` is why, in the library's words ("Could not resolve host: example.org"),
-/// with "?" for all but printable ASCII: it may repeat what a server said.
-class ConnectionBroken : public std::runtime_error {
+/// No complete response was received. `what()` is the library's reason ("Could not resolve host:
+/// example.org"), with "?" for everything but printable ASCII, because it may quote the server.
+class ConnectionError : public std::runtime_error {
  public:
-  ConnectionBroken(const std::string& why, bool may_pass) : std::runtime_error(why), may_pass_(may_pass) {}
-  bool may_pass() const { return may_pass_; }  ///< another try may do; not so with a certificate
+  ConnectionError(const std::string& why, bool is_retryable)
+      : std::runtime_error(why), is_retryable_(is_retryable) {}
+  bool is_retryable() const {
+    return is_retryable_;
+  }  ///< another attempt may succeed; false for example for a bad certificate
 
  private:
-  bool may_pass_;
+  bool is_retryable_;
 };
 
 struct HttpLimits {
-  std::string certificates = {};  ///< file or folder of those that are trusted; empty: the system's
+  std::string certificates = {};  ///< file or folder of trusted certificates; empty: the system's
   long connect_seconds = 30;
-  long silent_seconds = 60;  ///< without a byte; then the connection counts as broken
+  long silent_seconds = 60;  ///< without receiving a byte, until the connection counts as broken
 };
 
-/// A client for one request at a time; what it says and what it hears is not interpreted. Connections are
-/// kept for the next request. Certificates are checked, proxies are those of the environment, redirects are
-/// not followed, nothing is decompressed.
+/// An HTTP client for one request at a time. Connections are reused. Certificates are checked, proxies are
+/// taken from the environment, redirects are not followed, and content is not decompressed.
 class HttpClient {
  public:
   explicit HttpClient(HttpLimits limits = {});
@@ -60,11 +62,12 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
   ~HttpClient();
 
-  /// `begin` is called with the answer before the first byte of its content, also when there is none; then
-  /// `bytes` with each piece. What they throw ends the transfer and comes out here. `cancelled` is polled, at
-  /// least once a second; then model::Stopped is thrown. Throws ConnectionBroken.
-  HttpAnswer send(const HttpRequest& request, const std::function<void(const HttpAnswer&)>& begin,
-                  const std::function<void(std::string_view)>& bytes, const std::function<bool()>& cancelled);
+  /// Calls `begin` with the response before its content, also if there is none, then `bytes` with each piece.
+  /// Exceptions from them end the transfer and are rethrown. `cancelled` is polled at least once a second; if
+  /// it returns true, throws model::Stopped. Throws ConnectionError.
+  HttpResponse send(const HttpRequest& request, const std::function<void(const HttpResponse&)>& begin,
+                    const std::function<void(std::string_view)>& bytes,
+                    const std::function<bool()>& cancelled);
 
  private:
   struct State;

@@ -21,7 +21,7 @@ bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// One half of a repository's name, by the hub's own rules. "--" would stand for "/" in a folder's name.
+/// Whether it is one half of a repository's name, by the hub's rules. "--" means "/" in folder names.
 bool is_name(std::string_view name) {
   return !name.empty() && is_letter_or_digit(name.front()) && name.back() != '-' && name.back() != '.' &&
          !name.ends_with(".git") && name.find("--") == name.npos && name.find("..") == name.npos &&
@@ -36,7 +36,7 @@ bool is_repository(std::string_view text) {
          (slash == text.npos || is_name(text.substr(slash + 1)));
 }
 
-/// Each part between slashes can be a folder's name.
+/// Whether each part between slashes is a valid folder name.
 bool is_revision(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   if (text.size() > kLongest) return false;
@@ -72,7 +72,7 @@ HubModel parse_hub_model(std::string_view text) {
   return model;
 }
 
-std::optional<HubModel> meant_model(std::string_view text) {
+std::optional<HubModel> guess_hub_model(std::string_view text) {
   const std::string_view name = text.substr(0, text.find('@'));
   if (name.find('/') == name.npos && std::ranges::find(kKnown, name, &KnownModel::short_name) == kKnown.end())
     return std::nullopt;

@@ -63,7 +63,7 @@ HubSettings hub_settings(const Environment& environment) {
   return settings;
 }
 
-std::string at_endpoint(const Url& endpoint, const std::string& path) {
+std::string endpoint_url(const Url& endpoint, const std::string& path) {
   std::string text = endpoint.text;
   while (text.ends_with('/')) text.pop_back();
   return text + path;
@@ -71,7 +71,7 @@ std::string at_endpoint(const Url& endpoint, const std::string& path) {
 
 Url redirect_target(const Url& endpoint, const Url& from, const std::string& location) {
   const auto to = resolve(from, location);
-  const std::string host = model::quote(from.host);  // it may be one that a redirect led to
+  const std::string host = model::quote(from.host);  // a redirect may have led there
   if (!to)
     throw HubError(host + " redirects to " + model::quote(location) + ": expected an address of the web");
   if (to->scheme != "https" && endpoint.scheme == "https")

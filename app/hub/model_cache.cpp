@@ -63,14 +63,14 @@ std::optional<std::string> ModelCache::commit() const {
     std::string commit = model::read_file(ref, 4096);
     while (commit.ends_with('\n') || commit.ends_with('\r')) commit.pop_back();
     if (is_commit(commit)) return commit;
-  } catch (const std::exception&) {  // as good as none
+  } catch (const std::exception&) {  // treated as missing
   }
   return std::nullopt;
 }
 
-std::optional<fs::path> ModelCache::whole_snapshot() const {
+std::optional<fs::path> ModelCache::complete_snapshot() const {
   const auto known = commit();
-  if (!known || !is_whole_model(snapshot(*known))) return std::nullopt;
+  if (!known || !is_complete_model(snapshot(*known))) return std::nullopt;
   return snapshot(*known);
 }
 
@@ -80,14 +80,14 @@ void ModelCache::link(const std::string& commit, const std::string& file, const 
   std::error_code ignored;
   if (fs::read_symlink(link, ignored) == target) return;
   make_folder(link.parent_path());
-  // Beside it, then renamed: a link cannot be made in another's place.
-  fs::path beside = link;
-  beside.replace_filename("." + file + "." + std::to_string(::getpid()) + ".link");
-  ::unlink(beside.c_str());
-  if (::symlink(target.c_str(), beside.c_str()) != 0) fail(link, errno);
-  if (::rename(beside.c_str(), link.c_str()) != 0) {
+  // Created under a temporary name and renamed, because symlink() does not replace a file.
+  fs::path temporary = link;
+  temporary.replace_filename("." + file + "." + std::to_string(::getpid()) + ".link");
+  ::unlink(temporary.c_str());
+  if (::symlink(target.c_str(), temporary.c_str()) != 0) fail(link, errno);
+  if (::rename(temporary.c_str(), link.c_str()) != 0) {
     const int error = errno;
-    ::unlink(beside.c_str());
+    ::unlink(temporary.c_str());
     fail(link, error);
   }
 }
@@ -113,7 +113,7 @@ void ModelCache::remember_absent(const std::string& commit, const std::string& f
   }
 }
 
-bool is_whole_model(const fs::path& folder) {
+bool is_complete_model(const fs::path& folder) {
   const auto has = [&](const fs::path& name) { return is_file(folder / name); };
   if (!has("config.json") || !(has("tokenizer.json") || (has("vocab.json") && has("merges.txt"))))
     return false;
@@ -159,7 +159,7 @@ bool FileLock::try_lock() {
   do result = ::flock(descriptor_, LOCK_EX | LOCK_NB);
   while (result != 0 && errno == EINTR);
   if (result != 0) return errno != EWOULDBLOCK;
-  // A holder may have removed the file when it was done: then this is a lock of nothing.
+  // The previous holder may have removed the file, which makes this lock useless.
   struct stat held {
   }, named{};
   if (::fstat(descriptor_, &held) == 0 && ::stat(file_.c_str(), &named) == 0 && held.st_ino == named.st_ino &&

@@ -8,14 +8,14 @@
 
 namespace headscope::app {
 
-/// One model's places in a Hugging Face cache, laid out as Hugging Face's own library does:
+/// A model's paths in a Hugging Face cache, with the layout of Hugging Face's own library:
 ///
 ///     models--org--name/blobs/HASH                content, named by its hash
-///     models--org--name/blobs/HASH.incomplete     as far as it has come
+///     models--org--name/blobs/HASH.incomplete     the part received so far
 ///     models--org--name/snapshots/COMMIT/FILE     a relative link to the blob
-///     models--org--name/refs/REVISION             the commit that a branch or a tag was when it was last
-///     asked for models--org--name/.no_exist/COMMIT/FILE     known not to be there
-///     .locks/models--org--name/HASH.lock          held by who fetches the blob
+///     models--org--name/refs/REVISION             the commit of a branch or tag when last asked for
+///     models--org--name/.no_exist/COMMIT/FILE     known to be missing
+///     .locks/models--org--name/HASH.lock          held while the blob is fetched
 ///
 /// Every member that writes throws HubError, one sentence with the path and the system's reason.
 class ModelCache {
@@ -28,15 +28,15 @@ class ModelCache {
   std::filesystem::path lock(const std::string& digest) const;
   std::filesystem::path snapshot(const std::string& commit) const;
 
-  /// The commit that the model's revision means here, as far as it is known.
+  /// The commit of the model's revision, if it is known here.
   std::optional<std::string> commit() const;
-  /// The snapshot of that commit, if all is in it that a model is loaded from.
-  std::optional<std::filesystem::path> whole_snapshot() const;
+  /// The snapshot of that commit, if it has all files that loading needs.
+  std::optional<std::filesystem::path> complete_snapshot() const;
 
-  /// Lets a file of a snapshot be a link to a blob, at once, whatever was there.
+  /// Atomically makes a file of a snapshot a link to a blob, replacing what was there.
   void link(const std::string& commit, const std::string& file, const std::string& digest) const;
   void remember(const std::string& commit) const;
-  /// Not worth an error.
+  /// Ignores errors.
   void remember_absent(const std::string& commit, const std::string& file) const noexcept;
 
  private:
@@ -44,26 +44,28 @@ class ModelCache {
   std::string revision_;
 };
 
-/// Whether a folder has config.json, a tokenizer's files, and model.safetensors or all that its index names;
-/// never throws.
-bool is_whole_model(const std::filesystem::path& folder);
+/// Whether a folder has config.json, a tokenizer's files, and model.safetensors or all files of its index.
+/// Never throws.
+bool is_complete_model(const std::filesystem::path& folder);
 
-/// Whether it is a file of that many bytes, through links; never throws.
+/// Whether a file, possibly behind links, has that size. Never throws.
 bool has_size(const std::filesystem::path& file, std::uint64_t bytes);
 
-/// Makes a folder and those on the way to it. Throws HubError.
+/// Creates a folder and its parents. Throws HubError.
 void make_folder(const std::filesystem::path& folder);
 
-/// A lock between programs that goes with its holder, as Hugging Face's library takes it (flock).
+/// A lock between processes that is released when its holder ends, compatible with Hugging Face's library
+/// (flock).
 class FileLock {
  public:
-  /// Throws HubError when there can be no file of that name.
+  /// Throws HubError if the lock file cannot be created.
   explicit FileLock(std::filesystem::path file);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
-  /// Whether it is held now; does not wait. True where the file system knows no locks.
+  /// Tries to take the lock without waiting. Returns true if it is held, also if the file system does not
+  /// support locks.
   bool try_lock();
 
  private:

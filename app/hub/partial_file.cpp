@@ -50,7 +50,7 @@ void PartialFile::append(std::string_view bytes) {
     throw HubError("the server sends more than the " + std::to_string(facts_.bytes) +
                    " bytes that it spoke of");
   while (!bytes.empty()) {
-    // At its place, not at the end: whoever else writes here without a lock writes the same.
+    // At an offset, not at the end: another process that writes here without a lock writes the same bytes.
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) fail(written < 0 ? errno : ENOSPC);

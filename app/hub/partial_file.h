@@ -5,18 +5,18 @@
 #include <string>
 #include <string_view>
 
-#include "app/hub/hub_answers.h"
+#include "app/hub/hub_responses.h"
 #include "app/run/sources/digest.h"
 
 namespace headscope::app {
 
-/// A blob on the way: what has come is kept on the disk under its unfinished name, also when this goes away
-/// before it is whole, and goes on from there the next time. Members throw HubError (one sentence with the
-/// path and the system's reason; a full disk is one).
+/// A blob that is being fetched. What was received stays on disk under a temporary name, so that an
+/// interrupted fetch can be resumed. Members throw HubError (one sentence with the path and the system's
+/// reason, for example a full disk).
 class PartialFile {
  public:
-  /// Opens what is there already and takes its hash; what is longer than the whole is dropped. `poll` is
-  /// called meanwhile and may throw.
+  /// Opens and hashes what was received before; drops it if it is too long. `poll` is called meanwhile and
+  /// may throw.
   PartialFile(std::filesystem::path file, FileFacts facts, const std::function<void()>& poll);
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
@@ -25,12 +25,12 @@ class PartialFile {
   std::uint64_t size() const { return size_; }
   bool is_complete() const { return size_ == facts_.bytes; }
 
-  /// Throws HubError for more than the whole.
+  /// Throws HubError if the file would become too long.
   void append(std::string_view bytes);
-  /// Begins again with nothing.
+  /// Drops everything received.
   void restart();
-  /// Of a complete one: whether it is the one that was meant. If so it is put on the disk for good and gets
-  /// its final name; if not it begins again with nothing.
+  /// For a complete file: checks the hash. If it is right, syncs the file to disk, gives it its final name
+  /// and returns true; otherwise drops everything received.
   bool finish(const std::filesystem::path& goal);
 
  private:

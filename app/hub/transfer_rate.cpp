@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::chrono::seconds kWindow{8};
-constexpr std::chrono::milliseconds kStep{200};  // nearer samples are one
+constexpr std::chrono::milliseconds kStep{200};  // closer samples are merged
 
 std::string printed(const char* format, double value) {
   std::array<char, 48> text{};
@@ -18,7 +18,7 @@ std::string printed(const char* format, double value) {
 
 }  // namespace
 
-void TransferRate::note(Clock::time_point now, std::uint64_t bytes) {
+void TransferRate::add(Clock::time_point now, std::uint64_t bytes) {
   if (samples_.size() >= 2 && now - samples_[samples_.size() - 2].at < kStep) {
     samples_.back() = {now, bytes};
   } else {

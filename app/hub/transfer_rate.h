@@ -7,14 +7,14 @@
 
 namespace headscope::app {
 
-/// How fast bytes come, over the last seconds.
+/// The transfer rate over the last seconds.
 class TransferRate {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// `bytes`: the total received so far. Times never decrease.
-  void note(Clock::time_point now, std::uint64_t bytes);
-  /// Bytes a second; 0 where not enough is known yet.
+  void add(Clock::time_point now, std::uint64_t bytes);
+  /// Bytes per second; 0 if not known yet.
   double rate() const;
   std::optional<double> seconds_left(std::uint64_t bytes_left) const;
 
@@ -26,18 +26,18 @@ class TransferRate {
   std::deque<Sample> samples_;
 };
 
-/// What a fetch is at.
+/// The progress of a fetch.
 struct FetchProgress {
-  std::string file;         ///< that is being fetched; empty: none yet
-  std::uint64_t done = 0;   ///< bytes, of all files
-  std::uint64_t total = 0;  ///< 0: not known yet
-  std::uint64_t came = 0;   ///< of them, now: what was there before is not in it
-  double rate = 0;          ///< bytes a second; 0: not known
+  std::string file;            ///< the file being fetched; empty: none yet
+  std::uint64_t done = 0;      ///< bytes of all files
+  std::uint64_t total = 0;     ///< 0: unknown
+  std::uint64_t received = 0;  ///< bytes received in this fetch, without what was there before
+  double rate = 0;             ///< bytes per second; 0: unknown
   std::optional<double> seconds_left = {};
-  std::string waiting = {};  ///< for what, in words; empty: it goes on
+  std::string waiting = {};  ///< what the fetch is waiting for, in words; empty: nothing
 };
 
-/// "548 MB", "1.52 GB", "665 bytes"; decimal, as the hub writes it.
+/// "548 MB", "1.52 GB", "665 bytes"; decimal units, like the hub.
 std::string bytes_text(std::uint64_t bytes);
 /// "42 s", "3 min 5 s", "1 h 20 min".
 std::string duration_text(double seconds);

@@ -23,7 +23,7 @@ bool set(const Handle& handle, const std::string& text) {
          curl_url_set(handle.get(), CURLUPART_URL, text.c_str(), 0) == CURLUE_OK;
 }
 
-/// A part of it; empty where there is none.
+/// A part of the URL; empty if missing.
 std::string part(const Handle& handle, CURLUPart which, unsigned flags = 0) {
   char* text = nullptr;
   if (curl_url_get(handle.get(), which, &text, flags) != CURLUE_OK) return {};
@@ -31,7 +31,7 @@ std::string part(const Handle& handle, CURLUPart which, unsigned flags = 0) {
   return text;
 }
 
-/// Also one that is empty.
+/// Whether the URL has a part, even an empty one.
 bool has(const Handle& handle, CURLUPart which) {
   char* text = nullptr;
   const CURLUcode code = curl_url_get(handle.get(), which, &text, 0);

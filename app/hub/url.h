@@ -5,25 +5,25 @@
 
 namespace headscope::app {
 
-/// An address of the web.
+/// An http or https URL.
 struct Url {
-  std::string text;    ///< the whole of it, without a fragment
+  std::string text;    ///< the whole URL without its fragment
   std::string scheme;  ///< "http" or "https"
   std::string host;    ///< in lower case
-  std::string port;    ///< also when it is the default
+  std::string port;    ///< also if it is the default
 };
 
-/// An absolute http or https URL, read by the library that will open it; nothing for anything else, and for
-/// one with a user's name or password in it.
+/// Parses an absolute http or https URL with the library that will open it; nothing for anything else, or if
+/// it contains a user name or password.
 std::optional<Url> parse_url(const std::string& text);
 
-/// Where a Location leads from `base`; nothing as parse_url.
+/// Resolves a Location header relative to `base`; nothing as in parse_url.
 std::optional<Url> resolve(const Url& base, const std::string& location);
 
-/// The same scheme, host and port: what a secret for the one may be told to.
+/// Whether scheme, host and port are equal, so that a secret for one may be sent to the other.
 bool same_origin(const Url& a, const Url& b);
 
-/// Letters, digits and "-._~" as they are, all else as %XX, slashes too.
+/// Percent-encodes everything except letters, digits and "-._~", including slashes.
 std::string percent_encoded(std::string_view segment);
 
 }  // namespace headscope::app

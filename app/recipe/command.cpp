@@ -17,7 +17,7 @@ std::string plain(float value) {
   return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
 }
 
-/// As bash and zsh read it; $'...' where there are bytes that a terminal does not show.
+/// Quotes a word for bash and zsh, with $'...' if it has bytes that a terminal does not show.
 std::string shell_word(std::string_view word) {
   constexpr std::string_view kHex = "0123456789abcdef";
   const auto is_plain = [](unsigned char c) {
@@ -49,7 +49,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Figure figure = recipe.figure.value_or(Figure{});
   std::vector<std::string> words{figure.window ? "shot" : "plot"};
   const auto add = [&](const std::string& name, const std::string& value) {
-    if (value.starts_with('-')) {  // which would look like an option
+    if (value.starts_with('-')) {  // would look like an option
       words.push_back("--" + name + "=" + value);
     } else {
       words.push_back("--" + name);
@@ -58,7 +58,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   };
   if (figure.window) {
     add("view", s.view);
-    if (!s.beside.empty() && s.beside != s.view) add("beside", s.beside);
+    if (!s.second_view.empty() && s.second_view != s.view) add("beside", s.second_view);
   } else {
     words.push_back(s.view);
   }
@@ -120,7 +120,7 @@ std::string command_of(const Recipe& recipe) {
   std::string line = "headscope";
   if (written) {
     for (const std::string& word : words) line += " " + shell_word(word);
-  } else {  // no argument holds a 0
+  } else {  // an argument cannot contain a zero byte
     line += " " + words.front() + " --recipe THIS_FILE";
   }
   if (recipe.session.prompts) line += " --over LIST_OF_PROMPTS";

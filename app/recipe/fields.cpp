@@ -23,7 +23,7 @@ std::string range(long long low, long long high) {
 
 std::optional<int> whole_in(const json& value, int low, int high) {
   if (!value.is_number_integer()) return std::nullopt;
-  const auto number = value.get<double>();  // of any size
+  const auto number = value.get<double>();  // may be out of the range of int
   if (!(number >= low && number <= high)) return std::nullopt;
   return value.get<int>();
 }
@@ -39,7 +39,7 @@ FieldReader::FieldReader(const json& object, std::string where, std::string path
         ", found " + object.type_name());
 }
 
-void FieldReader::refuse(const char* key, const std::string& expected) const {
+void FieldReader::reject(const char* key, const std::string& expected) const {
   const json* value = find(key);
   const bool brief = value != nullptr && value->is_primitive();
   throw model::LoadError(where_ + ": expected " + path_ + key + " to be " + expected + ", found " +
@@ -53,13 +53,13 @@ const json* FieldReader::find(const char* key) const {
   return at == object_.end() ? nullptr : &*at;
 }
 
-void FieldReader::note_unusable(const char* key) const {
+void FieldReader::add_unusable_key(const char* key) const {
   *unusable_ += (unusable_->empty() ? "" : ", ") + std::string(key);
 }
 
 void FieldReader::flag(const char* key, bool& out) const {
   take(key, [&](const json& value) {
-    if (!value.is_boolean()) refuse(key, "true or false");
+    if (!value.is_boolean()) reject(key, "true or false");
     out = value.get<bool>();
   });
 }
@@ -67,7 +67,7 @@ void FieldReader::flag(const char* key, bool& out) const {
 void FieldReader::whole(const char* key, int low, int high, int& out) const {
   take(key, [&](const json& value) {
     const auto number = whole_in(value, low, high);
-    if (!number) refuse(key, "a whole number" + range(low, high));
+    if (!number) reject(key, "a whole number" + range(low, high));
     out = *number;
   });
 }
@@ -77,7 +77,7 @@ void FieldReader::number(const char* key, float low, float high, float& out) con
     const double number = value.is_number() ? value.get<double>() : std::nan("");
     if (!(number >= low && number <= high)) {
       json limits{low, high};
-      refuse(key, "a number from " + limits[0].dump() + " to " + limits[1].dump());
+      reject(key, "a number from " + limits[0].dump() + " to " + limits[1].dump());
     }
     out = static_cast<float>(number);
   });
@@ -87,7 +87,7 @@ void FieldReader::bytes(const char* key, std::size_t most, std::string& out) con
   take(key, [&](const json& value) {
     auto found = bytes_from_json(value);
     if (!found || found->size() > most)
-      refuse(key, "text, or a list of bytes, of at most " + std::to_string(most) + " bytes");
+      reject(key, "text, or a list of bytes, of at most " + std::to_string(most) + " bytes");
     out = *std::move(found);
   });
 }
@@ -102,7 +102,7 @@ void FieldReader::wholes(const char* key, int low, std::size_t most, std::vector
   take(key, [&](const json&) {
     for (const json& value : elements(key, most)) {
       const auto number = whole_in(value, low, INT32_MAX);
-      if (!number) refuse(key, "a list of whole numbers from " + std::to_string(low));
+      if (!number) reject(key, "a list of whole numbers from " + std::to_string(low));
       out.push_back(*number);
     }
   });
@@ -112,11 +112,11 @@ void FieldReader::shares(const char* key, std::size_t count, std::vector<double>
   for (const json& value : elements(key, count)) {
     const double share = value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
     if (!value.is_null() && !(share >= 0 && share <= 1))
-      refuse(key, "a list of numbers from 0 to 1, or nulls");
+      reject(key, "a list of numbers from 0 to 1, or nulls");
     out.push_back(share);
   }
   if (out.size() != count)
-    refuse(key, "a list of " + std::to_string(count) + ", one for each id behind begun");
+    reject(key, "a list of " + std::to_string(count) + ", one for each id behind begun");
 }
 
 void FieldReader::options(const char* key, Options& out, std::vector<std::string>& unknown) const {
@@ -135,11 +135,11 @@ void FieldReader::options(const char* key, Options& out, std::vector<std::string
         try {
           out.set(*option, parse_option(*option, text));
         } catch (const std::invalid_argument&) {
-          part.refuse(name.c_str(), values_of(*option));
+          part.reject(name.c_str(), values_of(*option));
         }
       });
     }
-    if (!unusable.empty()) note_unusable(key);
+    if (!unusable.empty()) add_unusable_key(key);
   });
 }
 
@@ -158,7 +158,7 @@ const json::array_t& FieldReader::elements(const char* key, std::size_t most) co
   static const json::array_t kNone;
   const json* value = find(key);
   if (value == nullptr) return kNone;
-  if (!value->is_array() || value->size() > most) refuse(key, "a list of at most " + std::to_string(most));
+  if (!value->is_array() || value->size() > most) reject(key, "a list of at most " + std::to_string(most));
   return value->get_ref<const json::array_t&>();
 }
 

@@ -14,33 +14,33 @@
 namespace headscope::app {
 
 // The fields of a JSON object. FieldReader and FieldWriter have the same members, so that one function
-// declares what stands in an object, key by key, for both directions:
+// declares an object's keys for both directions:
 //
 //   void describe(auto& form, auto& panes) {
-//     form.number("left", 0, kWidest, panes.left);
+//     form.number("left", 0, kWidest, panes.heads);
 //     ...
 
-/// Reads an object that nobody vouches for. A missing field keeps its default; a value of a wrong type or out
-/// of its range throws model::LoadError: one sentence with the file, the key, what was expected and found.
+/// Reads an untrusted object. A missing field keeps its default; a value of the wrong type or out of range
+/// throws model::LoadError: one sentence with the file, the key, what was expected and what was found.
 class FieldReader {
  public:
   static constexpr bool kReads = true;
 
-  /// `where` begins every sentence, `path` every key ("figure."). With `unusable`, nothing throws: a value
-  /// that cannot be used keeps its default, and its key is appended there.
+  /// `where` begins every sentence, `path` every key ("figure."). With `unusable`, nothing throws: an invalid
+  /// value keeps its default, and its key is appended there.
   FieldReader(const nlohmann::json& object, std::string where, std::string path = {},
               std::string* unusable = nullptr);
 
   void flag(const char* key, bool& out) const;
   void whole(const char* key, int low, int high, int& out) const;
   void number(const char* key, float low, float high, float& out) const;
-  /// Any bytes, at most `most`.
+  /// Any bytes, `most` at most.
   void bytes(const char* key, std::size_t most, std::string& out) const;
-  /// The same, which writing leaves out where it is empty.
+  /// The same; not written if empty.
   void bytes_if_any(const char* key, std::size_t most, std::string& out) const { bytes(key, most, out); }
   void path(const char* key, std::size_t most, std::filesystem::path& out) const;
   void wholes(const char* key, int low, std::size_t most, std::vector<int>& out) const;
-  /// `count` numbers in [0, 1]; null stands for NaN.
+  /// `count` numbers in [0, 1]; null means NaN.
   void shares(const char* key, std::size_t count, std::vector<double>& out) const;
   template <class Value, std::size_t kCount>
   void one_of(const char* key, const Named<Value> (&all)[kCount], Value& out) const {
@@ -50,13 +50,13 @@ class FieldReader {
         if (value == name) return void(out = meaning);
         names += (names.empty() ? "" : ", ") + std::string(name);
       }
-      refuse(key, "one of " + names);
+      reject(key, "one of " + names);
     });
   }
-  /// Options of views by name. Names that no view has are appended to `unknown`.
+  /// Options of views by name. Unknown names are appended to `unknown`.
   void options(const char* key, Options& out, std::vector<std::string>& unknown) const;
 
-  /// An object of its own; `describe(form, value)` declares its fields.
+  /// A nested object; `describe(form, value)` declares its fields.
   template <class Value, class Describe>
   void object(const char* key, Value& value, const Describe& describe) const {
     if (const nlohmann::json* found = find(key)) {
@@ -71,7 +71,7 @@ class FieldReader {
     object(key, value, describe);
     out = std::move(value);
   }
-  /// At most `most` objects; writing leaves an empty list out.
+  /// At most `most` objects; an empty list is not written.
   template <class Value, class Describe>
   void list(const char* key, std::size_t most, std::vector<Value>& out, const Describe& describe) const {
     for (const nlohmann::json& value : elements(key, most)) {
@@ -81,11 +81,11 @@ class FieldReader {
   }
 
   bool has(const char* key) const { return find(key) != nullptr; }
-  /// The elements of a list of texts of any bytes; nothing for those that are none.
+  /// The elements of a list of texts of any bytes; nothing for an element that is not a text.
   std::vector<std::optional<std::string>> texts(const char* key, std::size_t most) const;
-  void note_unusable(const char* key) const;
-  /// Throws the sentence: `key` should be `expected`.
-  [[noreturn]] void refuse(const char* key, const std::string& expected) const;
+  void add_unusable_key(const char* key) const;
+  /// Throws an error: `key` should be `expected`.
+  [[noreturn]] void reject(const char* key, const std::string& expected) const;
 
  private:
   const nlohmann::json& object_;
@@ -102,12 +102,12 @@ class FieldReader {
     try {
       use(*value);
     } catch (const std::exception&) {
-      note_unusable(key);
+      add_unusable_key(key);
     }
   }
 };
 
-/// Writes the object that FieldReader reads: the keys in the order of the calls.
+/// Writes the object that FieldReader reads, with keys in the order of the calls.
 class FieldWriter {
  public:
   static constexpr bool kReads = false;
@@ -147,7 +147,7 @@ class FieldWriter {
       object_[key].push_back(std::move(part.object_));
     }
   }
-  void refuse(const char*, const std::string&) const {}  ///< what is written was checked when it was made
+  void reject(const char*, const std::string&) const {}  ///< values to write are valid already
 
   void texts(const char* key, const std::vector<std::string>& values);
 

@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-// What values are called in files and on the command line.
+// The names of values in files and on the command line.
 
 inline constexpr Named<Alignment> kAlignmentNames[]{{"position", Alignment::position},
                                                     {"token", Alignment::subsequence}};

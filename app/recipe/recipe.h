@@ -14,36 +14,44 @@
 
 namespace headscope::app {
 
-// What is looked at, as a value that is kept: in a file of its own (a session) and in every figure (its
-// recipe). Both are the same JSON, written and read here and nowhere else.
+// A saved view of the window: in its own file (a session) and in every figure (its recipe). Both have the
+// same JSON format, which only this folder reads and writes.
 
-/// The name of the note that a picture's file carries.
+/// The keyword of the text entry that holds the recipe in a picture's file.
 constexpr std::string_view kRecipeNote = "headscope";
 constexpr std::string_view kSessionExtension = ".headscope";
 
-/// An edit in the words of edit_text.
+/// An edit in the notation of edit_text.
 struct WrittenEdit {
   std::string text;
   bool on = true;
   bool operator==(const WrittenEdit&) const = default;
 };
 
-/// What is on the screen. Nothing in it is a path.
+/// Widths of the window's panes in logical pixels; 0: chosen from the window's size.
+struct PaneSizes {
+  float heads = 0;
+  float next = 0;
+  float second_view = 0;  ///< 0: half of the middle
+  bool operator==(const PaneSizes&) const = default;
+};
+
+/// Everything that the window shows. Contains no paths.
 struct Session {
   struct Model {
-    std::string name;     ///< see model_name; a name to look for, never a place
-    std::string weights;  ///< see weights_hash; empty: not known
+    std::string name;     ///< see model_name; a name to search for, never a path
+    std::string weights;  ///< see weights_hash; empty: unknown
     model::Precision precision = model::Precision::f32;
-    std::string attention =
-        {};  ///< of patterns without weights: their file's name, never a place; empty: of a model
+    std::string attention = {};  ///< name of the attention file, never a path; empty: a model with weights
     bool operator==(const Model&) const = default;
   };
   struct Second {
     std::string text;
     bool on = true;
     Alignment alignment = Alignment::position;
-    std::string attention = {};  ///< in place of the text a file's name, as Model has one; empty: a prompt
-    std::string weights = {};    ///< of that file, as Model has them
+    std::string attention =
+        {};  ///< name of an attention file instead of the text, as in Model; empty: a prompt
+    std::string weights = {};  ///< hash of that file's weights, as in Model
     bool operator==(const Second&) const = default;
   };
   struct Look {
@@ -51,38 +59,34 @@ struct Session {
     float font_size = 14;  ///< logical pixels, in [6, 72]
     bool operator==(const Look&) const = default;
   };
-  /// Widths of the window's panes in logical pixels; 0: chosen by its size.
-  struct Panes {
-    float left = 0, right = 0, beside = 0;
-    bool operator==(const Panes&) const = default;
-  };
   Model model;
-  Prompt prompt;  ///< without edits: those are the edits
+  Prompt prompt;  ///< without edits, which are in `edits`
   std::vector<WrittenEdit> edits;
-  bool edits_off = false;  ///< all of them, whatever each says
+  bool edits_off = false;  ///< switches off all edits, whatever their own state
   std::optional<Second> second;
-  /// That is compared with, never of attention; its precision is the first one's. Nothing: it is the same
-  /// one.
+  /// The model to compare with, never an attention file; its precision is the first model's. Nothing: the
+  /// same model.
   std::optional<Model> second_model = {};
   Side side = Side::run;
   std::string view = std::string(view_at(Place::tab).id);
-  std::string beside;  ///< empty: none
+  std::string second_view;  ///< empty: none
   Options options;
   Selection selection;
   Tries tries;
-  std::optional<PromptList> prompts = {};  ///< of views that are about many; nothing: none is open
+  std::optional<PromptList> prompts =
+      {};  ///< for views that can show a list of prompts; nothing: none is open
   Look look;
-  Panes panes;
+  PaneSizes panes;
   bool operator==(const Session&) const = default;
 };
 
-/// How a session became a file.
+/// How a figure's file was made from a session.
 struct Figure {
-  bool window = false;  ///< of the whole window; else of the session's view
+  bool window = false;  ///< the whole window; else the session's view
   int width = 1000;     ///< logical pixels
-  int height = 0;       ///< 0: what the view needs
+  int height = 0;       ///< 0: as high as the view needs
   Page page = Page::trimmed;
-  float scale = 2;  ///< device pixels for a logical one
+  float scale = 2;  ///< device pixels per logical pixel
   bool caption = true;
   bool svg_text = false;
   bool operator==(const Figure&) const = default;
@@ -90,47 +94,47 @@ struct Figure {
 
 struct Recipe {
   Session session;
-  std::optional<Figure> figure;           ///< nothing: a session
-  std::string program = {};               ///< version of the one that wrote it; writing says this one
-  std::vector<std::string> unknown = {};  ///< options that this program does not have, passed over in reading
+  std::optional<Figure> figure;  ///< nothing: a session
+  std::string program = {};      ///< version of the program that wrote it; writing uses this program's
+  std::vector<std::string> unknown = {};  ///< options that this program does not have, ignored when reading
 };
 
-/// JSON in ASCII, without line breaks where it is of a figure. A figure's names its command, for readers.
+/// The recipe as ASCII JSON. A figure's has no line breaks and includes the command, for human readers.
 std::string to_json(const Recipe& recipe);
 
-/// Reads what that wrote, of this version and older ones. Throws model::LoadError, one sentence that begins
-/// with `file`, for all else: no JSON, a newer version, a value of a wrong type or out of its range, no such
-/// view. What comes out is in range, but of any model: the selection need not be in it, nor the edits.
+/// Parses the output of to_json, from this version or an older one. Throws model::LoadError, one sentence
+/// that begins with `file`, for anything else: not JSON, a newer version, a value of the wrong type or out of
+/// range, an unknown view. The selection and the edits are valid, but a model may not have them.
 Recipe parse_recipe(std::string_view json, const std::string& file);
 
-/// The recipe of a session's file or of a picture's. Throws model::LoadError, also for a picture without one.
+/// Reads the recipe of a session or a picture. Throws model::LoadError, also for a picture without one.
 Recipe read_recipe(const std::filesystem::path& file);
-/// The same of a file's bytes.
+/// The same from the bytes of a file.
 Recipe recipe_of(std::string_view bytes, const std::string& file);
 
-/// Whether a vocabulary of so many tokens has all of its ids.
+/// Whether all its ids are in a vocabulary of that many tokens.
 bool fits_vocabulary(const Tried& tried, int vocabulary);
 
-/// What a figure's file carries.
-viz::Note note_of(const Recipe& recipe);
+/// The recipe as a text entry of a figure's file.
+viz::Note recipe_note(const Recipe& recipe);
 
-/// The arguments of the command that makes a figure, without the models, `--out`, and what no argument says.
-/// Of the view's options those that differ from their default.
+/// The arguments of the command that makes a figure, without the models, `--out` and whatever has no option.
+/// View options are included if they differ from their defaults.
 std::vector<std::string> arguments_of(const Recipe& recipe);
 /// A figure's size as --size takes it: "900x600", "900"; empty: cut to the figure.
 std::string size_words(const Figure& figure);
-/// "headscope plot heatmap --prompt 'A robot'": for people, and for a shell. What no command line can say, a
-/// prompt with a zero byte and where a model's folder is, is said in capitals.
+/// "headscope plot heatmap --prompt 'A robot'", quoted for a shell. What a command line cannot contain, such
+/// as a prompt with a zero byte or a model's folder, is a placeholder in capitals.
 std::string command_of(const Recipe& recipe);
 
-/// The edits as they are written.
-std::vector<WrittenEdit> written(const model::Edits& edits);
-/// The options that a view has, as they are.
+/// The edits in their notation.
+std::vector<WrittenEdit> written_edits(const model::Edits& edits);
+/// The values of the options that a view has.
 Options options_of(const View& view, const Options& options);
-/// All of what a view shows, whatever part of it a pane does.
+/// The options without those that limit what a pane shows, so that all of the view is shown.
 Options without_pane_only(const View& view, Options options);
 
-/// The part of a session that a view's picture depends on: its recipe.
+/// The part of a session that a view's picture depends on, for its recipe.
 Session figure_part(Session session, const View& view);
 
 }  // namespace headscope::app

@@ -39,16 +39,16 @@ constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
 constexpr Named<Page> kPages[]{
     {"exact", Page::exact}, {"width", Page::width}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
 
-// What stands in a file, key by key: `form` is a FieldReader or a FieldWriter.
+// The keys of the file format; `form` is a FieldReader or a FieldWriter.
 
 void describe_weights(auto& form, const std::string& weights) {
   if (!weights.empty() && !is_weights_hash(weights))
-    form.refuse("weights", "\"sha256:\" and 64 hexadecimal digits");
+    form.reject("weights", "\"sha256:\" and 64 hexadecimal digits");
 }
 
 void describe_attention(auto& form, auto& name) {
   form.bytes_if_any("attention", kMostNameBytes, name);
-  if (!name.empty() && !is_file_name(name)) form.refuse("attention", "the name of a file, without a folder");
+  if (!name.empty() && !is_file_name(name)) form.reject("attention", "the name of a file, without a folder");
 }
 
 void describe_model(auto& form, auto& model) {
@@ -63,7 +63,7 @@ void describe_second_model(auto& form, auto& model) {
   form.bytes("name", kMostNameBytes, model.name);
   form.bytes("weights", kMostNameBytes, model.weights);
   describe_weights(form, model.weights);
-  if (model.name.empty()) form.refuse("name", "the name of a model");
+  if (model.name.empty()) form.reject("name", "the name of a model");
 }
 
 void describe_prompt(auto& form, auto& prompt) {
@@ -92,13 +92,13 @@ void describe_tried(auto& form, auto& tried) {
   form.shares("probabilities", tried.ids.size() - static_cast<std::size_t>(tried.begun), tried.probabilities);
 }
 
-/// Of a list: a text or ids.
+/// One prompt of a list: a text or ids.
 template <class Form>
 void describe_listed(Form& form, auto& prompt) {
   if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMostBytes, prompt.text);
   if (Form::kReads || !prompt.ids.empty())
     form.wholes("ids", std::numeric_limits<int>::min(), kMostIds, prompt.ids);
-  if (!prompt.text.empty() && !prompt.ids.empty()) form.refuse("ids", "none beside a text");
+  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "none beside a text");
 }
 
 void describe_prompts(auto& form, auto& list) {
@@ -108,8 +108,8 @@ void describe_prompts(auto& form, auto& list) {
   std::size_t size = 0;
   for (const Prompt& prompt : list.prompts) size += prompt.text.size() + prompt.ids.size();
   if (size > PromptList::kMostBytes)
-    form.refuse("list", "prompts of " + std::to_string(PromptList::kMostBytes) + " bytes and ids at most");
-  if (list.prompts.empty()) form.refuse("list", "prompts");
+    form.reject("list", "prompts of " + std::to_string(PromptList::kMostBytes) + " bytes and ids at most");
+  if (list.prompts.empty()) form.reject("list", "prompts");
 }
 
 void describe_look(auto& form, auto& look) {
@@ -118,9 +118,9 @@ void describe_look(auto& form, auto& look) {
 }
 
 void describe_panes(auto& form, auto& panes) {
-  form.number("left", 0, kWidestSavedPane, panes.left);
-  form.number("right", 0, kWidestSavedPane, panes.right);
-  form.number("beside", 0, kWidestSavedPane, panes.beside);
+  form.number("left", 0, kWidestSavedPane, panes.heads);
+  form.number("right", 0, kWidestSavedPane, panes.next);
+  form.number("beside", 0, kWidestSavedPane, panes.second_view);
 }
 
 void describe_figure(auto& form, auto& figure) {
@@ -142,23 +142,23 @@ void describe_session(Form& form, auto& s, auto& unknown) {
   form.optional("second", s.second, [&](auto& part, auto& second) {
     describe_second(part, second);
     if (!second.attention.empty() && s.model.attention.empty())
-      part.refuse("attention", "none beside a model with weights");
+      part.reject("attention", "none beside a model with weights");
   });
   form.optional("second_model", s.second_model,
                 [](auto& part, auto& second) { describe_second_model(part, second); });
   if (s.second_model && !s.model.attention.empty())
-    form.refuse("second_model", "none beside attention patterns");
+    form.reject("second_model", "none beside attention patterns");
   form.one_of("show", kSideNames, s.side);
   form.bytes("view", kMostNameBytes, s.view);
-  if (find_view(s.view) == nullptr) form.refuse("view", kKnownView);
-  form.bytes_if_any("beside", kMostNameBytes, s.beside);
-  if (!s.beside.empty() && find_view(s.beside) == nullptr) form.refuse("beside", kKnownView);
+  if (find_view(s.view) == nullptr) form.reject("view", kKnownView);
+  form.bytes_if_any("beside", kMostNameBytes, s.second_view);
+  if (!s.second_view.empty() && find_view(s.second_view) == nullptr) form.reject("beside", kKnownView);
   form.options("options", s.options, unknown);
   form.object("selection", s.selection, [](auto& part, auto& place) { describe_selection(part, place); });
   form.list("tries", kMostTries, s.tries, [](auto& part, auto& tried) { describe_tried(part, tried); });
   form.optional("prompts", s.prompts, [](auto& part, auto& list) { describe_prompts(part, list); });
   form.object("look", s.look, [](auto& part, auto& look) { describe_look(part, look); });
-  if (Form::kReads || s.panes != Session::Panes{})
+  if (Form::kReads || s.panes != PaneSizes{})
     form.object("panes", s.panes, [](auto& part, auto& panes) { describe_panes(part, panes); });
 }
 
@@ -181,10 +181,10 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
   FieldReader form(object, file);
   std::string kind;
   form.bytes("headscope", kMostNameBytes, kind);
-  if (kind != "figure" && kind != "session") form.refuse("headscope", "\"figure\" or \"session\"");
+  if (kind != "figure" && kind != "session") form.reject("headscope", "\"figure\" or \"session\"");
   int version = 0;
   form.whole("version", 1, std::numeric_limits<int>::max(), version);
-  if (version < 1) form.refuse("version", "a whole number from 1");
+  if (version < 1) form.reject("version", "a whole number from 1");
   Recipe recipe;
   form.bytes("program", kMostNameBytes, recipe.program);
   if (version > kVersion)
@@ -193,7 +193,7 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
                            std::to_string(kVersion));
   describe_session(form, recipe.session, recipe.unknown);
   form.optional("figure", recipe.figure, [](auto& part, auto& how) { describe_figure(part, how); });
-  if (kind == "figure" && !recipe.figure) form.refuse("figure", "an object");
+  if (kind == "figure" && !recipe.figure) form.reject("figure", "an object");
   if (kind == "session") recipe.figure.reset();
   return recipe;
 }
@@ -201,18 +201,18 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
 Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
   const std::size_t start = file_bytes.find_first_not_of(" \t\r\n");
   if (start != std::string_view::npos && file_bytes[start] == '{') return parse_recipe(file_bytes, file);
-  std::optional<std::string> note;
+  std::optional<std::string> json;
   try {
-    note = viz::find_note(file_bytes, kRecipeNote);
+    json = viz::find_note(file_bytes, kRecipeNote);
   } catch (const std::runtime_error& e) {
     throw model::LoadError(file + ": " + e.what());
   }
-  if (!note)
+  if (!json)
     throw model::LoadError(
         file +
         ": expected a session, or a picture with the recipe that headscope writes into it, "
         "found none");
-  return parse_recipe(*note, file);
+  return parse_recipe(*json, file);
 }
 
 Recipe read_recipe(const std::filesystem::path& file) {
@@ -224,7 +224,7 @@ bool fits_vocabulary(const Tried& tried, int vocabulary) {
   return std::ranges::all_of(tried.ids, [&](int id) { return id < vocabulary; });
 }
 
-viz::Note note_of(const Recipe& recipe) {
+viz::Note recipe_note(const Recipe& recipe) {
   return {std::string(kRecipeNote), to_json(recipe)};
 }
 

@@ -2,7 +2,7 @@
 
 namespace headscope::app {
 
-constexpr int kMostIndex = 1 << 24;  ///< of a layer, a head, a position
+constexpr int kMostIndex = 1 << 24;  ///< limit of a layer, head or position
 
 /// The fields of a Selection: `form` is a FieldReader or a FieldWriter.
 void describe_selection(auto& form, auto& selection) {

@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-std::vector<WrittenEdit> written(const model::Edits& edits) {
+std::vector<WrittenEdit> written_edits(const model::Edits& edits) {
   std::vector<WrittenEdit> words;
   for (const model::Edit& edit : edits) words.push_back({edit_text(edit), true});
   return words;
@@ -25,7 +25,7 @@ Options without_pane_only(const View& view, Options options) {
 
 Session figure_part(Session s, const View& view) {
   s.view = view.id;
-  s.beside.clear();
+  s.second_view.clear();
   s.panes = {};
   std::erase_if(s.edits, [&](const WrittenEdit& edit) { return s.edits_off || !edit.on; });
   s.edits_off = false;

@@ -24,7 +24,7 @@ std::filesystem::path without_last_slash(const std::filesystem::path& path) {
   return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
 }
 
-/// Paths, the newest first; those that are none are left out.
+/// Paths, newest first; invalid ones are left out.
 void describe_recent(FieldReader& form, const char* key, std::vector<std::filesystem::path>& out) {
   const std::vector<std::optional<std::string>> names = form.texts(key, kMostPathBytes);
   bool all = true;
@@ -33,7 +33,7 @@ void describe_recent(FieldReader& form, const char* key, std::vector<std::filesy
     if (usable) remember(out, **name);
     all = all && usable;
   }
-  if (!all) form.note_unusable(key);
+  if (!all) form.add_unusable_key(key);
 }
 void describe_recent(FieldWriter& form, const char* key, const std::vector<std::filesystem::path>& recent) {
   std::vector<std::string> names;
@@ -41,7 +41,7 @@ void describe_recent(FieldWriter& form, const char* key, const std::vector<std::
   form.texts(key, names);
 }
 
-/// What stands in the file, key by key; see fields.h.
+/// The keys of the settings file; see fields.h.
 template <class Form>
 void describe_settings(Form& form, auto& s) {
   auto& next = s.session;
@@ -49,11 +49,11 @@ void describe_settings(Form& form, auto& s) {
   form.number("font_size", kSmallestFont, kLargestFont, next.look.font_size);
   form.whole("window_width", kSmallestWindow, kLargestWindow, s.window_width);
   form.whole("window_height", kSmallestWindow, kLargestWindow, s.window_height);
-  form.number("heads_pane", 0, kWidestPane, next.panes.left);
-  form.number("beside_pane", 0, kWidestPane, next.panes.beside);
-  form.number("next_pane", 0, kWidestPane, next.panes.right);
+  form.number("heads_pane", 0, kWidestPane, next.panes.heads);
+  form.number("beside_pane", 0, kWidestPane, next.panes.second_view);
+  form.number("next_pane", 0, kWidestPane, next.panes.next);
   form.bytes("view", kMostNameBytes, next.view);
-  form.bytes("second_view", kMostNameBytes, next.beside);
+  form.bytes("second_view", kMostNameBytes, next.second_view);
   describe_selection(form, next.selection);
   form.path("last_model", kMostPathBytes, s.last_model);
   describe_recent(form, "recent_models", s.recent_models);
@@ -63,7 +63,7 @@ void describe_settings(Form& form, auto& s) {
   form.whole("export_scale", 1, kMostExportScale, s.export_scale);
   form.flag("offer_models", s.offer_models);
   form.flag("start_token", s.start_token);
-  std::vector<std::string> unknown;  // of another version: passed over
+  std::vector<std::string> unknown;  // options of another version: ignored
   form.options("options", next.options, unknown);
   if constexpr (Form::kReads) s.has_prompt = form.has("last_prompt");
   if (!s.has_prompt) return;

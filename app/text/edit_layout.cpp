@@ -15,20 +15,20 @@
 namespace headscope::app {
 namespace {
 
-/// A wrapped row is never longer, however narrow its characters are.
+/// The maximum length of a wrapped row in bytes, however narrow its characters are.
 constexpr std::size_t kLongestRow = 8192;
 /// Whether a grapheme ends at a byte can depend on the character that begins there.
 constexpr std::size_t kLookahead = 4;
-/// Sums of advances differ from the width of the row they fill by roundings.
+/// Tolerance for rounding errors in sums of advances.
 constexpr float kSlack = 0.01f;
 
-/// What a grapheme means for wrapping.
+/// How a grapheme wraps.
 enum class Kind { letter, space, hyphen, dash, wide, wide_opening, wide_closing };
 
 Kind kind_at(std::string_view text, std::size_t at, Kind before) {
   const char c = text[at];
   if (c == ' ' || c == '\t') return Kind::space;
-  if (c == '-') return before == Kind::letter ? Kind::hyphen : Kind::dash;  // of " -5", "--"
+  if (c == '-') return before == Kind::letter ? Kind::hyphen : Kind::dash;  // as in " -5" and "--"
   if (is_ascii(c)) return Kind::letter;
   const viz::Decoded character = viz::decode_utf8(text, at);
   const auto code = static_cast<utf8proc_int32_t>(character.code);
@@ -54,7 +54,7 @@ bool may_break_between(Kind a, Kind b) {
   return a == Kind::wide || a == Kind::wide_closing || b == Kind::wide || b == Kind::wide_opening;
 }
 
-/// Length of the line break at `at`, 0 where there is none.
+/// Length of the line break at `at`; 0: none.
 std::size_t line_break_at(std::string_view text, std::size_t at) {
   if (at >= text.size()) return 0;
   if (text[at] == '\n') return 1;
@@ -71,13 +71,13 @@ float advance_of(std::string_view text, std::size_t begin, std::size_t end, Adva
   return sum;
 }
 
-/// The row that starts at `start`. It depends on nothing before.
+/// The row that starts at `start`. Independent of the text before it.
 EditRow row_from(std::string_view text, std::size_t start, Advances& advances, float width) {
   const auto row = [&](std::size_t end, std::size_t read, bool hard) {
     return EditRow{start, end, read + kLookahead, hard};
   };
   float x = 0;
-  std::size_t opportunity = start;  // where the row can end, as far as it has been read
+  std::size_t opportunity = start;  // the last place where the row can end
   Kind before = Kind::letter;
   for (std::size_t at = start;;) {
     if (at == text.size() || line_break_at(text, at) > 0) return row(at, at, true);
@@ -87,7 +87,8 @@ EditRow row_from(std::string_view text, std::size_t start, Advances& advances, f
     x += advance_of(text, at, end, advances);
     if (width > 0 && at > start && (x > width + kSlack || end - start > kLongestRow)) {
       if (kind != Kind::space) return row(opportunity > start ? opportunity : at, end, false);
-      return row(end, end, end == text.size() || line_break_at(text, end) > 0);  // it hangs over the edge
+      return row(end, end,
+                 end == text.size() || line_break_at(text, end) > 0);  // the space overhangs the edge
     }
     before = kind;
     at = end;
@@ -110,7 +111,7 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
   return n;
 }
 
-/// Length of their common suffix, at most `most`.
+/// Length of the common suffix of two texts, at most `most`.
 std::size_t common_suffix(std::string_view a, std::string_view b, std::size_t most) {
   constexpr std::size_t kBlock = 4096;
   const char* a_end = a.data() + a.size();
@@ -137,7 +138,7 @@ float Advances::operator()(std::string_view character) {
     if (std::isnan(advance)) advance = layout_(character).width;
     return advance;
   }
-  constexpr std::uint32_t kBytes = 0x110000;  // ill-formed bytes count from here on, beyond all characters
+  constexpr std::uint32_t kBytes = 0x110000;  // codes of invalid bytes start here, above all code points
   const viz::Decoded c = viz::decode_utf8(character, 0);
   const auto [entry, is_new] = others_.try_emplace(c.valid ? std::uint32_t{c.code} : kBytes + c.code, 0.0f);
   if (is_new) entry->second = layout_(character).width;
@@ -158,19 +159,18 @@ EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view
                   float width) {
   const std::size_t prefix = common_prefix(old_text, text);
   const std::size_t suffix = common_suffix(old_text, text, std::min(old_text.size(), text.size()) - prefix);
-  const std::size_t shift = text.size() - old_text.size();  // wraps around where the text became shorter
+  const std::size_t shift = text.size() - old_text.size();  // wraps around if the text became shorter
   std::vector<EditRow>& rows = layout.rows;
 
-  // No row reads less far than the one before it.
+  // context_end never decreases from row to row.
   const auto changed =
-      std::ranges::partition_point(rows, [&](const EditRow& r) { return r.looked <= prefix; });
+      std::ranges::partition_point(rows, [&](const EditRow& r) { return r.context_end <= prefix; });
   auto kept = changed;  // the first old row that is reused after the edit
   std::vector<EditRow> between;
   std::optional<std::size_t> start = changed == rows.begin() ? 0 : start_after(text, *std::prev(changed));
   for (; start; start = start_after(text, between.back())) {
     if (*start >= text.size() - suffix) {
-      // From here on the texts are alike. As soon as a row starts where an old one did, so do all that
-      // follow.
+      // From here on the texts are equal. Once a row starts where an old one did, all following rows do.
       kept = std::find_if(kept, rows.end(), [&](const EditRow& r) { return r.start >= *start - shift; });
       if (kept != rows.end() && kept->start == *start - shift) break;
     }
@@ -182,7 +182,7 @@ EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view
     for (auto row = kept; row != rows.end(); ++row) {
       row->start += shift;
       row->end += shift;
-      row->looked += shift;
+      row->context_end += shift;
     }
   }
   rows.insert(rows.erase(changed, kept), between.begin(), between.end());
@@ -249,7 +249,7 @@ std::vector<CaretStop> EditMetrics::stops(std::string_view text, const EditRow& 
 
 namespace {
 
-/// The last stop whose place is not beyond `at`, or else the first.
+/// The last stop whose place is not beyond `at`, else the first stop.
 template <class At>
 CaretStop last_stop(const std::vector<CaretStop>& stops, At at, At CaretStop::*place) {
   const auto after = std::ranges::upper_bound(stops, at, {}, place);

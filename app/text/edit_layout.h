@@ -13,19 +13,19 @@
 
 namespace headscope::app {
 
-/// Lays out one line without line breaks, as viz::Fonts::layout does. Tests give a monospaced one.
+/// Lays out one line without line breaks, like viz::Fonts::layout. Tests use a monospaced layout.
 using LineLayout = std::function<viz::TextLayout(std::string_view line)>;
 
-/// One line of the wrapped text: bytes [start, end) of it, without the line break.
+/// One row of the wrapped text: its bytes [start, end), without the line break.
 struct EditRow {
   std::size_t start = 0;
   std::size_t end = 0;
-  std::size_t looked = 0;  ///< the bytes from here on do not affect where this row ends
-  bool hard = false;       ///< ends at a line break or the end of the text, not by wrapping
+  std::size_t context_end = 0;  ///< the bytes from here on do not affect where this row ends
+  bool hard = false;            ///< ends at a line break or the end of the text, not by wrapping
   bool operator==(const EditRow&) const = default;
 };
 
-/// Soft-wrapped text. There is always a row; a text that ends in a line break has an empty last one.
+/// Soft-wrapped text. There is at least one row; a text that ends in a line break has an empty last row.
 struct EditLayout {
   std::vector<EditRow> rows;
   bool operator==(const EditLayout&) const = default;
@@ -41,7 +41,7 @@ struct CaretStop {
 class Advances {
  public:
   explicit Advances(LineLayout layout);
-  /// `character`: one character, or one byte that is none.
+  /// `character`: one character, or one byte of invalid UTF-8.
   float operator()(std::string_view character);
 
  private:
@@ -54,24 +54,24 @@ class Advances {
 /// may overhang the edge. Line breaks are "\n" and "\r\n". `width` <= 0: never wraps.
 EditLayout wrap(std::string_view text, Advances& advances, float width);
 
-/// The same as wrap(text), but reuses unchanged rows of the layout of `old_text`, which has to be for the
-/// same advances and width.
+/// The same as wrap(text), but reuses unchanged rows of the layout of `old_text`, which must have the same
+/// advances and width.
 EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view text, Advances& advances,
                   float width);
 
-/// The row of a byte. A byte where one row ends by wrapping and the next starts belongs to the next, or with
+/// The row of a byte. A byte at which one row wraps and the next starts belongs to the next row, or with
 /// `upstream` to the previous one.
 std::size_t row_of(const EditLayout& layout, std::size_t byte, bool upstream);
 
-/// The wrapped text of an editor: a cache of wrap() for the last text, not state.
+/// The wrapped text of an editor: a cache of wrap() for the last text.
 class EditMetrics {
  public:
-  /// Has no widths and never wraps, until `use`.
+  /// All widths are 0 and nothing wraps until `use` is called.
   EditMetrics();
   EditMetrics(LineLayout layout, float width, std::size_t page_rows = 1);
 
-  /// Sets font and width; cheap if nothing changed. With `single_line` the whole text is one row, with its
-  /// line breaks.
+  /// Sets font and width; cheap if nothing changed. With `single_line` the whole text, including line breaks,
+  /// is one row.
   void use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width, std::size_t page_rows,
            bool single_line);
 
@@ -88,14 +88,14 @@ class EditMetrics {
   bool single_line_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
   float font_size_ = 0;
-  bool stale_ = true;  ///< whether layout_ was made for other widths
+  bool stale_ = true;  ///< layout_ was made for other widths
   std::string text_;
   EditLayout layout_;
 };
 
 /// The stop nearest to `x`.
 CaretStop nearest_stop(const std::vector<CaretStop>& stops, float x);
-/// The last stop at or left of `x`: that of the character under it.
+/// The last stop at or left of `x`: the stop of the character at `x`.
 CaretStop stop_under(const std::vector<CaretStop>& stops, float x);
 /// The last stop at or before `byte`.
 CaretStop stop_of(const std::vector<CaretStop>& stops, std::size_t byte);

@@ -6,8 +6,8 @@
 namespace headscope::app {
 namespace {
 
-/// The length of the character at the front, or minus the length of the maximal part of one that is cut short
-/// or broken.
+/// The length of the first character, or minus the length of its maximal valid part if it is incomplete or
+/// invalid.
 int front_character(std::string_view bytes) {
   const auto byte = [&](std::size_t i) {
     return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U;
@@ -16,7 +16,7 @@ int front_character(std::string_view bytes) {
   if (lead < 0x80) return 1;
   if (lead < 0xC2 || lead > 0xF4) return -1;
   const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The second byte's range keeps out overlong forms, surrogates and what lies beyond U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
   const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   if (byte(1) < low || byte(1) > high) return -1;
@@ -26,11 +26,12 @@ int front_character(std::string_view bytes) {
   return length;
 }
 
-/// Of JSON, which has escaped the C0 ones already.
+/// Escapes DEL and C1 characters; JSON escapes C0 characters itself.
 std::string without_controls(std::string json) {
   constexpr char kHex[] = "0123456789abcdef";
   const auto is_c1 = [&](std::size_t at) {
-    return json[at] == '\xC2' && static_cast<unsigned char>(json[at + 1]) < 0xA0;  // a character is whole
+    return json[at] == '\xC2' && static_cast<unsigned char>(json[at + 1]) <
+                                     0xA0;  // JSON is valid UTF-8, so the character is complete
   };
   for (std::size_t at = 0; at < json.size(); ++at) {
     const bool is_delete = json[at] == '\x7F';

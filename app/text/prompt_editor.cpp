@@ -11,7 +11,7 @@ namespace {
 
 constexpr viz::FontStyle kStyle = viz::FontStyle::regular;
 
-/// The lengths of the editor's design, for a font of 14 pixels.
+/// Lengths of the editor's design at a font size of 14 pixels.
 struct Lengths {
   float pad_x, pad_y, radius, ring, caret, gutter, wrapped_newline;
 };
@@ -24,14 +24,14 @@ float row_height(const viz::Fonts& fonts, float font_size) {
   return std::round(fonts.line_height(kStyle, font_size) * 1.18f);
 }
 
-/// Where things are in this frame.
+/// The layout of the editor in this frame.
 struct Frame {
   Lengths length;
-  viz::Rect area;  ///< of the text, as far as it is in sight
+  viz::Rect area;  ///< the visible part of the text
   float row_height = 0;
-  float scroll = 0;  ///< how far the text is moved up, within `range`
+  float scroll = 0;  ///< how far the text is scrolled, within `range`
   float range = 0;
-  float shift = 0;  ///< a single line: how far it is moved to the left
+  float shift = 0;  ///< single line: how far it is scrolled sideways
 };
 
 float wrap_width(const EditorLook& look) {
@@ -39,7 +39,7 @@ float wrap_width(const EditorLook& look) {
   return look.rect.w - 2 * l.pad_x - (look.single_line ? 0 : l.gutter);
 }
 
-/// The row of the caret and its place along it.
+/// The caret's row and its place in the row.
 struct CaretPlace {
   std::size_t row = 0;
   float x = 0;
@@ -51,7 +51,7 @@ CaretPlace caret_place(const TextState& state, EditMetrics& metrics) {
   return {row, stop_of(metrics.stops(state.text, layout.rows[row]), state.cursor).x};
 }
 
-/// Tells `metrics` of the look, too.
+/// Also updates `metrics` for the look.
 Frame frame_of(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   Frame frame;
   frame.length = lengths(look.font_size);
@@ -78,7 +78,7 @@ struct Hit {
   bool upstream = false;
 };
 
-/// The text at a point: the nearest place for a caret, or the start of the character that is under it.
+/// The text at a point: the nearest caret stop, and the start of the character under the point.
 Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, viz::Point at, Unit unit) {
   const Frame frame = frame_of(state, metrics, look);
   const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
@@ -92,12 +92,13 @@ Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, vi
   return {stop.byte, stop.byte == row.end && !row.hard};
 }
 
-/// A character under the mouse beyond the end of a wrapped row is the row's last, not the next row's first.
+/// Beyond the end of a wrapped row, the character under the mouse is the row's last, not the next row's
+/// first.
 std::size_t unit_byte(const TextState& state, const Hit& at, Unit unit) {
   return unit != Unit::character && at.upstream ? previous_grapheme(state.text, at.byte) : at.byte;
 }
 
-/// With Ctrl.
+/// The meaning of a key with Ctrl.
 KeyMeaning control_key(const TextState& state, const KeyDown& key) {
   const bool selected = !state.selection().empty(), shift = key.modifiers.shift;
   switch (key.key) {
@@ -125,7 +126,7 @@ KeyMeaning control_key(const TextState& state, const KeyDown& key) {
 struct RowKey {
   Key key;
   RowMotion motion;
-  bool single_line = false;  ///< also where there is but one
+  bool single_line = false;  ///< also if there is only one row
 };
 constexpr RowKey kRowKeys[] = {{Key::home, RowMotion::row_start, true},
                                {Key::end, RowMotion::row_end, true},
@@ -134,7 +135,7 @@ constexpr RowKey kRowKeys[] = {{Key::home, RowMotion::row_start, true},
                                {Key::page_up, RowMotion::page_up},
                                {Key::page_down, RowMotion::page_down}};
 
-/// What the drawing of one row needs.
+/// Draws one row.
 struct RowPainter {
   const TextState& state;
   const EditorLook& look;
@@ -146,7 +147,7 @@ struct RowPainter {
 
   float x_of(std::size_t byte) const {
     const float x = stop_of(stops, std::clamp(byte, row.start, row.end)).x - frame.shift;
-    return frame.area.x + (look.single_line ? x : std::min(x, frame.area.w));  // the space that hangs over
+    return frame.area.x + (look.single_line ? x : std::min(x, frame.area.w));  // for a space that overhangs
   }
 
   void selection() const {
@@ -191,7 +192,7 @@ KeyMeaning key_meaning(const TextState& state, EditMetrics& metrics, const Edito
   if (key.key == Key::backspace || key.key == Key::del) return TextCommand(Erase{motion});
   if (ctrl) return control_key(state, key);
   if (key.key == Key::enter && !look.single_line) return TextCommand(Insert{"\n", true});
-  frame_of(state, metrics, look);  // so that the rows are those on the screen
+  frame_of(state, metrics, look);  // updates the rows to those on the screen
   for (const RowKey& row : kRowKeys)
     if (row.key == key.key && (row.single_line || !look.single_line))
       return TextCommand(row_motion(state, metrics, row.motion, shift));
@@ -275,7 +276,7 @@ viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const Edit
   const viz::Color frame_color = look.focused ? theme.accent : theme.line;
   scene.add(viz::StrokeRect{look.rect.inset(ring / 2), frame_color, ring, l.radius - ring / 2});
 
-  // Carets at the edges are seen whole.
+  // Keeps carets at the edges fully visible.
   scene.add(viz::PushClip{{frame.area.x - l.caret, frame.area.y, frame.area.w + 2 * l.caret, frame.area.h}});
   const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
   const auto first = static_cast<std::size_t>(frame.scroll / frame.row_height);

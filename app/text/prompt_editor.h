@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "app/event.h"
-#include "app/text/edit.h"
+#include "app/text/text_edit.h"
 #include "viz/scene/geometry.h"
 #include "viz/scene/scene.h"
 #include "viz/scene/theme.h"
@@ -15,9 +15,8 @@
 
 namespace headscope::app {
 
-// The text editor of the window, as pure functions from events to commands and pictures: for the prompt and,
-// with `single_line`, for other fields. The only memory is EditMetrics, a cache of the wrapping, one for each
-// editor.
+// The window's text editor, as pure functions from events to commands and pictures: for the prompt and, with
+// `single_line`, for other fields. The only memory is EditMetrics, a cache of the wrapping, one per editor.
 
 /// Place and look of an editor. All lengths are logical pixels.
 struct EditorLook {
@@ -34,7 +33,7 @@ struct EditorLook {
       std::numeric_limits<std::size_t>::max();  ///< the text from this byte on is beyond n_ctx
 };
 
-/// What a key means if it is no command: it needs the clipboard.
+/// What a key means if it is not a command but needs the clipboard.
 enum class EditorRequest {
   copy,   ///< copies state.selected() to the clipboard
   cut,    ///< like copy, then applies Erase{}
@@ -42,16 +41,15 @@ enum class EditorRequest {
 };
 using KeyMeaning = std::variant<std::monostate, TextCommand, EditorRequest>;
 
-/// What a key does in the editor; nothing for other keys (Esc, Tab, Enter in a
-/// single line, with Alt, function keys). Copy
-/// and cut only with a selection.
+/// What a key does in the editor; monostate for keys that it ignores (Esc, Tab, Enter in a single line, keys
+/// with Alt, function keys). Copy and cut need a selection.
 KeyMeaning key_meaning(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                        const KeyDown& key);
 
 /// The command that inserts typed text.
 TextCommand typing(const TextTyped& typed);
 
-/// What a press of the left button selects: 1 click a caret, 2 a word, 3 a line; shift extends the
+/// Selecting with the left button: 1 click places the caret, 2 select a word, 3 a line; shift extends the
 /// selection.
 struct TextDrag {
   Unit unit = Unit::character;
@@ -61,18 +59,18 @@ struct TextDrag {
 TextDrag begin_text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                          const MouseDown& press);
 /// The selection from the start of a drag to the mouse; right after begin_text_drag() it is the click itself.
-/// Above and below the editor it selects text out of sight, so that following the caret scrolls.
+/// A mouse above or below the editor selects hidden text, so that following the caret scrolls.
 Select text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look, const TextDrag& drag,
                  viz::Point mouse);
 
 /// `look.scroll`, limited to the text.
 float clamped_scroll(const TextState& state, EditMetrics& metrics, const EditorLook& look);
-/// `look.scroll`, changed as little as needed to show the caret. For commands, not for the wheel.
+/// `look.scroll` moved as little as needed to show the caret. For commands, not for the wheel.
 float scroll_to_caret(const TextState& state, EditMetrics& metrics, const EditorLook& look);
-/// The scroll after turning the wheel by `dy` notches (positive: away from the user).
+/// The scroll position after turning the wheel by `dy` notches (positive: away from the user).
 float scroll_by_wheel(const TextState& state, EditMetrics& metrics, const EditorLook& look, float dy);
 
-/// The visible height of the text and its whole height, in logical pixels: for a scroll bar.
+/// The visible and the total height of the text in logical pixels, for a scroll bar.
 struct ScrollRange {
   float shown = 0;
   float total = 0;
@@ -85,11 +83,11 @@ viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorL
 /// The height for `rows` rows.
 float editor_height(const viz::Fonts& fonts, float font_size, float rows);
 
-/// Half a second visible, half a second not, for ten seconds after the last command or focus; then visible,
-/// so that an idle window has nothing to do.
+/// The caret's blink: on and off for half a second each, until ten seconds after the last command or focus;
+/// then always on, so that an idle window has nothing to do.
 struct Blink {
   bool visible = true;
-  double next = 0.5;  ///< seconds until it changes; infinite: never
+  double next = 0.5;  ///< seconds until `visible` changes; infinite: never
 };
 Blink caret_blink(double seconds_since);
 

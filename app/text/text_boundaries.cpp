@@ -17,8 +17,8 @@ utf8proc_int32_t code(char32_t c) {
   return static_cast<utf8proc_int32_t>(c);
 }
 
-/// Start of the character that holds the byte before `at` > 0. Well-formed characters never overlap, so that
-/// looking back finds the same ones as reading from the start.
+/// Start of the character that holds the byte before `at` > 0. Well-formed characters never overlap, so
+/// looking back finds the same characters as reading from the start.
 std::size_t character_before(std::string_view text, std::size_t at) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(at, 4); ++back) {
     const viz::Decoded c = viz::decode_utf8(text, at - back);
@@ -34,7 +34,7 @@ bool surely_parts(const viz::Decoded& a, const viz::Decoded& b) {
   return a.code != kJoiner && utf8proc_grapheme_break(code(a.code), code(b.code));
 }
 
-/// A boundary before `at`, near it: reading on from there finds the others.
+/// A nearby boundary before `at`, from which reading forward finds the other boundaries.
 std::size_t sure_boundary_before(std::string_view text, std::size_t at) {
   std::size_t here = character_before(text, at);
   while (here > 0) {
@@ -45,13 +45,13 @@ std::size_t sure_boundary_before(std::string_view text, std::size_t at) {
   return here;
 }
 
-/// Walks over graphemes towards the start of a text, reading each character but once.
+/// Iterates over graphemes towards the start of a text, reading each character only once.
 class GraphemesBefore {
  public:
   GraphemesBefore(std::string_view text, std::size_t at) : text_(text), at_(at) {}
 
   bool any() const { return at_ > 0; }
-  /// Start of the next one on the way; there must be one.
+  /// Start of the next grapheme towards the start; there must be one.
   std::size_t peek() {
     if (starts_.empty()) {
       for (std::size_t b = sure_boundary_before(text_, at_); b < at_; b = next_grapheme(text_, b))
@@ -68,18 +68,17 @@ class GraphemesBefore {
  private:
   std::string_view text_;
   std::size_t at_;
-  std::vector<std::size_t> starts_;  // from a sure boundary on, up to at_
+  std::vector<std::size_t> starts_;  // boundaries from a certain one up to at_
 };
 
 enum class CharClass { word, space, sign, line_break };
 
-/// Letters, marks, numbers and connectors, which utf8proc has in a row.
+/// Letters, marks, numbers and connectors, which are consecutive in utf8proc.
 bool is_word_category(utf8proc_category_t category) {
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_PC;
 }
 
-/// The class of a single character. Bytes that are no UTF-8 count as letters, so that a run of them is
-/// selected as one.
+/// The class of a character. Invalid bytes count as letters, so that a run of them is selected together.
 CharClass class_of(const viz::Decoded& c) {
   if (!c.valid) return CharClass::word;
   if (c.code == '\n' || c.code == '\r') return CharClass::line_break;
@@ -88,8 +87,8 @@ CharClass class_of(const viz::Decoded& c) {
   return is_word_category(category) ? CharClass::word : CharClass::sign;
 }
 
-/// Of the grapheme at a boundary `at` < size: that of its first character, an apostrophe between letters
-/// being one of them.
+/// The class of the grapheme at a boundary `at` < size, which is that of its first character. An apostrophe
+/// between letters counts as a letter.
 CharClass class_at(std::string_view text, std::size_t at) {
   const viz::Decoded c = viz::decode_utf8(text, at);
   if (c.code != '\'' && c.code != kApostrophe) return class_of(c);
@@ -104,14 +103,14 @@ bool is_blank(CharClass c) {
   return c == CharClass::space || c == CharClass::line_break;
 }
 
-/// Start of the graphemes of one class that end at `at`.
+/// Start of the run of graphemes of one class that ends at `at`.
 std::size_t run_start(std::string_view text, std::size_t at, CharClass run) {
   GraphemesBefore back(text, at);
   while (back.any() && class_at(text, back.peek()) == run) back.step();
   return back.at();
 }
 
-/// End of those that begin at `at`.
+/// End of the run that begins at `at`.
 std::size_t run_end(std::string_view text, std::size_t at, CharClass run) {
   while (at < text.size() && class_at(text, at) == run) at = next_grapheme(text, at);
   return at;
@@ -121,7 +120,8 @@ std::size_t run_end(std::string_view text, std::size_t at, CharClass run) {
 
 std::size_t next_grapheme(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size()) return text.size();
-  if (is_ascii(text[at]) && is_ascii(text[at + 1]) && text[at] != '\r') return at + 1;  // most of most texts
+  if (is_ascii(text[at]) && is_ascii(text[at + 1]) && text[at] != '\r')
+    return at + 1;  // fast path for most text
   viz::Decoded last = viz::decode_utf8(text, at);
   std::size_t end = at + last.length;
   if (!last.valid) return end;

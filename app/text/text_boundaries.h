@@ -4,9 +4,8 @@
 
 namespace headscope::app {
 
-// Positions of a caret in bytes that are mostly, but not always, UTF-8. A byte outside of well-formed
-// characters counts as a character of its own. All offsets are bytes; those beyond the end count as the
-// end.
+// Caret positions in bytes that are mostly, but not always, UTF-8. A byte outside a well-formed character
+// counts as a character. All offsets are in bytes; those beyond the end count as the end.
 
 inline bool is_ascii(char c) {
   return static_cast<unsigned char>(c) < 0x80;
@@ -25,7 +24,7 @@ struct ByteRange {
 /// quadratic time.
 inline constexpr int kLongestGrapheme = 128;
 
-/// First boundary of extended grapheme clusters (Unicode Annex 29) after `at`; `at` must be a boundary.
+/// First boundary of an extended grapheme cluster (Unicode Annex 29) after `at`, which must be a boundary.
 std::size_t next_grapheme(std::string_view text, std::size_t at);
 /// Last boundary before `at`, which may be any byte; 0 at the start.
 std::size_t previous_grapheme(std::string_view text, std::size_t at);
@@ -37,8 +36,8 @@ std::size_t next_word(std::string_view text, std::size_t at);
 /// Start of the word before `at`.
 std::size_t previous_word(std::string_view text, std::size_t at);
 
-/// What a double click at `at` selects: a run of letters and digits, of spaces, or of signs; a line break
-/// alone.
+/// What a double click at `at` selects: a run of letters and digits, of spaces, or of signs; or a single line
+/// break.
 ByteRange word_at(std::string_view text, std::size_t at);
 /// The line around `at`, including its line feed.
 ByteRange paragraph_at(std::string_view text, std::size_t at);

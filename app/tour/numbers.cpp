@@ -22,7 +22,7 @@ std::string label_at(const ViewContext& c, int position) {
   return "“" + c.run->tokens.labels[position] + "”";
 }
 
-/// The chosen key, else the one with the largest weight; -1: not known yet.
+/// The selected key, else the one with the largest weight; -1: not known yet.
 int key_of(const ViewContext& c) {
   if (c.selection.key >= 0) return c.selection.key;
   const auto pattern = current_pattern(c);
@@ -38,7 +38,7 @@ std::string guess(const ViewContext& c, std::size_t place) {
   return best.size() > place ? "“" + label_of(c, best[place].id) + "”" : "";
 }
 
-/// What comes next in the run that this one is compared with; in this one where it is compared with none.
+/// The next token in the baseline, or in this run if there is no baseline.
 std::shared_ptr<const NextToken> next_before(const ViewContext& c) {
   return c.compared() ? compared_next(c) : current_next(c);
 }
@@ -52,7 +52,7 @@ int best_guess(const NextToken& next) {
   return model::largest_logits(next.logits, 1).front().id;
 }
 
-/// Empty: not known yet.
+/// A number by its name. `words` returns an empty text while it is not known.
 struct Number {
   std::string_view name;
   std::string (*words)(const ViewContext&);
@@ -105,7 +105,7 @@ constexpr std::array kNumbers{
              const auto next = current_next(c);
              return next ? probability_of(*next, best_guess(*next)) : "";
            }},
-    // Of what is edited: the first guess without it, its probability then, and now.
+    // For edited runs: the baseline's first guess, and its probability in the baseline and now.
     Number{"guess_before",
            [](const ViewContext& c) {
              const auto before = next_before(c);

@@ -7,17 +7,17 @@
 
 namespace headscope::app {
 
-/// The names in braces of a text, in order, which with_numbers replaces: "tokens" of "{tokens} tokens". A
-/// name ends at the next closing brace.
+/// The names in braces in a text, in order: "tokens" for "{tokens} tokens". A name ends at the next closing
+/// brace.
 std::vector<std::string_view> numbers_in(std::string_view text);
 
-/// Whether a number of the run has this name.
+/// Whether this is the name of a number.
 bool is_number_name(std::string_view name);
-/// All names, for a sentence: "tokens, token, …".
+/// All names, for a message: "tokens, token, …".
 std::string number_names();
 
-/// The text with numbers in place of their names: of the shown model and prompt, of the chosen query, key and
-/// head. "…" stands for one that is still being computed.
+/// Replaces the names in braces by numbers of the shown model and prompt and of the selected query, key and
+/// head. A number that is still being computed is "…".
 std::string with_numbers(std::string_view text, const ViewContext& context);
 
 }  // namespace headscope::app

@@ -14,7 +14,7 @@
 namespace headscope::app {
 namespace {
 
-// What the panel lays out in every frame.
+// Limits, because the panel lays out the text in every frame.
 constexpr std::size_t kMostBytesInTitle = 200, kMostBytesInParagraph = 2000;
 constexpr std::size_t kMostParagraphs = 20, kMostStops = 100;
 
@@ -33,7 +33,7 @@ std::string names_of_waits() {
   return names;
 }
 
-/// Reads line after line.
+/// Parses the lines in order.
 class Parser {
  public:
   Parser(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -65,7 +65,7 @@ class Parser {
     fail_at(number_, expected, at_end_ ? "the end of the file" : model::quote(line_));
   }
 
-  /// The next line that is no comment.
+  /// Moves to the next line that is not a comment.
   void next() {
     do {
       at_end_ = text_.empty();
@@ -76,7 +76,7 @@ class Parser {
     } while (line_.starts_with('%'));
   }
 
-  /// What follows the `marks` of a heading.
+  /// The text of a heading after its `marks`.
   std::string title(std::size_t marks) const {
     std::string words(trimmed(line_.substr(marks)));
     require_length(words, kMostBytesInTitle, "a title", number_);
@@ -89,7 +89,8 @@ class Parser {
       fail_at(number, "at most " + std::to_string(most) + " bytes in " + where, std::to_string(words.size()));
   }
 
-  /// Up to the next heading. With `numbers` each name in braces has to be one, all of it in one line.
+  /// The paragraphs up to the next heading. With `numbers`, each name in braces must be a number's name, on
+  /// one line.
   std::vector<std::string> paragraphs(bool numbers) {
     std::vector<std::string> all;
     bool open = false;
@@ -146,7 +147,7 @@ class Parser {
     } else if (name == "option") {
       stop.options.push_back(option(value));
     } else if (name == "edit") {
-      stop.edits += (stop.edits.empty() ? "" : ";; ") + value;  // one after the other
+      stop.edits += (stop.edits.empty() ? "" : ";; ") + value;  // appended
     } else if (name == "wait") {
       stop.wait = find_wait(value);
       if (stop.wait == nullptr && value != "nothing") fail(names_of_waits() + " to wait for");
@@ -187,7 +188,7 @@ Tour parse_tour(std::string_view text, const std::string& file) {
   return Parser(text, file).parse();
 }
 
-TourStop at_stop(const Tour& tour, int stop) {
+TourStop resolve_stop(const Tour& tour, int stop) {
   TourStop now;
   for (int i = 0; i <= stop; ++i) {
     TourStop next = tour.stops[i];
@@ -207,7 +208,8 @@ namespace {
 Tour load_tour(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))  // a pipe may never end
+  if (std::filesystem::exists(status) &&
+      !std::filesystem::is_regular_file(status))  // reading a pipe may never end
     throw model::LoadError(file.string() + ": expected a file, found something else");
   constexpr std::size_t kMostBytes = 1 << 20;
   return parse_tour(model::read_file(file, kMostBytes), file.string());
@@ -250,7 +252,7 @@ std::size_t find_tour(LoadedTours& loaded, const std::string& name) {
   }
   const auto found = std::ranges::find(tours, name, &Tour::id);
   if (found != tours.end()) return static_cast<std::size_t>(found - tours.begin());
-  if (!loaded.problem.empty()) throw std::runtime_error(loaded.problem);  // it may be that one
+  if (!loaded.problem.empty()) throw std::runtime_error(loaded.problem);  // the failed file may be that tour
   std::string known;
   for (const Tour& tour : tours) known += (known.empty() ? "" : ", ") + tour.id;
   throw std::runtime_error("there is no tour " + model::quote(name) + "; there are " + known +

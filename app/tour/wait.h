@@ -7,24 +7,23 @@
 
 namespace headscope::app {
 
-/// What the panes show, as far as Back restores it.
+/// What the panes show and Back restores.
 struct ViewState {
-  std::string view, beside;
+  std::string view, second_view;
   Selection selection;
   bool operator==(const ViewState&) const = default;
 };
 
-/// What the user is asked to do at a stop before the next one; nothing enforces it. A new one is a row of
-/// waits().
+/// What a stop asks the user to do before going on; not enforced. A new one is a row of waits().
 struct Wait {
-  std::string_view name;   ///< after "wait:" in a tour's file
-  std::string_view asked;  ///< shown at the stop
-  bool (*done)(const ViewState& entered, const ViewState& now);
-  bool in_heads = false;  ///< it needs the pane of heads, which is then shown at any width
+  std::string_view name;     ///< after "wait:" in a tour's file
+  std::string_view request;  ///< shown at the stop
+  bool (*is_done)(const ViewState& entered, const ViewState& now);
+  bool needs_heads = false;  ///< it needs the heads pane, which is then shown at any width
 };
 
 std::span<const Wait> waits();
-/// Null if there is none of that name.
+/// Null if there is no such wait.
 const Wait* find_wait(std::string_view name);
 
 }  // namespace headscope::app

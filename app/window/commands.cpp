@@ -48,7 +48,7 @@ using Id = CommandId;
 constexpr auto kNoMenu = Menu::none;
 constexpr bool kRepeats = true, kOnce = false, kInDialogs = true;
 
-/// What is done whatever the state.
+/// An action that does not depend on the state.
 template <auto kAction>
 Maybe always(const UiState&) {
   return kAction;
@@ -69,83 +69,83 @@ Maybe switch_edits(const UiState& s) {
 }
 
 Maybe next_side(const UiState& s) {
-  if (!compares(s)) return {};
+  if (!has_comparison(s)) return {};
   return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
 }
 
 constexpr Command kTable[] = {
     {Id::export_view, Key::e, kCtrl, "Export…", "export a picture or its numbers", open<Dialog::export_>},
-    {Id::other, Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
+    {Id::unnamed, Key::c, kCtrlShift, "Copy the numbers", "copy the numbers of the view, for a spreadsheet",
      [](const UiState&) -> Maybe { return CopyNumbers{}; }},
     {Id::examples, Key::l, kCtrl, "Example prompts", "example prompts", nullptr, Menu::examples},
     {Id::models, Key::m, kCtrl, "Models", "the models of this machine", nullptr, Menu::models},
-    {Id::other, Key::s, kCtrl, "Save the session", "save the session: all that is on the screen",
+    {Id::unnamed, Key::s, kCtrl, "Save the session", "save the session: all that is on the screen",
      save_session},
     {Id::save_session_as, Key::s, kCtrlShift, "Save the session as…", "save it under another name",
      open<Dialog::save>},
-    {Id::other, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
+    {Id::unnamed, Key::none, kNone, "Sessions", "", nullptr, Menu::sessions},
     {Id::open, Key::o, kCtrl, "Open a model…", "open a model from a folder, a session or a figure's recipe",
      open<Dialog::open>},
     {Id::generate, Key::g, kCtrl, "Generate", "generate token by token, stop",
      [](const UiState& s) -> Maybe { return Generate{!s.generation.running}; }},
     {Id::start_token, Key::b, kCtrl, "Start token first", "start token first, on and off",
      [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
-    {Id::other, Key::i, kCtrl, "Change the computation",
+    {Id::unnamed, Key::i, kCtrl, "Change the computation",
      "change the computation: the strip of changes, and away with it",
      [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }},
     {Id::all_edits_off, Key::i, kCtrlShift, "All changes off", "all changes off, and on again", switch_edits},
     {Id::undo_edit, Key::u, kCtrl, "Undo the last change", "undo the last change of the computation",
      undo_edits<false>},
-    {Id::other, Key::u, kCtrlShift, "Redo it", "and again", undo_edits<true>},
+    {Id::unnamed, Key::u, kCtrlShift, "Redo it", "and again", undo_edits<true>},
     {Id::second_prompt, Key::p, kCtrl, "A second prompt", "a second prompt to compare with, and away with it",
      [](const UiState& s) -> Maybe {
        return CompareWith{!s.second.on, s.second.alignment};
      }},
     {Id::second_model, Key::m, kCtrlShift, "A second model…", "a second model to compare with", nullptr,
      Menu::second_model},
-    {Id::other, Key::p, kCtrlShift, "Changed, original, difference",
+    {Id::unnamed, Key::p, kCtrlShift, "Changed, original, difference",
      "changed, original (first, second prompt or model), difference", next_side},
-    {Id::other, Key::up, kAlt, "", "layer above", always<MoveHead{-1, 0}>, kNoMenu, kRepeats},
-    {Id::other, Key::down, kAlt, "", "layer below", always<MoveHead{1, 0}>, kNoMenu, kRepeats},
-    {Id::other, Key::left, kAltShift, "", "head before", always<MoveHead{0, -1}>, kNoMenu, kRepeats},
-    {Id::other, Key::right, kAltShift, "", "head after", always<MoveHead{0, 1}>, kNoMenu, kRepeats},
-    {Id::other, Key::up, kCtrl, "", "query before", always<MoveQuery{-1}>, kNoMenu, kRepeats},
-    {Id::other, Key::down, kCtrl, "", "query after", always<MoveQuery{1}>, kNoMenu, kRepeats},
-    {Id::other, Key::page_up, kCtrl, "", "former view", always<StepView{-1}>},
-    {Id::other, Key::page_down, kCtrl, "", "next view", always<StepView{1}>},
+    {Id::unnamed, Key::up, kAlt, "", "layer above", always<MoveHead{-1, 0}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::down, kAlt, "", "layer below", always<MoveHead{1, 0}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::left, kAltShift, "", "head before", always<MoveHead{0, -1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::right, kAltShift, "", "head after", always<MoveHead{0, 1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::up, kCtrl, "", "query before", always<MoveQuery{-1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::down, kCtrl, "", "query after", always<MoveQuery{1}>, kNoMenu, kRepeats},
+    {Id::unnamed, Key::page_up, kCtrl, "", "former view", always<StepView{-1}>},
+    {Id::unnamed, Key::page_down, kCtrl, "", "next view", always<StepView{1}>},
     {Id::back, Key::left, kAlt, "Back", "what was looked at before", revisit<false>, kNoMenu, kRepeats},
     {Id::forward, Key::right, kAlt, "Forward", "and again what came after it", revisit<true>, kNoMenu,
      kRepeats},
-    {Id::other, Key::none, kNone, "Tours", "guided walks, and away with them", toggle_tours},
-    {Id::other, Key::page_up, kAlt, "", "the stop before, of a tour", step_stop<-1>},
-    {Id::other, Key::page_down, kAlt, "", "the next stop", step_stop<1>},
+    {Id::unnamed, Key::none, kNone, "Tours", "guided walks, and away with them", toggle_tours},
+    {Id::unnamed, Key::page_up, kAlt, "", "the stop before, of a tour", step_stop<-1>},
+    {Id::unnamed, Key::page_down, kAlt, "", "the next stop", step_stop<1>},
     {Id::two_views, Key::d, kCtrl, "Two views side by side", "a second view beside the first, and away again",
-     [](const UiState& s) -> Maybe { return toggle_beside(s); }},
-    {Id::other, Key::none, kNone, "Panes as wide as at first", "",
+     [](const UiState& s) -> Maybe { return toggle_second_view(s); }},
+    {Id::unnamed, Key::none, kNone, "Panes as wide as at first", "",
      [](const UiState&) -> Maybe { return SetPanes{}; }},
-    {Id::other, Key::t, kCtrl, "Light or dark", "light or dark",
+    {Id::unnamed, Key::t, kCtrl, "Light or dark", "light or dark",
      [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
-    {Id::other, Key::equal, kCtrl, "Larger text", "larger text",
+    {Id::unnamed, Key::equal, kCtrl, "Larger text", "larger text",
      [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats, kInDialogs},
-    {Id::other, Key::minus, kCtrl, "Smaller text", "smaller text",
+    {Id::unnamed, Key::minus, kCtrl, "Smaller text", "smaller text",
      [](const UiState& s) -> Maybe { return SetFontSize{s.font_size - 1}; }, kNoMenu, kRepeats, kInDialogs},
-    {Id::other, Key::zero, kCtrl, "Usual text", "text of the usual size",
+    {Id::unnamed, Key::zero, kCtrl, "Usual text", "text of the usual size",
      [](const UiState&) -> Maybe { return SetFontSize{}; }, kNoMenu, kOnce, kInDialogs},
-    {Id::other, Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
-    {Id::other, Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
+    {Id::unnamed, Key::f10, kNone, "", "the menu of the window", nullptr, Menu::more},
+    {Id::unnamed, Key::f10, kShift, "", "the menu of the picture or the text that has the keyboard", nullptr,
      Menu::picture},
-    {Id::other, Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
-    {Id::other, Key::z, kCtrl, "", "take back what was typed, generated or appended",
+    {Id::unnamed, Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
+    {Id::unnamed, Key::z, kCtrl, "", "take back what was typed, generated or appended",
      [](const UiState&) -> Maybe {
        return TypeInField{Field::prompt, Undo{}};
      },
      kNoMenu, kRepeats},
-    {Id::other, Key::y, kCtrl, "", "and again",
+    {Id::unnamed, Key::y, kCtrl, "", "and again",
      [](const UiState&) -> Maybe {
        return TypeInField{Field::prompt, Redo{}};
      },
      kNoMenu, kRepeats},
-    {Id::other, Key::q, kCtrl, "Quit", "quit", always<Quit{}>, kNoMenu, kOnce, kInDialogs},
+    {Id::unnamed, Key::q, kCtrl, "Quit", "quit", always<Quit{}>, kNoMenu, kOnce, kInDialogs},
 };
 
 std::string name_of(Key key) {
@@ -162,7 +162,7 @@ std::string name_of(Key key) {
 }
 
 /// "Alt+S  Alt+Shift+S", "Alt+1 … 9".
-std::string written(std::string_view keys) {
+std::string keys_help(std::string_view keys) {
   constexpr std::size_t kMany = 4;
   if (keys.size() > kMany) return key_name(keys.front()) + " … " + keys.back();
   std::string text;
@@ -184,11 +184,11 @@ std::string tip_words(std::string_view words, const Command& command) {
   return std::string(words) + "  " + keys_of(command);
 }
 
-Action toggle_beside(const UiState& state) {
-  if (!state.beside.empty()) return CloseBeside{};
+Action toggle_second_view(const UiState& state) {
+  if (!state.second_view.empty()) return CloseSecondView{};
   for (const View& view : views())
     if (view.place == Place::tab && view.id != state.view) return ShowView{std::string(view.id), true};
-  return CloseBeside{};
+  return CloseSecondView{};
 }
 
 std::string keys_of(const Command& command) {
@@ -217,7 +217,7 @@ std::vector<KeyHelp> list_of_keys() {
        {"Esc", "stop generating or loading; close what is open; back into the prompt"}});
   const auto add = [&](std::string_view keys, std::string what) {
     if (keys.empty()) return;
-    const std::string words = written(keys);
+    const std::string words = keys_help(keys);
     for (const KeyHelp& line : lines)
       if (line.keys == words && line.what == what) return;
     lines.push_back({words, std::move(what)});

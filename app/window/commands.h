@@ -11,7 +11,7 @@ namespace headscope::app {
 
 /// The commands that buttons and menus refer to.
 enum class CommandId {
-  other,
+  unnamed,
   export_view,
   examples,
   models,
@@ -28,18 +28,19 @@ enum class CommandId {
   two_views
 };
 
-/// A command of the window, whatever has the caret: keyboard, More menu and the list of keys (F1) are made
-/// from these.
+/// A command of the window, available wherever the caret is. The keyboard, the More menu and the list of keys
+/// (F1) are all built from these.
 struct Command {
   CommandId id;
   Key key = Key::none;
   Modifiers modifiers;
-  std::string_view label;                                  ///< in the More menu; empty: not there
-  std::string_view help;                                   ///< one line, for the list of keys
-  std::optional<Action> (*act)(const UiState&) = nullptr;  ///< nothing: not possible now
-  Menu opens = Menu::none;                                 ///< instead of an action
-  bool repeats = false;                                    ///< while the key is held
-  bool in_dialogs = false;                                 ///< also while a dialog is open
+  std::string_view label;  ///< in the More menu; empty: not listed there
+  std::string_view help;   ///< one line, for the list of keys
+  std::optional<Action> (*act)(const UiState&) =
+      nullptr;              ///< returns nothing while the command is unavailable
+  Menu opens = Menu::none;  ///< instead of an action
+  bool repeats = false;     ///< repeats while the key is held
+  bool in_dialogs = false;  ///< also while a dialog is open
 };
 
 std::span<const Command> commands();
@@ -48,8 +49,8 @@ const Command& command(CommandId id);
 /// A tooltip with the command's keys.
 std::string tip_words(std::string_view words, const Command& command);
 
-/// Opens a second view, the next tab, or closes it.
-Action toggle_beside(const UiState& state);
+/// Opens the next tab as a second view, or closes the second view.
+Action toggle_second_view(const UiState& state);
 
 /// "Ctrl+E", "Alt+Shift+→".
 std::string keys_of(const Command& command);
@@ -57,7 +58,7 @@ std::string keys_of(const Command& command);
 /// The key of a view or an option, with Alt: "Alt+S", "Alt+Shift+S", "Alt+−".
 std::string key_name(char key);
 
-/// One line of the list of keys: of commands, of the toolkit, and of views.
+/// One line of the list of keys, which covers commands, the toolkit and views.
 struct KeyHelp {
   std::string keys;
   std::string what;

@@ -56,7 +56,7 @@ UiState first_state(const CoreOptions& options) {
   }
   if (options.window.second) {
     s.second.on = true;
-    s.second.text.edit = make_edit_state(*options.window.second);
+    s.second.text.edit = make_text_state(*options.window.second);
     s.second.is_file = options.window.second_is_file;
   }
   s.second.model = options.window.second_model;
@@ -65,7 +65,7 @@ UiState first_state(const CoreOptions& options) {
   s.tours = options.tours;
   s.tour.open = options.offer_tours && !s.tours.empty();
   if (options.window.selection) s.selection = *options.window.selection;
-  s.prompt.edit = make_edit_state(std::move(text));
+  s.prompt.edit = make_text_state(std::move(text));
   s.recent_models = settings.recent_models;
   s.recent_folders = settings.recent_folders;
   s.recent_sessions = settings.recent_sessions;
@@ -78,7 +78,7 @@ UiState first_state(const CoreOptions& options) {
   return s;
 }
 
-/// Where the second model is, or the second file of attention.
+/// The path of the second model or of the second attention file.
 std::optional<fs::path> second_of(const WindowOptions& window) {
   if (window.second_is_file) return window.second;
   return window.second_model.empty() ? std::nullopt : std::optional(window.second_model);
@@ -96,15 +96,15 @@ std::optional<viz::Point> place_of(const Event& event) {
 constexpr const char* kLast = "last.headscope";
 constexpr const char* kBefore = "before.headscope";
 
-/// The session of the last start steps aside for that of this one. Empty: there is none.
-fs::path left_off(const fs::path& folder) {
+/// Moves the last session aside to make room for this one's. Returns its path; empty: there is none.
+fs::path last_session(const fs::path& folder) {
   if (folder.empty()) return {};
   std::error_code error;
   fs::rename(folder / kLast, folder / kBefore, error);
   return fs::is_regular_file(folder / kBefore, error) ? folder / kBefore : fs::path();
 }
 
-/// Throws std::runtime_error if a path is a folder: it needs a file name.
+/// Throws std::runtime_error if a path is a folder: a file name is required.
 void require_file_name(const fs::path& path, const std::string& example) {
   std::error_code error;
   if (!path.has_filename() || fs::is_directory(path, error))
@@ -145,13 +145,13 @@ Core::Core(CoreOptions options)
       window_width_(options_.settings.window_width),
       window_height_(options_.settings.window_height),
       gui_(options_.fonts, *options_.screen),
-      beside_([wake = options_.wake] {
+      background_([wake = options_.wake] {
         if (wake) wake();
       }),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
-  state_.left_off = left_off(options_.state_folder);
-  set_prompts(state_, options_.window.prompts);  // one that was open at the last start is not here
+  state_.last_session = last_session(options_.state_folder);
+  set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
   if (options_.window.session)
     apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
                       second_of(options_.window)});
@@ -159,32 +159,33 @@ Core::Core(CoreOptions options)
     apply(OpenTour{static_cast<int>(*options_.tour)});
     if (options_.window.stop > 1) apply(GoToStop{options_.window.stop - 1});
   }
-  if (state_.can_fetch && state_.offer_models) apply(FindModels{});  // what is offered may be here already
-  want();
+  if (state_.can_fetch && state_.offer_models)
+    apply(FindModels{});  // an offered model may already be on this machine
+  request_answers();
 }
 
 Core::~Core() {
   *fetch_cancelled_ = true;
   if (!closed_) save();
-  constexpr std::chrono::seconds kPatience{3};  // it looks once a second whether it is cancelled
-  beside_.wait("fetch", kPatience);
+  constexpr std::chrono::seconds kPatience{3};  // the fetch polls for cancellation once a second
+  background_.wait("fetch", kPatience);
 }
 
 void Core::handle(const Event& event) {
   Meaning meaning = meaning_of(event, state_, *snapshot_, window_, memory_.moment, memory_.metrics);
   for (const Action& action : meaning.actions) apply(action);
   if (!meaning.to_toolkit) return;
-  // The mouse goes there first: what it presses is what it is over.
+  // First move the mouse there, because it presses what it hovers.
   const std::optional<viz::Point> at = place_of(event);
   if (at) frame_.pointer = at;
   if (at && !std::holds_alternative<MouseMove>(event)) {
     const Event move = MouseMove{*at};
     run_frame(&move);
   }
-  pulling_ = std::holds_alternative<MouseMove>(event);
+  dragging_ = std::holds_alternative<MouseMove>(event);
   run_frame(&event);
-  pulling_ = false;
-  if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // the key goes up, the focus is there
+  dragging_ = false;
+  if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // releases the key and moves the focus
   if (unsaved_ && std::holds_alternative<MouseUp>(event)) save();
 }
 
@@ -193,30 +194,30 @@ void Core::run_frame(const Event* event) {
   std::vector<Action> actions;
   window_ = {};
   gui_.frame(frame_, event, state_.dark, state_.font_size, [&](viz::ImguiPlayer& player) {
-    const Seen seen{state_, *snapshot_, answers, options_.fonts, frame_, event};
-    Ui ui(seen, memory_, player, window_);
+    const FrameInput input{state_, *snapshot_, answers, options_.fonts, frame_, event};
+    Ui ui(input, memory_, player, window_);
     draw_window(ui);
     actions = std::move(ui.actions);
   });
-  memory_.cache.forget_others();
+  memory_.cache.drop_unused();
   window_.asked = answers->asked();
-  ask_for(window_.asked);
+  set_questions(window_.asked);
   for (const Action& action : actions) apply(action);
 }
 
-void Core::ask_for(const std::vector<Question>& shown) {
+void Core::set_questions(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
-  if (state_.generation.running) asked.push_back(next_to_generate(state_, *snapshot_));
+  if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
   const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
   if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
   if (will_say && snapshot_->second_model) asked.push_back(Question(HashOfWeights{}).on_baseline());
   questions_ = newest_first(questions_, asked);
-  want();
+  request_answers();
 }
 
-void Core::want() {
+void Core::request_answers() {
   std::vector<Question> all = questions_;
-  if (waiting_) all.insert(all.end(), waiting_for_.begin(), waiting_for_.end());
+  if (pending_export_) all.insert(all.end(), pending_questions_.begin(), pending_questions_.end());
   worker_.want(wanted(state_, newest_first(questions_, all)));
 }
 
@@ -239,7 +240,7 @@ void Core::apply(const Action& action) {
     const fs::path folder = expanded(open->folder.string(), options_.environment);
     if (folder != open->folder) return apply(OpenModel{folder});
   }
-  if (action.get_if<ShowDialog>()) waiting_.reset();  // what was left does not come later
+  if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
   const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
   for (const Effect& effect : effects) carry_out(effect);
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
@@ -249,8 +250,8 @@ void Core::apply(const Action& action) {
   }
   if (const auto* edit = action.get_if<TypeInField>()) follow_caret(edit->field);
   if (!action.get_if<TypeInField>() && state_.prompt.edit.text != text) follow_caret(Field::prompt);
-  want();
-  if (action.get_if<Generate>()) generate_step();  // what it needs may be there already
+  request_answers();
+  if (action.get_if<Generate>()) generate_step();  // the answer may be known already
 }
 
 void Core::follow_caret(Field field) {
@@ -258,27 +259,27 @@ void Core::follow_caret(Field field) {
     if (placed.field != field) continue;
     const TextField& text = field_of(state_, field);
     placed.look.scroll = text.scroll;
-    apply(ScrollField{field, scroll_to_caret(text.edit, memory_.metrics.of(field), placed.look)});
+    apply(ScrollField{field, scroll_to_caret(text.edit, memory_.metrics.for_field(field), placed.look)});
   }
 }
 
 bool Core::take_results() {
   bool changed = false;
-  for (const Action& action : beside_.take()) apply(action), changed = true;
+  for (const Action& action : background_.take()) apply(action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
     apply(DismissMessage{}), changed = true;
   auto newest = worker_.snapshot();
   if (newest == snapshot_) return changed;
   const bool other_model = newest->model != snapshot_->model;
-  const bool other_second = newest->second_model && newest->second_model != snapshot_->second_model;
+  const bool second_differs = newest->second_model && newest->second_model != snapshot_->second_model;
   snapshot_ = std::move(newest);
   if (other_model) {
     apply(ModelOpened{snapshot_->model->folder, snapshot_->model->folder == options_.examples_model});
     apply_given_edits();
   }
-  if (other_second && snapshot_->second_model->folder != options_.examples_model)
+  if (second_differs && snapshot_->second_model->folder != options_.examples_model)
     apply(SecondOpened{snapshot_->second_model->folder});
-  // The row of the second model says why there is none.
+  // The second model's row shows why it could not be loaded.
   const bool in_row = snapshot_->error == snapshot_->second_problem;
   const bool is_new = std::exchange(errors_seen_, snapshot_->error_count) < snapshot_->error_count;
   if (is_new && !in_row) apply(ShowMessage{snapshot_->error, true, true});
@@ -287,7 +288,7 @@ bool Core::take_results() {
   if (ended && !other_model && snapshot_->model && load_seen_ == state_.load_request) {
     const bool of_session = state_.pending_session.has_value();
     apply(ModelKept{});
-    // What a session asks for is run all the same, and that goes well.
+    // The session's prompt is run with the model that is open. That run succeeds, so the error is shown here.
     if (of_session && !snapshot_->load_problem.empty()) apply(ShowMessage{snapshot_->load_problem, true});
   }
   if (auto& given = options_.window.prompt;
@@ -298,17 +299,17 @@ bool Core::take_results() {
   generate_step();
   check_weights();
   constexpr std::chrono::seconds kOften{3};
-  if (std::chrono::steady_clock::now() - kept_ > kOften) {
+  if (std::chrono::steady_clock::now() - last_kept_ > kOften) {
     try {
       keep_session();
-    } catch (const std::exception&) {  // nothing that somebody waits for
+    } catch (const std::exception&) {  // nobody waits for this save
     }
   }
-  if (waiting_) carry_out(*std::exchange(waiting_, std::nullopt));
+  if (pending_export_) carry_out(*std::exchange(pending_export_, std::nullopt));
   return true;
 }
 
-/// Once the hash is known that an opened session's is held against.
+/// Warns if the weights' hash, once known, differs from the opened session's.
 void Core::check_weights() {
   if (state_.weights_wanted.empty() || state_.pending_session || !snapshot_->run ||
       snapshot_->run->model != snapshot_->model)
@@ -328,20 +329,20 @@ void Core::apply_given_edits() {
   }
 }
 
-std::optional<double> Core::next_change() const {
+std::optional<double> Core::seconds_until_update() const {
   if (!message_until_) return std::nullopt;
   return std::chrono::duration<double>(*message_until_ - std::chrono::steady_clock::now()).count();
 }
 
 void Core::settle() {
   do {
-    draw(frame_);  // which asks
+    draw(frame_);  // drawing asks the questions
     worker_.settle();
   } while (take_results());
 }
 
 void Core::generate_step() {
-  for (const Action& action : generated(state_, *snapshot_)) apply(action);
+  for (const Action& action : generation_actions(state_, *snapshot_)) apply(action);
 }
 
 void Core::carry_out(const Effect& effect) {
@@ -362,13 +363,13 @@ void Core::perform(const Paste& effect) {
 
 void Core::perform(const SaveEffect&) {
   unsaved_ = true;
-  if (!pulling_) save();
+  if (!dragging_) save();
 }
 
 void Core::perform(const BrowseFolder& effect) {
   const fs::path folder = expanded(effect.folder.string(), options_.environment);
   try {
-    beside_.run("folder", [folder]() -> Action { return FolderListed{list_folder(folder)}; });
+    background_.run("folder", [folder]() -> Action { return FolderListed{list_folder(folder)}; });
   } catch (const NoThread& e) {
     apply(FolderListed{{.folder = folder, .problem = e.what()}});
   }
@@ -376,16 +377,16 @@ void Core::perform(const BrowseFolder& effect) {
 
 void Core::perform(const FindModels&) {
   if (options_.find_models)
-    beside_.run("models", [find = options_.find_models]() -> Action { return ModelsFound{find()}; });
+    background_.run("models", [find = options_.find_models]() -> Action { return ModelsFound{find()}; });
 }
 
 void Core::perform(const FetchModel& effect) {
   fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   const auto work = [fetch = options_.fetch, model = effect.model,
-                     cancelled = fetch_cancelled_](const Background<Action>::Tell& tell) -> Action {
+                     cancelled = fetch_cancelled_](const Background<Action>::Report& report) -> Action {
     FetchOptions options;
     options.cancelled = [&] { return cancelled->load(); };
-    options.progress = [&](const FetchProgress& progress) { tell(FetchGoesOn{progress}); };
+    options.progress = [&](const FetchProgress& progress) { report(FetchProgressed{progress}); };
     try {
       return FetchEnded{fetch(model, options), ""};
     } catch (const model::Stopped&) {
@@ -395,7 +396,7 @@ void Core::perform(const FetchModel& effect) {
     }
   };
   try {
-    beside_.run("fetch", work);
+    background_.run("fetch", work);
   } catch (const NoThread& e) {
     apply(FetchEnded{{}, to_text(effect.model) + ": " + e.what()});
   }
@@ -419,7 +420,7 @@ void Core::perform(const SaveSession& effect) {
     if (snapshot_->run) {
       SnapshotAnswers answers(snapshot_);
       static_cast<void>(add_weights(recipe.session, *snapshot_, answers));
-      if (!all_there(effect, answers.asked())) return;
+      if (!has_all_answers(effect, answers.asked())) return;
     }
     model::write_file_atomically(file, to_json(recipe));
     apply(SessionSaved{file});
@@ -430,34 +431,34 @@ void Core::perform(const SaveSession& effect) {
 
 void Core::perform(const OpenFile& effect) {
   const fs::path file = expanded(effect.file.string(), options_.environment);
-  if (may_hold_prompts(file)) return beside_.run("prompts", [file] { return read_prompts(file); });
-  Shelves shelves;  // of what is found by no search
-  shelves.has_model = !snapshot_->model || !snapshot_->model->patterns;
+  if (may_hold_prompts(file)) return background_.run("prompts", [file] { return read_prompts(file); });
+  SearchPlaces places;  // open and recent models and files, which a search need not find
+  places.has_model = !snapshot_->model || !snapshot_->model->patterns;
   const auto add = [&](const fs::path& path, const std::string& name) {
     if (may_hold_patterns(path)) {
-      shelves.attention.push_back(path);
+      places.attention.push_back(path);
     } else {
-      shelves.models.push_back({name, path});
+      places.models.push_back({name, path});
     }
   };
   for (const auto& open : {snapshot_->model, snapshot_->second_model})
     if (open) add(open->folder, open->name);
   if (state_.second.is_file) add(state_.second.text.edit.text, "");
   for (const fs::path& path : state_.recent_models) add(path, model_name(path));
-  beside_.run("session", [file, shelves, find = options_.find_models]() mutable -> Action {
-    if (find) std::ranges::move(find(), std::back_inserter(shelves.models));
-    return opened_session(file, shelves);
+  background_.run("session", [file, places, find = options_.find_models]() mutable -> Action {
+    if (find) std::ranges::move(find(), std::back_inserter(places.models));
+    return read_session(file, places);
   });
 }
 
-bool Core::all_there(const Effect& effect, const std::vector<Question>& asked) {
+bool Core::has_all_answers(const Effect& effect, const std::vector<Question>& asked) {
   for (const Question& question : asked) {
     const auto known = snapshot_->answers->find(question);
     if (known && !known->value) throw std::runtime_error(known->failure);
     if (known && known->whole) continue;
-    waiting_ = effect;
-    waiting_for_ = asked;
-    want();
+    pending_export_ = effect;
+    pending_questions_ = asked;
+    request_answers();
     return false;
   }
   return true;
@@ -470,7 +471,7 @@ void Core::perform(const CopyNumbers& effect) {
   const ViewContext context = make_context(view, state_, *snapshot_, answers, *options_.fonts, 1, 1, 1);
   if (!context.run) throw std::runtime_error(context.no_run);
   const Table table = exported_table(*view, context);
-  if (!all_there(effect, answers.asked())) return;
+  if (!has_all_answers(effect, answers.asked())) return;
   options_.set_clipboard(to_tsv(table));
   apply(ShowMessage{"The numbers of “" + std::string(view->title) + "” are in the clipboard."});
 }
@@ -487,13 +488,14 @@ void Core::perform(const ExportEffect& effect) {
     if (!effect.action.copy && !effect.action.replace && fs::exists(path, error))
       return apply(ExportEnded{How::exists});
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-    const Shown shown{state_, snapshot_, options_.fonts, frame_, window_.pictures, options_.window.precision};
+    const ExportSource shown{state_, snapshot_,        options_.fonts,
+                             frame_, window_.pictures, options_.window.precision};
     const FileFormat format = effect.action.copy ? FileFormat::png : format_of(path).value();
-    const auto bytes =
-        exported_bytes(form, format, shown, answers, [&] { return all_there(effect, answers->asked()); });
+    const auto bytes = exported_bytes(form, format, shown, answers,
+                                      [&] { return has_all_answers(effect, answers->asked()); });
     if (!bytes) return apply(ExportEnded{How::waits});
     if (effect.action.copy) {
-      beside_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {
+      background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {
         std::string problem = copy_picture(clipboard, png);
         if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
         return ExportEnded{How::copied, "The picture is in the clipboard."};
@@ -525,7 +527,7 @@ Settings Core::settings() const {
 }
 
 void Core::keep_session() {
-  kept_ = std::chrono::steady_clock::now();
+  last_kept_ = std::chrono::steady_clock::now();
   if (options_.state_folder.empty() || state_.pending_session) return;
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.model.precision = options_.window.precision;

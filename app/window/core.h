@@ -19,33 +19,33 @@
 
 namespace headscope::app {
 
-/// What the core needs from outside; tests have their own.
+/// What the core needs from its environment; tests supply their own.
 struct CoreOptions {
   WindowOptions window;
   Settings settings;
-  std::filesystem::path settings_file;  ///< empty: they are not saved
-  std::filesystem::path state_folder;   ///< for the last session; empty: it is not saved
+  std::filesystem::path settings_file;  ///< empty: settings are not saved
+  std::filesystem::path state_folder;   ///< holds the last session; empty: it is not saved
   std::filesystem::path start_folder;   ///< where the folder browser and exports start
   std::vector<ExamplePrompt> examples;
   std::vector<Tour> tours;
-  std::optional<std::size_t> tour;                          ///< opened at first, at `window.stop`
-  bool offer_tours = false;                                 ///< shows their list at first
+  std::optional<std::size_t> tour;                          ///< open at the start, at `window.stop`
+  bool offer_tours = false;                                 ///< shows the list of tours at the start
   std::filesystem::path examples_model;                     ///< see PromptSlice
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
   /// Fetches a model and returns its folder, as fetch_model; null: not possible. Called from another thread.
   std::function<std::filesystem::path(const HubModel&, const FetchOptions&)> fetch;
   std::shared_ptr<const viz::Fonts> fonts;
-  Screen* screen = nullptr;    ///< shows the frames; has to outlive the core
+  Screen* screen = nullptr;    ///< shows the frames; must outlive the core
   std::function<void()> wake;  ///< called from another thread when there is something to draw
   std::function<std::string()> get_clipboard;
   std::function<void(const std::string&)> set_clipboard;
   std::optional<PictureClipboard> pictures;      ///< copies pictures; nothing: not possible
-  Environment environment;                       ///< for "~" in paths; null: that of the process
+  Environment environment;                       ///< for "~" in paths; null: the process environment
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
 };
 
-/// Sets the core's tours, and opens the one that the window's options name. Throws std::runtime_error (one
-/// sentence) if there is no tour of that name, or no such stop.
+/// Sets the core's tours and opens the one named in the window's options. Throws std::runtime_error (one
+/// sentence) if there is no such tour or stop.
 void open_tours(CoreOptions& options, LoadedTours loaded);
 
 /// The program without a window system: events in, frames of Dear ImGui out. Owns the state and the worker.
@@ -55,23 +55,24 @@ class Core {
   explicit Core(CoreOptions options);
   ~Core();
 
-  /// Handles one event of the user, after all events before it.
+  /// Handles one user event. Events are handled in order.
   void handle(const Event& event);
   void apply(const Action& action);
 
-  /// Takes the results of the worker and the background, and dismisses a message that was shown long enough;
-  /// true if the window has to be drawn.
+  /// Takes the results of the worker and of background tasks, and dismisses a message whose time is up.
+  /// Returns true if the window must be redrawn.
   bool take_results();
-  /// Seconds until take_results has something to do without a result.
-  std::optional<double> next_change() const;
-  /// Waits until everything is computed, and takes the results. For pictures without a window, and for tests.
+  /// Seconds until take_results has to be called even if no result arrives, to dismiss a message; nothing:
+  /// never.
+  std::optional<double> seconds_until_update() const;
+  /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
   void settle();
 
-  /// Draws a frame, which the screen can show then; repeats it until all sizes are settled.
+  /// Draws a frame for the screen to show. Draws again until every size has settled.
   const WindowPicture& draw(const WindowFrame& frame);
-  /// The whole window in pixels, as far as it is computed.
+  /// The whole window in pixels, with whatever has been computed so far.
   viz::Bitmap picture(const WindowFrame& frame) const;
-  void make_current() const { gui_.make_current(); }  ///< the frame's context
+  void make_current() const { gui_.make_current(); }  ///< the context of the frame
   void renew_screen() { gui_.renew(); }               ///< see Gui::renew
   const WindowPicture& window() const { return window_; }
   const UiState& state() const { return state_; }
@@ -80,12 +81,11 @@ class Core {
   const Moment& moment() const { return memory_.moment; }
   Settings settings() const;
 
-  /// To be remembered.
+  /// Remembers the size for the settings.
   void set_window_size(int width, int height) { window_width_ = width, window_height_ = height; }
 
-  /// Saves session and settings for the next start, as the window closes. Throws std::runtime_error (one
-  /// sentence) if they cannot be written. The destructor does the same, ignoring errors, if this was not
-  /// called.
+  /// Saves the session and the settings when the window closes. Throws std::runtime_error (one sentence) if
+  /// they cannot be written. The destructor does the same and ignores errors if this was not called.
   void close();
 
  private:
@@ -102,42 +102,43 @@ class Core {
   void perform(const CancelFetch&);
   void perform(const SaveSession& effect);
   void perform(const OpenFile& effect);
-  /// Whether all questions of an export have whole answers. If not, the effect is carried out again once they
-  /// have. Throws std::runtime_error with the reason of an answer that failed.
-  bool all_there(const Effect& effect, const std::vector<Question>& asked);
+  /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
+  /// they all have one. Throws std::runtime_error with the reason if an answer failed.
+  bool has_all_answers(const Effect& effect, const std::vector<Question>& asked);
   void save();
-  /// Keeps what is on the screen in the state's folder.
+  /// Saves the session in the state folder.
   void keep_session();
   void keep_settings();
-  /// Both, for the next start. Gives the sentence of what could not be written; empty: all is.
+  /// Saves the session and the settings. Returns a sentence about what could not be written; empty: both
+  /// were.
   std::string keep();
   void check_weights();
   void apply_given_edits();
   void generate_step();
   void follow_caret(Field field);
-  void ask_for(const std::vector<Question>& asked);
-  void want();  ///< tells the worker what the window asks, and what an export waits for
+  void set_questions(const std::vector<Question>& asked);
+  void request_answers();  ///< asks the worker the questions of the window and of a pending export
 
   CoreOptions options_;
   UiState state_;
   std::shared_ptr<const Snapshot> snapshot_;
   Memory memory_;
-  std::vector<Question> questions_;  // of the window, the newest first
-  std::optional<Effect> waiting_;    // an export that lacks answers
-  std::vector<Question> waiting_for_;
+  std::vector<Question> questions_;       // asked by the window, newest first
+  std::optional<Effect> pending_export_;  // an export that is waiting for answers
+  std::vector<Question> pending_questions_;
   WindowFrame frame_;
   WindowPicture window_;
   std::optional<std::chrono::steady_clock::time_point> message_until_;
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
   int window_width_ = 0, window_height_ = 0;
-  bool pulling_ = false;  // the mouse moves: what changes is saved when it is released
+  bool dragging_ = false;  // during a drag, settings are saved only when the mouse is released
   bool unsaved_ = false;
   bool closed_ = false;
   std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
-  std::chrono::steady_clock::time_point kept_;  // when the session was saved last
+  std::chrono::steady_clock::time_point last_kept_;  // when the session was last saved
   Gui gui_;
-  Background<Action> beside_;  // folders, models, other programs
-  Worker worker_;              // last: it wakes the window
+  Background<Action> background_;  // reads folders, finds models, runs other programs
+  Worker worker_;                  // last member: it wakes the window
 };
 
 }  // namespace headscope::app

@@ -4,11 +4,11 @@
 
 namespace headscope::app {
 
-/// Keeps what callbacks throw until it can be thrown on: no exception may pass through the frames of a C
-/// library that calls back.
+/// Holds an exception thrown by a callback until it can be rethrown: exceptions must not cross the stack
+/// frames of a C library.
 class DeferredError {
  public:
-  /// Calls it. Of several that throw the first is kept.
+  /// Calls the callback. If several throw, the first exception is kept.
   template <class Callback>
   void run(const Callback& callback) noexcept {
     try {
@@ -17,7 +17,7 @@ class DeferredError {
       if (!error_) error_ = std::current_exception();
     }
   }
-  /// Throws what was kept, if anything was.
+  /// Throws the kept exception, if any.
   void rethrow() {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }

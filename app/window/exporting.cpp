@@ -15,7 +15,7 @@
 namespace headscope::app {
 namespace {
 
-/// "1200x800", or "1200" with a height of 0; nothing of an empty text.
+/// Parses "1200x800", or "1200" as a width with a height of 0; nothing for an empty text.
 std::optional<viz::Point> parse_size(const std::string& text) {
   if (text.empty()) return std::nullopt;
   int width = 0, height = 0;
@@ -37,19 +37,20 @@ viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
   return {0, 0, 800, 600};
 }
 
-/// What the file carries: nothing where that is not wanted, or while the weights' hash is still to come.
-std::vector<viz::Note> notes_of(const ExportForm& form, const View* view, const Shown& shown,
-                                const Figure& page, SnapshotAnswers& answers) {
+/// The recipe that the file carries; empty if it is not wanted or while the weights' hash is unknown.
+std::vector<viz::Note> recipe_notes(const ExportForm& form, const View* view, const ExportSource& source,
+                                    const Figure& page, SnapshotAnswers& answers) {
   if (!form.recipe) return {};
-  Recipe recipe = recipe_of(form, view, shown.state, *shown.snapshot, page);
-  if (!add_weights(recipe.session, *shown.snapshot, answers)) return {};
-  recipe.session.model.precision = shown.precision;
-  return {note_of(recipe)};
+  Recipe recipe = recipe_of(form, view, source.state, *source.snapshot, page);
+  if (!add_weights(recipe.session, *source.snapshot, answers)) return {};
+  recipe.session.model.precision = source.precision;
+  return {recipe_note(recipe)};
 }
 
 }  // namespace
 
-std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
+std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format,
+                                          const ExportSource& source,
                                           const std::shared_ptr<SnapshotAnswers>& answers,
                                           const std::function<bool()>& ready) {
   ExportOptions options{.scale = static_cast<float>(form.scale),
@@ -62,11 +63,11 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
       throw std::runtime_error(
           "The whole window is pixels: the file's name must end in .png or .pdf, not in " +
           std::string(extension_of(format)) + ".");
-    UiState still = shown.state;
+    UiState still = source.state;
     still.dialog = Dialog::none;
     still.message = {};
     still.dark = form.dark;
-    WindowFrame frame = shown.frame;
+    WindowFrame frame = source.frame;
     frame.pointer.reset();
     frame.still = true;
     frame.device_scale = options.scale;
@@ -76,14 +77,14 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
                       .height = side(frame.height),
                       .page = Page::exact,
                       .scale = options.scale};
-    static_cast<void>(notes_of(form, nullptr, shown, page, *answers));  // asks
-    const auto bitmap = window_bitmap({still, shown.snapshot, shown.fonts, frame, {}}, answers, ready);
+    static_cast<void>(recipe_notes(form, nullptr, source, page, *answers));  // asks for the hash
+    const auto bitmap = window_bitmap({still, source.snapshot, source.fonts, frame, {}}, answers, ready);
     if (!bitmap) return std::nullopt;
-    return bitmap_bytes(format, *bitmap, options.scale, notes_of(form, nullptr, shown, page, *answers));
+    return bitmap_bytes(format, *bitmap, options.scale, recipe_notes(form, nullptr, source, page, *answers));
   }
-  const viz::Rect where = place_of(*view, shown.pictures);
-  // Whole pixels, which a recipe can say.
-  ViewContext context = make_context(view, shown.state, *shown.snapshot, *answers, *shown.fonts,
+  const viz::Rect where = place_of(*view, source.pictures);
+  // Whole pixels, because a recipe stores integers.
+  ViewContext context = make_context(view, source.state, *source.snapshot, *answers, *source.fonts,
                                      std::floor(where.w), std::floor(where.h), options.scale);
   if (!context.run) throw std::runtime_error(context.no_run);
   context.theme = &theme_of(form.dark);
@@ -105,36 +106,39 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
                     .scale = options.scale,
                     .caption = form.caption,
                     .svg_text = form.svg_text};
-  // What it asks, before the work of making a file of it.
+  // Ask everything first, before the work of making a file.
   if (format == FileFormat::csv) {
     static_cast<void>(view->table(context));
   } else {
     static_cast<void>(view->build(context));
-    static_cast<void>(notes_of(form, view, shown, page, *answers));
+    static_cast<void>(recipe_notes(form, view, source, page, *answers));
   }
   if (!ready()) return std::nullopt;
-  if (format != FileFormat::csv) options.notes = notes_of(form, view, shown, page, *answers);
+  if (format != FileFormat::csv) options.notes = recipe_notes(form, view, source, page, *answers);
   std::string bytes = export_bytes(format, *view, context, options);
-  if (!ready()) return std::nullopt;  // a page that had to grow asked for more
+  if (!ready()) return std::nullopt;  // a page that had to grow has asked for more
   return bytes;
 }
 
-std::optional<viz::Bitmap> window_bitmap(const Shown& shown, const std::shared_ptr<SnapshotAnswers>& answers,
+std::optional<viz::Bitmap> window_bitmap(const ExportSource& source,
+                                         const std::shared_ptr<SnapshotAnswers>& answers,
                                          const std::function<bool()>& ready) {
-  constexpr int kFrames = 3;  // until what finds its size has found it
+  constexpr int kFrames = 3;  // enough for every size to settle
   MemoryScreen screen;
-  Gui gui(shown.fonts, screen);
+  Gui gui(source.fonts, screen);
   Memory memory;
   for (int i = 0; i < kFrames; ++i) {
     WindowPicture out;
-    gui.frame(shown.frame, nullptr, shown.state.dark, shown.state.font_size, [&](viz::ImguiPlayer& player) {
-      const Seen seen{shown.state, *shown.snapshot, answers, shown.fonts, shown.frame, nullptr};
-      Ui ui(seen, memory, player, out);
-      draw_window(ui);
-    });
+    gui.frame(source.frame, nullptr, source.state.dark, source.state.font_size,
+              [&](viz::ImguiPlayer& player) {
+                const FrameInput input{source.state, *source.snapshot, answers,
+                                       source.fonts, source.frame,     nullptr};
+                Ui ui(input, memory, player, out);
+                draw_window(ui);
+              });
   }
   if (!ready()) return std::nullopt;
-  return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(shown.state.dark).window);
+  return viz::rasterize(*ImGui::GetDrawData(), screen.textures().store(), theme_of(source.state.dark).window);
 }
 
 }  // namespace headscope::app

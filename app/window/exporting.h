@@ -13,25 +13,27 @@
 
 namespace headscope::app {
 
-/// What an export shows.
-struct Shown {
+/// What an export is made from.
+struct ExportSource {
   const UiState& state;
   const std::shared_ptr<const Snapshot>& snapshot;
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
-  std::span<const PlacedPicture> pictures;             ///< of the window when it was drawn last
+  std::span<const PlacedPicture> pictures;             ///< of the window as it was last drawn
   model::Precision precision = model::Precision::f32;  ///< of the model's matrices
 };
 
-/// The bytes of the file that a form describes; nothing unless `ready`, called when everything is asked, says
-/// that the answers are whole. Throws std::runtime_error (one sentence), as for a size that is wrong, too
-/// small or too large.
-std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format, const Shown& shown,
+/// The bytes of the file that a form describes. `ready` is called once every question has been asked; returns
+/// nothing if it says that the answers are not complete. Throws std::runtime_error (one sentence), for
+/// example for a size that is invalid, too small or too large.
+std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat format,
+                                          const ExportSource& source,
                                           const std::shared_ptr<SnapshotAnswers>& answers,
                                           const std::function<bool()>& ready);
 
-/// The whole window in pixels, without a display or OpenGL; nothing unless `ready`, as above.
-std::optional<viz::Bitmap> window_bitmap(const Shown& shown, const std::shared_ptr<SnapshotAnswers>& answers,
+/// The whole window in pixels, without a display or OpenGL. `ready` as above.
+std::optional<viz::Bitmap> window_bitmap(const ExportSource& source,
+                                         const std::shared_ptr<SnapshotAnswers>& answers,
                                          const std::function<bool()>& ready);
 
 }  // namespace headscope::app

@@ -21,14 +21,14 @@ std::vector<Action> stop(std::string why, bool is_error) {
 
 }  // namespace
 
-Question next_to_generate(const UiState& state, const Snapshot& snapshot) {
+Question next_token_question(const UiState& state, const Snapshot& snapshot) {
   const Question next = NextAfter{-1};
   return draws_from_other(state, snapshot) ? next.on_baseline() : next;
 }
 
-std::vector<Action> generated(const UiState& state, const Snapshot& snapshot) {
+std::vector<Action> generation_actions(const UiState& state, const Snapshot& snapshot) {
   if (!state.generation.running || !snapshot.run) return {};
-  const auto known = snapshot.answers->find(next_to_generate(state, snapshot));
+  const auto known = snapshot.answers->find(next_token_question(state, snapshot));
   if (snapshot.run->prompt != prompt_of(state) || !known) return {};
   if (!known->value) return stop(known->failure, true);
   const auto shown = draws_from_other(state, snapshot) ? snapshot.run->baseline : snapshot.run;

@@ -5,12 +5,12 @@
 
 namespace headscope::app {
 
-/// What generating asks the run: the next token of the prompt, or of the side of a comparison that is shown,
-/// where that follows the prompt.
-Question next_to_generate(const UiState& state, const Snapshot& snapshot);
+/// The question that generation asks: the next token after the prompt, or after the shown side of a
+/// comparison if its tokens are the prompt's.
+Question next_token_question(const UiState& state, const Snapshot& snapshot);
 
-/// What comes next while generating: a token, drawn as soon as the model has answered for the whole prompt,
-/// or why there is none. Nothing while that is not known.
-std::vector<Action> generated(const UiState& state, const Snapshot& snapshot);
+/// The next step of generation: appends a token sampled once the model has answered for the whole prompt, or
+/// shows why there is none. Empty while the answer is pending.
+std::vector<Action> generation_actions(const UiState& state, const Snapshot& snapshot);
 
 }  // namespace headscope::app

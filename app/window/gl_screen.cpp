@@ -19,7 +19,7 @@ struct Pixels {
   int height() const { return y1 - y0; }
 };
 
-/// The whole device pixels that a rectangle of the frame touches.
+/// The device pixels that a rectangle of the frame touches.
 Pixels pixels_of(const viz::Rect& rect, const ImDrawData& frame, int width, int height) {
   const auto first = [](float at, float scale, int most) {
     return std::clamp(static_cast<int>(std::floor(at * scale)), 0, most);
@@ -32,11 +32,11 @@ Pixels pixels_of(const viz::Rect& rect, const ImDrawData& frame, int width, int 
           end(rect.bottom(), scale.y, height)};
 }
 
-/// A part of the frame alone: for the backend a display that is so small.
+/// Draws only a part of the frame, by giving the backend a display of that size.
 void draw_part(ImDrawData frame, const Pixels& part) {
   frame.DisplayPos = {frame.DisplayPos.x + static_cast<float>(part.x0) / frame.FramebufferScale.x,
                       frame.DisplayPos.y + static_cast<float>(part.y0) / frame.FramebufferScale.y};
-  constexpr float kNotLess = 0.25F;  // the backend takes whole pixels of size times scale
+  constexpr float kNotLess = 0.25F;  // the backend truncates size times scale to whole pixels
   frame.DisplaySize = {(static_cast<float>(part.width()) + kNotLess) / frame.FramebufferScale.x,
                        (static_cast<float>(part.height()) + kNotLess) / frame.FramebufferScale.y};
   ImGui_ImplOpenGL3_RenderDrawData(&frame);

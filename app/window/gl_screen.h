@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// A framebuffer of its own with a picture that stays; of the context that is current, as long as that is.
+/// An offscreen framebuffer that keeps its picture. Belongs to the current context and must not outlive it.
 class GlPicture {
  public:
   GlPicture() = default;
@@ -15,7 +15,7 @@ class GlPicture {
   GlPicture& operator=(const GlPicture&) = delete;
   ~GlPicture();
 
-  /// In device pixels. Says whether the picture is as it was; it is lost where the size is another.
+  /// Sets the size in device pixels. Returns whether the picture was kept; a new size drops it.
   bool resize(int width, int height);
   unsigned framebuffer() const { return framebuffer_; }
 
@@ -24,22 +24,22 @@ class GlPicture {
   int width_ = 0, height_ = 0;
 };
 
-/// The OpenGL 3.3 context that is current, from its set-up to its end.
+/// Draws frames in the current OpenGL 3.3 context.
 class GlScreen final : public Screen {
  public:
   void set_up() override;
   void tear_down() override;
   void begin_frame() override;
-  void end_frame(const ImDrawData&) override {}  // OpenGL's backend does it when the frame is shown
+  void end_frame(const ImDrawData&) override {}  // the OpenGL backend does it when the frame is shown
   GlTextures& textures() override { return textures_; }
 
   /// Shows the context's last frame over `clear`, in a framebuffer of `width` x `height` device pixels.
-  /// `only`, in the frame's units: nothing beside it is other than in the frame shown before, and is not
-  /// drawn again.
+  /// `only`, in the frame's units: just this rectangle differs from the frame shown before, so only it is
+  /// redrawn.
   void show(int width, int height, viz::Color clear, const std::optional<viz::Rect>& only = std::nullopt);
 
-  /// Whether the context is gone with all that it held, as after a reset of the graphics card. Only one that
-  /// was made to say so does.
+  /// Whether the context and everything in it is lost, for example after a reset of the graphics card.
+  /// Reported only by contexts created with reset notification.
   bool lost() const;
 
  private:

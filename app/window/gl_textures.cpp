@@ -5,7 +5,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr GLint kClampToEdge = 0x812F;  // GL_CLAMP_TO_EDGE, OpenGL 1.2, which <GL/gl.h> need not know
+constexpr GLint kClampToEdge = 0x812F;  // GL_CLAMP_TO_EDGE: OpenGL 1.2, may be missing from <GL/gl.h>
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
 
 void GlTextures::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
   const auto found = live_.find(texture);
-  if (found == live_.end()) return;  // of a context that is lost: names are 0 there
+  if (found == live_.end()) return;  // from a lost context, whose names are 0
   glBindTexture(GL_TEXTURE_2D, found->second);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   const auto* from = bitmap.pixels.data() + static_cast<std::ptrdiff_t>(first_row) * bitmap.width;

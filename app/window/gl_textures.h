@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// Textures of the OpenGL context that is current. To be destroyed while that context still is.
+/// Textures of the current OpenGL context. Destroy them while that context is still current.
 class GlTextures final : public viz::TextureBackend {
  public:
   ~GlTextures() override;
@@ -18,7 +18,7 @@ class GlTextures final : public viz::TextureBackend {
   std::unordered_map<std::uint64_t, unsigned> live_;
 };
 
-/// Renderer and version of the context that is current.
+/// Renderer and version of the current context.
 std::string gl_description();
 
 /// Clears the whole framebuffer; `width` and `height` in device pixels.

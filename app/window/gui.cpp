@@ -13,8 +13,8 @@ namespace {
 
 namespace compat = viz::compat;
 
-/// Keys that Dear ImGui gets to hear: those that move and press what has the focus. Buttons are pressed by
-/// Space alone.
+/// Keys passed on to Dear ImGui: those that move the focus and press the focused item. Only Space presses
+/// buttons.
 constexpr std::pair<Key, ImGuiKey> kKeys[] = {
     {Key::left, ImGuiKey_LeftArrow}, {Key::right, ImGuiKey_RightArrow}, {Key::up, ImGuiKey_UpArrow},
     {Key::down, ImGuiKey_DownArrow}, {Key::page_up, ImGuiKey_PageUp},   {Key::page_down, ImGuiKey_PageDown},
@@ -61,16 +61,16 @@ void Gui::make_current() const {
 }
 
 void Gui::set_up() {
-  // Dear ImGui does not look whether there was memory.
+  // Dear ImGui does not check allocations for null.
   ImGui::SetAllocatorFunctions([](std::size_t bytes, void*) { return viz::throwing_malloc(bytes); },
                                [](void* memory, void*) { std::free(memory); });
   context_.reset(ImGui::CreateContext());
   make_current();
   ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;  // the program keeps its own settings
+  io.IniFilename = nullptr;  // the program saves its own settings
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
-  io.MouseDoubleClickTime = -1;  // the window system says what a double click is
+  io.MouseDoubleClickTime = -1;  // the window system detects double clicks
   io.ConfigWindowsMoveFromTitleBarOnly = true;
   compat::map_keys(io);
   screen_.set_up();
@@ -84,11 +84,11 @@ void Gui::frame(const WindowFrame& frame, const Event* event, bool dark, float f
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = {frame.width, frame.height};
   io.DisplayFramebufferScale = {frame.device_scale, frame.device_scale};
-  io.DeltaTime = 1.0F / 60;  // nothing that it does depends on the clock
+  io.DeltaTime = 1.0F / 60;  // fixed: nothing here depends on the clock
   if (event) {
     tell(io, *event);
   } else if (!frame.pointer) {
-    // What is held stays where it was when the mouse leaves the window.
+    // A dragged item stays where it is when the mouse leaves the window.
     if (!ImGui::IsAnyMouseDown()) compat::add_mouse_position(io, {-FLT_MAX, -FLT_MAX});
   } else {
     compat::add_mouse_position(io, {frame.pointer->x, frame.pointer->y});

@@ -17,13 +17,13 @@ struct WindowFrame {
   float width = 1600;  ///< logical pixels
   float height = 1000;
   float device_scale = 1;
-  std::optional<viz::Point> pointer;  ///< nothing: the mouse is not over the window
-  bool caret_on = true;               ///< the bright half of the blink
+  std::optional<viz::Point> pointer;  ///< nothing: the mouse is outside the window
+  bool caret_on = true;               ///< the visible half of the blink
   bool still = false;                 ///< for a file: without caret and timings
 };
 
-/// A context of Dear ImGui with a player of scenes. Lengths are logical pixels. It gets one event a frame, so
-/// that none is lost or out of order.
+/// A Dear ImGui context with a scene player. Lengths are logical pixels. Each frame gets at most one event,
+/// so that none is lost or reordered.
 class Gui {
  public:
   Gui(std::shared_ptr<const viz::Fonts> fonts, Screen& screen);
@@ -31,13 +31,13 @@ class Gui {
   Gui(const Gui&) = delete;
   Gui& operator=(const Gui&) = delete;
 
-  /// A frame: passes the event on (null: none), then `build` submits windows. The first one throws what
-  /// Screen::set_up does.
+  /// Runs a frame: passes the event on (null: none), then lets `build` submit windows. The first frame throws
+  /// what Screen::set_up throws.
   void frame(const WindowFrame& frame, const Event* event, bool dark, float font_size,
              const std::function<void(viz::ImguiPlayer&)>& build);
-  /// Makes its context current, to show the last frame.
+  /// Makes this context current, to show the last frame.
   void make_current() const;
-  /// Drops what the screen holds; the next frame sets it up again.
+  /// Releases the screen's resources; the next frame sets it up again.
   void renew();
 
  private:

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/run/sources/pattern_file.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 #include "app/window/commands.h"
 #include "app/window/sessions.h"
 
@@ -36,11 +36,12 @@ class Keys {
     }
     if (moment_.keyboard_item != 0) return press(e);
     if (e.key == Key::enter && !e.repeat) return enter();
-    if (s_.dialog == Dialog::help) to_toolkit();  // which scrolls
+    if (s_.dialog == Dialog::help) to_toolkit();  // scrolls the help
   }
 
   void operator()(const TextTyped& e) {
-    if (e.text == " " && std::exchange(moment_.space_pressed, false)) return;  // it has pressed something
+    if (e.text == " " && std::exchange(moment_.space_pressed, false))
+      return;  // this space already pressed an item
     if (moment_.menu != Menu::none) return;
     if (moment_.keyboard_item != 0) {
       if (s_.dialog != Dialog::none) return;
@@ -49,12 +50,12 @@ class Keys {
     if (const PlacedField* field = placed(moment_.field)) add(TypeInField{field->field, typing(e)});
   }
 
-  /// Takes the first of each kind: a model, one to compare with, a session, a list. Says which are left.
+  /// Opens the first file of each kind: a model, one to compare with, a session, a list. Reports the rest.
   void operator()(const FilesDropped& e) {
     std::string left;
     Dropped taken;
     for (const std::filesystem::path& path : e.paths)
-      if (!take(path, taken)) left += (left.empty() ? "" : ", ") + shown(path.string());
+      if (!take(path, taken)) left += (left.empty() ? "" : ", ") + terminal_safe(path.string());
     if (!left.empty()) add(ShowMessage{"Not opened: " + left + ". Drop one file of a kind at a time."});
   }
 
@@ -64,13 +65,13 @@ class Keys {
   }
 
  private:
-  /// Which of several files have been taken.
+  /// Which kinds of dropped files have been opened.
   struct Dropped {
     bool model = false, second = false, session = false, list = false;
-    std::filesystem::path folder = {};  ///< of the model
+    std::filesystem::path folder = {};  ///< folder of the model
   };
 
-  /// False: a file of that kind has been taken already.
+  /// Returns false if a file of that kind has been taken already.
   bool take(const std::filesystem::path& path, Dropped& taken) {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(path, error);
@@ -79,12 +80,12 @@ class Keys {
     if (!folder && is_for_open_file(path)) {
       bool& same = may_hold_prompts(path) ? taken.list : taken.session;
       if (std::exchange(same, true) || (!may_hold_prompts(path) && taken.model)) return false;
-      if (!may_hold_prompts(path)) taken.model = taken.second = true;  // the session's
+      if (!may_hold_prompts(path)) taken.model = taken.second = true;  // the session brings both
       add(OpenFile{path});
       return true;
     }
     if (patterns && open_patterns && !taken.second && (taken.model || (s_.second.on && s_.second.is_file))) {
-      // It is the second file of a comparison.
+      // The second attention file of a comparison.
       taken.model = taken.second = true;
       if (!s_.second.on || !s_.second.is_file) add(CompareWith{true, s_.second.alignment});
       add(TypeInField{Field::second, SelectAll{}});
@@ -92,7 +93,7 @@ class Keys {
       return true;
     }
     if (!folder && path.parent_path() == taken.folder && !(patterns && PatternFile::is_one(path)))
-      return true;  // of that model
+      return true;  // another file of the same model
     if (!std::exchange(taken.model, true)) {
       taken.folder = folder ? path : path.parent_path();
       add(OpenModel{patterns ? path : taken.folder});
@@ -105,7 +106,7 @@ class Keys {
 
   void add(Action action) { out_.actions.push_back(std::move(action)); }
   void to_toolkit() { out_.to_toolkit = true; }
-  /// Presses the focused item once, however long the key is held, or moves the focus.
+  /// Presses the focused item (once, however long the key is held) or moves the focus.
   void press(const KeyDown& e) {
     const bool presses = e.key == Key::space || e.key == Key::enter;
     if (presses && e.repeat) return;
@@ -139,7 +140,7 @@ class Keys {
     focus(Field::prompt);
   }
 
-  /// Tab visits all enabled items in their order in the window.
+  /// Tab visits all enabled items in window order.
   void step_item(int by) {
     std::vector<const WindowItem*> stops;
     std::ptrdiff_t at = -1;
@@ -176,7 +177,7 @@ class Keys {
 
   bool field_key(const PlacedField& placed, const KeyDown& e) {
     const TextState& edit = field_of(s_, placed.field).edit;
-    const KeyMeaning meaning = key_meaning(edit, metrics_.of(placed.field), placed.look, e);
+    const KeyMeaning meaning = key_meaning(edit, metrics_.for_field(placed.field), placed.look, e);
     if (const auto* command = std::get_if<TextCommand>(&meaning)) {
       add(TypeInField{placed.field, *command});
       return true;
@@ -187,12 +188,12 @@ class Keys {
     return true;
   }
 
-  /// Enter that no text takes: the dialog's main button, or back to the prompt.
+  /// Enter outside a text: presses the dialog's main button or returns to the prompt.
   void enter() {
     switch (s_.dialog) {
       case Dialog::export_:
         if (!s_.export_form.path.edit.text.empty() && !s_.export_form.asked) add(DoExport{});
-        break;  // a file that is there is replaced by its button alone
+        break;  // only the button replaces an existing file
       case Dialog::open:
         if (const auto model = typed_model(s_)) {
           add(FetchModel{*model});
@@ -236,7 +237,7 @@ class Keys {
     return false;
   }
 
-  /// Alt and a character: a command or option of a shown view, those in the middle first.
+  /// Alt and a character: a command or an option of a shown view, the middle pane first.
   bool view_command(const KeyDown& e) {
     if (!e.modifiers.alt || e.modifiers.ctrl || e.symbol == 0 || s_.dialog != Dialog::none) return false;
     const bool letter = e.symbol >= 'a' && e.symbol <= 'z';
@@ -266,7 +267,7 @@ class Keys {
     return false;
   }
 
-  /// A key for the focused picture; keys that the view does not use edit the prompt.
+  /// A key for the focused picture; keys that its view does not use edit the prompt.
   void picture_key(const PlacedPicture& placed, const KeyDown& e) {
     if (e.key == Key::enter) return focus(Field::prompt);
     if (placed.view->on) {
@@ -278,7 +279,7 @@ class Keys {
           placed.view->on(placed.context_with(s_.options), *placed.picture, nullptr, gesture);
       if (!actions.empty()) return add(DoAll{std::move(actions), e.repeat});
     }
-    if (e.key >= Key::left && e.key <= Key::page_down) return;  // those that move
+    if (e.key >= Key::left && e.key <= Key::page_down) return;  // keys that move
     if (const PlacedField* prompt = this->placed(Field::prompt); prompt && field_key(*prompt, e))
       focus(Field::prompt);
   }

@@ -35,7 +35,7 @@ void apply_look(bool dark, float font_size) {
   const float u = font_size / kDefaultFontSize;
   viz::compat::set_font_size(font_size);
   ImGuiStyle& style = ImGui::GetStyle();
-  style.WindowPadding = {0, 0};  // panes and popups place what is in them themselves
+  style.WindowPadding = {0, 0};  // panes and popups place their own content
   style.FramePadding = {8 * u, 4 * u};
   style.ItemSpacing = {0, 0};
   style.ItemInnerSpacing = {0, 0};
@@ -51,7 +51,7 @@ void apply_look(bool dark, float font_size) {
   style.FrameBorderSize = 0;
   style.AntiAliasedLines = style.AntiAliasedFill = true;
 
-  // Faces of buttons come with each; those of rows and sliders are painted.
+  // Each button sets its own colours; rows and sliders are painted.
   const viz::Color none = theme.surface.with_alpha(0);
   const auto set = [&](ImGuiCol which, viz::Color color) { style.Colors[which] = to_imgui(color); };
   for (ImVec4& color : style.Colors) color = to_imgui(none);

@@ -3,14 +3,14 @@
 
 namespace headscope::app {
 
-/// The colours of the window and of its pictures.
+/// The colours of the window and its pictures.
 const viz::Theme& theme_of(bool dark);
 
 /// Sets colours and sizes of Dear ImGui's widgets in the current context. The only place that styles them;
 /// text is painted by Ui.
 void apply_look(bool dark, float font_size);
 
-/// `a` over `b` by t in [0, 1].
+/// The colour between `a` (t = 0) and `b` (t = 1).
 viz::Color mix(viz::Color a, viz::Color b, float t);
 
 }  // namespace headscope::app

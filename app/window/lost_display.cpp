@@ -8,21 +8,21 @@
 #include <string>
 #include <utility>
 
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 
 namespace headscope::app {
 namespace {
 
-// Xlib tells its handler of nothing but the display, so this has to be a static object.
+// Xlib passes its handler only the display, so this must be static.
 std::function<void()> keep_then;
 
-/// Nothing that Xlib has can be used any more, nor left behind in order.
+/// Nothing of Xlib can be used or cleaned up any more.
 int end_program(void* /*display*/) {
   std::string also;
   try {
     if (const auto keep = std::exchange(keep_then, nullptr)) keep();
   } catch (const std::exception& e) {
-    also = "; " + shown(e.what());
+    also = "; " + terminal_safe(e.what());
   }
   std::fprintf(stderr, "headscope: the display went away%s\n", also.c_str());
   std::_Exit(1);
@@ -32,7 +32,7 @@ int end_program(void* /*display*/) {
 
 LostDisplayGuard::LostDisplayGuard(std::function<void()> keep) {
   keep_then = std::move(keep);
-  // There where GLFW chose X, and not linked for where it did not.
+  // Already loaded if GLFW chose X; not linked, for systems where it did not.
   void* const xlib = ::dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
   void* const set = xlib ? ::dlsym(xlib, "XSetIOErrorHandler") : nullptr;
   if (set) reinterpret_cast<void (*)(int (*)(void*))>(set)(end_program);

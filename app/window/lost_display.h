@@ -3,9 +3,9 @@
 
 namespace headscope::app {
 
-/// While it lives, a display that goes away, as when the connection to a remote one breaks, is told in a
-/// sentence after `keep` has kept what is worth it, and the program ends with status 1: by itself Xlib ends
-/// it on the spot. `keep` may throw, which is told, too. One at a time.
+/// While alive, handles a lost display, for example a broken connection to a remote one: calls `keep` to save
+/// the user's work, prints a sentence and ends the program with status 1. Without it Xlib ends the program at
+/// once. An exception from `keep` is reported in the same sentence. At most one instance.
 class LostDisplayGuard {
  public:
   explicit LostDisplayGuard(std::function<void()> keep);

@@ -9,9 +9,9 @@
 
 namespace headscope::app {
 
-/// An immutable value of one of several types, like std::variant, but cheap to compile with many of them:
-/// copies share the value, so that making, copying and passing on need to know its own type alone. Only
-/// `visit` needs all of them.
+/// An immutable value of one of several types, like std::variant but cheap to compile with many types: copies
+/// share the value, so that constructing and copying instantiate code for one type only. Only `visit` needs
+/// all of them.
 template <class... Types>
 class OneOf {
   template <class T>
@@ -20,7 +20,7 @@ class OneOf {
  public:
   static constexpr std::size_t kTypes = sizeof...(Types);
 
-  /// The place of a type among `Types`.
+  /// The index of a type in `Types`.
   template <class T>
   requires kHas<T>
   static constexpr std::size_t index_of() {
@@ -40,12 +40,12 @@ class OneOf {
 
   std::size_t index() const { return index_; }
 
-  /// Null: it is of another type.
+  /// Null if the value has another type.
   template <class T>
   requires kHas<T>
   const T* get_if() const { return index_ == index_of<T>() ? static_cast<const T*>(value_.get()) : nullptr; }
 
-  /// Calls the visitor with the value in its own type.
+  /// Calls the visitor with the value.
   template <class Visitor>
   auto visit(Visitor&& visitor) const {
     using Result = std::common_type_t<std::invoke_result_t<Visitor&, const Types&>...>;

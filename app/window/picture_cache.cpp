@@ -33,7 +33,7 @@ namespace {
 
 using Reply = std::pair<Question, std::shared_ptr<const Answer>>;
 
-/// Asks another and remembers its replies.
+/// Forwards questions to another Answers and records the replies.
 class RecordedAnswers final : public Answers {
  public:
   explicit RecordedAnswers(SnapshotAnswers& asked) : asked_(asked) {}
@@ -51,7 +51,7 @@ class RecordedAnswers final : public Answers {
   std::vector<Reply> replies_;
 };
 
-/// The replies that a previous picture had; of its run, and no other, more can be asked.
+/// The replies of a previous picture. New questions are possible only about the same run.
 class PreviousAnswers final : public Answers {
  public:
   PreviousAnswers(std::vector<Reply> replies, std::shared_ptr<SnapshotAnswers> more)
@@ -65,17 +65,18 @@ class PreviousAnswers final : public Answers {
 
  private:
   std::vector<Reply> replies_;
-  std::shared_ptr<SnapshotAnswers> more_;  // null: of another run
+  std::shared_ptr<SnapshotAnswers> more_;  // null: the picture is of another run
 };
 
-/// Whether the same is replied now. Each question is asked again: what is shown is wanted.
+/// Whether the replies are still the same. Asks every question again, which also keeps the shown answers
+/// wanted.
 bool same_replies(const std::vector<Reply>& replies, SnapshotAnswers& now) {
   bool all = true;
   for (const auto& [question, answer] : replies) all = now.ask(question) == answer && all;
   return all;
 }
 
-/// Whether a picture of these replies is better than a previous one.
+/// Whether a picture with these replies is better than the previous picture.
 bool is_enough(const View& view, const std::vector<Reply>& replies) {
   const auto known = [](const Reply& s) { return s.second != nullptr; };
   if (view.shows_parts && std::any_of(replies.begin(), replies.end(), known)) return true;
@@ -86,7 +87,7 @@ bool waits_for_a_quick_one(const std::vector<Reply>& replies) {
                      [](const Reply& s) { return s.second == nullptr && s.first.quick(); });
 }
 
-/// Whether two contexts make the same picture of a view, given the same answers.
+/// Whether two contexts give the same picture of a view, given equal answers.
 bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
   const bool options = std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
     return a.options.value(*option) == b.options.value(*option);
@@ -121,7 +122,7 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
       view.scrolls && wanted.run ? view.scrolls(context, *picture) : std::vector<Scroll>());
   ++built_;
   std::vector<Reply> replies = std::move(recorded).replies();
-  context.answers = nullptr;  // whoever shows the slot brings them
+  context.answers = nullptr;  // supplied when the slot is shown
   const bool waits = waits_for_a_quick_one(replies);
   if (!is_enough(view, replies) && slot && is_enough(view, slot->replies) && slot->context.run) {
     auto previous = std::make_shared<PreviousAnswers>(
@@ -134,7 +135,7 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
   return {picture, scrolls, wanted, answers, waits};
 }
 
-void PictureCache::forget_others() {
+void PictureCache::drop_unused() {
   std::erase_if(slots_, [&](const auto& slot) { return !shown_.contains(slot.first); });
   shown_.clear();
 }

@@ -11,25 +11,25 @@
 
 namespace headscope::app {
 
-/// A picture to show, with what it was built from.
+/// A picture to show and what it was built from.
 struct ShownPicture {
   std::shared_ptr<const Picture> picture;
   std::shared_ptr<const std::vector<Scroll>> scrolls;
   ViewContext context;
-  std::shared_ptr<Answers> answers;  ///< that the context asks
-  bool stale = false;                ///< a previous one: the new one waits for a quick answer
+  std::shared_ptr<Answers> answers;  ///< answers the context's questions
+  bool stale = false;                ///< a previous picture: the new one is waiting for a quick answer
 };
 
-/// The pictures that were drawn last: moving the mouse rebuilds none of them, and one stays until the next
-/// one has its answers. A cache, not state.
+/// The last picture of each view: moving the mouse rebuilds none, and a picture stays until the next one has
+/// its answers. A cache, not state.
 class PictureCache {
  public:
-  /// The view's picture; built again if anything it depends on changed.
+  /// The view's picture, rebuilt if anything it depends on has changed.
   ShownPicture get(const View& view, const ViewContext& context,
                    const std::shared_ptr<SnapshotAnswers>& answers);
-  /// Drops the pictures that nobody asked for since the last call: they keep runs alive.
-  void forget_others();
-  int built() const { return built_; }  ///< how many were built so far
+  /// Drops pictures that were not requested since the last call, because they keep runs alive.
+  void drop_unused();
+  int built() const { return built_; }  ///< how many pictures have been built
 
  private:
   struct Slot;
@@ -38,8 +38,8 @@ class PictureCache {
   int built_ = 0;
 };
 
-/// The context of a view in a pane of this size; `answers` has to outlive it. Without a view: of the run,
-/// whichever side of a comparison is shown.
+/// The context of a view in a pane of this size; `answers` must outlive it. Without a view the context is
+/// about the run itself, whichever side of a comparison is shown.
 ViewContext make_context(const View* view, const UiState& state, const Snapshot& snapshot, Answers& answers,
                          const viz::Fonts& fonts, float width, float height, float device_scale);
 

@@ -8,16 +8,16 @@ struct ImDrawData;
 
 namespace headscope::app {
 
-/// What shows Dear ImGui's frames: OpenGL in the window, memory without one. In all calls the context of Dear
-/// ImGui that makes the frames is current, always the same one.
+/// Shows Dear ImGui's frames: with OpenGL in the window, in memory otherwise. The Dear ImGui context that
+/// makes the frames, always the same one, is current in every call.
 class Screen {
  public:
   virtual ~Screen() = default;
-  /// Before the context's first frame. May throw std::runtime_error (one sentence).
+  /// Called before the context's first frame. May throw std::runtime_error (one sentence).
   virtual void set_up() = 0;
-  virtual void tear_down() = 0;  ///< before the context is destroyed; only after set_up
+  virtual void tear_down() = 0;  ///< called before the context is destroyed, if set_up was called
   virtual void begin_frame() = 0;
-  /// After each frame, shown or not: creates the textures it asks for.
+  /// Called after each frame, shown or not; creates the textures that it needs.
   virtual void end_frame(const ImDrawData& data) = 0;
   virtual viz::TextureBackend& textures() = 0;
 };
@@ -35,7 +35,7 @@ class MemoryScreen final : public Screen {
   viz::SoftwareTextures textures_;
 };
 
-/// Frames that nobody sees: textures are dropped.
+/// Frames that are never shown: textures are dropped.
 class NullScreen final : public Screen, private viz::TextureBackend {
  public:
   void set_up() override;

@@ -21,14 +21,14 @@ std::string lower_extension(const std::filesystem::path& file) {
   return extension;
 }
 
-/// Empty: it is not open.
+/// Hash of the second model's or file's weights; empty: it is not open.
 std::string hash_of_second(const PromptRun& run, const std::filesystem::path& file) {
   const bool open = run.baseline && run.baseline->model->patterns && run.baseline->model->folder == file;
   return open ? run.baseline->model->patterns->hash() : "";
 }
 
-/// `patches`: those from the second model, too.
-std::vector<WrittenEdit> written(const EditList& list, bool patches) {
+/// `patches`: include those from the second model.
+std::vector<WrittenEdit> written_edits(const EditList& list, bool patches) {
   std::vector<WrittenEdit> words;
   for (const ListedEdit& listed : list.edits)
     if (patches || !model::patches_from_second(listed.edit))
@@ -41,28 +41,28 @@ bool is_tab(const std::string& id) {
   return view != nullptr && view->place == Place::tab;
 }
 
-/// What is about no prompt: the look, panes, views, their options and the selection.
+/// The parts that belong to no prompt: look, panes, views, their options and the selection.
 Session view_part(const UiState& state) {
   Session s;
   s.view = state.view;
-  s.beside = state.beside;
+  s.second_view = state.second_view;
   s.options = state.options;
   s.selection = state.selection;
   s.look = {state.dark, state.font_size};
-  s.panes = {state.panes.heads, state.panes.next, state.panes.beside};
+  s.panes = {state.panes.heads, state.panes.next, state.panes.second_view};
   return s;
 }
 
-void show_tabs(UiState& state, const Session& s, bool beside) {
+void show_tabs(UiState& state, const Session& s, bool second_view) {
   if (is_tab(s.view)) state.view = s.view;
-  if (beside) state.beside = is_tab(s.beside) ? s.beside : "";
-  if (state.beside == state.view) state.beside.clear();
+  if (second_view) state.second_view = is_tab(s.second_view) ? s.second_view : "";
+  if (state.second_view == state.view) state.second_view.clear();
 }
 
 void show_look(UiState& state, const Session& s) {
   state.dark = s.look.dark;
   state.font_size = within_limits(s.look.font_size);
-  state.panes = within_limits(PaneSizes{s.panes.left, s.panes.right, s.panes.beside});
+  state.panes = within_limits(s.panes);
 }
 
 }  // namespace
@@ -86,9 +86,9 @@ void show_kept_part(UiState& state, const Session& s) {
 Session session_of(const UiState& state, const Snapshot& snapshot) {
   Session s = view_part(state);
   s.model.name = snapshot.model ? snapshot.model->name : model_name(state.model);
-  const bool patterns = snapshot.model && snapshot.model->patterns;  // of no prompt
+  const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt
   const std::string& second = state.second.text.edit.text;
-  if (patterns) {  // nothing in a session is a path
+  if (patterns) {  // a session holds no paths
     s.model.attention = snapshot.model->folder.filename().string();
     const std::string other = std::filesystem::path(second).filename().string();
     if (state.second.is_file && is_file_name(other))
@@ -96,7 +96,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
                                  snapshot.run ? hash_of_second(*snapshot.run, second) : ""};
   } else {
     s.prompt = typed_prompt(state);
-    s.edits = written(state.edits.list, true);
+    s.edits = written_edits(state.edits.list, true);
     s.edits_off = state.edits.list.all_off;
     if (!state.second.is_file && (state.second.on || !second.empty()))
       s.second = Session::Second{second, state.second.on, state.second.alignment};
@@ -136,13 +136,13 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
     return shown != nullptr && is_over_list(*shown, s.options);
   };
   if (view == nullptr) {
-    if (!is_of_list(s.view) && !is_of_list(s.beside)) s.prompts.reset();
+    if (!is_of_list(s.view) && !is_of_list(s.second_view)) s.prompts.reset();
     return recipe;
   }
-  s.second_model.reset();  // what is to come is not in the picture
+  s.second_model.reset();  // the picture does not show a model that is still loading
   const bool patched = snapshot.run && snapshot.run->second_model;
   if (patched) s.second_model = {snapshot.run->second_model->name, ""};
-  if (s.model.attention.empty()) s.edits = written(state.edits.list, patched);
+  if (s.model.attention.empty()) s.edits = written_edits(state.edits.list, patched);
   s = figure_part(std::move(s), *view);
   s.options = without_pane_only(*view, std::move(s.options));
   return recipe;
@@ -161,10 +161,10 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
   }
 }
 
-void show_view_of_many(UiState& state) {
-  const auto is_of_many = [](const View* view) { return view->over_list != nullptr; };
-  if (std::ranges::any_of(shown_tabs(state), is_of_many)) return;
-  const auto first = std::ranges::find_if(tabs(), is_of_many);
+void show_prompt_list_view(UiState& state) {
+  const auto takes_prompt_list = [](const View* view) { return view->over_list != nullptr; };
+  if (std::ranges::any_of(shown_tabs(state), takes_prompt_list)) return;
+  const auto first = std::ranges::find_if(tabs(), takes_prompt_list);
   if (first != tabs().end()) state.view = (*first)->id;
 }
 
@@ -177,13 +177,13 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.second.is_file = !s.model.attention.empty();
   state.second.on = second.on && (opened.second || !state.second.is_file);
   state.second.text.edit =
-      make_edit_state(state.second.is_file ? opened.second.value_or("").string() : second.text);
+      make_text_state(state.second.is_file ? opened.second.value_or("").string() : second.text);
   state.second.alignment = second.alignment;
   state.second.model = s.second_model && opened.second ? *opened.second : std::filesystem::path();
   state.side = s.side;
   if (s.prompts || !recipe.figure)
     state.prompts = s.prompts ? std::make_shared<const PromptList>(*s.prompts) : nullptr;
-  if (s.model.attention.empty()) become(state.edits, {});
+  if (s.model.attention.empty()) replace_edits(state.edits, {});
   state.edits.problem.clear();
   show_tabs(state, s, !recipe.figure || recipe.figure->window);
   if (!recipe.figure) show_look(state, s);
@@ -192,11 +192,11 @@ void show_session(UiState& state, const OpenSession& opened) {
 
 namespace {
 
-/// One that cannot be read is as good as none.
-void find_second_model(OpenSession& open, const Session::Model& wanted, const Shelves& shelves) {
+/// A second model that cannot be read is treated as not found.
+void find_second_model(OpenSession& open, const Session::Model& wanted, const SearchPlaces& places) {
   try {
-    open.second = model_named(wanted.name, shelves.models);
-    open.other_second =
+    open.second = model_named(wanted.name, places.models);
+    open.second_differs =
         open.second && !wanted.weights.empty() && weights_hash(*open.second) != wanted.weights;
   } catch (const model::LoadError&) {
     open.second.reset();
@@ -205,31 +205,31 @@ void find_second_model(OpenSession& open, const Session::Model& wanted, const Sh
 
 }  // namespace
 
-OpenSession opened_session(const std::filesystem::path& file, const Shelves& shelves) {
+OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places) {
   OpenSession open{.file = file};
   try {
     open.recipe = read_recipe(file);
     const Session& s = open.recipe.session;
     if (s.model.attention.empty()) {
-      open.model = model_named(s.model.name, shelves.models);
-      if (!open.model && !shelves.has_model)
+      open.model = model_named(s.model.name, places.models);
+      if (!open.model && !places.has_model)
         throw model::LoadError(
             file.string() + ": it was made with the model " + model::quote(s.model.name) +
             ", which is not found here by its name: open one first that can stand in for it");
-      if (s.second_model) find_second_model(open, *s.second_model, shelves);
+      if (s.second_model) find_second_model(open, *s.second_model, places);
       return open;
     }
-    std::vector<std::filesystem::path> places{file.parent_path()};
-    places.insert(places.end(), shelves.attention.begin(), shelves.attention.end());
-    open.model = attention_named(s.model.attention, s.model.weights, places);
+    std::vector<std::filesystem::path> folders{file.parent_path()};
+    folders.insert(folders.end(), places.attention.begin(), places.attention.end());
+    open.model = attention_named(s.model.attention, s.model.weights, folders);
     if (!open.model)
       throw model::LoadError(
           file.string() + ": it was made of the attention patterns in " + model::quote(s.model.attention) +
           ", which are neither beside it nor among what was opened lately: open that file first");
-    places.insert(places.begin(), open.model->parent_path());
+    folders.insert(folders.begin(), open.model->parent_path());
     if (s.second && !s.second->attention.empty()) {
-      open.second = attention_named(s.second->attention, s.second->weights, places);
-      open.other_second =
+      open.second = attention_named(s.second->attention, s.second->weights, folders);
+      open.second_differs =
           open.second && !s.second->weights.empty() && weights_hash(*open.second) != s.second->weights;
     }
   } catch (const std::exception& e) {
@@ -255,7 +255,7 @@ std::string warning_of(const OpenSession& opened) {
                 ? ", is not found here by its name: nothing is compared with it or patched from it until "
                   "another one is chosen (“A second model…” under More)."
                 : ", is neither beside it nor among what was opened lately.");
-  if (needed && opened.other_second)
+  if (needed && opened.second_differs)
     return other + ", has other weights here than it had: the numbers differ.";
   if (opened.recipe.unknown.empty()) return "";
   return "It has the option " + model::quote(opened.recipe.unknown.front()) +
@@ -278,7 +278,7 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
       problem = e.what();
     }
   }
-  become(state.edits, std::move(list));
+  replace_edits(state.edits, std::move(list));
   if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
   Tries tries = s.tries;
   const int vocabulary = snapshot.model->config().vocab_size;

@@ -7,51 +7,51 @@
 
 namespace headscope::app {
 
-/// What is on the screen, without the hash of the model's weights.
+/// Everything that the window shows, without the hash of the model's weights.
 Session session_of(const UiState& state, const Snapshot& snapshot);
 
-/// The part of it that the next start wants: the look, panes, views, selection, the options that are kept,
-/// and the prompt's text.
+/// The part of the session that the next start restores: look, panes, views, selection, kept options and the
+/// prompt's text.
 Session kept_part(const UiState& state);
-/// Shows that, but for the prompt and the selection in it.
+/// Restores that part, except the prompt and the selection.
 void show_kept_part(UiState& state, const Session& session);
 
-/// Puts the hashes of the models' weights in, as far as they are known; false: one is still to come.
+/// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
-/// What a picture is made of: of a view, or of the whole window where it is null. `width` and `height`: of
-/// its page.
+/// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,
                  const Figure& page);
 
-/// Makes a list of prompts what the views of many are about; null: they are about the prompt again.
+/// Sets the list of prompts for views that can show one; null: they show the prompt.
 void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts);
-/// Shows one of those views, where none is shown.
-void show_view_of_many(UiState& state);
+/// Shows a view that can show a list of prompts, unless one is shown already.
+void show_prompt_list_view(UiState& state);
 
-/// Shows what a session does, but for what only its model knows: that is `pending_session`. Of a figure the
-/// window keeps its own look, panes and the view beside; of attention without a model it keeps its prompt and
-/// edits.
+/// Shows a session, except the parts that need its model: those stay in `pending_session`. A figure leaves
+/// the window's look, panes and second view alone; attention without a model leaves the prompt and the edits
+/// alone.
 void show_session(UiState& state, const OpenSession& opened);
 
-inline constexpr const char* kOtherWeights =
+inline constexpr const char* kWeightsDiffer =
     "The model or file of that name has other weights here than those that it was made with: the numbers "
     "differ.";
 
-/// Where what sessions are of may be found.
-struct Shelves {
+/// Where to look for a session's models and attention files.
+struct SearchPlaces {
   std::vector<DiscoveredModel> models;
   std::vector<std::filesystem::path> attention;  ///< see attention_named
-  bool has_model = true;  ///< one with weights is open: it stands in for one that is not found
+  bool has_model = true;  ///< a model with weights is open and replaces one that is not found
 };
-/// Reads a session, or a figure's recipe, and finds what it is of. Never throws: the problem says why not.
-OpenSession opened_session(const std::filesystem::path& file, const Shelves& shelves);
+/// Reads a session or a figure's recipe and finds its models and files. Never throws: failures are in
+/// `problem`.
+OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& places);
 
-/// What could not be had of a session that was opened: one sentence; empty: nothing.
+/// One sentence about what could not be restored of an opened session; empty: everything was.
 std::string warning_of(const OpenSession& opened);
 
-/// Shows the rest, once the model is there: ids, edits, what was tried. Returns a sentence where some of it
-/// cannot be had of this model; else nothing.
+/// Restores the rest once the model is loaded: ids, edits and tried tokens. Returns a sentence if this model
+/// does not support some of it; else nothing.
 std::string finish_session(UiState& state, const Snapshot& snapshot);
 
 /// "tales.headscope" in the folder of the last session, or of the last export.
@@ -60,14 +60,14 @@ std::string suggested_session(const UiState& state, const Snapshot& snapshot);
 /// "tales-L1H2-heatmap.png" in the folder of the last export, or where the program was started.
 std::string suggested_figure(const UiState& state, const Snapshot& snapshot);
 
-/// Whether a file may hold a session or a figure's recipe, by its name.
+/// Whether a file may hold a session or a figure's recipe, judging by its name.
 bool may_hold_recipe(const std::filesystem::path& file);
-/// Whether OpenFile is for it, by its name: that, or a list of prompts.
+/// Whether OpenFile handles a file, judging by its name: one that may hold a recipe, or a list of prompts.
 bool is_for_open_file(const std::filesystem::path& file);
-/// Whether that model is the one that is shown; the file of its weights stands for its folder.
+/// Whether a model is the open one; the path of its weights file counts as its folder.
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot);
 
-/// Whether a file is one of tensors, by its extension: of patterns, or of a model.
+/// Whether a file holds tensors, judging by its extension: attention patterns, or a model.
 bool may_hold_patterns(const std::filesystem::path& file);
 
 }  // namespace headscope::app

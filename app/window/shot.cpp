@@ -9,7 +9,7 @@
 namespace headscope::app {
 
 WindowSize least_window(float font_size) {
-  // As the panes' least widths and the heights of the bars, all of which go with the font.
+  // From the minimum widths of the panes and the heights of the bars, which all scale with the font.
   const float unit = font_size / kDefaultFontSize;
   return {static_cast<int>(std::ceil(800 * unit)), static_cast<int>(std::ceil(560 * unit))};
 }
@@ -27,7 +27,7 @@ Shot render_shot(const ShotOptions& options) {
   Session& first = core_options.settings.session;
   first.look = {options.dark, options.font_size};
   first.view = options.view;
-  first.beside = options.beside;
+  first.second_view = options.second_view;
   core_options.examples = bundled_examples();
   core_options.examples_model = bundled_model();
   open_tours(core_options, load_tours(tour_folders()));
@@ -42,9 +42,9 @@ Shot render_shot(const ShotOptions& options) {
   if (!options.base.second_model.empty() && core.state().second.model.empty())
     throw std::runtime_error(
         "this stop of the tour compares with the run without its changes, not with a second model");
-  if (options.seen) options.seen(*snapshot.run);
+  if (options.report_run) options.report_run(*snapshot.run);
   for (const OptionSpec* option : all_options())
-    if (options.options.value(*option) != option->default_value)  // the tour may have set the others
+    if (options.options.value(*option) != option->default_value)  // the tour may have set the other options
       core.apply(SetOption{option, options.options.value(*option)});
   core.settle();
   for (const Question& question : core.window().asked)

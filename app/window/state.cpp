@@ -11,16 +11,16 @@ namespace {
 
 constexpr int kNoStep = -1;
 
-/// Steps that are one together, however many follow each other, what arrows do, have a number; 0: it is one
-/// for itself.
-struct KindOfStep {
+/// The kind of an action's step in the history of Back. Consecutive steps of one kind, as by arrow keys,
+/// count as one; 0: the step stands alone.
+struct StepKind {
   int operator()(const MoveHead&) const { return 1; }
   int operator()(const MoveQuery&) const { return 2; }
   int operator()(const StepView&) const { return 3; }
   int operator()(const DoAll& a) const {
     int kind = 0, steps = 0;
     for (const ViewAction& action : a.actions) {
-      if (std::holds_alternative<SetOption>(action)) continue;  // where the picture is scrolled to with it
+      if (std::holds_alternative<SetOption>(action)) continue;  // includes scrolling the picture
       kind = std::visit(*this, action);
       if (kind == kNoStep) return kind;
       ++steps;
@@ -36,22 +36,24 @@ struct KindOfStep {
   }
 };
 
-/// Puts what an action led away from before what is looked at now; a key that is held leaves one step, a
-/// click that was taken back none. `replaced`: the prompt before it, where there is another one now.
+/// Adds the view state before an action to the history. A held key adds one step, an undone click none.
+/// `replaced`: the previous prompt, if the action replaced it.
 void remember_visit(ViewSlice& state, ViewState before, std::optional<Prompt> replaced,
                     const Action& action) {
-  const int by = action.visit(KindOfStep());
-  if (by == kNoStep || (looked_at(state) == before && !replaced)) return;
+  const int step_kind = action.visit(StepKind());
+  if (step_kind == kNoStep || (view_state(state) == before && !replaced)) return;
   Visits& visits = state.visits;
   const auto* all = action.get_if<DoAll>();
-  const bool goes_on = visits.after.empty() && ((by != 0 && visits.by == by) || (all && all->held));
-  visits.by = by;
+  const bool continues_step =
+      visits.after.empty() && ((step_kind != 0 && visits.step_kind == step_kind) || (all && all->key_held));
+  visits.step_kind = step_kind;
   visits.after.clear();
-  if (action.get_if<TakeBackClick>()) {
-    if (!visits.before.empty() && visits.before.back().looked == looked_at(state)) visits.before.pop_back();
+  if (action.get_if<UndoClick>()) {
+    if (!visits.before.empty() && visits.before.back().view_state == view_state(state))
+      visits.before.pop_back();
     return;
   }
-  if (goes_on && !visits.before.empty()) return;
+  if (continues_step && !visits.before.empty()) return;
   visits.before.push_back({std::move(before), std::move(replaced)});
   std::size_t bytes = 0, kept = 0;
   for (auto it = visits.before.rbegin(); it != visits.before.rend() && kept < Visits::kMost; ++it, ++kept) {
@@ -69,15 +71,15 @@ void World::save() {
 }
 
 std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot) {
-  ViewState before = looked_at(state);
-  std::optional<std::pair<Prompt, EditList>> edited;  // before
+  ViewState before = view_state(state);
+  std::optional<std::pair<Prompt, EditList>> edited;  // from before the action
   if (has_positions(state.edits.list)) edited.emplace(typed_prompt(state), state.edits.list);
   World world{snapshot};
   action.visit([&](const auto& a) { reduce(state, a, world); });
-  if (looked_at(state) != before) state.edits.problem.clear();  // it was of something else
+  if (view_state(state) != before) state.edits.problem.clear();  // it was about another view state
   const bool is_another = world.replaced && world.replaced->text != state.prompt.edit.text;
   if (edited && !is_another && state.edits.list == edited->second && typed_prompt(state) != edited->first)
-    follow_tokens(state, edited->first, snapshot);
+    move_with_tokens(state, edited->first, snapshot);
   remember_visit(state, std::move(before), std::move(world.replaced), action);
   return std::move(world.effects);
 }

@@ -16,7 +16,7 @@
 
 namespace headscope::app {
 
-/// Everything that the user can change, as one value. Widgets hold nothing.
+/// Everything that the user can change, as one value. Widgets hold no state.
 struct UiState : PromptSlice,
                  ViewSlice,
                  EditsSlice,
@@ -26,24 +26,23 @@ struct UiState : PromptSlice,
                  FileSlice,
                  ShellSlice {};
 
-/// An action of the user, or a result of work in the background. `apply` is the only thing that changes
-/// a UiState.
+/// A user action or the result of a background task. Only `apply` changes a UiState.
 class Action
     : public OneOf<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside,
-                   Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick,
-                   TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
+                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView,
+                   CloseSecondView, Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll,
+                   BeginClick, UndoClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
                    SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits, SetSide,
                    CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
                    ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
                    SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
-                   FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
-                   ModelsFound, ShowMessage, DismissMessage, Quit> {
+                   FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer, BrowseFolder,
+                   FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit> {
  public:
   using OneOf::OneOf;
 };
 
-/// What an action asks of the program's core, which carries it out. Most are the action itself.
+/// Effects: what an action requests from the core, which carries it out. Most are the action itself.
 struct SaveEffect {};  ///< saves the settings
 struct ExportEffect {
   ExportForm form;  ///< at the time of the action
@@ -52,17 +51,17 @@ struct ExportEffect {
 using Effect = std::variant<SaveEffect, ExportEffect, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels,
                             FetchModel, CancelFetch, SaveSession, OpenFile>;
 
-/// What an action reads beside the state, and what it asks for.
+/// What an action reads besides the state, and the effects it requests.
 struct World {
-  const Snapshot& snapshot;  ///< tells how many layers, heads and positions there are
+  const Snapshot& snapshot;  ///< gives the numbers of layers, heads and positions
   std::vector<Effect> effects = {};
-  std::optional<Prompt> replaced = {};  ///< the prompt before, where another one replaced it
+  std::optional<Prompt> replaced = {};  ///< the previous prompt, if the action replaced it
 
-  /// Asks to save the settings, once for each action.
+  /// Requests that the settings be saved, at most once for each action.
   void save();
 };
 
-/// Actions that only ask for something.
+/// Actions that only request an effect.
 template <class T>
 requires std::same_as<T, CopyText> || std::same_as<T, Paste> || std::same_as<T, FindModels> ||
     std::same_as<T, SaveSession>
@@ -70,7 +69,7 @@ void reduce(const UiState&, const T& a, World& w) {
   w.effects.emplace_back(a);
 }
 
-/// `apply` in place. If it throws, the state keeps what the action did until then.
+/// `apply` in place. If it throws, the state keeps what the action did up to that point.
 std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot);
 
 struct Update {
@@ -84,9 +83,9 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 TextField& field_of(UiState& state, Field field);
 const TextField& field_of(const UiState& state, Field field);
 
-/// The prompt that a state runs, with its edits.
+/// The prompt to run, with its edits.
 Prompt prompt_of(const UiState& state);
-/// What the worker should compute for a state, `questions` in that order.
+/// What the worker should compute for a state, with `questions` in this order.
 Wanted wanted(const UiState& state, std::vector<Question> questions);
 
 }  // namespace headscope::app

@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// Null where the library lacks it.
+/// Null if the library lacks the function.
 template <class Function>
 Function* function_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(library, name));
@@ -19,7 +19,7 @@ Function* function_of(void* library, const char* name) {
 }  // namespace
 
 SurfacelessGl surfaceless_gl() {
-  // Never closed: drivers have threads and exit handlers of their own.
+  // Never closed: drivers start threads and register exit handlers.
   void* egl = ::dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!egl) return {{}, "libEGL.so.1 is not installed"};
   const auto address = function_of<decltype(eglGetProcAddress)>(egl, "eglGetProcAddress");

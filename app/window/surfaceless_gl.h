@@ -3,13 +3,14 @@
 
 namespace headscope::app {
 
-/// What OpenGL there is without a display, for diagnosis: opens a context of OpenGL 3.3 for a moment.
+/// The OpenGL that is available without a display, for diagnosis.
 struct SurfacelessGl {
-  std::string renderer;  ///< its name and version; empty: there is none
+  std::string renderer;  ///< its name and version; empty: none
   std::string problem;   ///< why
 };
 
-/// Opens EGL when it runs, so that the program starts where it is not installed. Never throws.
+/// Briefly opens an OpenGL 3.3 context. Loads EGL at run time, so that the program starts where it is not
+/// installed. Never throws.
 SurfacelessGl surfaceless_gl();
 
 }  // namespace headscope::app

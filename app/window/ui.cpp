@@ -16,7 +16,7 @@ using viz::Rect;
 
 namespace {
 
-/// Dear ImGui takes no item without a size, which the smallest windows have.
+/// Dear ImGui rejects empty items, which occur in very small windows.
 ImVec2 at_least_a_pixel(const Rect& rect) {
   return {std::max(1.0F, rect.w), std::max(1.0F, rect.h)};
 }
@@ -25,7 +25,7 @@ ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
 
-/// Names widgets within their window, whatever bytes the name is of.
+/// Scopes the ids of widgets by a name of any bytes.
 class Named {
  public:
   explicit Named(std::string_view name) { ImGui::PushID(name.data(), name.data() + name.size()); }
@@ -34,7 +34,7 @@ class Named {
   Named& operator=(const Named&) = delete;
 };
 
-/// A button of Dear ImGui's that shows nothing but its face. `kind`: of widgets, within which names differ.
+/// A Dear ImGui button that shows only its background. Names are unique within a `kind` of widget.
 bool face_button(const char* kind, std::string_view name, const Rect& rect, Color face, Color hovered,
                  bool enabled = true) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
@@ -49,20 +49,20 @@ bool face_button(const char* kind, std::string_view name, const Rect& rect, Colo
   return pressed;
 }
 
-/// An item of Dear ImGui's without a face.
+/// A Dear ImGui item without a background.
 bool invisible_button(std::string_view name, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   const Named named(name);
   return ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect));
 }
 
-/// Paints under everything that is written in the window.
+/// Paints below the window's text.
 void under(const Rect& rect, Color color, float radius) {
   ImGui::GetWindowDrawList()->AddRectFilled({rect.x, rect.y}, {rect.right(), rect.bottom()}, packed(color),
                                             radius);
 }
 
-/// What Dear ImGui knows them by; nobody reads it.
+/// Dear ImGui's id of a menu; never shown.
 std::string name_of(Menu menu) {
   return "menu " + std::to_string(static_cast<int>(menu));
 }
@@ -106,7 +106,7 @@ void Ui::text(std::string_view words, const Rect& rect, Color color, FontStyle s
 }
 
 std::vector<std::string> Ui::wrapped(std::string_view words, float width, float factor) const {
-  const viz::Style style{theme(), fonts(), state.font_size, seen.frame.device_scale};
+  const viz::Style style{theme(), fonts(), state.font_size, input.frame.device_scale};
   return viz::wrap(style, words, state.font_size * factor, FontStyle::regular, width);
 }
 
@@ -124,7 +124,7 @@ float Ui::paragraph(std::string_view words, const Rect& rect, Color color, float
 }
 
 void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) const {
-  constexpr int kRings = 8;  // each fainter: together a falling edge
+  constexpr int kRings = 8;  // each fainter than the last, so that the shadow fades out
   list.PushClipRectFullScreen();
   const float step = depth / kRings;
   for (int i = 0; i < kRings; ++i) {
@@ -141,8 +141,8 @@ void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) c
 
 void Ui::begin_scene() {
   viz::Scene& scene = scenes_.emplace_back();
-  scene.width = seen.frame.width;
-  scene.height = seen.frame.height;
+  scene.width = input.frame.width;
+  scene.height = input.frame.height;
   scene.background = theme().surface.with_alpha(0);
 }
 
@@ -154,7 +154,7 @@ void Ui::end_scene() {
 
 void Ui::begin_sheet(const Rect& rect, float shadow_depth) {
   out.layer = ++layer_;
-  if (ImGui::IsWindowAppearing()) out.settling = true;  // it is hidden for a frame, while it finds its size
+  if (ImGui::IsWindowAppearing()) out.settling = true;  // hidden for one frame while it finds its size
   begin_scene();
   shadow(*ImGui::GetWindowDrawList(), rect, u(10), shadow_depth);
 }
@@ -212,7 +212,7 @@ void Ui::end_list() {
 }
 
 void Ui::scroll_by_keys() {
-  const auto* e = seen.event_as<KeyDown>();
+  const auto* e = input.event_as<KeyDown>();
   if (!e) return;
   const float line = u(46), page = ImGui::GetWindowHeight() - line, last = ImGui::GetScrollMaxY();
   float to = ImGui::GetScrollY();
@@ -234,7 +234,8 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
   if (moment.open == menu) {
     ImGui::OpenPopup(name.c_str());
     moment.open = Menu::none;
-    if (seen.event_as<KeyDown>()) compat::show_keyboard_item(true);  // the keys go on in it
+    if (input.event_as<KeyDown>())
+      compat::show_keyboard_item(true);  // keyboard navigation continues in the menu
   }
   return begin_popup(name.c_str(), menu, at, width, height);
 }
@@ -243,13 +244,13 @@ std::optional<Rect> Ui::begin_popup(const char* name, Menu menu, Point at, float
   if (!ImGui::IsPopupOpen(name)) return std::nullopt;
   const float edge = u(8), border = ImGui::GetStyle().PopupBorderSize;
   const float pad = u(6);
-  // Under a button it leaves the button free, a shorter one that scrolls; at the mouse there is nothing to be
-  // left.
+  // A menu under a button leaves the button visible and gets shorter and scrolls if needed; at the mouse
+  // there is no button.
   const bool at_mouse = menu == Menu::picture || menu == Menu::text;
-  const float least = std::min(height + 2 * pad, at_mouse ? seen.frame.height - 2 * edge : u(160));
-  const float top = std::clamp(at.y, edge, std::max(edge, seen.frame.height - edge - least));
-  const Rect rect{std::clamp(at.x, edge, std::max(edge, seen.frame.width - edge - width)), top, width,
-                  std::min(height + 2 * pad, seen.frame.height - edge - top)};
+  const float least = std::min(height + 2 * pad, at_mouse ? input.frame.height - 2 * edge : u(160));
+  const float top = std::clamp(at.y, edge, std::max(edge, input.frame.height - edge - least));
+  const Rect rect{std::clamp(at.x, edge, std::max(edge, input.frame.width - edge - width)), top, width,
+                  std::min(height + 2 * pad, input.frame.height - edge - top)};
   ImGui::SetNextWindowPos({rect.x, rect.y});
   ImGui::SetNextWindowSize({rect.w, rect.h});
   if (!ImGui::BeginPopup(name, kFixed)) {
@@ -272,9 +273,9 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
   const bool wanted = state.dialog == dialog;
   if (!wanted && !ImGui::IsPopupOpen(name)) return std::nullopt;
   if (wanted && !ImGui::IsPopupOpen(name)) ImGui::OpenPopup(name);
-  const float w = std::min(u(width), seen.frame.width - u(24));
-  const float h = std::min(u(height), seen.frame.height - u(24));
-  const Rect rect{std::round((seen.frame.width - w) / 2), std::round((seen.frame.height - h) / 2), w, h};
+  const float w = std::min(u(width), input.frame.width - u(24));
+  const float h = std::min(u(height), input.frame.height - u(24));
+  const Rect rect{std::round((input.frame.width - w) / 2), std::round((input.frame.height - h) / 2), w, h};
   ImGui::SetNextWindowPos({rect.x, rect.y});
   ImGui::SetNextWindowSize({rect.w, rect.h});
   if (!ImGui::BeginPopupModal(name, nullptr, kFixed | ImGuiWindowFlags_NoScrollbar)) {
@@ -298,14 +299,14 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
 // --- widgets ---
 
 int Ui::steps_by_keys() const {
-  const auto* e = seen.event_as<KeyDown>();
+  const auto* e = input.event_as<KeyDown>();
   if (!e || compat::keyboard_item() != ImGui::GetItemID()) return 0;
   if (e->key != Key::left && e->key != Key::right) return 0;
-  ImGui::NavMoveRequestCancel();  // the keyboard stays here
+  ImGui::NavMoveRequestCancel();  // the keyboard focus stays here
   return e->key == Key::left ? -1 : 1;
 }
 
-void Ui::note(std::string label, const Rect& rect, bool enabled, bool ring) {
+void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool ring) {
   const ImGuiID id = ImGui::GetItemID();
   if (id == 0) return;
   if (moment.focus == id) {
@@ -336,7 +337,7 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   if (!style.enabled) ink = mix(theme().surface, theme().text, 0.4F);
   const std::string name = style.name.empty() ? std::string(label) : style.name;
   const bool pressed = face_button("##button", name, rect, face, lit, style.enabled);
-  note(name, rect, style.enabled, true);
+  record_item(name, rect, style.enabled, true);
   if (style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
   const float arrow = style.menu ? u(14) : 0, pad = std::min(u(8), rect.w / 8);
   text(label, {rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h}, ink, FontStyle::medium, 1,
@@ -375,7 +376,7 @@ float Ui::button_width(std::string_view label, bool menu) const {
 bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const std::string& words) {
   const bool pressed = face_button("##tab", label, rect, theme().surface.with_alpha(0),
                                    mix(theme().surface, theme().text, 0.07F));
-  note(std::string(label), rect, true, true);
+  record_item(std::string(label), rect, true, true);
   text(label, rect, chosen ? theme().text : theme().text_muted, FontStyle::medium, 1, viz::Align::center);
   if (chosen) fill({rect.x + u(8), rect.bottom() - u(3), rect.w - u(16), u(2.5F)}, theme().accent, u(1));
   tip(words);
@@ -404,7 +405,7 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
     if (face_button("##segment", s.label, part, on ? face : face.with_alpha(0),
                     mix(face, theme().text, 0.08F), s.enabled))
       pressed = static_cast<int>(i);
-    note(std::string(name) + " " + s.label, part, s.enabled, true);
+    record_item(std::string(name) + " " + s.label, part, s.enabled, true);
     if (on) stroke(part, theme().accent, 1, radius);
     const Color face_of_text = on          ? theme().text
                                : s.enabled ? theme().text_muted
@@ -456,9 +457,9 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   }
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
   ImGui::PopStyleVar(2);
-  note(std::string(name), reach, true, true);
+  record_item(std::string(name), reach, true, true);
   tip(words);
-  const auto* press = seen.event_as<MouseDown>();
+  const auto* press = input.event_as<MouseDown>();
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
     ImGui::ClearActiveID();
     return range.default_value;
@@ -480,7 +481,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
 bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::string& words) {
   const float side = u(16);
   const bool pressed = invisible_button(label, rect);
-  note(std::string(label), rect);
+  record_item(std::string(label), rect);
   tip(words);
   const Rect box{rect.x, rect.center().y - side / 2, side, side};
   const Color face = ImGui::IsItemHovered() ? mix(theme().raised, theme().text, 0.08F) : theme().raised;
@@ -500,15 +501,15 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
 bool Ui::row(const Rect& rect, const Row& row) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
-  ImGui::PushID(row_++);  // not by their names: two may have the same
+  ImGui::PushID(row_++);  // not by name: two rows may have the same
   ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
   if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
   bool pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
   ImGui::PopID();
   ImGui::PopStyleColor();
-  if (!row.closes && moment.press_clicks > 1 && seen.event_as<MouseUp>()) pressed = false;
+  if (!row.closes && moment.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
   if (pressed && row.closes) moment.leave_keyboard = true;
-  note(row.label, rect, row.enabled, true);
+  record_item(row.label, rect, row.enabled, true);
   const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
   tip(row.tip, row.enabled);
@@ -527,24 +528,24 @@ bool Ui::row(const Rect& rect, const Row& row) {
   return pressed;
 }
 
-std::optional<Ui::Pulled> Ui::splitter(const char* name, const Rect& rect) {
+std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect) {
   invisible_button(name, rect);
-  note(name, rect);
+  record_item(name, rect);
   const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
   if (held || hovered) {
     const float w = u(3);
     fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
     out.cursor = Cursor::resize_x;
   }
-  const auto* press = seen.event_as<MouseDown>();
-  if (hovered && press && press->button == 0 && press->clicks == 2) return Pulled{0, true, true};
+  const auto* press = input.event_as<MouseDown>();
+  if (hovered && press && press->button == 0 && press->clicks == 2) return SplitterDrag{0, true, true};
   if (const int steps = steps_by_keys(); steps != 0)
-    return Pulled{u(16) * static_cast<float>(steps), true, false};
+    return SplitterDrag{u(16) * static_cast<float>(steps), true, false};
   if (!ImGui::IsMousePosValid()) return std::nullopt;
-  const bool let_go = ImGui::IsItemDeactivated() && seen.event_as<MouseUp>();
+  const bool let_go = ImGui::IsItemDeactivated() && input.event_as<MouseUp>();
   const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
-  // Where it was pressed it is not pulled yet: the second press of a double click leaves it alone.
-  if ((held || let_go) && (by != 0 || moment.pane_before)) return Pulled{by, let_go, false};
+  // A press is not a drag yet, so the second press of a double click does not move it.
+  if ((held || let_go) && (by != 0 || moment.pane_before)) return SplitterDrag{by, let_go, false};
   return std::nullopt;
 }
 

@@ -15,16 +15,16 @@
 
 namespace headscope::app {
 
-/// What a frame is made of.
-struct Seen {
+/// What a frame is drawn from.
+struct FrameInput {
   const UiState& state;
   const Snapshot& snapshot;
   const std::shared_ptr<SnapshotAnswers>& answers;
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
-  const Event* event = nullptr;  ///< the event that the frame is for; null: none
+  const Event* event = nullptr;  ///< the event handled in this frame; null: none
 
-  /// The event, if it is one of this kind.
+  /// The event if it is a T, else null.
   template <class T>
   const T* event_as() const {
     return event ? std::get_if<T>(event) : nullptr;
@@ -38,23 +38,22 @@ struct Memory {
   PictureCache cache;
 };
 
-/// The widgets of the panels: Dear ImGui's, with text painted as in pictures (so that every script shows, and
-/// the window and a figure look alike). They record where they are. Each fills the rectangle that it is
-/// given, in logical pixels of the window. What the user does with them becomes actions. Nothing in it
-/// outlives the frame.
+/// The widgets of the panels: Dear ImGui's, with text painted as in pictures, so that every script is shown
+/// and the window and its figures look alike. Each widget fills the rectangle it is given, in logical pixels
+/// of the window, and records its position. User input becomes actions. Lives for one frame.
 class Ui {
  public:
-  Ui(const Seen& what, Memory& memory, viz::ImguiPlayer& player, WindowPicture& picture)
-      : seen(what),
-        state(what.state),
-        snapshot(what.snapshot),
+  Ui(const FrameInput& frame_input, Memory& memory, viz::ImguiPlayer& player, WindowPicture& picture)
+      : input(frame_input),
+        state(frame_input.state),
+        snapshot(frame_input.snapshot),
         moment(memory.moment),
         metrics(memory.metrics),
         cache(memory.cache),
         out(picture),
         player_(player) {}
 
-  const Seen& seen;
+  const FrameInput& input;
   const UiState& state;
   const Snapshot& snapshot;
   Moment& moment;
@@ -66,27 +65,27 @@ class Ui {
   // --- measures and paint ---
   float u(float n) const { return n * state.font_size / kDefaultFontSize; }
   const viz::Theme& theme() const { return theme_of(state.dark); }
-  const viz::Fonts& fonts() const { return *seen.fonts; }
+  const viz::Fonts& fonts() const { return *input.fonts; }
   float width(std::string_view words, viz::FontStyle style = viz::FontStyle::regular, float factor = 1) const;
   void fill(const viz::Rect& rect, viz::Color color, float radius = 0);
   void stroke(const viz::Rect& rect, viz::Color color, float width = 1, float radius = 0);
   void line(viz::Point a, viz::Point b, viz::Color color);
-  /// Shortened to the rectangle's width, vertically centred.
+  /// Text shortened to the rectangle's width, vertically centred.
   void text(std::string_view words, const viz::Rect& rect, viz::Color color,
             viz::FontStyle style = viz::FontStyle::regular, float factor = 1,
             viz::Align align = viz::Align::left);
-  /// The same in small letters.
+  /// The same in a smaller font.
   void small(std::string_view words, const viz::Rect& rect, viz::Color color,
              viz::Align align = viz::Align::left) {
     text(words, rect, color, viz::FontStyle::regular, kSmall, align);
   }
   static constexpr float kSmall = 0.93F;  ///< times the font's size
-  /// Wrapped to the width, from the top down; returns the height.
+  /// Text wrapped to the width, from the top; returns its height.
   float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
   float paragraph_height(std::string_view words, float width, float factor = 1) const;
   viz::Scene& scene() { return scenes_.back(); }
 
-  // --- windows: each begin has its end ---
+  // --- windows: every begin needs its end ---
   void begin_window(const viz::Rect& rect);
   void end_window();
   /// A part of the window; `card`: with a background and a border.
@@ -97,13 +96,12 @@ class Ui {
   void end_list();
   /// Scrolls a list without controls by arrows, Page Up and Down, Home and End.
   void scroll_by_keys();
-  /// The rectangle of its content; nothing while it is closed. `at`: its corner. A menu higher than the
-  /// window scrolls.
+  /// Returns the rectangle of the content; nothing while the menu is closed. `at`: its corner. A menu higher
+  /// than the window scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
   void end_menu() { end_sheet(); }
   bool is_open(Menu menu) const;  ///< or opens in this frame
-  /// A dialog in the middle of the window with its title; returns the rectangle under that. Nothing: it is
-  /// not open.
+  /// A centred dialog with a title; returns the rectangle below the title, nothing if the dialog is not open.
   std::optional<viz::Rect> begin_dialog(Dialog dialog, std::string_view title, float width, float height);
   void end_dialog() { end_sheet(); }
 
@@ -115,7 +113,7 @@ class Ui {
     bool enabled = true;
     bool menu = false;  ///< opens a menu: has a small arrow
     std::string tip = {};
-    std::string name = {};  ///< if the label says too little: "Size −"
+    std::string name = {};  ///< if the label is not descriptive enough: "Size −"
   };
   /// Whether it was pressed.
   bool button(const viz::Rect& rect, std::string_view label, const Button& style);
@@ -125,8 +123,8 @@ class Ui {
             bool enabled = true);
   /// A button that opens a menu, and is on while that is open.
   void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
-  /// Where a menu opens: below the left or right end of its button; `otherwise` if there is no button in this
-  /// frame.
+  /// Where a menu opens: below the left or right end of its button, or at `otherwise` if this frame has no
+  /// such button.
   viz::Point below_button(Menu menu, bool right, float width, viz::Point otherwise = {}) const;
   /// A button, underlined if it is chosen.
   bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const std::string& tip);
@@ -136,13 +134,13 @@ class Ui {
     std::string tip = {};
     bool enabled = true;
   };
-  /// Joined choices in a row; returns the pressed one, or -1. Their names begin with `name`.
+  /// A row of joined choices; returns the pressed one, or -1. Their names begin with `name`.
   int segmented(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
   float segmented_width(std::span<const Segment> segments) const;
-  /// The same as a button that opens a list, which needs less room.
+  /// The same choices as a button that opens a list; takes less room.
   int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
 
-  /// Returns the new value while the mouse or, in steps, arrows move it. A double click returns
+  /// Returns the new value while the mouse drags it or arrow keys move it by steps. A double click returns
   /// `default_value`.
   struct Range {
     double low = 0, high = 1, step = 0.1, default_value = 0;
@@ -154,37 +152,36 @@ class Ui {
   struct Row {
     std::string label;
     std::string more = {};   ///< under the label
-    std::string right = {};  ///< at the right end, as a key
+    std::string right = {};  ///< at the right end, for example a key
     std::string tip = {};
     bool marked = false;
     bool enabled = true;
     bool closes = true;  ///< closes its menu
   };
-  /// One line of a menu or a list; whether it was pressed. The second click of a double click on a list does
-  /// nothing: the list may show something else by then.
+  /// One line of a menu or a list; returns whether it was pressed. The second click of a double click on a
+  /// list is ignored, since the list may show something else by then.
   bool row(const viz::Rect& rect, const Row& row);
 
   /// A one-line text.
   void field(Field field, const viz::Rect& rect, std::string placeholder);
-  /// An editor with this look, completed from the state.
+  /// An editor with this look; the rest of the look comes from the state.
   void editor(Field field, EditorLook look);
-  /// A view's picture, which answers the mouse.
+  /// A view's picture, which responds to the mouse.
   void picture(const View& view, const viz::Rect& rect);
-  /// Opens the menu of a picture: for what is under the mouse or, without `mouse`, for the picture as a
-  /// whole.
+  /// Opens the menu of a picture: for the place under the mouse or, without `mouse`, for the whole picture.
   void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);
-  /// A draggable gap; returns how far it was dragged. `done`: it was released.
-  struct Pulled {
+  /// A draggable gap; returns how far it was dragged. `done`: the mouse was released.
+  struct SplitterDrag {
     float by = 0;
     bool done = false;
     bool reset = false;  ///< by a double click
   };
-  std::optional<Pulled> splitter(const char* name, const viz::Rect& rect);
+  std::optional<SplitterDrag> splitter(const char* name, const viz::Rect& rect);
 
-  /// Shows lines at the mouse, with a picture under the first one if given; the last call wins.
+  /// Shows lines at the mouse, with a picture under the first line if given; the last call wins.
   void tooltip(std::vector<std::string> lines, viz::Scene card = {});
-  /// What the status line says about what is under the mouse; empty: nothing.
+  /// The status line's text about what is under the mouse; empty: none.
   const std::string& status() const { return status_; }
   void finish();  ///< draws the tooltip over everything
 
@@ -192,15 +189,15 @@ class Ui {
   std::optional<viz::Rect> begin_popup(const char* name, Menu menu, viz::Point at, float width, float height);
   std::vector<std::string> wrapped(std::string_view words, float width, float factor) const;
   float line_height(float factor) const { return state.font_size * factor * 1.45F; }
-  /// The content of a popup of Dear ImGui that has begun.
+  /// The content of a Dear ImGui popup that has begun.
   void begin_sheet(const viz::Rect& rect, float shadow_depth);
   void end_sheet();
   void begin_scene();
   void end_scene();
-  /// Records the item that was submitted last; `ring`: it paints its own keyboard focus.
-  void note(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
+  /// Records the last submitted item; `ring`: it paints its own keyboard focus.
+  void record_item(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
   void tip(const std::string& words, bool enabled = true);
-  /// How far arrow keys move the item that was submitted last: -1, 0 or 1.
+  /// How far arrow keys move the last submitted item: -1, 0 or 1.
   int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);
   void hold_picture(const PlacedPicture& placed);
@@ -210,7 +207,7 @@ class Ui {
   void act(ViewActions actions);
   void shadow(ImDrawList& list, const viz::Rect& rect, float radius, float depth) const;
 
-  std::vector<viz::Scene> scenes_;  // of the open windows, the innermost last
+  std::vector<viz::Scene> scenes_;  // one for each open window, the innermost last
   std::vector<std::string> tip_lines_;
   viz::Scene tip_card_;
   std::string status_;

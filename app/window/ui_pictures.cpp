@@ -1,4 +1,4 @@
-// The widgets that are ours: views' pictures, the editor of texts, and the tooltip.
+// The widgets that Dear ImGui does not have: views' pictures, text editors and the tooltip.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -38,8 +38,8 @@ void Ui::picture(const View& view, const Rect& rect) {
   if (rect.w < 1 || rect.h < 1) return;
   ShownPicture shown = cache.get(
       view,
-      make_context(&view, state, snapshot, *seen.answers, fonts(), rect.w, rect.h, seen.frame.device_scale),
-      seen.answers);
+      make_context(&view, state, snapshot, *input.answers, fonts(), rect.w, rect.h, input.frame.device_scale),
+      input.answers);
   if (shown.stale) out.stale = true;
   PlacedPicture placed{&view,
                        std::move(shown.picture),
@@ -50,26 +50,26 @@ void Ui::picture(const View& view, const Rect& rect) {
                        0};
   ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
   player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
-  scroll_bars(placed);  // before the picture's item: what was submitted first gets the mouse
+  scroll_bars(placed);  // before the picture's item: the item submitted first gets the mouse
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::InvisibleButton("##picture", {rect.w, rect.h},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonMiddle);
   placed.id = ImGui::GetItemID();
-  note(std::string(view.title), rect);
+  record_item(std::string(view.title), rect);
   hold_picture(placed);
   if (ImGui::IsItemHovered()) {
     hover_picture(placed);
-    if (const auto* e = seen.event_as<MouseWheel>())
+    if (const auto* e = input.event_as<MouseWheel>())
       act(meaning(placed, e->at, {Gesture::Kind::wheel, e->at, {e->dx, e->dy}, e->modifiers}));
-    if (const auto* e = seen.event_as<MouseDown>(); e && e->button == 1) open_menu(placed, e->at);
+    if (const auto* e = input.event_as<MouseDown>(); e && e->button == 1) open_menu(placed, e->at);
   }
   ImGui::PopID();
   out.pictures.push_back(std::move(placed));
 }
 
 void Ui::hover_picture(const PlacedPicture& placed) {
-  if (!seen.frame.pointer || moment.held) return;
-  const auto hit = viz::hit_test(placed.picture->regions, within(placed, *seen.frame.pointer));
+  if (!input.frame.pointer || moment.press) return;
+  const auto hit = viz::hit_test(placed.picture->regions, within(placed, *input.frame.pointer));
   if (!hit || !placed.view->facts || !placed.context.run) return;
   Facts facts = placed.view->facts(placed.context, *placed.picture, *hit);
   viz::Scene overlay;
@@ -84,43 +84,43 @@ void Ui::hover_picture(const PlacedPicture& placed) {
 }
 
 void Ui::hold_picture(const PlacedPicture& placed) {
-  const auto* press = seen.event_as<MouseDown>();
+  const auto* press = input.event_as<MouseDown>();
   if (press && ImGui::IsItemHovered() && press->button != 1) {
     moment.pressed = placed.view;
-    // The second press of two, of which the first closed what lay over the picture, is meant for that.
+    // If the first press of two closed a popup over the picture, the second press was meant for the popup.
     if (press->clicks > 1 && moment.pressed_before != placed.view) return;
-    Held& held = moment.held.emplace();
-    held.view = placed.view;
-    held.start = held.last = press->at;
-    held.clicks = press->clicks;
-    held.button = press->button;
+    MousePress& hold = moment.press.emplace();
+    hold.view = placed.view;
+    hold.start = hold.last = press->at;
+    hold.clicks = press->clicks;
+    hold.button = press->button;
     if (press->clicks == 1) actions.emplace_back(BeginClick{});
-    compat::show_keyboard_item(true);  // what was clicked gets the keys that move
+    compat::show_keyboard_item(true);  // the clicked picture gets the keys that move
     return;
   }
-  if (!moment.held || moment.held->view != placed.view) return;
-  compat::show_keyboard_item(true);  // Dear ImGui hides it while the mouse holds something
-  Held& held = *moment.held;
-  out.cursor = held.moved ? Cursor::move : Cursor::hand;
-  if (const auto* e = seen.event_as<MouseMove>()) {
-    const bool moves = held.moved || std::hypot(e->at.x - held.start.x, e->at.y - held.start.y) >= kStill;
+  if (!moment.press || moment.press->view != placed.view) return;
+  compat::show_keyboard_item(true);  // Dear ImGui hides the focus during a drag
+  MousePress& hold = *moment.press;
+  out.cursor = hold.moved ? Cursor::move : Cursor::hand;
+  if (const auto* e = input.event_as<MouseMove>()) {
+    const bool moves = hold.moved || std::hypot(e->at.x - hold.start.x, e->at.y - hold.start.y) >= kStill;
     if (!moves) return;
     ViewActions drag = meaning(
-        placed, held.start, {Gesture::Kind::drag, e->at, {e->at.x - held.last.x, e->at.y - held.last.y}, {}});
+        placed, hold.start, {Gesture::Kind::drag, e->at, {e->at.x - hold.last.x, e->at.y - hold.last.y}, {}});
     if (drag.empty()) return;  // a click, however shaky
-    held.moved = true;
-    held.last = e->at;
+    hold.moved = true;
+    hold.last = e->at;
     act(std::move(drag));
-  } else if (const auto* up = seen.event_as<MouseUp>(); up && up->button == held.button) {
-    const Held was = held;
-    moment.held.reset();
+  } else if (const auto* up = input.event_as<MouseUp>(); up && up->button == hold.button) {
+    const MousePress was = hold;
+    moment.press.reset();
     if (was.moved || was.button != 0) return;
     if (was.clicks == 2) {
       ViewActions twice = meaning(placed, was.start, {Gesture::Kind::double_click, up->at, {}, {}});
       if (!twice.empty()) {
-        actions.emplace_back(TakeBackClick{});
+        actions.emplace_back(UndoClick{});
         return act(std::move(twice));
-      }  // else it means nothing to the view: another click
+      }  // else the view ignores double clicks: treat it as another click
     }
     act(meaning(placed, was.start, {Gesture::Kind::click, up->at, {}, {}}));
   }
@@ -131,7 +131,7 @@ void Ui::open_menu(const PlacedPicture& placed, std::optional<Point> mouse) {
   moment.menu_view = placed.view;
   moment.menu_lines.clear();
   const Point at = mouse.value_or(placed.where.center());
-  moment.menu_at = {at.x + 2, at.y + 2};  // beside the mouse: nothing lies under it yet
+  moment.menu_at = {at.x + 2, at.y + 2};  // offset, so that no line is under the mouse yet
   if (!placed.context.run) return;
   const auto hit = mouse ? viz::hit_test(placed.picture->regions, within(placed, at)) : std::nullopt;
   moment.menu_lines =
@@ -172,12 +172,12 @@ void Ui::field(Field field, const Rect& rect, std::string placeholder) {
 
 void Ui::editor(Field field, EditorLook look) {
   const TextField& text = field_of(state, field);
-  EditMetrics& metric = metrics.of(field);
+  EditMetrics& metric = metrics.for_field(field);
   const bool covered = moment.menu != Menu::none || (layer_ == 0 && state.dialog != Dialog::none);
   look.theme = &theme();
-  look.fonts = seen.fonts;
-  look.focused = moment.field == field && moment.keyboard_item == 0 && !covered && !seen.frame.still;
-  look.caret_visible = seen.frame.caret_on;
+  look.fonts = input.fonts;
+  look.focused = moment.field == field && moment.keyboard_item == 0 && !covered && !input.frame.still;
+  look.caret_visible = input.frame.caret_on;
   look.scroll = text.scroll;
   look.scroll = clamped_scroll(text.edit, metric, look);
 
@@ -197,11 +197,11 @@ void Ui::editor(Field field, EditorLook look) {
   constexpr std::array kNames{"prompt", "numbers", "file",          "size of the picture",
                               "folder", "change",  "second prompt", "session"};
   static_assert(kNames.size() == kFields);
-  note(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
+  record_item(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
   if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;
-    if (const auto* e = seen.event_as<MouseWheel>())
+    if (const auto* e = input.event_as<MouseWheel>())
       actions.emplace_back(ScrollField{field, scroll_by_wheel(text.edit, metric, look, e->dy)});
   }
   hold_text(placed);
@@ -211,23 +211,23 @@ void Ui::editor(Field field, EditorLook look) {
 
 void Ui::hold_text(const PlacedField& placed) {
   const TextState& edit = field_of(state, placed.field).edit;
-  EditMetrics& metric = metrics.of(placed.field);
+  EditMetrics& metric = metrics.for_field(placed.field);
   const auto select_to = [&](const TextDrag& drag, Point mouse) {
     actions.emplace_back(TypeInField{placed.field, text_drag(edit, metric, placed.look, drag, mouse)});
   };
-  const auto* press = seen.event_as<MouseDown>();
+  const auto* press = input.event_as<MouseDown>();
   if (press && press->button == 0 && ImGui::IsItemHovered()) {
     moment.field = placed.field;
-    Held& held = moment.held.emplace();
-    held.field = placed.field;
-    held.text = begin_text_drag(edit, metric, placed.look, *press);
-    return select_to(moment.held->text, press->at);
+    MousePress& hold = moment.press.emplace();
+    hold.field = placed.field;
+    hold.text = begin_text_drag(edit, metric, placed.look, *press);
+    return select_to(moment.press->text, press->at);
   }
   if (press && press->button == 1 && ImGui::IsItemHovered()) return open_menu(placed, press->at);
-  if (!moment.held || moment.held->view || moment.held->field != placed.field) return;
+  if (!moment.press || moment.press->view || moment.press->field != placed.field) return;
   out.cursor = Cursor::text;
-  if (const auto* e = seen.event_as<MouseMove>()) select_to(moment.held->text, e->at);
-  if (const auto* e = seen.event_as<MouseUp>(); e && e->button == 0) moment.held.reset();
+  if (const auto* e = input.event_as<MouseMove>()) select_to(moment.press->text, e->at);
+  if (const auto* e = input.event_as<MouseUp>(); e && e->button == 0) moment.press.reset();
 }
 
 void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
@@ -236,10 +236,10 @@ void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
 }
 
 void Ui::finish() {
-  const auto pointer = seen.frame.pointer;
+  const auto pointer = input.frame.pointer;
   if (tip_lines_.empty() || !pointer) return;
   constexpr float kSize = 0.93F;
-  const Rect window{0, 0, seen.frame.width, seen.frame.height};
+  const Rect window{0, 0, input.frame.width, input.frame.height};
   const float pad = u(10), high = line_height(1);
   const bool carded = tip_card_.width > 0;
   float wide = tip_card_.width;

@@ -36,7 +36,7 @@ std::string glfw_error() {
   return words ? words : "no reason given";
 }
 
-/// GLFW's library, open as long as this lives.
+/// Initializes GLFW and terminates it in the destructor.
 class GlfwLibrary {
  public:
   GlfwLibrary() {
@@ -56,7 +56,7 @@ struct Destroy {
 using WindowHandle = std::unique_ptr<GLFWwindow, Destroy>;
 using CursorHandle = std::unique_ptr<GLFWcursor, Destroy>;
 
-/// As much of a size as the screen has room for.
+/// A size limited to the screen.
 WindowSize on_screen(WindowSize size) {
   GLFWmonitor* const monitor = glfwGetPrimaryMonitor();
   if (!monitor) return size;
@@ -71,7 +71,7 @@ WindowSize on_screen(WindowSize size) {
   return {side(size.width, width, scale_x), side(size.height, height, scale_y)};
 }
 
-/// Its context is current then.
+/// Creates the window. Its OpenGL context is current afterwards.
 WindowHandle create_window(int width, int height) {
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
@@ -79,7 +79,7 @@ WindowHandle create_window(int width, int height) {
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   WindowHandle window;
-  // One that says when it is lost, where there is such a one.
+  // Prefer a context that reports its loss, if available.
   for (const int robustness : {GLFW_LOSE_CONTEXT_ON_RESET, GLFW_NO_ROBUSTNESS}) {
     glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, robustness);
     if (!window) window.reset(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
@@ -120,7 +120,7 @@ constexpr std::pair<int, Key> kKeys[] = {
     {GLFW_KEY_KP_0, Key::zero},
 };
 
-/// The key as the user's layout names it, so that Ctrl+Z is where Z is written.
+/// The key in the user's layout, so that Ctrl+Z is on the key labelled Z.
 Key key_of(int key, char symbol) {
   for (const auto& [code, known] : kKeys)
     if (code == key) return known;
@@ -135,8 +135,7 @@ Modifiers modifiers_of(int mods) {
   return {(mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0};
 }
 
-/// The window system on one side, the program's core on the other: callbacks become events, pictures become
-/// frames.
+/// Connects GLFW to the core: callbacks become events, pictures become frames.
 class Shell {
  public:
   Shell(GLFWwindow* window, Core& core, GlScreen& screen) : window_(window), core_(core), screen_(screen) {
@@ -157,7 +156,7 @@ class Shell {
       cursors_.emplace_back(glfwCreateStandardCursor(shape));
   }
 
-  /// Until it is closed, or OpenGL's context is lost.
+  /// Runs until the window is closed or the OpenGL context is lost.
   void run() {
     while (!glfwWindowShouldClose(window_) && !core_.state().quit && !lost_) {
       if (core_.take_results()) dirty_ = true;
@@ -173,7 +172,7 @@ class Shell {
 
  private:
   static Shell& shell(GLFWwindow* window) { return *static_cast<Shell*>(glfwGetWindowUserPointer(window)); }
-  /// A callback, inside GLFW's frames of C: what it throws comes out of `run`.
+  /// A callback that runs inside GLFW's C code: what it throws is rethrown by `run`.
   template <auto kMethod, class... Args>
   static void call(GLFWwindow* window, Args... args) noexcept {
     Shell& self = shell(window);
@@ -184,7 +183,7 @@ class Shell {
     shell(window).dirty_ = true;
   }
 
-  /// Window units for a logical pixel, and device pixels for a window unit.
+  /// Window units per logical pixel, and device pixels per window unit.
   struct Scales {
     float ui = 1;
     float pixel = 1;
@@ -216,7 +215,7 @@ class Shell {
   }
 
   void feed(const Event& event) {
-    if (lost_) return;  // a new window comes
+    if (lost_) return;  // the window will be recreated
     since_input_ = glfwGetTime();
     core_.handle(event);
     dirty_ = true;
@@ -244,7 +243,7 @@ class Shell {
   void redraw() { draw(); }
 
   void entered(int inside) {
-    if (!inside && pressed_ == 0) pointer_.reset();  // what is held goes on beyond the edge
+    if (!inside && pressed_ == 0) pointer_.reset();  // a drag continues outside the window
     dirty_ = true;
   }
 
@@ -253,11 +252,11 @@ class Shell {
     const viz::Point at = pointer_place();
     pointer_ = at;
     pressed_ = std::max(0, pressed_ + (down ? 1 : -1));
-    if (button == 3 || button == 4) {  // at the side of a mouse: back and forward, as in a browser
+    if (button == 3 || button == 4) {  // the side buttons of a mouse: back and forward, as in a browser
       if (down) feed(KeyDown{button == 3 ? Key::left : Key::right, {.alt = true}});
       return;
     }
-    if (button > 4) return;  // buttons that nothing answers
+    if (button > 4) return;  // other buttons are ignored
     if (!down) return feed(MouseUp{at, button});
     const double now = glfwGetTime();
     const bool near = std::hypot(at.x - last_press_.x, at.y - last_press_.y) <= kDoubleClickDistance;
@@ -288,7 +287,7 @@ class Shell {
 
   bool focused() const { return glfwGetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
 
-  /// The window holds its panes, whatever the size of the letters and the display's scale.
+  /// Sets the minimum window size, so that the panes fit at any font size and display scale.
   void limit_size(float ui) {
     const WindowSize least = least_window(core_.state().font_size);
     const WindowSize units{static_cast<int>(std::ceil(static_cast<float>(least.width) * ui)),
@@ -309,7 +308,7 @@ class Shell {
     return frame;
   }
 
-  /// `only`: what a blink changed.
+  /// `only`: the area that a blink changed.
   void draw(const std::optional<viz::Rect>& only = std::nullopt) {
     const Scales s = scales();
     if (s.width <= 0 || s.height <= 0 || lost_) return;  // iconified, or without OpenGL
@@ -330,7 +329,7 @@ class Shell {
 
   void wait() {
     double seconds = std::numeric_limits<double>::infinity();
-    if (const auto change = core_.next_change()) seconds = *change;
+    if (const auto pause = core_.seconds_until_update()) seconds = *pause;
     const Blink blink = caret_blink(glfwGetTime() - since_input_);
     const bool blinks = core_.window().caret && focused();
     if (blinks) seconds = std::min(seconds, blink.next);
@@ -342,38 +341,38 @@ class Shell {
   GLFWwindow* window_;
   Core& core_;
   GlScreen& screen_;
-  DeferredError thrown_;               // by callbacks
-  std::vector<CursorHandle> cursors_;  // in the order of Cursor
+  DeferredError thrown_;               // exceptions from callbacks
+  std::vector<CursorHandle> cursors_;  // indexed by Cursor
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;
-  bool blinked_ = false;  // nothing but the caret is another
-  bool lost_ = false;     // OpenGL's context
+  bool blinked_ = false;  // only the caret has changed
+  bool lost_ = false;     // the OpenGL context is lost
   double since_input_ = 0;
   WindowSize least_;
-  int pressed_ = 0;  // buttons that are down
+  int pressed_ = 0;  // number of pressed buttons
   int clicks_ = 0;
   int last_button_ = -1;
   viz::Point last_press_;
   double last_press_time_ = -1;
 };
 
-/// A window in place of one whose OpenGL is gone, where that was. The core's pictures go to the new one.
+/// Replaces a window whose OpenGL context is lost, at the same place. The core draws into the new one.
 WindowHandle recreate_window(const WindowHandle& old, Core& core) {
   int width = 0, height = 0, x = 0, y = 0;
   glfwGetWindowSize(old.get(), &width, &height);
   glfwGetWindowPos(old.get(), &x, &y);
   const bool maximized = glfwGetWindowAttrib(old.get(), GLFW_MAXIMIZED) != 0;
   WindowHandle window = create_window(std::max(1, width), std::max(1, height));
-  glfwSetWindowSize(window.get(), width, height);  // whatever the display's scale makes of it
+  glfwSetWindowSize(window.get(), width, height);  // exact, whatever the display's scale
   glfwSetWindowPos(window.get(), x, y);
   if (maximized) glfwMaximizeWindow(window.get());
   core.renew_screen();
   return window;
 }
 
-/// Notes a loss of OpenGL's context among the recent ones, by time. Throws std::runtime_error for the third
-/// within ten seconds: a new window does not last then.
-void note_loss(std::vector<double>& recent) {
+/// Records the time of a lost OpenGL context. Throws std::runtime_error at the third loss within ten seconds,
+/// since another window would not last.
+void record_loss(std::vector<double>& recent) {
   const double now = glfwGetTime();
   std::erase_if(recent, [&](double time) { return now - time > 10; });
   recent.push_back(now);
@@ -389,10 +388,10 @@ std::vector<DiscoveredModel> models_on_this_machine() {
   return models;
 }
 
-/// From the hub, unless it is here.
-std::filesystem::path bring_model(const HubModel& model, const FetchOptions& options) {
+/// Fetches a model from the hub unless it is on this machine; returns its folder.
+std::filesystem::path fetch_if_missing(const HubModel& model, const FetchOptions& options) {
   const HubSettings settings = hub_settings(process_environment());
-  if (const auto there = ModelCache(settings.cache, model).whole_snapshot()) return *there;
+  if (const auto there = ModelCache(settings.cache, model).complete_snapshot()) return *there;
   return fetch_model(model, settings, options);
 }
 
@@ -400,7 +399,7 @@ bool may_fetch() {
   try {
     return !hub_settings(process_environment()).offline;
   } catch (const std::exception&) {
-    return true;  // fetching says what is wrong
+    return true;  // fetching reports the error
   }
 }
 
@@ -431,7 +430,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   open_tours(core, std::move(tours));
   core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
   core.find_models = models_on_this_machine;
-  if (may_fetch()) core.fetch = bring_model;
+  if (may_fetch()) core.fetch = fetch_if_missing;
   core.fonts = viz::Fonts::load();
   core.pictures = picture_clipboard(process_environment());
   return core;
@@ -451,7 +450,7 @@ WindowTrial try_window() {
 }
 
 int run_window(const WindowOptions& options) {
-  // The worker loads the model while the window system is still getting ready.
+  // The worker loads the model while the window system starts up.
   std::atomic<bool> window_ready = false;
   std::string message;
   CoreOptions settings = core_options(options, message);
@@ -469,7 +468,7 @@ int run_window(const WindowOptions& options) {
     glfwSetClipboardString(clipboard_window, text.c_str());
   };
   const GlfwLibrary library;
-  WindowHandle window;  // outlives the core, whose textures are of its context
+  WindowHandle window;  // outlives the core, whose textures belong to its context
   GlScreen screen;
   settings.screen = &screen;
   Core core(std::move(settings));
@@ -488,7 +487,7 @@ int run_window(const WindowOptions& options) {
       shell.run();
       lost = shell.lost() && !glfwWindowShouldClose(window.get()) && !core.state().quit;
       if (!lost) continue;
-      note_loss(losses);
+      record_loss(losses);
       window = recreate_window(window, core);
       clipboard_window = window.get();
       core.apply(ShowMessage{"OpenGL was reset: the window was made anew."});

@@ -30,12 +30,12 @@ enum class Menu {
   edits
 };
 
-/// A control, picture or field that answers the mouse or the keyboard.
+/// A control, picture or field that responds to the mouse or the keyboard.
 struct WindowItem {
-  std::string label;  ///< its text or its name: "prompt", "Size −"
-  viz::Rect rect;     ///< the part that its pane shows
+  std::string label;  ///< its text or name: "prompt", "Size −"
+  viz::Rect rect;     ///< the part that is visible in its pane
   unsigned id = 0;    ///< Dear ImGui's
-  int layer = 0;      ///< 0: the window; above: dialogs and menus over it
+  int layer = 0;      ///< 0: the window; higher: dialogs and menus above it
   bool enabled = true;
   bool hidden = false;  ///< scrolled out of its pane
 };
@@ -45,7 +45,7 @@ struct PlacedPicture {
   const View* view = nullptr;
   std::shared_ptr<const Picture> picture;
   std::shared_ptr<const std::vector<Scroll>> scrolls;
-  ViewContext context;               ///< that it was built from
+  ViewContext context;               ///< what it was built from
   std::shared_ptr<Answers> answers;  ///< that the context asks
   viz::Rect where;
   unsigned id = 0;  ///< of its item
@@ -71,27 +71,26 @@ struct WindowPicture {
   std::vector<WindowItem> items;  ///< in the order of Tab
   std::vector<PlacedPicture> pictures;
   std::vector<PlacedField> fields;
-  std::vector<viz::Scene> scenes;  ///< everything painted but the views' pictures, in order
+  std::vector<viz::Scene> scenes;  ///< everything painted except the views' pictures, in order
   int layer = 0;                   ///< the topmost one
   Cursor cursor = Cursor::arrow;
-  std::optional<viz::Rect>
-      caret;              ///< of the blinking caret, with all that a blink changes: drawn again at each blink
-  bool stale = false;     ///< some picture is a previous one: quick answers are pending
-  bool settling = false;  ///< something found its size in this frame: it has to be drawn again
-  std::vector<Question> asked;  ///< by its pictures, in order
+  std::optional<viz::Rect> caret;  ///< the area that changes when the caret blinks and is redrawn then
+  bool stale = false;              ///< some picture is a previous one, waiting for quick answers
+  bool settling = false;           ///< some item found its size in this frame, so it must be drawn again
+  std::vector<Question> asked;     ///< by its pictures, in order
 };
 
-/// How the fields' texts are wrapped: a cache, not state.
+/// The wrapped texts of the fields: a cache, not state.
 class FieldMetrics {
  public:
-  EditMetrics& of(Field field) { return of_[static_cast<std::size_t>(field)]; }
+  EditMetrics& for_field(Field field) { return metrics_[static_cast<std::size_t>(field)]; }
 
  private:
-  std::array<EditMetrics, kFields> of_;
+  std::array<EditMetrics, kFields> metrics_;
 };
 
-/// What the mouse drags or presses.
-struct Held {
+/// A mouse press on a picture or a text, until it is released.
+struct MousePress {
   const View* view = nullptr;  ///< a picture; null: a field's text
   Field field = Field::prompt;
   TextDrag text;
@@ -101,20 +100,20 @@ struct Held {
   int button = 0;
 };
 
-/// What lasts from frame to frame but is not state: what Dear ImGui keeps for its own widgets, for ours. None
-/// of it is saved.
+/// What lasts from frame to frame but is not state, like what Dear ImGui keeps for its own widgets. Never
+/// saved.
 struct Moment {
-  std::optional<Held> held;
-  Field field = Field::prompt;           ///< the one with the caret
-  unsigned keyboard_item = 0;            ///< the item with the keyboard focus; 0: the field has it
-  unsigned focus = 0;                    ///< the item that gets the keyboard focus in the next frame
-  bool space_pressed = false;            ///< the next space pressed something and is not typed
-  int press_clicks = 0;                  ///< of the last mouse press
-  const View* pressed = nullptr;         ///< the picture that was pressed last; null: something else
-  const View* pressed_before = nullptr;  ///< the one before, during a press
+  std::optional<MousePress> press;
+  Field field = Field::prompt;    ///< the field with the caret
+  unsigned keyboard_item = 0;     ///< the item with the keyboard focus; 0: the field has it
+  unsigned focus = 0;             ///< the item that gets the keyboard focus in the next frame
+  bool space_pressed = false;     ///< the space key pressed an item, so the space that follows is not typed
+  int press_clicks = 0;           ///< of the last mouse press
+  const View* pressed = nullptr;  ///< the picture that was last pressed; null: something else was
+  const View* pressed_before = nullptr;  ///< the previous one, during a press
   Menu open = Menu::none;                ///< the menu that opens in the next frame
-  Menu menu = Menu::none;                ///< the one open in the last frame
-  Menu menu_now = Menu::none;            ///< the one open in this frame, as far as it is drawn
+  Menu menu = Menu::none;                ///< the menu open in the last frame
+  Menu menu_now = Menu::none;            ///< the menu drawn so far in this frame
   const View* menu_view = nullptr;       ///< the view of the open picture menu
   std::vector<MenuLine> menu_lines;
   std::size_t menu_edit = 0;         ///< the edit of the open edit menu: an index of the list
@@ -122,11 +121,12 @@ struct Moment {
   viz::Point menu_at;
   float strips = 0;  ///< height of the bars under the prompt: fixed while a picture is dragged
   bool close_menu = false;
-  bool leave_keyboard = false;       ///< when no menu is open: the keyboard goes back to the prompt
-  std::optional<float> pane_before;  ///< width of the pane whose splitter is dragged, at the start
-  bool edits = false;                ///< whether the Edits bar was open in the last frame
-  bool second = false;               ///< and the second prompt
-  Dialog dialog = Dialog::none;      ///< the one drawn last
+  bool leave_keyboard = false;  ///< return the keyboard to the prompt when no menu is open
+  std::optional<float>
+      pane_before;               ///< width, at the start of the drag, of the pane whose splitter is dragged
+  bool edits = false;            ///< whether the Edits bar was open in the last frame
+  bool second = false;           ///< the same for the second prompt
+  Dialog dialog = Dialog::none;  ///< the dialog drawn last
 };
 
 }  // namespace headscope::app

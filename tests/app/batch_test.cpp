@@ -1,4 +1,4 @@
-// Many prompts: shards, parts that are put together again, prompts that fail, work that goes on.
+// Lists of prompts: shards, merging of parts, failing prompts, resuming.
 #include <fstream>
 
 #include "app/cli/program.h"
@@ -290,7 +290,7 @@ TEST(Plot, LeavesNothingOutThatAPaneWouldScroll) {
   }
 }
 
-TEST(Guesses, AreThoseOfTheOriginalWhereSomethingIsChanged) {
+TEST(Guesses, AreThoseOfTheBaselineInEditedRuns) {
   const std::vector<std::string> asked{
       "--prompt", "The king gave Mr. Pellinor a horse. Then the king gave Mr.",
       "--edit",   "L0H0.z=0",

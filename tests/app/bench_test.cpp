@@ -1,4 +1,4 @@
-// headscope bench without a clock: what it writes of made-up times.
+// The output of headscope bench for made-up times.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -27,8 +27,8 @@ BenchReport some_report() {
 BenchReport full_report() {
   BenchReport report = some_report();
   for (PassTiming& timing : report.rows) {
-    timing.all_maps = 7e-3;
-    timing.maps_and_logits = 9e-3;
+    timing.all_patterns = 7e-3;
+    timing.patterns_and_logits = 9e-3;
   }
   report.window.push_back({16, 1e-3, 2e-3, 3e-3, 4e-3, 9e-3, 5e-3, {{"some-view", 6e-3, 7e-3, 8e-3}}});
   return report;

@@ -2,13 +2,13 @@
 #include "app/cli/arguments/command.h"
 #include "tests/support/matchers.h"
 
-// Command lines, and what the program makes of them.
+// Runs command lines and checks the results.
 namespace headscope::testing {
 
 using Words = std::vector<std::string>;
 Words operator+(Words a, const Words& b);
 
-/// The command of arguments that must be right: the one that they name.
+/// Parses valid arguments into the command that they name.
 template <class Wanted>
 Wanted parsed(const Words& arguments) {
   const app::Command command = app::parse_command_line(arguments);
@@ -18,25 +18,25 @@ Wanted parsed(const Words& arguments) {
   }
   const std::string& name = std::get<app::Task>(command).command;
   EXPECT_TRUE(name.empty() || std::ranges::count(arguments, name) > 0) << name;
-  const auto* wanted = app::asked<Wanted>(command);
+  const auto* wanted = app::command_arguments<Wanted>(command);
   if (wanted == nullptr) ADD_FAILURE() << "parsed as " << name;
   return wanted == nullptr ? Wanted() : *wanted;
 }
 
-/// What is said in place of running a command: help, or what is wrong.
+/// The reply to arguments that run no command: help or an error.
 app::Reply answered(const Words& arguments);
-/// The one line about arguments that are wrong.
+/// The one-line error about invalid arguments.
 std::string wrong_use(const Words& arguments);
 
-/// What a run of the program came to.
+/// The result of running the program.
 struct Ran {
   int status = 0;
   std::string out, err;
 };
 Ran run_command(const Words& arguments, const std::string& input = "", bool terminal = false);
-/// The output of a run that goes well without a word beside it.
+/// The output of a run that succeeds without messages.
 std::string succeed(const Words& arguments, const std::string& input = "");
-/// The one line of a run that fails with no output.
+/// The one-line error of a run that fails without output.
 std::string fail(const Words& arguments, int status = 1);
 
 std::vector<std::string> lines_of(const std::string& text);

@@ -1,4 +1,4 @@
-// What is made of the table of commands beside the help: every command and every option is in it.
+// Completions and the manual page contain every command and every option.
 #include "app/cli/arguments/command_tree.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ std::set<std::string> options_in(const std::string& help) {
   return names;
 }
 
-/// The words after which there is a help.
+/// The command paths that have a help text.
 std::vector<std::vector<std::string>> every_path() {
   std::vector<std::vector<std::string>> paths{{}};
   for (const CommandRow& row : command_rows()) paths.push_back({std::string(row.name)});
@@ -95,7 +95,7 @@ TEST(Offer, IsReadOffTheValues) {
     EXPECT_EQ(offer_of(values).kind, Offer::Kind::nothing) << values;
 }
 
-/// A program whose texts are as unpleasant as texts can be.
+/// A program with texts that are hard to quote.
 CommandTree hostile() {
   CommandTree program{"headscope", "", "", {}, {}, {}};
   program.options = {{"--odd", "", "X", "it's [a: b] \\ `c` $d\nand more", "Options"}};

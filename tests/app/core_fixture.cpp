@@ -119,7 +119,7 @@ std::string CoreTest::long_prompt() {
 
 void CoreTest::generate(Core& core, int tokens) {
   core.apply(Generate{true});
-  while (core.state().generation.running && core.state().generation.made < tokens) {
+  while (core.state().generation.running && core.state().generation.token_count < tokens) {
     core.draw({});
     while (!core.take_results()) std::this_thread::yield();
   }

@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// The views that have tabs.
+/// The views with tabs.
 inline auto all_tabs() {
   return tabs() | std::views::transform([](const View* view) -> const View& { return *view; });
 }
@@ -23,7 +23,7 @@ class ShownCore : public Core {
   }
 };
 
-/// The whole program but for the window system, on the bundled model.
+/// The whole program without a window system, on the bundled model.
 class CoreTest : public ::testing::Test {
  protected:
   static std::filesystem::path bundled_folder();
@@ -49,54 +49,54 @@ class CoreTest : public ::testing::Test {
 
   static const PlacedPicture& picture(const WindowPicture& window, std::string_view id);
 
-  /// Middle of a cell of the first region with this id, in the window.
+  /// The centre of a cell in the first region with this id, in window coordinates.
   static viz::Point cell(const PlacedPicture& placed, int id, int row = 0, int col = 0);
 
   static void click(Core& core, viz::Point at, int clicks = 1, int button = 0);
   static void click_and_show(Core& core, viz::Point at, int clicks = 1, int button = 0);
 
-  /// The n-th of what answers under that name in the window as it was last drawn.
+  /// The n-th item with that name in the last drawn window.
   static const WindowItem* find_item(const Core& core, std::string_view label, int n = 0);
   static viz::Point item(const Core& core, std::string_view label, int n = 0);
   static void click_item(Core& core, std::string_view label, int n = 0, int clicks = 1);
   static void click_and_show(Core& core, std::string_view label, int n = 0, int clicks = 1);
 
-  /// A key as the window system tells of it.
+  /// Presses a key like the window system does.
   static void press(Core& core, Key key, Modifiers modifiers = {}, char symbol = 0);
   static void press_and_show(Core& core, Key key, Modifiers modifiers = {}, char symbol = 0);
   static void type(Core& core, std::string_view text) { core.handle(TextTyped{std::string(text)}); }
   static void type_and_show(Core& core, std::string_view text);
 
-  /// Drags from one point to another, in steps as a hand does.
+  /// Drags from one point to another, in steps.
   static void drag(Core& core, viz::Point from, viz::Point to, int button = 0);
 
   static const OptionSpec& option(std::string_view name);
 
-  /// The value of an option, of its type: an int of one with choices.
+  /// The value of an option in its type, which is int for an option with choices.
   template <class T>
   static T value(const Core& core, std::string_view name) {
     return std::get<T>(core.state().options.value(option(name)));
   }
 
-  /// What is known of a question about the run that is shown; null: nothing.
+  /// The answer to a question about the shown run; null: not known.
   template <class Q>
   static std::shared_ptr<const typename Q::Answer> answer(const Core& core, const Q& question) {
     const auto known = core.snapshot().answers->find(question);
     return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
   }
 
-  /// Whether the window as it was last drawn has the words in one of its texts.
+  /// Whether a text of the last drawn window contains the words.
   static bool says(const Core& core, std::string_view words);
 
   static const std::string& prompt(const Core& core) { return core.state().prompt.edit.text; }
 
-  /// More of it than the bundled model reads.
+  /// A prompt longer than the bundled model's context.
   static std::string long_prompt();
 
-  /// Generates until there are `tokens` more, or no more come.
+  /// Generates `tokens` tokens, or fewer if generation stops.
   static void generate(Core& core, int tokens);
 
-  /// Takes results until then, ten seconds at most, and draws.
+  /// Takes results until `done`, for at most ten seconds, and draws.
   template <class Done>
   static void wait_until(Core& core, const Done& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);

@@ -1,4 +1,4 @@
-// The whole program but for the window system: events in, pictures out, on the bundled model.
+// The whole program without a window system, on the bundled model: events in, pictures out.
 #include "app/window/core.h"
 
 #include <atomic>
@@ -277,7 +277,7 @@ TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
   apply_and_show(core, ShowDialog{Dialog::export_, "heatmap"});
   const fs::path file = folder_.path() / "left.png";
   core.apply(TypeInField{Field::export_path, Replace{file.string()}});
-  core.apply(SelectHead{1, 3});  // of which nothing is known yet
+  core.apply(SelectHead{1, 3});  // nothing is known about it yet
   core.apply(DoExport{});
   ASSERT_TRUE(core.state().export_form.waiting);
   apply_and_show(core, ShowDialog{Dialog::none});
@@ -316,7 +316,7 @@ TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
   ShownCore core(options("Once upon a time"));
   core.handle(KeyDown{Key::g, {.ctrl = true}});
-  while (core.state().generation.running && core.state().generation.made < 3) {
+  while (core.state().generation.running && core.state().generation.token_count < 3) {
     if (!core.take_results()) std::this_thread::yield();
   }
   const std::string text = prompt(core);
@@ -332,7 +332,7 @@ TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
 TEST_F(CoreTest, WhatWasGeneratedIsTakenBackFromOutsideThePromptToo) {
   ShownCore core(options("Once upon a time"));
   click(core, cell(picture(core.window(), "heads"), 3));
-  handle_and_show(core, KeyDown{Key::g, {.ctrl = true}});  // as far as it goes
+  handle_and_show(core, KeyDown{Key::g, {.ctrl = true}});  // until the context is full
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_NE(core.moment().keyboard_item, 0U);
   const std::string text = prompt(core);

@@ -1,8 +1,8 @@
-// Each allocation fails once: what the program is asked then goes well or is refused in one sentence, nothing
-// half written is left, and the next time all is as ever.
+// Each allocation fails once. The command then succeeds or fails with one sentence, leaves no partial file,
+// and works the next time.
 //
-// Counted is what C++ code allocates, on any thread; not what Eigen, FreeType and other C libraries take from
-// malloc.
+// Counts allocations of C++ code on any thread, but not malloc calls of Eigen, FreeType and other C
+// libraries.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -56,7 +56,7 @@ Ran run(const std::vector<std::string>& arguments, long fails = -1) {
   return app::testing::run(arguments, allocations, failing, fails);
 }
 
-/// In a process of its own, which may end in a destructor: what it says there comes on its descriptor.
+/// Runs in its own process, which may end in a destructor; its messages then come from its descriptor.
 Ran run_apart(const std::vector<std::string>& arguments, long fails) {
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return folder.path() / name; };
@@ -64,7 +64,7 @@ Ran run_apart(const std::vector<std::string>& arguments, long fails) {
   if (child == 0) {
     const int said = ::open(file("said").c_str(), O_WRONLY | O_CREAT, 0600);
     ::dup2(said, STDERR_FILENO);
-    say_when_memory_ends();
+    report_out_of_memory();
     const Ran ran = run(arguments, fails);
     folder.write("out", ran.out);
     folder.write("err", ran.err);
@@ -109,13 +109,13 @@ TEST_P(FailingAllocations, LeaveASentenceAndNothingElse) {
   const auto file = folder.path() / (std::string("out") + GetParam().extension);
   std::vector<std::string> arguments = GetParam().arguments;
   if (GetParam().writes) arguments.insert(arguments.end(), {"--out", file.string()});
-  run(arguments);  // what is made once for all runs is there
+  run(arguments);  // creates what is made only once
   const Ran whole = run(arguments);
   ASSERT_EQ(whole.status, 0) << whole.err;
   const std::string content = GetParam().writes ? headscope::testing::bytes_of_file(file) : "";
   std::mt19937 random(1);
   for (int i = 0; i < app::testing::failures(); ++i) {
-    // As many among the first as among the last: those are not as alike as the ones in loops between.
+    // More among the first and the last, which differ more than those in loops between.
     const double share = std::uniform_real_distribution<>(0, 1)(random);
     const long from_an_end = static_cast<long>(std::pow(static_cast<double>(whole.calls), share)) - 1;
     const long fails = i % 3 == 0   ? static_cast<long>(share * static_cast<double>(whole.calls))

@@ -1,8 +1,7 @@
-// What Eigen, stb, Dear ImGui and other code in the program itself take from malloc fails once: what the
-// program is asked then goes well or is refused in one sentence, and nothing half written is left.
+// Each malloc call of Eigen, stb, Dear ImGui and other code in the program fails once. The command then
+// succeeds or fails with one sentence and leaves no partial file.
 //
-// Not counted is what the system's libraries take for themselves: cairo passes over some of it, and libstb
-// aborts.
+// Calls of system libraries are not counted: cairo ignores some failures, and libstb aborts.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ namespace {
 std::atomic<long> mallocs = 0;
 std::atomic<long> failing = -1;  ///< the number of the one that fails; -1: none
 
-extern "C" const char __executable_start, etext;  // of the linker: where the program's own code lies
+extern "C" const char __executable_start, etext;  // from the linker: the range of the program's own code
 
 /// `caller`: where the call comes from.
 bool fails(const void* caller) {
@@ -42,7 +41,7 @@ void* allocated(void* memory) {
 
 extern "C" {
 
-// As glibc has them for who brings his own.
+// glibc's functions, for programs that replace malloc.
 void* __libc_malloc(std::size_t size);                           // NOLINT
 void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT
 void* __libc_realloc(void* memory, std::size_t size);            // NOLINT
@@ -67,7 +66,7 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
 
 }  // extern "C"
 
-// C++ code always gets what it asks for here.
+// C++ allocations never fail here.
 void* operator new(std::size_t size) {
   return allocated(__libc_malloc(size));
 }
@@ -113,7 +112,7 @@ TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {
   const auto file = folder.path() / GetParam().file;
   std::vector<std::string> arguments = GetParam().arguments;
   arguments.insert(arguments.end(), {"--out", file.string()});
-  run(arguments);  // what is made once for all runs is there
+  run(arguments);  // creates what is made only once
   const Ran whole = run(arguments);
   ASSERT_EQ(whole.status, 0) << whole.err;
   const std::string content = headscope::testing::bytes_of_file(file);

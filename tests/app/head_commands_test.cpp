@@ -1,4 +1,4 @@
-// metrics and search: what is asked for, and what the program answers, held against the model's own patterns.
+// metrics and search: their arguments, and their output compared with the model's patterns.
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command.h"

@@ -1,5 +1,5 @@
-// Started by tests/model/reference/small_shape_check.py, which says in HEADSCOPE_SMALL_SHAPE where a model of
-// GPT-2 small's shape is.
+// Started by tests/model/reference/small_shape_check.py, which sets HEADSCOPE_SMALL_SHAPE to the path of a
+// model with GPT-2 small's shape.
 #include "app/run/memory_budget.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::vector<int> longest_prompt(const model::Config& config, int first) {
   return ids;
 }
 
-/// A worker with GPT-2 small's shape, and what its process may take.
+/// A worker with a model of GPT-2 small's shape, and its memory limit.
 class MemoryOfGpt2Small : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -54,7 +54,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
     ask_about(0);
   }
 
-  /// All that the window asks while it shows the stages of a head.
+  /// Asks everything that the window asks when it shows a head's stages.
   void ask_about(int head) {
     want_.questions = {StagesOf{0, head}, PatternOf{0, head}, NextAfter{-1}, ThumbnailsOfHeads{},
                        StatisticsOfTokens{}};
@@ -81,7 +81,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
     }
   }
 
-  /// Ends the worker, so that another has the process for itself.
+  /// Ends the worker, so that the next one has the process to itself.
   void forget_model() {
     shown_.reset();
     worker_.reset();

@@ -1,4 +1,4 @@
-// Thousands of random events, repeatable: whatever is typed, clicked, dragged and turned, in windows of any
+// Thousands of random but repeatable events: whatever is typed, clicked, dragged and scrolled, at any window
 // size, every frame can be drawn and the state stays within its bounds.
 #include <cstdlib>
 #include <random>
@@ -77,7 +77,7 @@ class Monkey {
     }
   }
 
-  /// An event that hits something: an item as often as a place beside all.
+  /// A random event, as often on an item as anywhere else.
   Event aimed(const WindowFrame& frame, const WindowPicture& window) {
     Event e = event(frame);
     auto* press = std::get_if<MouseDown>(&e);
@@ -92,8 +92,8 @@ class Monkey {
   std::mt19937 random_;
 };
 
-/// What is changed and compared, in any order, beside typing and looking around.
-Action any_change(Monkey& monkey, const Core& core) {
+/// A random edit or comparison.
+Action any_edit(Monkey& monkey, const Core& core) {
   static const std::vector<std::string> kEdits = {"L1H6.z=0",
                                                   "L0.attn_out=mean",
                                                   "mask=none",
@@ -178,7 +178,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
         frame.device_scale = 1.0F + 0.25F * static_cast<float>(monkey.below(5));
       }
       if (monkey.below(5) == 0) {
-        core.apply(any_change(monkey, core));
+        core.apply(any_edit(monkey, core));
       } else {
         core.handle(monkey.aimed(frame, core.window()));
       }
@@ -200,7 +200,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
   std::filesystem::current_path(before);
 }
 
-TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {
+TEST(Monkey, AnyEditsAndComparisonsCanBeDrawn) {
   const auto fonts = viz::Fonts::load();
   for (unsigned seed = 1; seed <= 2; ++seed) {
     SCOPED_TRACE(seed);
@@ -214,7 +214,7 @@ TEST(Monkey, WhateverIsChangedAndComparedCanBeDrawn) {
     Core core(std::move(options));
     core.settle();
     for (int i = 0; i < 400; ++i) {
-      core.apply(any_change(monkey, core));
+      core.apply(any_edit(monkey, core));
       if (monkey.below(3) == 0) core.take_results();
       if (monkey.below(8) == 0) core.settle();
       WindowFrame frame;

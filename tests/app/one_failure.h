@@ -12,14 +12,14 @@
 
 namespace headscope::app::testing {
 
-/// What a command of the program came to.
+/// The result of a command.
 struct Ran {
   int status = 0;
   std::string out, err;
-  long calls = 0;  ///< of what may fail
+  long calls = 0;  ///< number of calls that may fail
 };
 
-/// Runs a command while `calls` are counted and the one with the number `fails` does; -1: none.
+/// Runs a command, counting `calls`; the call with the number `fails` fails; -1: none.
 inline Ran run(const std::vector<std::string>& arguments, std::atomic<long>& calls,
                std::atomic<long>& failing, long fails = -1) {
   std::istringstream in;
@@ -32,7 +32,7 @@ inline Ran run(const std::vector<std::string>& arguments, std::atomic<long>& cal
   return {status, out.str(), err.str(), calls};
 }
 
-/// HEADSCOPE_FAILURES asks for more of them than the suite has time for.
+/// The number of failures to test; HEADSCOPE_FAILURES can raise it.
 inline int failures() {
   const char* asked = std::getenv("HEADSCOPE_FAILURES");
   return asked ? std::atoi(asked) : 25;

@@ -1,5 +1,5 @@
-// Every option of every view: its control in the window, its keys, and that it is kept between starts.
-// Nothing here names a view or an option, so that a new one is tested with its row.
+// Every option of every view: its control, its keys, and that it is kept between starts. No view or option is
+// named here, so new ones are tested automatically.
 
 #include "tests/app/core_fixture.h"
 
@@ -210,8 +210,8 @@ TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
   }
 }
 
-/// Some value that is not the usual one.
-OptionValue unusual(const OptionSpec& option) {
+/// Some value other than the default.
+OptionValue non_default(const OptionSpec& option) {
   if (std::holds_alternative<std::vector<int>>(option.default_value)) return std::vector{7, 2};
   if (std::holds_alternative<Zoom>(option.default_value)) return Zoom{0, 1, 5, 4};
   const OptionValue up = stepped(option, option.default_value, 1);
@@ -226,10 +226,10 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   {
     ShownCore core(std::move(first));
     for (const OptionSpec* option : all_options()) {
-      core.apply(SetOption{option, unusual(*option)});
+      core.apply(SetOption{option, non_default(*option)});
       ASSERT_NE(core.state().options.value(*option), option->default_value) << option->name;
       if (option->kept) {
-        EXPECT_EQ(load_settings(file).settings.session.options.value(*option), unusual(*option))
+        EXPECT_EQ(load_settings(file).settings.session.options.value(*option), non_default(*option))
             << option->name << " is kept at once";
       }
     }
@@ -244,20 +244,21 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   second.settings = load_settings(file).settings;
   Core core(std::move(second));
   for (const OptionSpec* option : all_options()) {
-    EXPECT_EQ(core.state().options.value(*option), option->kept ? unusual(*option) : option->default_value)
+    EXPECT_EQ(core.state().options.value(*option),
+              option->kept ? non_default(*option) : option->default_value)
         << option->name;
   }
   ASSERT_EQ(core.state().view, list_view);
   EXPECT_EQ(core.state().option_text.edit.text, "7, 2");
 }
 
-TEST_F(CoreTest, AnOptionThatIsAsUsualAgainIsNotKept) {
+TEST_F(CoreTest, AnOptionSetBackToItsDefaultIsNotKept) {
   CoreOptions o = options();
   o.settings_file = folder_.path() / "settings.json";
   const auto file = o.settings_file;
   Core core(std::move(o));
   for (const OptionSpec* option : all_options()) {
-    core.apply(SetOption{option, unusual(*option)});
+    core.apply(SetOption{option, non_default(*option)});
     core.apply(SetOption{option, option->default_value});
   }
   core.apply(SetDark{true});

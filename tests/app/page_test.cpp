@@ -1,4 +1,4 @@
-// The pages of exported pictures: exactly the size that was asked for, cut to the figure, or refused.
+// Pages of exported pictures: exactly the requested size, trimmed to the figure, or rejected.
 
 #include <regex>
 

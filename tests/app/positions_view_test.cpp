@@ -1,5 +1,4 @@
-// The view of positions: curves that can be read whatever the model's shape, zooming, and words about
-// pooling.
+// The Positions view: readable curves for any model shape, zooming, and the note about pooling.
 
 #include <numbers>
 
@@ -50,7 +49,7 @@ TEST(ReadableDimensions, MakeHalfAPeriodToFourOfAnyContext) {
 TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
   constexpr int kPositions = 1024, kDimensions = 768;
   std::vector<float> learned = noise(kPositions, kDimensions);
-  const std::vector<int> usual = readable_dimensions(learned, kPositions, kDimensions);
+  const std::vector<int> defaults = readable_dimensions(learned, kPositions, kDimensions);
   std::vector<int> smooth;
   for (const double wanted : {4.0, 2.0, 1.0, 0.5}) {  // the first odd one of each half octave
     int d = 1;
@@ -60,7 +59,7 @@ TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
   }
   learned[5] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(readable_dimensions(learned, kPositions, kDimensions), smooth);
-  EXPECT_NE(usual, smooth);
+  EXPECT_NE(defaults, smooth);
 }
 
 /// Turns of a curve: a wash has as many as it has points.

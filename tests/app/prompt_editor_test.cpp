@@ -62,7 +62,7 @@ class PromptEditor : public ::testing::Test {
     return metrics.layout(state.text).rows.size();
   }
   viz::Scene scene() { return editor_scene(state, metrics, look); }
-  TextState with(const std::string& all) { return state = make_edit_state(all); }
+  TextState with(const std::string& all) { return state = make_text_state(all); }
 
   std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
   viz::Theme theme = viz::light_theme();
@@ -106,7 +106,7 @@ TEST_F(PromptEditor, CopiesCutsAndPastesBytesAsTheyAre) {
   EXPECT_EQ(state.text, bytes);
 }
 
-TEST_F(PromptEditor, KnowsTheUsualKeys) {
+TEST_F(PromptEditor, KnowsTheStandardKeys) {
   with("one two three");
   key(Key::left, true);
   EXPECT_EQ(state.cursor, 8u);

@@ -1,4 +1,4 @@
-// A chosen maximum of the colours: in every view whose colours are weights, in its legend, and as an option.
+// The colour maximum: in every view with colours for weights, in its legend, and as an option.
 
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/parts/weight_colors.h"

@@ -1,4 +1,4 @@
-// Every action of the user is a value, and one pure function turns a state and an action into the next state.
+// Actions are values, and one pure function maps a state and an action to the next state.
 #include "app/window/state.h"
 
 #include "app/views/output/sampling_options.h"
@@ -86,7 +86,7 @@ TEST(State, MovingTheCaretDoesNotEndGenerating) {
 
 TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   UiState state;
-  state.prompt.edit = make_edit_state("mine");
+  state.prompt.edit = make_text_state("mine");
   state = after(state, {SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, "hint"}});
   EXPECT_EQ(state.prompt.edit.text, "theirs");
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
@@ -141,7 +141,7 @@ TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
   EXPECT_EQ(state.selection.query, 2);
   const std::size_t steps = state.visits.before.size();
   EXPECT_EQ(steps, 2);
-  const std::vector<Action> clicked{BeginClick{}, SelectQuery{0}, TakeBackClick{}};
+  const std::vector<Action> clicked{BeginClick{}, SelectQuery{0}, UndoClick{}};
   EXPECT_EQ(after(state, clicked).visits.before.size(), steps);
   for (int i = 0; i < 1000; ++i) state = after(state, {SelectQuery{i % 5}});
   EXPECT_EQ(state.visits.before.size(), Visits::kMost);
@@ -164,7 +164,7 @@ TEST(State, AKeyThatIsHeldOnAPictureIsOneStepBack) {
 
 TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
   UiState state;
-  state.prompt.edit = make_edit_state("mine");
+  state.prompt.edit = make_text_state("mine");
   state = after(std::move(state),
                 {SelectHead{1, 1}, SelectQuery{3}, TypeInField{Field::prompt, Insert{"!", true}},
                  Generate{true}, Generate{false}});
@@ -240,7 +240,7 @@ TEST(State, WhatAViewAsksForIsDoneInOrder) {
   EXPECT_EQ(state.options[kValueMax], 0.2);
 }
 
-TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
+TEST(State, ScrollPositionsAreResetWithAnotherQueryOrPrompt) {
   int following = 0;
   for (const OptionSpec* option : all_options()) {
     const OptionValue other = stepped(*option, option->default_value, 1);
@@ -261,7 +261,7 @@ TEST(State, WhatAPictureIsScrolledToIsAsUsualWithAnotherQueryOrPrompt) {
 TEST(State, ADoubleClickTakesBackWhatItsFirstClickDid) {
   const Action click = DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}}};
   const UiState before = after({}, {SelectQuery{1}});
-  const UiState state = after(before, {BeginClick{}, click, TakeBackClick{}});
+  const UiState state = after(before, {BeginClick{}, click, UndoClick{}});
   EXPECT_EQ(state.selection, before.selection);
   EXPECT_EQ(state.options, before.options);
 }
@@ -340,17 +340,17 @@ TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
 TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
   UiState state = after({}, {ShowView{"heatmap"}, ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
-  EXPECT_EQ(state.beside, "query");
+  EXPECT_EQ(state.second_view, "query");
   state = after(state, {ShowView{"query"}});
   EXPECT_EQ(state.view, "query");
-  EXPECT_EQ(state.beside, "heatmap");
+  EXPECT_EQ(state.second_view, "heatmap");
   state = after(state, {ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
-  EXPECT_EQ(state.beside, "query");
-  state = after(state, {CloseBeside{}});
+  EXPECT_EQ(state.second_view, "query");
+  state = after(state, {CloseSecondView{}});
   EXPECT_EQ(shown_tabs(state).size(), 1U);
   state = after(state, {ShowView{"heatmap", true}});
-  EXPECT_EQ(state.beside, "heatmap");
+  EXPECT_EQ(state.second_view, "heatmap");
   EXPECT_NE(state.view, "heatmap") << "no view stands beside itself";
 }
 
@@ -358,7 +358,7 @@ TEST(State, SteppingPassesOverTheViewThatIsShownBeside) {
   UiState state = after({}, {ShowView{"heatmap"}, ShowView{"scores", true}});
   for (int i = 0; i < 6; ++i) {
     state = after(state, {StepView{i < 3 ? 1 : -1}});
-    EXPECT_EQ(state.beside, "scores");
+    EXPECT_EQ(state.second_view, "scores");
     EXPECT_NE(state.view, "scores");
   }
   EXPECT_EQ(state.view, "heatmap");
@@ -368,7 +368,7 @@ TEST(State, PanesKeepAWidthThatCanBeUsed) {
   const UiState state = after({}, {SetPanes{{3, 99999, 0}}});
   EXPECT_GT(state.panes.heads, 100);
   EXPECT_LT(state.panes.next, 5000);
-  EXPECT_EQ(state.panes.beside, 0) << "chosen by the window's size";
+  EXPECT_EQ(state.panes.second_view, 0) << "chosen by the window's size";
 }
 
 TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {

@@ -1,4 +1,4 @@
-// headscope sweep: what is asked for, and what the program answers, held against single edits of predict.
+// headscope sweep: its arguments, and its output compared with single edits of predict.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -35,20 +35,20 @@ double logit(const std::string& edit, int id) {
 }
 
 TEST(SweepCommand, IsParsed) {
-  const SweepCommand usual = parsed({});
-  EXPECT_EQ(usual.metric, SweepMetric::difference);
-  EXPECT_EQ(usual.over, SweepOver::heads);
-  EXPECT_EQ(usual.change, SweepChange::zero);
-  EXPECT_EQ(usual.site, model::Site::z);
-  EXPECT_EQ(usual.position, -1);
-  EXPECT_FALSE(usual.from || usual.json);
+  const SweepCommand defaults = parsed({});
+  EXPECT_EQ(defaults.metric, SweepMetric::difference);
+  EXPECT_EQ(defaults.over, SweepOver::heads);
+  EXPECT_EQ(defaults.edit, SweepChange::zero);
+  EXPECT_EQ(defaults.site, model::Site::z);
+  EXPECT_EQ(defaults.position, -1);
+  EXPECT_FALSE(defaults.from || defaults.json);
   const SweepCommand full =
       parsed({"--metric", "kl",      "--over", "layer-position", "--ablate", "mean",       "--site",
               "mlp_out",  "--token", " it",    "--other-token",  "5",        "--position", "0",
               "--json",   "--out",   "a.svg",  "--size",         "700x500",  "--edit",     "L1H1.z=0"});
   EXPECT_EQ(full.metric, SweepMetric::divergence);
   EXPECT_EQ(full.over, SweepOver::positions);
-  EXPECT_EQ(full.change, SweepChange::mean);
+  EXPECT_EQ(full.edit, SweepChange::mean);
   EXPECT_EQ(full.site, model::Site::mlp_out);
   EXPECT_EQ(full.token, " it");
   EXPECT_EQ(full.other_token, "5");
@@ -58,7 +58,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(full.prompt.edits.texts, Words{"L1H1.z=0"});
   EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);
   const SweepCommand patch = parsed({"--from", "y"});
-  EXPECT_EQ(patch.change, SweepChange::patch);
+  EXPECT_EQ(patch.edit, SweepChange::patch);
   EXPECT_EQ(patch.from, "y");
 }
 

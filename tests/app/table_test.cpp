@@ -1,4 +1,4 @@
-// Tables as files, captions, options by name, selections.
+// Tables as files, captions, options by name, and selections.
 
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/matrix_zoom.h"

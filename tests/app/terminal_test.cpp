@@ -1,9 +1,9 @@
-// What a terminal is sent: names out of files, tokens, a server's words are shown, and never obeyed.
+// Output to a terminal: file names, tokens and a server's messages are shown but never interpreted.
 #include <nlohmann/json.hpp>
 
 #include "app/cli/status_line.h"
 #include "app/text/json_text.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/gpt2_folder.h"
 #include "viz/text/utf8.h"
@@ -11,12 +11,12 @@
 namespace headscope::app {
 namespace {
 
-/// A title for the window, colours in both spellings, a delete, a change of direction, and what is no text.
+/// A window title, colours in both notations, a delete, a text direction control, and invalid bytes.
 const std::string kHostile =
     "a\x1b]0;owned\x07 \xc2\x9b"
     "31m\x7f\xe2\x80\xae\xff b";
 
-/// The first place of a text that a terminal would take for more than text; npos: none.
+/// The first place in a text that controls a terminal; npos: none.
 std::size_t obeyed(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const viz::Decoded c = viz::decode_utf8(text, at);
@@ -27,30 +27,30 @@ std::size_t obeyed(std::string_view text) {
 }
 
 TEST(Shown, IsWhatATerminalDoesNotObey) {
-  EXPECT_EQ(shown("plain \xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x91\x8d"),
+  EXPECT_EQ(terminal_safe("plain \xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x91\x8d"),
             "plain \xc3\xa9 \xe6\xbc\xa2 \xf0\x9f\x91\x8d");
-  EXPECT_EQ(shown("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
-  EXPECT_EQ(shown("\xc2\x9b"
-                  "31m"),
+  EXPECT_EQ(terminal_safe("\x1b[31m\n\x7f"), "\\x1b[31m\\x0a\\x7f");
+  EXPECT_EQ(terminal_safe("\xc2\x9b"
+                          "31m"),
             "\\xc2\\x9b31m");
-  EXPECT_EQ(shown("\xe2\x80\xae"
-                  "gnp.exe"),
+  EXPECT_EQ(terminal_safe("\xe2\x80\xae"
+                          "gnp.exe"),
             "\\xe2\\x80\\xaegnp.exe");
-  EXPECT_EQ(shown("\x9b\xff\xe2\x82"), "\\x9b\\xff\\xe2\\x82");
-  EXPECT_EQ(shown("a\n\tb\r", "\n\t"), "a\n\tb\\x0d");
-  EXPECT_EQ(shown(std::string("\0", 1)), "\\x00");
-  EXPECT_EQ(obeyed(shown(kHostile)), std::string::npos);
+  EXPECT_EQ(terminal_safe("\x9b\xff\xe2\x82"), "\\x9b\\xff\\xe2\\x82");
+  EXPECT_EQ(terminal_safe("a\n\tb\r", "\n\t"), "a\n\tb\\x0d");
+  EXPECT_EQ(terminal_safe(std::string("\0", 1)), "\\x00");
+  EXPECT_EQ(obeyed(terminal_safe(kHostile)), std::string::npos);
   EXPECT_EQ(obeyed(one_line(kHostile)), std::string::npos);
 }
 
 TEST(Shown, ACharacterIsWholeOrToCome) {
-  EXPECT_EQ(unfinished(""), 0U);
-  EXPECT_EQ(unfinished("ab"), 0U);
-  EXPECT_EQ(unfinished("a\xc3"), 1U);
-  EXPECT_EQ(unfinished("a\xc3\xa9"), 0U);
-  EXPECT_EQ(unfinished("\xf0\x9f\x91"), 3U);
-  EXPECT_EQ(unfinished("\xf0\x9f\x91\x8d"), 0U);
-  EXPECT_EQ(unfinished("\x80\x80\x80\x80"), 0U);
+  EXPECT_EQ(incomplete_tail(""), 0U);
+  EXPECT_EQ(incomplete_tail("ab"), 0U);
+  EXPECT_EQ(incomplete_tail("a\xc3"), 1U);
+  EXPECT_EQ(incomplete_tail("a\xc3\xa9"), 0U);
+  EXPECT_EQ(incomplete_tail("\xf0\x9f\x91"), 3U);
+  EXPECT_EQ(incomplete_tail("\xf0\x9f\x91\x8d"), 0U);
+  EXPECT_EQ(incomplete_tail("\x80\x80\x80\x80"), 0U);
 }
 
 TEST(JsonLine, HasNoControlCharacters) {
@@ -61,7 +61,7 @@ TEST(JsonLine, HasNoControlCharacters) {
   EXPECT_EQ(nlohmann::ordered_json::parse(line), value);
 }
 
-/// A model in a folder of a hostile name.
+/// A model in a folder with a hostile name.
 class Terminal : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -148,7 +148,7 @@ TEST_F(Terminal, GeneratedTextIsShownThereAndExactElsewhere) {
       "--seed",   "3"};
   const Ran exact = run_command(command), seen = run_command(command, "", true);
   EXPECT_EQ(exact.out.substr(0, kHostile.size() + 4), kHostile + "\n\xe6\xbc\xa2");
-  std::string expected = shown(exact.out, "\n\t");
+  std::string expected = terminal_safe(exact.out, "\n\t");
   if (!expected.ends_with('\n')) expected += '\n';
   EXPECT_EQ(seen.out, expected);
 }

@@ -25,23 +25,23 @@ std::shared_ptr<const LoadedModel> bundled();
 
 constexpr const char* kRobot = "A robot must obey the orders given it";
 
-/// A prompt of some tokens of every kind of length, spaces and line ends among them.
+/// A prompt with tokens of many lengths, including spaces and line ends.
 std::string long_text();
 
 const viz::Theme& light();
 const viz::Theme& dark();
 
-/// A run, and whom to ask about it.
+/// A run and its answers.
 class Scenario {
  public:
   explicit Scenario(const Prompt& prompt, Selection wanted = {2, 1, -1},
                     std::shared_ptr<const LoadedModel> model = bundled());
   explicit Scenario(const std::string& text, Selection wanted = {2, 1, -1})
       : Scenario(Prompt{text, {}, false}, wanted) {}
-  /// Of a run that is there already.
+  /// For an existing run.
   explicit Scenario(PromptRun made, Selection wanted = {});
 
-  /// Gives the run what it is compared with: itself with nothing changed, or another prompt.
+  /// Sets the run's baseline: the unedited run, or a second prompt.
   void compare(const std::optional<Prompt>& second = {}, Alignment by = Alignment::position);
 
   /// The first `length` tokens of a long text.
@@ -67,7 +67,7 @@ class Scenario {
     return ask(PatternOf{selection.layer, selection.head})->matrix().at(query, key);
   }
 
-  /// What a view of that size is drawn from, asking `answers` where that is given.
+  /// The context of a view of that size, with `answers` if given.
   ViewContext context(float width, float height, const viz::Theme& theme = light(),
                       Answers* answers = nullptr) const;
   ViewContext context(float width, float height, Answers& answers) const {
@@ -84,18 +84,18 @@ class Scenario {
   std::unique_ptr<DirectAnswers> answers_;
 };
 
-/// With edits, compared with nothing.
+/// An edited run without a baseline.
 Scenario with_edits(const std::string& edits, Selection selection = {2, 1, -1},
                     const std::string& text = kRobot);
 
-/// With edits, compared with the run without.
+/// An edited run compared with the unedited one.
 Scenario edited(const std::string& edits, Selection selection = {2, 1, -1}, const std::string& text = kRobot);
 
-/// Two prompts. By subsequence, tokens 0, 1, 2, 3 and 5 of the first stand for 0, 2, 3, 4 and 5 of the
+/// Two prompts. Aligned by subsequence, tokens 0, 1, 2, 3 and 5 of the first match 0, 2, 3, 4 and 5 of the
 /// second.
 Scenario of_two(Selection selection = {2, 1, -1}, Alignment by = Alignment::subsequence);
 
-/// Says the same whatever it is asked: that nothing is known yet, or why there is no answer.
+/// Gives the same reply to every question: pending, or failed with a reason.
 class NoAnswers final : public Answers {
  public:
   NoAnswers() = default;
@@ -111,7 +111,7 @@ class NoAnswers final : public Answers {
   std::shared_ptr<const Answer> answer_;
 };
 
-/// Knows the answer to one question, and nothing else.
+/// Has the answer to one question only.
 class OneAnswer final : public Answers {
  public:
   template <class Q>
@@ -129,12 +129,11 @@ class OneAnswer final : public Answers {
   std::shared_ptr<const Answer> answer_;
 };
 
-/// Sets an option as the command line does, by its name.
+/// Sets an option by name, like the command line.
 void set(Options& options, std::string_view name, std::string_view value);
 void set(ViewContext& context, std::string_view name, std::string_view value);
 
-// What the regions of the views are, by their roles: the only place beside the views that knows these
-// numbers.
+// The roles of the views' regions. Apart from the views, only this place knows these numbers.
 constexpr int kCellRole = 0;                                          // of heatmap and scores
 constexpr int kHeadRole = 0;                                          // of heads
 constexpr int kChipRole = 0;                                          // of tokens
@@ -144,28 +143,28 @@ constexpr int kEncodingRole = 0, kCurvesRole = 1;                     // of posi
 constexpr int kPredictionRole = 0, kShadedRole = 1;                   // of predictions: a row, a chip
 enum class Vector { query, key, value, weighted_value, z, product };  // rows of the query's components
 
-/// The ids of a picture's regions of one role, in their order.
+/// The ids of a picture's regions with one role, in order.
 std::vector<int> ids_of_role(const Picture& picture, int role);
 
-/// The first `length` tokens of a long text, made once.
+/// The first `length` tokens of a long text, cached.
 const Scenario& scenario(int length);
 
-/// What the bundled model makes of the scenario's tokens, in double precision.
+/// The bundled model's results for the scenario's tokens, in double precision.
 const ReferenceGpt2& reference_model();
 const ReferenceGpt2::Result& reference(const Scenario& s);
 const ReferenceGpt2::Head& reference_head(const Scenario& s, int layer, int head);
 const ReferenceGpt2::Head& reference_head(const Scenario& s);
 
-/// Options by the names that the command line gives them.
+/// Options by their command-line names.
 using NamedOptions = std::vector<std::pair<std::string_view, std::string_view>>;
 
-/// A view of a scenario, painted. All that the tests of single views know about how views are asked is in
+/// A painted view of a scenario. Everything that tests of single views need to know about calling views is
 /// here.
 class Shown {
  public:
   Shown(std::string_view view, const Scenario& s, float width, float height, const NamedOptions& options = {},
         const viz::Theme& theme = light(), float device_scale = 1);
-  /// Keeps the scenario, too.
+  /// Also keeps the scenario.
   Shown(std::string_view view, Scenario&& s, float width, float height, const NamedOptions& options = {},
         const viz::Theme& theme = light(), float device_scale = 1);
   Shown(std::string_view view, const ViewContext& context, const NamedOptions& options = {});
@@ -174,7 +173,7 @@ class Shown {
   DrawnPage page() const { return {picture_.scene, *viz::testing::fonts()}; }
   Table table() const { return view_.table(context_); }
 
-  // What answers the mouse, by what it is; its index. -1: there is no such thing.
+  // The index of a region by its role, id and place; -1: none.
   int find(int role, std::optional<int> id = {}, int row = -1) const;
   int grid(int stage = 0) const { return find(kCellRole, stage); }  ///< of scores: 0 scores .. 3 pattern
   int map_of(int layer, int head) const {
@@ -187,7 +186,7 @@ class Shown {
   int encoding(int which) const { return find(kEncodingRole, which); }  ///< 0 learned, 1 sinusoidal
   int curves(int which) const { return find(kCurvesRole, which); }
   const viz::Region& region(int index) const { return picture_.regions.at(static_cast<std::size_t>(index)); }
-  /// The indices of all of a role.
+  /// The indices of all regions with a role.
   std::vector<int> all_of(int role) const;
   std::optional<viz::Color> color_of(int index, int row, int col) const;
 
@@ -197,7 +196,7 @@ class Shown {
   const ViewContext& context() const { return context_; }
   ViewActions click(int index, int row = 0, int col = 0) const;
   ViewActions press(Key key, bool shift = false) const;
-  /// What a line of the menu does; nothing where there is no such line.
+  /// The actions of a menu line; empty if there is no such line.
   ViewActions choose(const std::string& label, int index, int row = 0, int col = 0) const;
   viz::Scene card(int index, int row, int col) const;
 
@@ -208,42 +207,41 @@ class Shown {
   Picture picture_;
 };
 
-// A side of what a scenario compares: what a view is asked with there, its table.
+// One side of a scenario's comparison: a view's context there, and its table.
 ViewContext on(Side side, std::string_view view, const Scenario& scenario, float width = 900,
                float height = 700, const viz::Theme& theme = light());
 Table table_of(Side side, std::string_view view, const Scenario& scenario);
 
 /// The cells of a table's column.
 std::vector<std::string> cells_of(const Table& table, std::string_view heading);
-/// The numbers of a score's table, by what stands before them.
+/// The numbers of a score's table by their labels.
 std::map<std::string, std::string> named(const Table& table);
 
 double dot(const std::vector<double>& a, const std::vector<double>& b);
 double norm(const std::vector<double>& v);
 double cosine(const std::vector<double>& a, const std::vector<double>& b);
 
-/// "head +0 +1, query 3, key -1": actions, for comparing.
+/// Actions as text, for comparing: "head +0 +1, query 3, key -1".
 std::string in_words(const ViewActions& actions);
 
-/// The first item that has a number that is none, or a size below zero; -1: none has.
+/// The first item with a number that is not finite or a negative size; -1: none.
 int senseless_item(const viz::Scene& scene);
 
 /// "50,257"
 std::string with_commas(std::size_t n);
 
-/// Whether a number is drawn, is the one in the table as far as its digits go, and the table's is the
-/// reference's.
+/// Whether a number is drawn, agrees with the table to the digits drawn, and the table agrees with the
+/// reference.
 ::testing::AssertionResult agree(const std::optional<DrawnNumber>& drawn, const std::string& cell,
                                  double reference, double tolerance);
 ::testing::AssertionResult agree(std::string_view drawn, const std::string& cell, double reference,
                                  double tolerance);
 
-/// Whether a reader who looks a colour up in the legend finds the value there, within `slack` of the legend's
-/// range.
+/// Whether looking up a colour in the legend gives the value, within `slack` of the legend's range.
 ::testing::AssertionResult reads(const DrawnScale& scale, const std::optional<viz::Color>& color,
                                  double value, double slack = 0.02);
 
-/// The number after some words, in the first of a tooltip's lines that has them.
+/// The number after some words, in the first tooltip line that contains them.
 std::optional<DrawnNumber> number_after(const std::vector<std::string>& lines, std::string_view words);
 
 }  // namespace headscope::app::testing

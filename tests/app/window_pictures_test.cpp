@@ -1,5 +1,5 @@
-// The window about its pictures: where colours are chosen, the field for dimensions, zooming of encodings,
-// and the figure of all heads as a file.
+// Controls of pictures in the window: colours, the field for dimensions, zooming of encodings, and exporting
+// the heads.
 #include "app/run/analyses/logit_lens.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/weight_colors.h"

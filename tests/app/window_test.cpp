@@ -1,4 +1,4 @@
-// What a hand does to the window, and what the panels say of it.
+// The effect of mouse and keyboard on the window, and what the panels show.
 #include <thread>
 
 #include "app/run/analyses/attention_pattern.h"
@@ -24,7 +24,7 @@ TEST_F(WindowTest, AClickChoosesWhenTheButtonIsReleased) {
   Core core(options(long_text()));
   const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
   core.handle(MouseDown{at, 0, 1, {}});
-  core.handle(MouseMove{{at.x + 1, at.y + 2}});  // a hand trembles
+  core.handle(MouseMove{{at.x + 1, at.y + 2}});  // the mouse trembles
   EXPECT_EQ(core.state().selection.query, -1);
   core.handle(MouseUp{{at.x + 1, at.y + 2}, 0});
   EXPECT_EQ(core.state().selection.query, 20);
@@ -45,7 +45,7 @@ TEST_F(WindowTest, ADragMovesTheHeatmapAndChoosesNothingWithEitherButton) {
     EXPECT_NEAR(after.row - before.row, 80 * region.rows / static_cast<double>(region.rect.h), 1e-3);
     EXPECT_EQ(after.rows, before.rows);
     EXPECT_EQ(after.cols, before.cols);
-    EXPECT_FALSE(core.moment().held);
+    EXPECT_FALSE(core.moment().press);
   }
 }
 
@@ -161,7 +161,7 @@ TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
   for (const int query : {-1, 1, 0}) {
     ShownCore core(options("Once upon a time"));
     core.apply(Generate{true});  // the first token is drawn at once
-    while (core.state().generation.running && core.state().generation.made < 12) {
+    while (core.state().generation.running && core.state().generation.token_count < 12) {
       core.apply(SelectQuery{query});
       core.draw({});
       while (!core.take_results()) std::this_thread::yield();
@@ -212,10 +212,10 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
 
 TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
   ShownCore core(options("The old king"));
-  const std::weak_ptr<const PromptRun> former = core.snapshot().run;
+  const std::weak_ptr<const PromptRun> previous = core.snapshot().run;
   apply_and_show(core, ShowView{"positions"});
   apply_and_show(core, SetPrompt{"Another", {}, ""});
-  EXPECT_TRUE(former.expired());
+  EXPECT_TRUE(previous.expired());
   apply_and_show(core, ShowView{"heatmap"});
   EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,
             core.snapshot().run->run->length())
@@ -236,7 +236,7 @@ TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
 
 // --- between two runs ---
 
-/// A picture as it may be shown at any time after the first: whole, of one run.
+/// Checks that a picture is complete and of one run.
 void expect_whole(const PlacedPicture& placed) {
   EXPECT_THAT(viz::testing::texts(placed.picture->scene), Not(Contains("computing…"))) << placed.view->id;
   EXPECT_FALSE(placed.picture->regions.empty()) << placed.view->id;
@@ -259,7 +259,7 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
         settled = core.snapshot().run->prompt == prompt_of(core.state()) && !window.stale;
         while (!settled && !core.take_results()) std::this_thread::yield();
       }
-      const PlacedPicture& placed = picture(shown(core), view.id);  // with what takes longer, too
+      const PlacedPicture& placed = picture(shown(core), view.id);  // also with slow answers
       EXPECT_EQ(placed.context.run, core.snapshot().run) << view.id << ": and then the new one is shown";
     }
   }
@@ -268,21 +268,21 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
 TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   Core core(options("The old king had a dog"));
   apply_and_show(core, ShowView{"lens"});
-  const auto former = std::make_shared<const Snapshot>(core.snapshot());
-  apply_and_show(core, ShowView{"heatmap"});  // nobody asks for the lens any more
+  const auto previous = std::make_shared<const Snapshot>(core.snapshot());
+  apply_and_show(core, ShowView{"heatmap"});  // the lens is no longer asked for
   handle_and_show(core, TextTyped{" and"});
   const auto next = std::make_shared<const Snapshot>(core.snapshot());
-  ASSERT_NE(next->run, former->run);
-  // The lens of the next run is still to come, its patterns are there.
+  ASSERT_NE(next->run, previous->run);
+  // The next run's lens is pending, and its patterns are known.
   const View& lens = *find_view("lens");
   PictureCache cache;
   const auto get = [&](const std::shared_ptr<const Snapshot>& now) {
     const auto answers = std::make_shared<SnapshotAnswers>(now);
     return cache.get(lens, make_context(&lens, core.state(), *now, *answers, *fonts_, 900, 600, 1), answers);
   };
-  get(former);
+  get(previous);
   const ShownPicture placed = get(next);
-  ASSERT_EQ(placed.context.run, former->run);
+  ASSERT_EQ(placed.context.run, previous->run);
   const PatternOf pattern{core.state().selection.layer, core.state().selection.head};
   ASSERT_TRUE(answer(core, pattern));
   EXPECT_EQ(placed.context.ask(pattern), nullptr);
@@ -290,14 +290,14 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
 
 TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
   ShownCore core(options(long_text()));
-  const auto former = picture(core.window(), "heatmap").picture;
+  const auto previous = picture(core.window(), "heatmap").picture;
   core.apply(SelectHead{1, 1});
   core.apply(SelectQuery{9});
-  const WindowPicture& at_once = core.draw({});  // no result was taken over since
+  const WindowPicture& at_once = core.draw({});  // no result was taken since
   EXPECT_TRUE(at_once.stale);
-  EXPECT_EQ(picture(at_once, "heatmap").picture, former);
+  EXPECT_EQ(picture(at_once, "heatmap").picture, previous);
   EXPECT_EQ(picture(at_once, "heatmap").context.selection,
-            Selection({0, 0, former->regions.front().row_count - 1}))
+            Selection({0, 0, previous->regions.front().row_count - 1}))
       << "what the mouse says is of the picture that is shown";
   shown(core);
   EXPECT_FALSE(core.window().stale);

@@ -1,4 +1,4 @@
-// The rules of the house, read off the sources: which folder may include what, and how long a file may grow.
+// Rules for the sources: which folder may include what, and how long a file may be.
 
 #include <fstream>
 #include <regex>
@@ -343,14 +343,14 @@ TEST(ArchitectureRules, InsideAppArrowsGoOneWay) {
     return broken_rules({{file, "#include \"" + header + "\"\n"}});
   };
   for (const char* header :
-       {"app/views/view.h", "app/text/edit.h", "app/window/state.h", "app/cli/arguments/command.h"})
+       {"app/views/view.h", "app/text/text_edit.h", "app/window/state.h", "app/cli/arguments/command.h"})
     EXPECT_THAT(faults("app/run/memo.cpp", header), ElementsAre(HasSubstr(header)));
   for (const char* header :
-       {"app/text/edit.h", "app/window/state.h", "app/cli/commands/engine.h", "app/run/worker.h"})
+       {"app/text/text_edit.h", "app/window/state.h", "app/cli/commands/engine.h", "app/run/worker.h"})
     EXPECT_THAT(faults("app/views/gain.cpp", header), ElementsAre(HasSubstr(header)));
   for (const char* header :
        {"app/run/memo.h", "app/views/view.h", "app/window/state.h", "app/cli/arguments/command.h"})
-    EXPECT_THAT(faults("app/text/edit.cpp", header), ElementsAre(HasSubstr(header)));
+    EXPECT_THAT(faults("app/text/text_edit.cpp", header), ElementsAre(HasSubstr(header)));
   for (const char* header : {"app/window/state.h", "app/cli/arguments/command.h"})
     EXPECT_THAT(faults("app/recipe/settings.cpp", header), ElementsAre(HasSubstr(header)));
   EXPECT_THAT(faults("app/views/gain.cpp", "app/recipe/settings.h"), ElementsAre(HasSubstr("app/recipe")));
@@ -364,7 +364,7 @@ TEST(ArchitectureRules, InsideAppArrowsGoOneWay) {
                                      {"app/views/block/gain.cpp", "app/views/block/gain.h"},
                                      {"app/recipe/settings.cpp", "app/text/json_text.h"},
                                      {"app/window/core.cpp", "app/recipe/settings.h"},
-                                     {"app/window/core.cpp", "app/text/edit.h"},
+                                     {"app/window/core.cpp", "app/text/text_edit.h"},
                                      {"app/window/panels/next.cpp", "app/run/worker.h"},
                                      {"app/cli/commands/shot.cpp", "app/window/window.h"},
                                      {"app/views/gain.cpp", "viz/charts/bars.h"}})

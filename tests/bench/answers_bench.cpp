@@ -2,8 +2,8 @@
 
 #include "app/run/memo.h"
 
-// What the worker does whenever an answer becomes known, beside thousands that are kept: keeping it, and
-// publishing them all to the window. It should take less than a millisecond.
+// The worker's overhead for a new answer when thousands are kept: storing it and publishing all of them to
+// the window. It should take less than a millisecond.
 namespace headscope::app {
 namespace {
 

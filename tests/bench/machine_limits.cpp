@@ -23,13 +23,13 @@ struct VectorOf {
   using Type [[gnu::vector_size(bytes)]] = float;
 };
 
-/// Keeps the compiler from leaving out what nobody reads.
+/// Keeps the compiler from removing unused results.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "m"(value) : "memory");
 }
 
-/// The best of some rounds in which all threads start together, in units per second of all of them.
+/// The best rate of several rounds in which all threads start together, in units per second for all threads.
 double best_rate(int threads, int rounds, double units_per_thread,
                  const std::function<void(int thread)>& work) {
   double best = 0;
@@ -54,9 +54,9 @@ double best_rate(int threads, int rounds, double units_per_thread,
 constexpr int kChains = 12;  // enough to fill two units of four cycles' latency
 
 // Chains of multiply-adds in registers of so many bytes, for the processors that the attribute names. The
-// value that every chain starts from is read anew each time: chains known to be equal are merged into one. A
-// macro and no template, for GCC splits a function's vectors to what the function itself may use before it
-// inlines anything.
+// value that every chain starts from is read each time: chains known to be equal are merged into one. A macro
+// and no template, for GCC splits a function's vectors to what the function itself may use before it inlines
+// anything.
 #define HEADSCOPE_MULTIPLY_ADDS(name, bytes, attribute)    \
   attribute void name(int steps) {                         \
     using Vector = VectorOf<bytes>::Type;                  \
@@ -84,7 +84,7 @@ struct MultiplyAdds {
   int lanes = 0;
 };
 
-/// Those of this processor, whichever the program was compiled for.
+/// The widest that this processor supports, whatever the program was compiled for.
 MultiplyAdds widest_multiply_adds() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f")) return {multiply_adds_of_64_bytes, 16};
@@ -99,9 +99,9 @@ double measure_flops(int threads) {
   return best_rate(threads, 10, 2.0 * widest.lanes * kChains * kSteps, [&](int) { widest.run(kSteps); });
 }
 
-using Block = std::array<VectorOf<16>::Type, 8>;  // wider vectors are no faster where memory is the limit
+using Block = std::array<VectorOf<16>::Type, 8>;  // wider vectors are not faster if memory is the limit
 
-/// Reads all blocks, as many neighbouring stretches of them side by side.
+/// Reads all blocks as several interleaved streams.
 template <std::size_t streams>
 Block sum_of_streams(std::span<const Block> blocks) {
   const std::size_t length = blocks.size() / streams;
@@ -116,14 +116,15 @@ Block sum_of_streams(std::span<const Block> blocks) {
 }
 
 double measure_bandwidth(int threads) {
-  constexpr std::size_t kStreams = 6;  // one alone was measured to reach two thirds of the rate
+  constexpr std::size_t kStreams = 6;  // a single stream reached two thirds of the rate
   constexpr std::size_t kBytes = std::size_t{512} << 20;
   const std::size_t share = kBytes / static_cast<std::size_t>(threads) / sizeof(Block) / kStreams * kStreams;
-  std::vector<std::unique_ptr<model::Arena>> memory(static_cast<std::size_t>(threads));  // as the weights lie
+  std::vector<std::unique_ptr<model::Arena>> memory(
+      static_cast<std::size_t>(threads));  // allocated like the weights
   std::vector<std::span<Block>> pieces(memory.size());
   const auto work = [&](int thread) {
     const auto index = static_cast<std::size_t>(thread);
-    if (!memory[index]) {  // by the thread that reads it
+    if (!memory[index]) {  // first touched by the thread that reads it
       memory[index] = std::make_unique<model::Arena>(share * sizeof(Block));
       pieces[index] = {reinterpret_cast<Block*>(memory[index]->take(share * sizeof(Block))), share};
       std::ranges::fill(pieces[index], Block{});

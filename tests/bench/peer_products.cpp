@@ -18,7 +18,7 @@
 namespace headscope::bench {
 namespace {
 
-/// The release in what OpenBLAS says of itself, "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
+/// The name and release from OpenBLAS's configuration, "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
 std::string first_two_words(const char* text) {
   std::istringstream words(text);
   std::string first, second;
@@ -65,7 +65,7 @@ void own_product(const Operands& operands, const model::PanelMatrix& w, const Pr
 void eigen_product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
                    model::Workers& workers, model::FloatRows y) {
   using model::map;
-  const int width = x.rows == 1 ? 384 : 192;  // the fastest of those tried
+  const int width = x.rows == 1 ? 384 : 192;  // the fastest that was tried
   workers.parallel_for((shape.out + width - 1) / width, [&](int block, float*) {
     const int col = block * width, cols = std::min(width, shape.out - col);
     if (shape.transposed) {
@@ -100,7 +100,7 @@ void OpenBlas::product(model::ConstFloatRows x, const float* weights, const Prod
   constexpr int kRowMajor = 101, kAsItIs = 111, kTransposed = 112;  // cblas.h
   const int w_rows = shape.transposed ? shape.out : shape.in,
             w_cols = shape.transposed ? shape.in : shape.out;
-  if (shape.rows == 1) {  // several times as fast as sgemm with one row
+  if (shape.rows == 1) {  // several times faster than sgemm for one row
     sgemv_(kRowMajor, shape.transposed ? kAsItIs : kTransposed, w_rows, w_cols, 1, weights, w_cols, x.data, 1,
            0, y.data, 1);
     return;
@@ -112,7 +112,7 @@ void OpenBlas::product(model::ConstFloatRows x, const float* weights, const Prod
 void wait_until_idle() {
   using std::chrono::milliseconds;
   constexpr milliseconds kLook{10}, kLongest{2000};
-  constexpr std::clock_t kIdle = CLOCKS_PER_SEC / 1000;  // of processor time, in kLook
+  constexpr std::clock_t kIdle = CLOCKS_PER_SEC / 1000;  // processor time within kLook
   for (milliseconds waited{0}; waited < kLongest; waited += kLook) {
     const std::clock_t before = std::clock();
     std::this_thread::sleep_for(kLook);

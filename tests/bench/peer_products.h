@@ -9,21 +9,21 @@
 #include "model/kernels/workspace.h"
 #include "tests/bench/rotating_weights.h"
 
-/// What other libraries take on this machine for the products that a pass consists of: the yardstick that one
-/// can check oneself. Both work in float32.
+/// The times of other libraries on this machine for the matrix products of a pass: a yardstick that anyone
+/// can check. Both libraries compute in float32.
 namespace headscope::bench {
 
 /// y [rows, out] = x [rows, in] * W [in, out].
 struct ProductShape {
   int rows = 0, in = 0, out = 0;
-  bool transposed = false;  ///< for the peers W lies as [out, in], as the unembedding does in a model's files
+  bool transposed = false;  ///< the peers get W as [out, in], like the unembedding in a model's files
 
   double flops() const { return 2.0 * rows * in * out; }
   std::size_t values() const { return static_cast<std::size_t>(in) * static_cast<std::size_t>(out); }
   bool operator==(const ProductShape&) const = default;
 };
 
-/// x [rows, in] and y [rows, out] in the memory that a pass has them in; x and bias [out] hold some numbers.
+/// x [rows, in] and y [rows, out] in the memory layout of a pass; x and bias [out] hold arbitrary numbers.
 class Operands {
  public:
   explicit Operands(const ProductShape& shape);
@@ -38,26 +38,26 @@ class Operands {
   std::vector<float> bias_;
 };
 
-/// Our own product, as a pass has it: with bias in a block, without in the unembedding.
+/// Our own product as in a pass: with bias in a block, without in the unembedding.
 void own_product(const Operands& operands, const model::PanelMatrix& w, const ProductShape& shape,
                  model::Workers& workers);
 
-/// Eigen's product, its columns shared out to the threads by hand: faster than sharing them out itself.
+/// Eigen's product with the columns divided among the threads by hand, which is faster than Eigen's own
+/// division.
 void eigen_product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
                    model::Workers& workers, model::FloatRows y);
 
-/// OpenBLAS, where it is installed; found when the program runs, so that nothing needs it to be built.
+/// OpenBLAS, if installed. Found at run time, so that the build does not need it.
 class OpenBlas {
  public:
   static constexpr const char* kLibrary = "libopenblas.so.0";
 
-  /// Nothing when there is no such library or it is another one. It stays loaded, for its threads may be
-  /// running still. Sets OPENBLAS_CORETYPE, unless it is set, on processors with AVX-512: release 0.3.21
-  /// takes some that are newer than itself for processors of 2004. Not to be called beside threads that read
-  /// the environment.
+  /// Nothing if the library is missing or is not OpenBLAS. It stays loaded, because its threads may still be
+  /// running. On processors with AVX-512, sets OPENBLAS_CORETYPE unless it is set, because release 0.3.21
+  /// takes some newer processors for those of 2004. Do not call while other threads read the environment.
   static std::optional<OpenBlas> find(int threads, const char* library = kLibrary);
 
-  /// With its release and the processor it takes this one for, as in "OpenBLAS 0.3.21 (SkylakeX)".
+  /// The name with the release and the detected processor, such as "OpenBLAS 0.3.21 (SkylakeX)".
   const std::string& name() const { return name_; }
 
   void product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
@@ -73,27 +73,28 @@ class OpenBlas {
   std::string name_;
 };
 
-/// Sleeps until no thread of this process is at work, at most two seconds. OpenBLAS's wait for more in a
-/// loop, for 0.1 s and longer, which takes a processor from whatever is measured next.
+/// Sleeps until no thread of this process is busy, for at most two seconds. OpenBLAS's threads wait for work
+/// in a busy loop of 0.1 s or more, which takes a processor from the next measurement.
 void wait_until_idle();
 
 /// Medians in seconds.
 struct PeerTimes {
   double eigen = 0;
-  std::optional<double> openblas;  ///< none where it is not installed
+  std::optional<double> openblas;  ///< nothing if not installed
 
   double fastest() const { return openblas ? std::min(eigen, *openblas) : eigen; }
 };
 
-/// Measures products with weights from memory.
+/// Measures products with weights that are read from memory.
 class PeerProducts {
  public:
-  /// `largest`: the most values a matrix will have.
+  /// `largest`: the maximum number of values in a matrix.
   PeerProducts(std::size_t largest, model::Workers& workers, const char* openblas = OpenBlas::kLibrary);
 
   PeerTimes measure(const ProductShape& shape);
 
-  /// Those that are measured. Eigen's with what it was compiled for: a portable build's is no match.
+  /// The names of the measured libraries. Eigen's includes the instruction set it was compiled for, since a
+  /// portable build's is slower.
   std::vector<std::string> names() const;
 
   RotatingWeights& weights() { return weights_; }
@@ -104,7 +105,7 @@ class PeerProducts {
   RotatingWeights weights_;
 };
 
-/// `size` numbers in [-1, 1), always the same.
+/// `size` reproducible numbers in [-1, 1).
 std::vector<float> some_activations(std::size_t size);
 
 }  // namespace headscope::bench

@@ -10,7 +10,7 @@
 namespace headscope::bench {
 namespace {
 
-/// Median seconds of our own product.
+/// The median time of our own product in seconds.
 double measure_ours(const ProductShape& shape, model::Precision precision, model::Workers& workers,
                     RotatingWeights& weights) {
   const Operands operands(shape);

@@ -7,18 +7,19 @@
 
 namespace headscope::bench {
 
-/// A product of the model's, ours in the model's precision beside the peers'.
+/// The times of one product of the model: ours in the model's precision, and the peers'.
 struct ProductTiming {
-  std::string matrix;  ///< its name in Hugging Face's files, without the block's
+  std::string matrix;  ///< its name in Hugging Face's files, without the block
   ProductShape shape;
-  double seconds = 0;  ///< median, ours
+  double seconds = 0;  ///< our median
   PeerTimes peers;
 };
 
-/// The most values that a matrix of the model has.
+/// The number of values in the model's largest matrix.
 std::size_t largest_matrix(const model::Config& config);
 
-/// A block's matrices and the unembedding, by 1, 16, 64, 256 and 1,024 tokens as far as the context goes.
+/// Times a block's matrices and the unembedding with 1, 16, 64, 256 and 1,024 tokens, up to the context
+/// length.
 std::vector<ProductTiming> measure_products(app::Engine& engine, PeerProducts& peers);
 
 }  // namespace headscope::bench

@@ -1,9 +1,11 @@
-// Products with weights that come from memory, as they do in a pass: a row for every length of prompt, and
-// beside it, measured in the same run, what the same machine does otherwise:
-//   of_eigen     our speed to that of Eigen's product in float32, its columns shared out to the threads by
-//   hand of_openblas  our speed to that of OpenBLAS's in float32, where that is installed of_reading   our
-//   speed to that of reading the weights and doing nothing with them
-// GFLOP/s, GB/s of weights.
+// Matrix products with weights that are read from memory, as in a pass: a row for each prompt length,
+// compared, in the same run, with what the same machine does otherwise:
+//
+//     of_eigen     our speed, relative to Eigen's product in float32, its columns divided by hand
+//     of_openblas  our speed, relative to OpenBLAS's product in float32, if that is installed
+//     of_reading   our speed, relative to only reading the weights
+//
+// Also prints GFLOP/s and GB/s of weights.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Core>
@@ -25,7 +27,7 @@ using bench::Operands;
 using bench::ProductShape;
 using model::Precision;
 
-/// Every thread reads stretches of the matrix, several streams side by side.
+/// Every thread reads parts of the matrix in several interleaved streams.
 void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& workers) {
   constexpr std::size_t kPiece = std::size_t{256} << 10, kStreams = 4;
   workers.parallel_for(static_cast<int>((bytes + kPiece - 1) / kPiece), [&](int piece, float*) {
@@ -37,8 +39,8 @@ void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& worker
   });
 }
 
-/// Whose turn it is goes round in each iteration, but for OpenBLAS: its threads wait for more in a loop, in
-/// which they would hold up the others.
+/// OpenBLAS is measured separately, not in turn with the others, because its threads wait for work in a busy
+/// loop that would slow the others down.
 std::optional<double> openblas_time(const ProductShape& shape, int threads, bench::RotatingWeights& weights,
                                     const Operands& o) {
   const auto openblas = bench::OpenBlas::find(threads);

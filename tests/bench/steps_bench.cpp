@@ -1,7 +1,8 @@
 // The steps of a pass between its products, on one thread with everything in the caches, and the statistics
-// of a block of positions. Beside each, measured in turn with it:
-//   of_plain    our speed to that of the obvious code: standard functions in loops, Eigen for attention's
-//   products of_product  the speed of the statistics to that of computing the same logits and looking at none
+// of a block of positions. Each is compared, measured in turn, with:
+//
+//     of_plain    our speed, relative to the obvious code: standard functions in loops, Eigen for attention
+//     of_product  the speed of the statistics, relative to computing the same logits and ignoring them
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Core>
@@ -29,7 +30,7 @@ using app::median;
 using app::seconds;
 using bench::some_activations;
 
-/// Runs two pieces of work in turn; `ratio` is the second's median time over the first's.
+/// Runs two functions in turn; `ratio` is the second's median time divided by the first's.
 template <class Ours, class Other>
 double measure_in_turn(benchmark::State& state, const char* ratio, const Ours& ours, const Other& other) {
   std::vector<double> our_times, other_times;
@@ -43,7 +44,7 @@ double measure_in_turn(benchmark::State& state, const char* ratio, const Ours& o
   return time;
 }
 
-/// The same for steps that change rows in place; the copy that each needs first is paid by both.
+/// The same for steps that modify rows in place; both timings include copying the rows first.
 template <class Ours, class Other>
 void rows_in_turn(benchmark::State& state, int rows, int cols, const Ours& ours, const Other& other) {
   const std::vector<float> values =
@@ -103,7 +104,7 @@ void gelu(benchmark::State& state) {
       [](std::span<float> row) { activate(fastest_kernels().rows, Activation::gelu_new, row); }, plain);
 }
 
-/// Pages with numbers in them, as a run of `length` tokens leaves them behind.
+/// A run of `length` tokens with made-up numbers in its pages.
 Run made_up_run(const Config& config, int length) {
   Run run;
   run.config = config;
@@ -112,7 +113,7 @@ Run made_up_run(const Config& config, int length) {
   for (int first = 0; first < length; first += Page::kPositions) {
     const auto page = std::make_shared<const Page>(config, first);
     const std::vector<float> values = some_activations(page->bytes() / sizeof(float));
-    std::ranges::copy(values, page->claim(0, Page::kPositions)->q(0, 0));  // where a page begins
+    std::ranges::copy(values, page->claim(0, Page::kPositions)->q(0, 0));  // the start of a page
     run.pages.push_back(page);
   }
   return run;

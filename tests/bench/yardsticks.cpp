@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The time of all blocks' products by one peer.
+/// The time of one peer for the products of all blocks.
 std::optional<double> blocks_by(const model::Config& config, const std::array<PeerTimes, 4>& peers,
                                 const std::function<std::optional<double>(const PeerTimes&)>& peer) {
   double sum = 0;
@@ -47,7 +47,7 @@ void add_ratios(const model::Config& config, model::Precision precision, const a
   json["pass_all_logits_of_peak_arithmetic"] =
       all_logits_arithmetic(config, timing.tokens, row.limits) / timing.all_logits;
   json["one_more_token_of_read_bandwidth"] =
-      one_more_reading(config, precision, timing.tokens, row.limits) / timing.one_more;
+      one_more_reading(config, precision, timing.tokens, row.limits) / timing.next_token;
 }
 
 Json product_json(const ProductTiming& timing, model::Precision precision, const MachineLimits& limits) {

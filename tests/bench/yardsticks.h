@@ -13,25 +13,26 @@
 
 namespace headscope::bench {
 
-/// What the machine reached right after a row of `headscope bench`, and, where its prompt is long enough to
-/// be compared with them, the peers' products of a block.
+/// The machine's limits, measured right after a row of `headscope bench`, and the peers' products of a block
+/// if the prompt is long enough for comparing.
 struct RowYardsticks {
   MachineLimits limits;
   std::optional<std::array<PeerTimes, 4>> peers;
-  std::optional<double> head_sweep = {};    ///< seconds that switching off each head in turn takes
-  std::optional<double> heads_singly = {};  ///< the same by a pass for each, which goes on from the clean one
+  std::optional<double> head_sweep = {};  ///< seconds to switch off each head in turn
+  std::optional<double> heads_singly =
+      {};  ///< the same with a separate pass for each head, continued from the unedited one
 };
 
-/// What the rows of `headscope bench` are held against.
+/// The yardsticks for the rows of `headscope bench`.
 struct Yardsticks {
   model::Config config;
-  std::vector<std::string> peers;   ///< empty when none was measured
-  std::vector<RowYardsticks> rows;  ///< one for each of the report's
+  std::vector<std::string> peers;   ///< empty if none was measured
+  std::vector<RowYardsticks> rows;  ///< one for each row of the report
   std::vector<ProductTiming> products;
 };
 
-/// What `headscope bench` says, with the yardsticks and the ratios to them. Keys whose value was not
-/// measured, or means nothing for so few tokens, are left out.
+/// The results of `headscope bench` with the yardsticks and the ratios to them. Keys whose value was not
+/// measured, or is meaningless for few tokens, are left out.
 nlohmann::ordered_json yardsticks_json(const app::BenchReport& report, const Yardsticks& yardsticks);
 
 }  // namespace headscope::bench

@@ -1,7 +1,7 @@
-// headscope_yardsticks [--products] [--sweep] [OPTIONS OF headscope bench]: what `headscope bench` measures,
-// as JSON, beside the machine's own limits and the libraries that others compute with. --products: the
-// model's products one by one beside Eigen's and OpenBLAS's, too. --sweep: each head off in turn, as the view
-// of sweeps has it computed, and by a pass for each. tests/bench/report.py makes tables of it.
+// headscope_yardsticks [--products] [--sweep] [OPTIONS OF headscope bench]: the measurements of `headscope
+// bench` as JSON, with the machine's limits and other libraries for comparison. --products: also compares
+// each product with Eigen's and OpenBLAS's. --sweep: also switches off each head in turn, as the Sweep view
+// does and with a separate pass for each. tests/bench/report.py makes tables of it.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -29,8 +29,8 @@ std::array<PeerTimes, 4> measure_block(const model::Config& config, int tokens, 
   return times;
 }
 
-/// Adds the seconds until the guesses after the last of some tokens are known for each head that is off in
-/// turn: as the view computes them, and by passes of their own.
+/// Adds the time of switching off each head in turn until the guesses after the last token are known: as the
+/// view computes them, and with separate passes.
 void measure_head_sweep(app::Engine& engine, int tokens, RowYardsticks& row) {
   std::vector<int> ids(tokens);
   for (int i = 0; i < tokens; ++i) ids[i] = 17 * i % engine.config().vocab_size;
@@ -56,7 +56,8 @@ void measure_head_sweep(app::Engine& engine, int tokens, RowYardsticks& row) {
   });
 }
 
-/// Yardsticks right after the passes that they are compared with: the clock of a processor wanders.
+/// Measures the yardsticks right after the passes they are compared with, because a processor's clock rate
+/// varies.
 nlohmann::ordered_json measure(const app::BenchCommand& command, bool products, bool sweep) {
   app::Engine engine = app::start_engine(command.model);
   Yardsticks yardsticks;
@@ -92,7 +93,8 @@ int run(std::vector<std::string> words) {
     }
     return answer->status;
   }
-  std::cout << measure(*app::asked<app::BenchCommand>(command), products, sweep).dump() << '\n' << std::flush;
+  std::cout << measure(*app::command_arguments<app::BenchCommand>(command), products, sweep).dump() << '\n'
+            << std::flush;
   return std::cout ? 0 : 1;
 }
 

@@ -1,5 +1,4 @@
-// The yardsticks without a clock: what their ratios say of made-up times, and that the peers compute what
-// they are timed for.
+// The yardsticks' ratios for made-up times, and the correctness of the peers' products.
 
 #include <array>
 
@@ -33,7 +32,7 @@ TEST(Ratios, WorkOfAModel) {
   EXPECT_EQ(block_shapes(config, 3)[0], (ProductShape{3, 10, 30}));
   EXPECT_EQ(block_shapes(config, 3)[3], (ProductShape{3, 40, 10}));
   EXPECT_EQ(unembedding_shape(config, 3), (ProductShape{3, 10, 100, true}));
-  // Of each layer 300 + 100 + 400 + 400 values.
+  // Each layer has 300 + 100 + 400 + 400 values.
   EXPECT_DOUBLE_EQ(products_flops(config, 3), 2 * 3 * 2 * 1200.0);
   EXPECT_DOUBLE_EQ(block_bytes(config, Precision::f32), 2 * 1200 * 4.0);
   EXPECT_DOUBLE_EQ(block_bytes(config, Precision::bf16), 2 * 1200 * 2.0);
@@ -92,7 +91,7 @@ struct Measured {
   Yardsticks yardsticks;
 };
 
-/// 16 tokens, and 64 that the peers' products stand beside.
+/// Rows for 16 tokens, and for 64 with the peers' products.
 Measured some_measurement(bool openblas) {
   Measured m;
   m.report.model = "some model";
@@ -122,7 +121,7 @@ TEST(Yardsticks, RatiosStandWhereTheyMeanSomething) {
   EXPECT_DOUBLE_EQ(many["eigen_block_products_ms"], 16);
   EXPECT_DOUBLE_EQ(many["pass_of_products"],
                    pass_of_products(small_config(), 64, std::array{1e-3, 1e-3, 1e-3, 1e-3}) / 4e-3);
-  // Each row beside what the machine reached right after it, the products beside the best of all.
+  // Each row is compared with the limits measured right after it, the products with the best of all rows.
   EXPECT_DOUBLE_EQ(many["one_more_token_of_read_bandwidth"],
                    one_more_reading(small_config(), Precision::f32, 64, {2e12, 1e11}) / 5e-4);
   EXPECT_DOUBLE_EQ(many["pass_all_logits_of_peak_arithmetic"],
@@ -151,7 +150,7 @@ TEST(Peers, ALibraryThatIsNotThereOrAnotherOneIsNoPeer) {
   EXPECT_EQ(OpenBlas::find(1, "libm.so.6"), std::nullopt);
 }
 
-/// Numbers such as weights are, and what a product with them should be.
+/// Numbers like weights, and the expected product.
 struct Example {
   explicit Example(const ProductShape& s)
       : shape(s),

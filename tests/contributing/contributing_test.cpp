@@ -1,4 +1,4 @@
-// The worked examples of CONTRIBUTING.md are what is compiled and run here, to the letter.
+// Compiles and runs the examples of CONTRIBUTING.md and checks that the page quotes them exactly.
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -66,7 +66,7 @@ TEST(Contributing, TheCommandOnThePageCountsTokens) {
   EXPECT_EQ(counted(""), "4\n");
   EXPECT_EQ(counted("--longer 3"), "4\n");
   EXPECT_EQ(counted("--longer 4"), "");
-  EXPECT_THROW(counted("--longer x"), WrongUse);
+  EXPECT_THROW(counted("--longer x"), UsageError);
 }
 
 TEST(Contributing, TheViewShowsHowFarBackTheHeadLooks) {
@@ -101,7 +101,7 @@ TEST(Contributing, TheTourOnThePageCanBeWalked) {
   ASSERT_EQ(tours.size(), 1U);
   const Tour tour = parse_tour(tours[0], "CONTRIBUTING.md");
   ASSERT_EQ(tour.stops.size(), 2U);
-  EXPECT_EQ(at_stop(tour, 1).head, 5);
+  EXPECT_EQ(resolve_stop(tour, 1).head, 5);
   EXPECT_EQ(tour.stops[1].wait, find_wait("head"));
 }
 

@@ -46,7 +46,7 @@ class Tokenizer:
 
 
 class Model:
-    """Of 3 layers and 4 heads, bidirectional as BERT's are."""
+    """Attention with 3 layers and 4 heads, bidirectional like BERT's."""
 
     @classmethod
     def from_pretrained(cls, name, attn_implementation):
@@ -69,7 +69,7 @@ class Model:
 
 
 def lines_of_readme(starts):
-    """The block of Python that begins with a line."""
+    """The README's block of Python that begins with this line."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     found = [block for block in blocks if block.startswith(starts)]
     assert len(found) == 1, f"{len(found)} blocks begin with {starts!r}"
@@ -93,7 +93,7 @@ class Attention(ProgramCase):
         self.addCleanup(patch.stop)
 
     def run_lines(self, text, names):
-        """With files in the test's folder."""
+        """Runs with files in the test's folder."""
         exec(text.replace('"bert.safetensors"', repr(str(self.folder / "bert.safetensors")))
              .replace('"lens.safetensors"', repr(str(self.folder / "lens.safetensors"))), names)
         return names

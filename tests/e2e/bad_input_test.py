@@ -1,4 +1,4 @@
-"""Everything that can be wrong: one clear sentence, the right exit status, nothing on standard output, nothing half written."""
+"""Invalid input of every kind: one clear sentence, the right exit status, no standard output, no partial files."""
 import json
 import os
 import shutil
@@ -16,7 +16,7 @@ import safetensors_io
 
 
 def is_writing(process, folder):
-    """Whether a file in the folder is open: it may have no name before it is whole."""
+    """Whether the process has an open file in the folder, which may have no name until it is complete."""
     for descriptor in Path(f"/proc/{process}/fd").iterdir():
         try:
             if os.readlink(descriptor).startswith(f"{folder}/"):
@@ -128,7 +128,7 @@ class WrongModel(ProgramCase):
 
 
 class NotFinite(ProgramCase):
-    """NaN in the query bias of one head: the float64 reference says where it goes."""
+    """NaN in the query bias of one head; the float64 reference shows where it spreads."""
 
     def setUp(self):
         super().setUp()

@@ -19,7 +19,7 @@ import safetensors_io
 ALL = os.environ.get("HEADSCOPE_FAULTS") == "all"
 FULL, BROKEN, FORBIDDEN = errno.ENOSPC, errno.EIO, errno.EACCES
 
-# What each kind of call may end in. Nobody may notice what comes first; the rest may be told in a sentence.
+# The faults of each kind of call. The first must have no effect; the others may be reported in a sentence.
 FAULTS = {
     "open": ([errno.EINTR], [FORBIDDEN, BROKEN, errno.EMFILE]),
     "create": ([errno.EINTR], [FORBIDDEN, FULL, BROKEN]),
@@ -79,7 +79,7 @@ def sharded(model, folder):
 
 
 class FaultCase(ProgramCase):
-    """Commands whose calls fail. `self.inputs` is what they read, `self.outputs` what is there before them."""
+    """Commands whose calls fail. `self.inputs` is what they read, `self.outputs` what exists before they run."""
     files = set()  # whose calls failed already, of any command
 
     def setUp(self):
@@ -94,7 +94,7 @@ class FaultCase(ProgramCase):
         return Place(self.folder / f"{next(self.numbers)}", self.inputs, self.outputs)
 
     def chosen(self, calls):
-        """The faults to try, and whether nobody may notice."""
+        """The faults to try, and whether they must have no effect."""
         seen, every = collections.Counter(), []
         for kind, path in calls:
             seen[kind] += 1
@@ -114,11 +114,11 @@ class FaultCase(ProgramCase):
         return chosen
 
     def result(self, ran):
-        """What is to be the same each time."""
+        """The results that must be the same each time."""
         return ran
 
     def may_stay(self, name):
-        """Whether a file may be left by a run that failed."""
+        """Whether a failed run may leave this file."""
         return False
 
     def storm(self, words, env=None):
@@ -199,7 +199,7 @@ for name, words in COMMANDS.items():
 
 
 class AModelThatChanges(ModelCase):
-    """What befalls a file right before it is read."""
+    """Files that are replaced or damaged right before they are read."""
 
     def storm_of(self, words, how, others=()):
         whole = self.place().run(words)
@@ -258,7 +258,7 @@ class Fetching(HubCase, FaultCase):
         self.storm(["get", NAME], env={**self.env, "HF_HOME": "OUT/home"})
 
     def result(self, ran):
-        """Without the notes of how far it is, and those of what the hub has not, which are worth nothing but time."""
+        """Without messages about progress and about files that the hub does not have."""
         return ran._replace(err="".join(ran.err.splitlines(True)[-1:]) if ran.status else "",
                             files={name: content for name, content in ran.files.items() if "/.no_exist/" not in name})
 

@@ -1,4 +1,4 @@
-"""Runs of the program whose calls of the system fail, as faulty_calls.cpp has it."""
+"""Runs the program with failing system calls: see faulty_calls.cpp."""
 import os
 import re
 import shutil
@@ -42,7 +42,7 @@ def contents(folder):
 
 
 class Place:
-    """A folder to run in: `in` with what is read, `out` for what is written."""
+    """A folder to run in, with the inputs in `in` and the outputs in `out`."""
 
     def __init__(self, folder, inputs=None, outputs=None):
         self.folder = folder
@@ -53,7 +53,7 @@ class Place:
                 (folder / name).mkdir(parents=True)
 
     def placed(self, word):
-        """With IN and OUT as the folders that they stand for."""
+        """Replaces IN and OUT by the folders."""
         return re.sub(r"\b(IN|OUT)\b", lambda m: str(self.folder / m[0].lower()), str(word))
 
     def environment(self, fault=None, log=False, env=None):
@@ -62,12 +62,12 @@ class Place:
                 **({"FAULTY_LOG": str(self.folder / "log")} if log else {})}
 
     def calls(self):
-        """Those on files, of which all was noted."""
+        """The recorded calls on files."""
         all_of_them = [tuple(line.split(" ", 1)) for line in (self.folder / "log").read_text().splitlines()]
         return [call for call in all_of_them if call[0] != "thread"]
 
     def run(self, words, fault=None, log=False, env=None):
-        """Standard input and output are files, too. What is said has the folder left out."""
+        """Runs with files as standard input and output. Removes the folder from messages."""
         environment = self.environment(fault, log, env)
         standard = self.folder / "in/standard"
         with open(standard if standard.exists() else os.devnull, "rb") as given, open(self.folder / "said", "wb") as said:
@@ -79,7 +79,7 @@ class Place:
 
 
 def side_by_side(work, items):
-    """`work` for each item, as many at a time as there are processors; tells of all that fail."""
+    """Runs `work` for each item, one per processor at a time; reports all failures."""
     failed = []
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for done in [pool.submit(work, item) for item in items]:

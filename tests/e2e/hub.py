@@ -11,7 +11,7 @@ NAME = "a-school/tiny-tales"
 
 
 class Hub(BaseHTTPRequestHandler):
-    """One model; weights are on the same server, behind a redirect."""
+    """Serves one model; the weights are on the same server, behind a redirect."""
     protocol_version = "HTTP/1.1"
     stall_after = None  # bytes of the weights
     files = {}

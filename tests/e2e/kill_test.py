@@ -1,4 +1,4 @@
-"""kill -9 at any moment: what has its name is whole, nothing is left beside it, and the next time goes on from there."""
+"""kill -9 at any moment: named files are complete, no other files are left, and the next run continues from there."""
 import json
 import math
 import os
@@ -16,7 +16,7 @@ KILLS = 20
 
 
 def nameless(folder):
-    """Whether the file system has files without names: without them a killed process leaves its unfinished file."""
+    """Whether the file system supports unnamed files; without them a killed process leaves its partial file."""
     try:
         os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR))
     except OSError:
@@ -30,7 +30,7 @@ class Kill(ProgramCase):
         self.random = random.Random(7)
 
     def killed(self, seconds, *arguments, env=None):
-        """Runs and kills after a part of so many seconds; whether there was still somebody to kill."""
+        """Runs the program and kills it after a fraction of a time; returns whether it was still running."""
         process = subprocess.Popen([HEADSCOPE, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env={**os.environ, **(env or {})})
         time.sleep(self.random.uniform(0, seconds))
@@ -40,7 +40,7 @@ class Kill(ProgramCase):
         return process.returncode != 0
 
     def storm(self, *arguments, env=None, check):
-        """Kills over the whole time that it takes; `check` after each."""
+        """Kills the program at times spread over its whole run, and calls `check` after each."""
         took = math.inf  # the fastest: other work may slow one down
         for _ in range(3):
             begun = time.monotonic()

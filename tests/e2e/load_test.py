@@ -33,22 +33,22 @@ class RealWindow(ProgramCase):
         return self.screen.tool(*map(str, words), check=True)
 
     def quit(self):
-        """Ends as it should, with nothing to say."""
+        """Ends the program, which must succeed without messages."""
         self.xdotool("key", "ctrl+q")
         self.assertEqual(end_of(self.program), (0, b"", ""))
 
     def seconds_of_work(self):
-        """Of all threads so far: seconds of a processor."""
+        """Processor time of all threads so far, in seconds."""
         fields = Path(f"/proc/{self.program.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def wakes(self):
-        """How often each thread was given a processor."""
+        """How often each thread was scheduled."""
         return {task.name: int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M)[1])
                 for task in Path(f"/proc/{self.program.pid}/task").iterdir()}
 
     def kilobytes(self):
-        """What is the program's own: memory that no file stands behind."""
+        """The program's anonymous memory."""
         return int(re.search(r"^RssAnon:\s+(\d+)", Path(f"/proc/{self.program.pid}/status").read_text(), re.M)[1])
 
     def share_of_a_processor(self, seconds):
@@ -70,7 +70,7 @@ class RealWindow(ProgramCase):
         self.quit()
 
     def test_memory_is_flat(self):
-        """Typing, generation, heads, views and changes, over and over: from a third of the time on nothing grows."""
+        """Typing, generating, switching heads, views and edits, over and over: memory does not grow after a third of the time."""
         chosen = random.Random(1)
         begin = time.monotonic()
         seen = []
@@ -87,7 +87,7 @@ class RealWindow(ProgramCase):
                 seen.append((time.monotonic() - begin, self.kilobytes()))
             if SECONDS >= 600 and rounds % 60 == 0:
                 print(f"{seen[-1][0]:.0f} s, {rounds} rounds: {seen[-1][1]} kB", flush=True)
-        # Of two thirds the highest of many rounds: what is kept for a while comes and goes.
+        # The maxima of many rounds in each of the last two thirds, since cached data comes and goes.
         third = len(seen) // 3
         early, late = (max(kilobytes for _, kilobytes in part) for part in (seen[third:2 * third], seen[2 * third:]))
         print(f"{rounds} rounds in {seen[-1][0]:.0f} s: {early} kB in the second third at most, {late} kB in the last")

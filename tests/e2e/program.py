@@ -1,4 +1,4 @@
-"""Runs the real program, and what the tests of it have in common."""
+"""Runs the real program; shared by its tests."""
 import json
 import os
 import pty
@@ -33,14 +33,14 @@ def run(*arguments, stdin=b"", env=None, **more):
 
 
 class ProgramCase(unittest.TestCase):
-    """A test with a folder of its own."""
+    """A test with its own folder."""
 
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="headscope-e2e-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def succeed(self, *arguments, notes=False, **more):
-        """Standard output of a run that goes well and says nothing on standard error (unless `notes`)."""
+        """Standard output of a run that succeeds without messages on standard error (unless `notes`)."""
         done = run(*arguments, **more)
         self.assertEqual((done.returncode, b"" if notes else done.stderr), (0, b""), (arguments, done.stderr))
         return done.stdout
@@ -51,7 +51,7 @@ class ProgramCase(unittest.TestCase):
         return json.loads(out.decode("utf-8", "strict"))
 
     def sentence(self, stderr):
-        """The one line that an error is."""
+        """The one-line error message."""
         message = stderr.decode("utf-8", "replace")
         self.assertRegex(message, r"\Aheadscope: [^\x00-\x1f]{10,800}\n\Z")
         return message
@@ -120,7 +120,7 @@ def random_model(folder, tokenizer=TALES, **shape):
 
 
 def main():
-    """Runs the file's tests. The exit status is 77 where every one was skipped: the output says why."""
+    """Runs the file's tests. The exit status is 77 if all were skipped; the output says why."""
     result = unittest.main(verbosity=2, exit=False).result
     none_ran = 0 < len(result.skipped) >= result.testsRun
     sys.exit(1 if not result.wasSuccessful() else 77 if none_ran else 0)

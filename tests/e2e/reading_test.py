@@ -1,4 +1,4 @@
-"""info, tokens, predict, generate, views: what they print, against the float64 reference and against the bytes put in."""
+"""info, tokens, predict, generate, views: their output, compared with the float64 reference and the input bytes."""
 import json
 import os
 import shutil
@@ -186,7 +186,7 @@ class Predict(ProgramCase):
 
 
 class Edits(ProgramCase):
-    """Interventions: the reference with the same change."""
+    """Edits: compared with the reference with the same edit."""
 
     def test_a_head_that_is_off(self):
         clean = self.json("predict", "--prompt", PROMPT, "--top", "5")
@@ -210,7 +210,7 @@ class Edits(ProgramCase):
             self.succeed(*command, "--prompt", PROMPT, "--out", out, "--edit", "pos_embed=0")
             self.assertNotEqual(out.read_bytes(), clean, command)
 
-    def test_a_trace_holds_the_changed_run(self):
+    def test_a_trace_holds_the_edited_run(self):
         out = self.folder / "x.safetensors"
         self.succeed("trace", "--prompt", PROMPT, "--hooks", "*attn.hook_z,*hook_pattern", "--out", out,
                      "--edit", "L2H3.z[4]=0.5; L4H0.pattern[6,2]~=0.75")
@@ -236,7 +236,7 @@ class Edits(ProgramCase):
 
 
 class Reference(ProgramCase):
-    """A prompt and all that the reference computes of it."""
+    """A prompt and the reference's results for it."""
 
     @classmethod
     def setUpClass(cls):
@@ -290,7 +290,7 @@ class Lens(Reference):
 
 class Attribute(Reference):
     def direction(self, position, token, against):
-        """What a vector on the stream adds to the logit is its product with this, ln_f's scale held."""
+        """The direction whose product with a vector on the stream is its contribution to the logit, with ln_f's scale fixed."""
         unembedding = self.weights["wte.weight"][token] - (self.weights["wte.weight"][against] if against is not None else 0)
         along = unembedding * self.weights["ln_f.weight"] / self.activations["ln_final.hook_scale"][position]
         return along - along.mean(), unembedding
@@ -396,7 +396,7 @@ class Generate(ProgramCase):
         self.assertEqual(self.succeed("generate", "--prompt", b"\xff", "--tokens", "0", "--echo"), b"\xff")
 
     def on_a_terminal(self, *arguments):
-        """What a terminal shows of both streams, with the newlines that it was sent."""
+        """What a terminal shows for both streams, with the newlines it was sent."""
         master, terminal = self.pseudo_terminal()
         self.addCleanup(os.close, master)
         try:

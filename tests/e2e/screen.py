@@ -1,4 +1,4 @@
-"""An X server of one's own, and the window in it."""
+"""A private X server, and the window in it."""
 import os
 import subprocess
 import time
@@ -27,7 +27,7 @@ class Screen:
                               stderr=subprocess.DEVNULL, timeout=60, check=check).stdout.decode().split()
 
     def start(self, *arguments, env=None):
-        """The program, with its window there or having ended before."""
+        """The program, once its window is open or it has ended."""
         environment = {**os.environ, "DISPLAY": self.display, "MESA_SHADER_CACHE_DISABLE": "true", **(env or {})}
         process = subprocess.Popen([HEADSCOPE, *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
@@ -45,6 +45,6 @@ class Screen:
 
 
 def end_of(process):
-    """Exit status and what was said, once it has ended."""
+    """Exit status and messages, once the program has ended."""
     out, err = process.communicate(timeout=60)
     return process.returncode, out, err.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Reads a safetensors file as strictly as the published format asks (and as Hugging Face's own loader checks it)."""
+"""Reads a safetensors file as strictly as the published format requires (and as Hugging Face's own loader checks it)."""
 import json
 import struct
 

@@ -1,4 +1,4 @@
-"""Surroundings that are not as usual: all works as ever, or one sentence says what is missing."""
+"""Unusual environments: everything works the same, or one sentence says what is missing."""
 import itertools
 import os
 import resource
@@ -34,7 +34,7 @@ class SurroundingsCase(ProgramCase):
         self.model = random_model(self.folder / "model", layers=2, heads=2, d_model=8, ctx=64)
 
     def ran(self, words, env=None, without=(), before=(), **more):
-        """Status, standard error, and what came of it, of a run with `env` and without some variables of the environment."""
+        """Exit status, standard error and results of a run with `env` and without some environment variables."""
         place = self.folder / f"{next(self.numbers)}"
         place.mkdir()
         given = [] if words[0] == "doctor" else ["--model", self.model]
@@ -43,13 +43,13 @@ class SurroundingsCase(ProgramCase):
         done = subprocess.run(words, env=environment, capture_output=True, timeout=120, **more)
         return done.returncode, done.stderr.decode(), (done.stdout, contents(place))
 
-    def as_usual(self, env=None, without=(), commands=COMMANDS[:-1], **more):
+    def expect_same_results(self, env=None, without=(), commands=COMMANDS[:-1], **more):
         def compare(words):
-            usual = self.ran(words)
-            self.assertEqual(usual[:2], (0, ""), words)
+            expected = self.ran(words)
+            self.assertEqual(expected[:2], (0, ""), words)
             found = self.ran(words, env, without, **more)
-            self.assertEqual(found[:2], usual[:2], words)
-            self.assertTrue(found == usual, (words, "other results"))
+            self.assertEqual(found[:2], expected[:2], words)
+            self.assertTrue(found == expected, (words, "other results"))
         side_by_side(compare, commands)
 
     def one_sentence(self, message):
@@ -59,20 +59,20 @@ class SurroundingsCase(ProgramCase):
 
 class Locales(SurroundingsCase):
     def test_that_do_not_exist(self):
-        self.as_usual({"LC_ALL": "nonsense", "LANG": "also", "LANGUAGE": "no:such"})
+        self.expect_same_results({"LC_ALL": "nonsense", "LANG": "also", "LANGUAGE": "no:such"})
 
     def test_without_any_letters(self):
-        self.as_usual({"LC_ALL": "C"})
+        self.expect_same_results({"LC_ALL": "C"})
 
     def test_with_a_comma_in_numbers(self):
-        """The locale is made here; where that cannot be, there is nothing to see."""
+        """Creates the locale; skipped if that is not possible."""
         made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.folder / "de_DE.UTF-8"], capture_output=True)
         if not (self.folder / "de_DE.UTF-8/LC_NUMERIC").exists():
             self.skipTest(made.stderr.decode())
         env = {"LC_ALL": "de_DE.UTF-8", "LOCPATH": str(self.folder)}
         self.assertEqual(subprocess.run(["bash", "-c", "printf %.1f 1,5"], env={**os.environ, **env}, capture_output=True).stdout,
                          b"1,5", "bash knows the locale")
-        self.as_usual(env)
+        self.expect_same_results(env)
         config = self.folder / "config"
         with Screen() as screen:
             process = screen.start(*GIVEN, env={**env, "XDG_CONFIG_HOME": str(config)})
@@ -84,7 +84,7 @@ class Locales(SurroundingsCase):
 class Clocks(SurroundingsCase):
     def test_that_jump(self):
         for how in ("back", "forth"):
-            self.as_usual({"LD_PRELOAD": SHIM, "FAULTY_CLOCK": how})
+            self.expect_same_results({"LD_PRELOAD": SHIM, "FAULTY_CLOCK": how})
             lists = self.folder / "prompts.txt"
             lists.write_text('"one"\n"two"\n"three"\n')
             listed = ["predict", "--prompts", str(lists), "--json"]
@@ -110,17 +110,17 @@ class Fetching(HubCase):
 
 class Homes(SurroundingsCase):
     def test_that_are_not_there(self):
-        self.as_usual(without=HOMES)
-        self.as_usual({name: "/nowhere" for name in HOMES})
-        self.as_usual({name: "" for name in HOMES})
+        self.expect_same_results(without=HOMES)
+        self.expect_same_results({name: "/nowhere" for name in HOMES})
+        self.expect_same_results({name: "" for name in HOMES})
 
     def test_that_cannot_be_written(self):
-        self.as_usual({name: "/proc" for name in HOMES})
+        self.expect_same_results({name: "/proc" for name in HOMES})
 
     def test_that_are_files(self):
         file = self.folder / "file"
         file.write_text("no folder")
-        self.as_usual({name: str(file) for name in HOMES})
+        self.expect_same_results({name: str(file) for name in HOMES})
 
     def test_of_the_window(self):
         file = self.folder / "file"
@@ -141,7 +141,7 @@ class Homes(SurroundingsCase):
                 self.assertIn(where, self.one_sentence(err))
 
     def test_a_working_folder_that_is_gone(self):
-        self.as_usual(before=["bash", "-c", 'cd $(mktemp -d) && rmdir "$PWD" && exec "$@"', "bash"])
+        self.expect_same_results(before=["bash", "-c", 'cd $(mktemp -d) && rmdir "$PWD" && exec "$@"', "bash"])
 
 
 class Fonts(SurroundingsCase):
@@ -149,7 +149,7 @@ class Fonts(SurroundingsCase):
         (self.folder / "fonts.conf").write_text("<fontconfig/>")
         env = {"LD_PRELOAD": SHIM, "FAULTY_HIDDEN": "/usr/share/fonts:/usr/local/share/fonts",
                "FONTCONFIG_FILE": str(self.folder / "fonts.conf"), **{name: "" for name in HOMES}}
-        self.as_usual(env, commands=[words for words in COMMANDS if words[0] in ("predict", "generate", "metrics", "trace")])
+        self.expect_same_results(env, commands=[words for words in COMMANDS if words[0] in ("predict", "generate", "metrics", "trace")])
         for words in COMMANDS:
             if words[0] in ("plot", "shot"):
                 status, err, made = self.ran(words, env)
@@ -214,7 +214,7 @@ class Limits(SurroundingsCase):
     def test_few_files_at_a_time(self):
         def limit(files):
             return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-        self.as_usual(preexec_fn=limit(32))
+        self.expect_same_results(preexec_fn=limit(32))
 
     def test_no_memory_for_the_weights(self):
         env = {"LD_PRELOAD": SHIM, "FAULTY_PATH": "memory", "FAULTY_CALL": "map", "FAULTY_AT": "1", "FAULTY_HOW": "12"}
@@ -226,12 +226,12 @@ class Limits(SurroundingsCase):
     def test_no_threads(self):
         env = {"LD_PRELOAD": SHIM, "FAULTY_PATH": "/", "FAULTY_CALL": "thread", "FAULTY_AT": "1", "FAULTY_AGAIN": "1",
                "FAULTY_HOW": "11"}
-        self.as_usual(env, commands=[words for words in COMMANDS[:-1] if words[0] != "shot"])
+        self.expect_same_results(env, commands=[words for words in COMMANDS[:-1] if words[0] != "shot"])
         status, err, made = self.ran(COMMANDS[-2], env)
         self.assertEqual((status, made), (1, (b"", {})))
         self.assertIn("thread", self.one_sentence(err))
         for last in range(1, 6):
-            self.as_usual({**env, "FAULTY_AT": str(last)}, commands=[[*COMMANDS[0], "--threads", "4"]])
+            self.expect_same_results({**env, "FAULTY_AT": str(last)}, commands=[[*COMMANDS[0], "--threads", "4"]])
 
 
 class Displays(SurroundingsCase):

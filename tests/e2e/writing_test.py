@@ -140,10 +140,10 @@ class Plot(ProgramCase):
         self.assertLessEqual(png_size(out.read_bytes())[1], 4200)  # with the caption
 
     def test_fit_is_cut_to_the_figure(self):
-        usual = png_size(self.plot("heatmap", "a.png", "--scale", "1"))
-        self.assertEqual(png_size(self.plot("heatmap", "a.png", "--scale", "1", "--size", "fit")), usual)
-        self.assertLess(usual[0], 850)
-        self.assertEqual(png_size(self.plot("heatmap", "a.png", "--scale", "2")), (2 * usual[0], 2 * usual[1]))
+        default = png_size(self.plot("heatmap", "a.png", "--scale", "1"))
+        self.assertEqual(png_size(self.plot("heatmap", "a.png", "--scale", "1", "--size", "fit")), default)
+        self.assertLess(default[0], 850)
+        self.assertEqual(png_size(self.plot("heatmap", "a.png", "--scale", "2")), (2 * default[0], 2 * default[1]))
 
     def test_too_small_is_refused_with_the_least_size(self):
         for view, name in [(view, "a.svg") for view in self.views] + [("heatmap", "a.png")]:

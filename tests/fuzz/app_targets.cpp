@@ -1,4 +1,4 @@
-// Files and words of the program's own: edits, tours, settings, prompts, arguments.
+// The program's own formats: edits, tours, settings, prompts, arguments.
 #include <algorithm>
 #include <memory>
 #include <sstream>
@@ -35,7 +35,7 @@ const LoadedModel& small_model() {
   return *model;
 }
 
-/// What every edit can do, wherever it was read.
+/// Checks that an edit, wherever it was read, can be written, read and run.
 void promise_edits(const model::Edits& edits) {
   for (const model::Edit& edit : edits) {
     promise(is_printable(edit_words(edit)) && is_printable(edit_brief(edit)), "edits can be shown");
@@ -43,7 +43,7 @@ void promise_edits(const model::Edits& edits) {
     if (const auto strength = strength_of(edit)) static_cast<void>(with_strength(edit, strength->value));
   }
   if (edits.empty()) return;
-  // A mask of one head in all layers is written layer by layer: the second reading is of the same words.
+  // A mask of one head in all layers is written layer by layer, so compare from the second reading on.
   const model::Edits again = parse_edits(edit_text(edits), small_model());
   promise(parse_edits(edit_text(again), small_model()) == again, "an edit is read back as it was written");
   static model::Workspace workspace(1);
@@ -75,7 +75,7 @@ Outcome check_tour(std::string_view text) {
             "a tour has stops, and words about it");
     for (std::size_t i = 0; i < tour.stops.size(); ++i) {
       promise(!tour.stops[i].caption.empty(), "a stop has something to say");
-      promise(at_stop(tour, static_cast<int>(i)).prompt.has_value(), "every stop has a prompt");
+      promise(resolve_stop(tour, static_cast<int>(i)).prompt.has_value(), "every stop has a prompt");
       for (const std::string& words : tour.stops[i].caption)
         promise(with_numbers(words, {}).size() <= words.size() * 3, "numbers stand in for their names");
     }
@@ -119,7 +119,7 @@ Outcome check_prompt_list(std::string_view lines) {
     const auto next = [&] { more = source.next().has_value(); };
     if (read_or_refused<model::LoadError>(next) == Outcome::refused) {
       outcome = Outcome::refused;
-      more = source.can_go_on();
+      more = source.can_continue();
     }
   }
   return outcome;
@@ -134,13 +134,13 @@ Outcome check_measured(std::string_view json) {
     try {
       const Measurement both = merge(twice);
       promise(both.texts == 2 * part.measured.texts, "parts add up");
-    } catch (const model::RunError& error) {  // more than can be counted
+    } catch (const model::RunError& error) {  // too many to count
       promise_sentence(error.what());
     }
   });
 }
 
-/// Arguments with a line break behind each.
+/// Arguments, each followed by a line break.
 Outcome check_command_line(std::string_view words) {
   std::vector<std::string> arguments;
   while (!words.empty()) {

@@ -1,5 +1,5 @@
-// Every target over its corpus (seeds, and what was once found), then over some thousand changed seeds, the
-// same ones every time. HEADSCOPE_FUZZ_ROUNDS multiplies those.
+// Runs every target on its corpus (seeds and earlier findings), then on thousands of mutated seeds,
+// reproducibly. HEADSCOPE_FUZZ_ROUNDS multiplies their number.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ int rounds() {
   return text == nullptr ? 1 : std::max(1, std::atoi(text));
 }
 
-/// Bytes that a message can hold.
+/// Bytes escaped for a message.
 std::string escaped(std::string_view bytes) {
   return ::testing::PrintToString(std::string(bytes.substr(0, 2000)));
 }
@@ -67,7 +67,7 @@ TEST_P(EveryReader, KeepsItsPromisesOnChangedInputs) {
     const bool in_form = target.mutate != nullptr && i % 4 != 0;
     check(in_form ? target.mutate(mutator, seed) : mutator.mutate(seed), "input " + std::to_string(i));
   }
-  // A test whose inputs all fare the same way tests little.
+  // A test whose inputs all have the same outcome tests little.
   EXPECT_GT(read_, 20);
 }
 

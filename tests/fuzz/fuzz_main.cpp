@@ -1,5 +1,5 @@
-// libFuzzer's side of the targets: headscope_fuzz TARGET [libFuzzer's own arguments]. What a check throws
-// ends the process, and libFuzzer keeps the input.
+// Runs a target under libFuzzer: headscope_fuzz TARGET [libFuzzer's arguments]. An exception from a check
+// ends the process, and libFuzzer saves the input.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace {
 
 using headscope::fuzz::Target;
 
-/// By the environment, so that processes that libFuzzer starts itself know it too.
+/// Passed in the environment, so that processes started by libFuzzer get it too.
 constexpr const char* kVariable = "HEADSCOPE_FUZZ_TARGET";
 
 const Target& target() {

@@ -1,8 +1,8 @@
-// What the hub answers, and what is asked for. A server may say anything.
+// The hub's responses and model names. A server may send anything.
 #include <algorithm>
 #include <filesystem>
 
-#include "app/hub/hub_answers.h"
+#include "app/hub/hub_responses.h"
 #include "app/hub/hub_settings.h"
 #include "app/hub/model_cache.h"
 #include "tests/fuzz/targets.h"
@@ -23,7 +23,7 @@ bool is_plain_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && name.find('/') == name.npos && is_printable(name);
 }
 
-/// Whether a path stays below a folder, by its words.
+/// Whether a path is below a folder, judging by its text.
 bool is_below(const std::filesystem::path& folder, const std::filesystem::path& path) {
   const auto inside = path.lexically_normal().lexically_relative(folder);
   return !inside.empty() && *inside.begin() != ".." && *inside.begin() != ".";
@@ -56,7 +56,7 @@ Outcome check_hub_index(std::string_view json) {
 }
 
 Outcome check_hub_headers(std::string_view lines) {
-  HttpAnswer answer;
+  HttpResponse answer;
   answer.url = "https://hub.example/openai-community/gpt2/resolve/main/config.json";
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
@@ -68,7 +68,7 @@ Outcome check_hub_headers(std::string_view lines) {
   if (const auto facts = file_facts(answer)) {
     promise(facts->digest.size() == 40 || facts->digest.size() == 64, "a file is named by its hash");
     promise(is_below("/cache", ModelCache("/cache", kModel).blob(facts->digest)), "blobs lie in the cache");
-    static_cast<void>(may_be_whole(answer, facts->bytes));
+    static_cast<void>(may_be_complete(answer, facts->bytes));
     if (const auto start = range_start(answer, facts->bytes))
       promise(*start <= facts->bytes, "a part begins in the file");
   }
@@ -78,7 +78,7 @@ Outcome check_hub_headers(std::string_view lines) {
   if (const auto wait = retry_after(answer, kNow))
     promise(wait->count() >= 0 && wait->count() <= 1 << 30, "waits are of a size");
   for (const bool token : {false, true})
-    promise_sentence(refusal(answer, kModel, endpoint(), "model.safetensors", token));
+    promise_sentence(status_error(answer, kModel, endpoint(), "model.safetensors", token));
   if (!answer.is_redirect()) return Outcome::read;
   return read_or_refused<HubError>([&] {
     const Url to =
@@ -97,7 +97,7 @@ Outcome check_hub_name(std::string_view name) {
     promise(is_below(cache.folder() / "refs", cache.folder() / "refs" / model.revision),
             "a revision lies in its folder");
     const std::string path = "/" + model.repository + "/resolve/" + percent_encoded(model.revision);
-    const auto url = parse_url(at_endpoint(endpoint(), path));
+    const auto url = parse_url(endpoint_url(endpoint(), path));
     promise(url && same_origin(*url, endpoint()) && url->text.ends_with(path),
             "a name leads to no other server");
   });

@@ -1,4 +1,4 @@
-// A model's files. Nothing in them is taken on trust: they come from the web.
+// A model's files, which come from the web and are untrusted.
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,7 +24,7 @@ using testing::TemporaryFolder;
 
 const fs::path kTiny = headscope::testing::source_dir() / "tests/model/tokenizer_oracle/tiny";
 
-/// A tokenizer that came out of any files keeps the promises that all of them make.
+/// Checks that a tokenizer read from any file is lossless.
 void promise_lossless(const model::Tokenizer& tokenizer, std::string_view text) {
   for (const bool specials : {true, false}) {
     std::size_t at = 0;
@@ -45,7 +45,7 @@ void promise_lossless(const model::Tokenizer& tokenizer, std::string_view text) 
 constexpr std::string_view kText =
     "the robot's 42 <x>friends <|endoftext|> \xf0\x9f\x91\x8d \xe2\x80\x9c\xff\n ";
 
-/// `"!":1000,...`: the tokens of single bytes, without which there is no vocabulary.
+/// `"!":1000,...`: the tokens of single bytes, which every vocabulary needs.
 const std::string& byte_tokens() {
   static const std::string members = [] {
     std::string text;
@@ -58,7 +58,7 @@ const std::string& byte_tokens() {
   return members;
 }
 
-/// They are put into a vocabulary that has an entry already, so that inputs stay short.
+/// Adds them to a vocabulary with at least one entry, so that inputs stay short.
 std::string with_byte_tokens(std::string_view json, std::string_view open) {
   const std::size_t at = json.find(open);
   if (at == std::string_view::npos) return std::string(json);
@@ -141,7 +141,8 @@ Outcome check_tokenizer_json(std::string_view json) {
   });
 }
 
-/// `configuration`, a line break, and the header of its tensors, whose data are made as long as it says.
+/// The input is a configuration, a line break, and a tensor header, for which data of the declared size is
+/// generated.
 Outcome check_model_header(std::string_view input) {
   static const TemporaryFolder folder(memory_folder());
   const std::size_t end = std::min(input.find('\n'), input.size());
@@ -179,7 +180,7 @@ Outcome check_tokenizer(std::string_view text) {
     promise(step.at < pieces && step.rank >= 0, "a merge joins two pieces that are there");
   }
   promise(word.empty() ? pieces == 0 : pieces >= 1, "merges leave something");
-  // Any numbers for ids.
+  // Use any numbers as ids.
   for (std::size_t at = 0; at + 4 <= text.size(); at += 4) {
     int id = 0;
     for (std::size_t i = 0; i < 4; ++i)

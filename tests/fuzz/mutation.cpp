@@ -27,10 +27,10 @@ void Mutator::difference(std::string& text) {
     case 2:
       text.erase(at, count);
       break;
-    case 3:  // the same piece again
+    case 3:  // duplicate a piece
       text.insert(at, text.substr(at, count));
       break;
-    case 4:  // a piece from elsewhere
+    case 4:  // copy a piece from elsewhere
       text.replace(at, count, text.substr(below(text.size() + 1), 1 + below(16)));
       break;
     case 5:

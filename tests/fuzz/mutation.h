@@ -7,15 +7,15 @@
 
 namespace headscope::testing {
 
-/// Mutates texts a little, the same way for the same seed: flips bits, cuts, repeats and swaps pieces, and
-/// puts words of the format where they do not belong. Only the generator's own numbers are used, as the
-/// standard's distributions differ between libraries.
+/// Mutates texts slightly and reproducibly: flips bits, cuts, repeats and swaps pieces, and inserts words of
+/// the format at random places. Uses the generator's numbers directly, because the standard distributions
+/// differ between libraries.
 class Mutator {
  public:
-  /// `words`: what the format is made of, to be put into the text.
+  /// `words`: words of the format to insert.
   Mutator(std::uint64_t seed, std::vector<std::string> words);
 
-  /// One to four changes.
+  /// Applies one to four mutations.
   std::string mutate(std::string text);
 
   /// One of the words.
@@ -30,7 +30,7 @@ class Mutator {
   std::vector<std::string> words_;
 };
 
-/// Words that JSON is made of, and numbers at the edges of their types.
+/// Tokens of JSON, and numbers at the limits of their types.
 std::vector<std::string> json_words();
 
 }  // namespace headscope::testing

@@ -6,29 +6,29 @@
 
 namespace headscope::fuzz {
 
-/// What became of an input. Anything else that a check does (another exception, a crash, minutes, gigabytes)
-/// is a finding.
+/// The expected outcomes of a check. Anything else (another exception, a crash, minutes, gigabytes) is a
+/// finding.
 enum class Outcome { read, refused };
 
-/// A promise that did not hold.
+/// A broken promise.
 class Broken : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-/// Throws Broken with what was promised.
+/// Throws Broken, with the promise, unless it was kept.
 void promise(bool kept, std::string_view what);
 
-/// Where thousands of small files are written in no time.
+/// A folder in memory, for thousands of small files.
 std::filesystem::path memory_folder();
 
-/// Whether a person can be shown a text as it is: UTF-8 without a control character.
+/// Whether a text can be shown to people: UTF-8 without control characters.
 bool is_printable(std::string_view text);
 
-/// One printable sentence of sensible length. Throws Broken.
+/// Throws Broken unless the message is one printable sentence of sensible length.
 void promise_sentence(const std::string& message);
 
-/// Reads, or is refused with the error of that kind and one sentence.
+/// Runs `read`, which must succeed or throw the given error with one sentence.
 template <class Error, class Read>
 Outcome read_or_refused(const Read& read) {
   try {

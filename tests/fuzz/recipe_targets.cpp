@@ -1,4 +1,5 @@
-// Sessions, and the recipes that figures carry: a stranger's may change what is shown, never what is written.
+// Sessions and figures' recipes: an untrusted one may change what is shown, but never which files are
+// written.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace headscope::app;
 
-/// The options of `plot` and `shot` that say where something is read or written, or what the machine does.
+/// The options of `plot` and `shot` for paths and for the machine, which a recipe must not set.
 constexpr std::array<std::string_view, 13> kOfTheUser{
     "--out",    "--model", "--get",         "--prompt-file", "--prompts", "--edits",    "--recipe",
     "--resume", "--shard", "--skip-errors", "--threads",     "--tour",    "--no-recipe"};
@@ -31,31 +32,32 @@ void promise_recipe(const Recipe& recipe) {
 
   Recipe figure = recipe;
   if (!figure.figure) figure.figure = Figure{};
-  const std::string note = note_of(figure).text;
+  const std::string note = recipe_note(figure).text;
   promise(std::ranges::all_of(note, [](char c) { return c >= 0x20 && c < 0x7f; }),
           "a note is of printable ASCII");
   const std::vector<std::string> arguments = arguments_of(figure);
   const std::vector<Word> words = words_of(arguments);
-  for (const char* option : {"--out", "-o"}) promise(!gives(words, option), "no recipe says where to write");
+  for (const char* option : {"--out", "-o"})
+    promise(!has_option(words, option), "no recipe says where to write");
   for (const std::string& word : arguments)
     for (const std::string_view option : kOfTheUser)
       promise(word != option && !word.starts_with(std::string(option) + "="),
               "what is the user's stands in no recipe");
 
   if (std::hash<std::string>()(note) % 8 != 0)
-    return;  // the whole command line takes as long as a hundred inputs
+    return;  // parsing a whole command line takes as long as a hundred inputs
   static const std::vector<Word> kOut{{"--out", "x.png", {"--out", "x.png"}}};
   const Command command = command_from(figure, kOut);
-  // Files of attention are named without a place, and looked for where the user is.
+  // Attention files are named without a folder and searched in the user's folders.
   const auto names_no_place = [](const ModelArguments& model, const ComparisonArguments& compared) {
     return (model.patterns ? is_file_name(*model.model) : !model.model) &&
            (compared.second_attention.empty() || is_file_name(compared.second_attention.string()));
   };
-  if (const auto* plot = asked<PlotCommand>(command))
+  if (const auto* plot = command_arguments<PlotCommand>(command))
     promise(plot->out.file == "x.png" && names_no_place(plot->model, plot->comparison) &&
                 plot->prompt.file.empty() && !plot->prompt.edits.file,
             "a figure is written where the user says");
-  else if (const auto* shot = asked<ShotCommand>(command))
+  else if (const auto* shot = command_arguments<ShotCommand>(command))
     promise(shot->out.file == "x.png" && names_no_place(shot->model, shot->comparison) &&
                 shot->prompt.file.empty() && !shot->prompt.edits.file && shot->tour.name.empty(),
             "a figure is written where the user says");

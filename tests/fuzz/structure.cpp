@@ -66,7 +66,7 @@ void difference(json& root, Mutator& mutator) {
     case 0:
       value = some_value(mutator);
       break;
-    case 1:  // of the same kind, so that it is looked at
+    case 1:  // a value of the same kind, so that it passes the type check
       if (value.is_string()) {
         const std::string text = mutator.mutate(value.get<std::string>());
         value = text;
@@ -119,7 +119,7 @@ std::string dumped(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Behind the front of `file`, up to the first `end` behind it: mutated as JSON. Empty: there is none.
+/// Mutates as JSON what is between `begin` and the next `end`. Empty: not found.
 std::string between(Mutator& mutator, const std::string& file, std::string_view begin, std::string_view end) {
   const std::size_t at = file.rfind(begin);
   if (at == std::string::npos) return {};

@@ -5,22 +5,23 @@
 
 namespace headscope::fuzz {
 
-// Mutations of files that keep their form, so that what lies behind a header, a checksum or a bracket is
-// reached. What is not of the form is changed byte by byte.
+// Mutations that keep the form of a file, so that they reach the code behind a header, a checksum or a
+// bracket. Input that does not have the form is mutated byte by byte.
 
-/// Values, keys, members and elements of JSON.
+/// Mutates values, keys, members and elements of JSON.
 std::string mutate_json(testing::Mutator& mutator, const std::string& json);
 
-/// One of the lines as JSON.
+/// Mutates one line as JSON.
 std::string mutate_json_lines(testing::Mutator& mutator, const std::string& text);
 
-/// The header as JSON, its length right, data as long as it says.
+/// Mutates the header as JSON, with the right length and data of the size it declares.
 std::string mutate_safetensors(testing::Mutator& mutator, const std::string& file);
 
-/// The recipe of a figure as JSON in its note, or the parts around it, checksums right: PNG, SVG and PDF.
+/// Mutates a figure's recipe (the JSON in its text entry) or the parts around it, keeping checksums valid:
+/// PNG, SVG and PDF.
 std::string mutate_figure(testing::Mutator& mutator, const std::string& file);
 
-/// Lines taken out, doubled, swapped, changed.
+/// Removes, duplicates, swaps or mutates lines.
 std::string mutate_lines(testing::Mutator& mutator, const std::string& text);
 
 }  // namespace headscope::fuzz

@@ -7,14 +7,14 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What JSON is made of, and the words of a format.
+/// Tokens of JSON and words of a format.
 Words json_and(Words words) {
   const Words json = testing::json_words();
   words.insert(words.end(), json.begin(), json.end());
   return words;
 }
 
-/// Characters that are more than one byte, more than one character, or none.
+/// Characters of several bytes, graphemes of several characters, and invalid bytes.
 Words characters(Words words = {}) {
   words.insert(words.end(), {" ",
                              "\n",
@@ -103,7 +103,7 @@ const std::vector<Target> kTargets{
     {"editor", check_editor, characters(), nullptr, 512},
     {"layout", check_layout, characters({"AV", "fi", "\xf0\x93\x80\x80", "<&>\"'"}), nullptr, 128},
     {"shown-text", check_shown_text, characters({"\"", "\\"}), nullptr, 256},
-    {"figure-note", check_figure_note,
+    {"figure-note", check_recipe_note,
      characters({"\"", "\\", "&amp;", "<", "]]>", "</metadata>", "\n%headscope "}), nullptr, 256},
     {"edit-text",
      check_edit_text,

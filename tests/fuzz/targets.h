@@ -9,21 +9,21 @@
 
 namespace headscope::fuzz {
 
-/// One reader, or one thing that is done to text, with what it promises.
+/// A reader or a text function, with its checks.
 struct Target {
-  std::string_view name;  ///< and that of its folder in corpus/
+  std::string_view name;  ///< also the name of its folder in corpus/
   Outcome (*check)(std::string_view input);
-  std::vector<std::string> words;  ///< that its inputs are made of
+  std::vector<std::string> words;  ///< words for its inputs
   std::string (*mutate)(testing::Mutator& mutator,
                         const std::string& input) = nullptr;  ///< within the form;
                                                               ///< null: bytes alone
-  std::size_t most_bytes = 4096;  ///< longer inputs find nothing that these do not
-  int inputs = 1500;              ///< that the tests make; fewer where one takes milliseconds
+  std::size_t most_bytes = 4096;                              ///< longer inputs find nothing more
+  int inputs = 1500;  ///< number of inputs that the tests generate; fewer if one takes milliseconds
 };
 
 std::span<const Target> targets();
 
-// The checks, by what they read.
+// The checks, ordered by what they read.
 
 Outcome check_safetensors(std::string_view file);
 Outcome check_shard_index(std::string_view index);
@@ -37,7 +37,7 @@ Outcome check_tokenizer(std::string_view text);
 Outcome check_editor(std::string_view script);
 Outcome check_layout(std::string_view text);
 Outcome check_shown_text(std::string_view bytes);
-Outcome check_figure_note(std::string_view prompt);
+Outcome check_recipe_note(std::string_view prompt);
 
 Outcome check_edit_text(std::string_view text);
 Outcome check_edit_json(std::string_view json);

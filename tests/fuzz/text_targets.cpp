@@ -1,15 +1,15 @@
-// Text of any bytes: what is typed, laid out, shown, and put into figures.
+// Text of any bytes: typed, laid out, shown, and written to figures.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include "app/recipe/recipe.h"
-#include "app/text/edit.h"
 #include "app/text/json_text.h"
 #include "app/text/prompt_editor.h"
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 #include "app/text/text_boundaries.h"
+#include "app/text/text_edit.h"
 #include "model/files/quote.h"
 #include "tests/fuzz/targets.h"
 #include "tests/viz/xml_check.h"
@@ -21,7 +21,7 @@ namespace {
 
 using namespace headscope::app;
 
-/// What a script says, one choice after the other; zeros at its end.
+/// Reads choices from a script of bytes; zeros after its end.
 class Script {
  public:
   explicit Script(std::string_view rest) : rest_(rest) {}
@@ -42,7 +42,7 @@ class Script {
   std::string_view rest_;
 };
 
-/// Eight pixels a character, sixteen for some.
+/// A layout with eight pixels per character, sixteen for some.
 viz::TextLayout typewriter(std::string_view line) {
   viz::TextLayout layout;
   for (std::size_t at = 0; at < line.size();) {
@@ -126,7 +126,7 @@ Outcome check_editor(std::string_view input) {
   Script script(input);
   const float width = static_cast<float>(script.below(12)) * 20;  // 0: never wraps
   EditMetrics metrics(typewriter, width, 3);
-  TextState state = make_edit_state(script.bytes(200));
+  TextState state = make_text_state(script.bytes(200));
   const std::string first = state.text;
   for (int steps = 0; script.any() && steps < 64; ++steps) {
     const bool by_rows = script.below(8) == 0;
@@ -152,7 +152,7 @@ Outcome check_editor(std::string_view input) {
   promise(state.text == last, "redoing it gives the last one");
   std::size_t bytes = 0;
   for (const auto* steps : {&state.history.done, &state.history.undone})
-    for (const Edit& edit : *steps) bytes += edit.bytes();
+    for (const TextEdit& edit : *steps) bytes += edit.bytes();
   promise(bytes == state.history.bytes, "the history knows its size");
   return Outcome::read;
 }
@@ -188,10 +188,10 @@ Outcome check_layout(std::string_view input) {
           "SVG has no control character");
   promise(is_utf8(svg), "SVG is UTF-8");
 
-  // The editor's own picture of it.
+  // The editor's picture.
   EditMetrics metrics;
   metrics.use(fonts, 14, 200, 4, script.below(2) == 1);
-  const TextState state = make_edit_state(text);
+  const TextState state = make_text_state(text);
   static const viz::Theme theme = viz::light_theme();
   EditorLook look{.rect = {0, 0, 220, 90}, .theme = &theme, .fonts = fonts};
   look.focused = true;
@@ -217,7 +217,7 @@ Outcome check_shown_text(std::string_view bytes) {
   promise(no_control(viz::drawable(bytes), "\t"), "what is drawn has no control character but tabs");
   promise(no_control(model::quote(bytes), "") && model::quote(bytes).size() <= 64 * 4 + 5,
           "a quoted name is short and printable");
-  promise(no_control(shown(bytes), ""), "what goes to a terminal is no command to it");
+  promise(no_control(terminal_safe(bytes), ""), "what goes to a terminal is no command to it");
   promise(is_utf8(utf8_or_replacement(bytes)), "what is no UTF-8 is replaced");
   promise(!is_utf8(bytes) || utf8_or_replacement(bytes) == bytes, "what is UTF-8 stays");
   promise(bytes_from_json(bytes_to_json(bytes)) == std::string(bytes), "bytes come back out of JSON");
@@ -227,14 +227,14 @@ Outcome check_shown_text(std::string_view bytes) {
   return Outcome::read;
 }
 
-Outcome check_figure_note(std::string_view input) {
+Outcome check_recipe_note(std::string_view input) {
   static const std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
   Recipe recipe;
   recipe.figure = Figure{};
   recipe.session.prompt.text = input.substr(0, input.size() / 2);
   recipe.session.model.name = input.substr(input.size() / 2).substr(0, 200);
   recipe.session.edits = {{std::string(input), true}};
-  const std::vector<viz::Note> notes{note_of(recipe)};
+  const std::vector<viz::Note> notes{recipe_note(recipe)};
   const viz::Scene scene{.width = 4, .height = 4, .background = {255, 255, 255, 255}, .items = {}};
   std::string file;
   switch (input.size() % 3) {

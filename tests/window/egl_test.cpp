@@ -1,5 +1,5 @@
-// The picture on the screen is the picture in the file: scenes played through Dear ImGui and OpenGL, in a
-// context without any display, against the same scenes as the raster player draws them.
+// The picture on the screen is the picture in the file: compares scenes played through Dear ImGui and OpenGL,
+// in a context without a display, with those of the raster player.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GL/gl.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the real window in an X server of its own and uses it with a real keyboard and mouse.
+# Runs the real window in a private X server and uses it with keyboard and mouse events.
 #   xvfb_test.sh PROGRAM typing|export|export-by-mouse|restart|no-display|no-opengl
 #   xvfb_test.sh PROGRAM lost-opengl|lost-again LIBRARY      LIBRARY: see tests/e2e/faulty_calls.cpp
 set -euo pipefail

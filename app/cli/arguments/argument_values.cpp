@@ -53,14 +53,14 @@ std::optional<std::pair<std::string_view, std::string_view>> halves(std::string_
 int whole_number(const std::string& option, std::string_view text, int low, int high) {
   const auto value = parsed<int>(text);
   if (value && *value >= low && *value <= high) return *value;
-  throw WrongUse(option + " takes a whole number from " + std::to_string(low) +
-                 (high < kMost ? " to " + std::to_string(high) : " up") + ", not " + quote(text));
+  throw UsageError(option + " takes a whole number from " + std::to_string(low) +
+                   (high < kMost ? " to " + std::to_string(high) : " up") + ", not " + quote(text));
 }
 
 double number(const std::string& option, std::string_view text, double low, double high, const char* range) {
   const auto value = parsed<double>(text);
   if (value && std::isfinite(*value) && *value >= low && *value <= high) return *value;
-  throw WrongUse(option + " takes a number " + range + ", not " + quote(text));
+  throw UsageError(option + " takes a number " + range + ", not " + quote(text));
 }
 
 std::vector<int> token_ids(const std::string& option, std::string_view text) {
@@ -70,11 +70,11 @@ std::vector<int> token_ids(const std::string& option, std::string_view text) {
     part = trimmed(part);
     const auto id = parsed<int>(part);
     if (!id && looks_like_an_integer(part))
-      throw Unfulfillable("the id " + std::string(part.substr(0, 64)) + " is outside every vocabulary; see " +
+      throw UnusableValue("the id " + std::string(part.substr(0, 64)) + " is outside every vocabulary; see " +
                           option);
     if (!id)
-      throw WrongUse(option + " takes token ids with commas between them, as in 464,3290; found " +
-                     quote(part));
+      throw UsageError(option + " takes token ids with commas between them, as in 464,3290; found " +
+                       quote(part));
     ids.push_back(*id);
   }
   return ids;
@@ -94,7 +94,7 @@ void set_size(PictureArguments& picture, std::string_view text) {
     const auto width = side(sides->first), height = side(sides->second);
     if (width && height) return set(*width, *height, Page::exact);
   }
-  throw WrongUse("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
+  throw UsageError("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
                  std::to_string(kLongestSide) + " a side, or (for plot) a width or fit, not " + quote(text));
 }
 
@@ -102,13 +102,13 @@ void check_pixels(const PictureArguments& picture) {
   const double width = static_cast<double>(picture.width) * picture.scale;
   const double height = static_cast<double>(picture.height) * picture.scale;
   if (width > kLongestSide || height > kLongestSide || width * height > kMostPixels)
-    throw WrongUse("--size times --scale makes a picture of more than " + std::to_string(kLongestSide) +
-                   " pixels a side or 400 million in all; take a smaller one");
+    throw UsageError("--size times --scale makes a picture of more than " + std::to_string(kLongestSide) +
+                     " pixels a side or 400 million in all; take a smaller one");
 }
 
 std::uint64_t seed_number(const std::string& option, std::string_view text) {
   if (const auto seed = parsed<std::uint64_t>(text)) return *seed;
-  throw WrongUse(option + " takes a whole number from 0 to 2^64 - 1, not " + quote(text));
+  throw UsageError(option + " takes a whole number from 0 to 2^64 - 1, not " + quote(text));
 }
 
 std::vector<int> lengths(const std::string& option, std::string_view text) {
@@ -119,30 +119,30 @@ std::vector<int> lengths(const std::string& option, std::string_view text) {
 }
 
 std::string token_text(const std::string& option, const std::string& text) {
-  if (text.empty()) throw WrongUse(option + " takes a token's text or its id, not nothing");
+  if (text.empty()) throw UsageError(option + " takes a token's text or its id, not nothing");
   return text;
 }
 
 std::pair<int, int> pair_of(const std::string& option, const std::string& what, std::string_view text) {
   const auto parts = halves(text, '.');
-  if (!parts) throw WrongUse(option + " takes " + what);
+  if (!parts) throw UsageError(option + " takes " + what);
   return {whole_number(option, parts->first, 0), whole_number(option, parts->second, 0)};
 }
 
-void refuse_name(const std::string& option, const std::string& names, const std::string& text) {
-  throw WrongUse(option + " takes " + names + ", not " + quote(text));
+void reject_name(const std::string& option, const std::string& names, const std::string& text) {
+  throw UsageError(option + " takes " + names + ", not " + quote(text));
 }
 
 Shard shard(const std::string& option, const std::string& text) {
   const auto parts = halves(text, '/');
-  if (!parts) throw WrongUse(option + " takes I/N, as in 0/4, not " + quote(text));
+  if (!parts) throw UsageError(option + " takes I/N, as in 0/4, not " + quote(text));
   constexpr int kMostShards = 1000000;
   Shard shard;
   shard.count = whole_number(option, parts->second, 1, kMostShards);
   shard.index = whole_number(option, parts->first, 0, kMostShards);
   if (shard.index >= shard.count)
-    throw WrongUse(option + " takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
-                   " there is no " + std::to_string(shard.index));
+    throw UsageError(option + " takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
+                     " there is no " + std::to_string(shard.index));
   return shard;
 }
 

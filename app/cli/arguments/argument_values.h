@@ -13,16 +13,16 @@
 
 namespace headscope::app {
 
-// Values out of the text of the command line. What reads one is given the option, which messages name
-// ("--top"), and the text; it throws WrongUse.
+// Parsers for the values of options. Each takes the option's name for messages ("--top") and the text, and
+// throws UsageError if the text is not valid.
 
-/// The program was used wrongly: exit status 2.
-struct WrongUse : std::runtime_error {
+/// Wrong usage: exit status 2.
+struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Well said, but nothing could fulfil it: exit status 1.
-struct Unfulfillable : std::runtime_error {
+/// A well-formed value that can never be valid: exit status 1.
+struct UnusableValue : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -32,7 +32,7 @@ inline std::string any_text(const std::string&, const std::string& text) {
   return text;
 }
 
-/// In [low, high].
+/// A whole number in [low, high].
 int whole_number(const std::string& option, std::string_view text, int low, int high = kMost);
 inline auto whole(int low, int high = kMost) {
   return [=](const std::string& option, const std::string& text) {
@@ -40,7 +40,7 @@ inline auto whole(int low, int high = kMost) {
   };
 }
 
-/// Finite and in [low, high], which `range` says in words.
+/// A finite number in [low, high]; `range` describes the range in words.
 double number(const std::string& option, std::string_view text, double low, double high, const char* range);
 inline auto between(double low, double high, const char* range) {
   return [=](const std::string& option, const std::string& text) {
@@ -50,30 +50,30 @@ inline auto between(double low, double high, const char* range) {
 
 std::uint64_t seed_number(const std::string& option, std::string_view text);
 
-/// A token's text or its id: not nothing.
+/// A token's text or its id; must not be empty.
 std::string token_text(const std::string& option, const std::string& text);
 
-/// The parts between separators, at least one, with the blanks around them.
+/// The parts between separators, at least one. Blanks around them are kept.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// "16,64" with blanks around the numbers, each at least 1.
+/// "16,64": numbers of at least 1, with optional blanks around them.
 std::vector<int> lengths(const std::string& option, std::string_view text);
 
-/// "464,3290"; none for blank text. For an id that is no 32-bit number it throws Unfulfillable.
+/// "464,3290"; empty for blank text. Throws UnusableValue for an id that does not fit into 32 bits.
 std::vector<int> token_ids(const std::string& option, std::string_view text);
 
-/// What stands before and after the first separator; nothing where there is none.
+/// The parts before and after the first separator; nothing if there is no separator.
 std::optional<std::pair<std::string_view, std::string_view>> halves(std::string_view text, char separator);
 
 /// "I/N", 0 <= I < N.
 Shard shard(const std::string& option, const std::string& text);
 
-/// "5.1": two whole numbers from 0; `what` is what the option takes, in words.
+/// "5.1": two whole numbers from 0. `what` says in words what the option takes.
 std::pair<int, int> pair_of(const std::string& option, const std::string& what, std::string_view text);
 
 inline constexpr Named<bool> kYesOrNo[] = {{"yes", true}, {"no", false}};
 
-/// The names of rows: "logit|difference", or with `last` "logit, difference or kl".
+/// The names of all rows: "logit|difference", or with `last` "logit, difference or kl".
 template <class Rows>
 std::string names_of(const Rows& rows, const char* between, const char* last = nullptr) {
   std::string names;
@@ -85,22 +85,22 @@ std::string names_of(const Rows& rows, const char* between, const char* last = n
   return names;
 }
 
-[[noreturn]] void refuse_name(const std::string& option, const std::string& names, const std::string& text);
+[[noreturn]] void reject_name(const std::string& option, const std::string& names, const std::string& text);
 
-/// The value by its name.
+/// Looks up a value by its name.
 template <class Row, std::size_t kCount>
 auto one_of(const Row (&all)[kCount]) {
   return [&all](const std::string& option, const std::string& text) {
     for (const Row& row : all)
       if (text == row.name) return row.value;
-    refuse_name(option, names_of(all, ", ", " or "), text);
+    reject_name(option, names_of(all, ", ", " or "), text);
   };
 }
 
-/// "1000x700" into width and height; "fit" into the default width and height 0. Throws WrongUse.
+/// Sets width and height from "1000x700"; "fit" sets the default width and height 0. Throws UsageError.
 void set_size(PictureArguments& picture, std::string_view text);
 
-/// Throws WrongUse for a picture whose file would have too many pixels.
+/// Throws UsageError if the picture's file would have too many pixels.
 void check_pixels(const PictureArguments& picture);
 
 }  // namespace headscope::app

@@ -17,48 +17,48 @@ std::string list_of_views(bool (*meant)(const View&)) {
 
 void require_prompt(const Arguments& given) {
   if (given.prompt.from == PromptArguments::From::nothing)
-    throw WrongUse("a prompt is missing: give --prompt TEXT, --ids or --prompt-file");
+    throw UsageError("a prompt is missing: give --prompt TEXT, --ids or --prompt-file");
   const bool many = given.prompt.from == PromptArguments::From::list;
   if (!many && given.prompt.shard.count > 1)
-    throw WrongUse("--shard takes its part of a list: it needs --prompts");
-  if (!many && given.prompt.resume) throw WrongUse("--resume goes on with a list: it needs --prompts");
+    throw UsageError("--shard takes its part of a list: it needs --prompts");
+  if (!many && given.prompt.resume) throw UsageError("--resume goes on with a list: it needs --prompts");
 }
 
 void require_prompt_or_attention(const Arguments& given) {
   if (!given.model.patterns) {
     if (!given.comparison.second_attention.empty())
-      throw WrongUse("--second-attention is compared with the patterns of --attention, which is missing");
+      throw UsageError("--second-attention is compared with the patterns of --attention, which is missing");
     return require_prompt(given);
   }
   const EditArguments& edits = given.prompt.edits;
   if (!given.prompt_options.empty())
-    throw WrongUse("--attention is in place of a prompt: " + given.prompt_options[0] +
-                   " was given beside it");
+    throw UsageError("--attention is in place of a prompt: " + given.prompt_options[0] +
+                     " was given beside it");
   if (given.comparison.second)
-    throw WrongUse("--second is a prompt; with --attention there is --second-attention");
-  if (given.prompt.start_token || !edits.none() || edits.second_model)
-    throw WrongUse(
+    throw UsageError("--second is a prompt; with --attention there is --second-attention");
+  if (given.prompt.start_token || !edits.empty() || edits.second_model)
+    throw UsageError(
         "--bos, --edit, --edits and --second-model need the weights of a model; a file of --attention has "
         "none");
 }
 
 void require_out(const Arguments& given, const char* example) {
-  if (given.out_name.empty()) throw WrongUse(std::string("--out is missing, as in --out ") + example);
+  if (given.out_name.empty()) throw UsageError(std::string("--out is missing, as in --out ") + example);
   const bool many = given.prompt.from == PromptArguments::From::list;
   if (given.out_name == "-" && (many || given.choices.size() > 1))
-    throw WrongUse("standard output takes one file; with " +
-                   std::string(many ? "--prompts" : "several views") + " --out names many, as in " +
-                   (many ? "{n}-" : "{view}-") + example);
+    throw UsageError("standard output takes one file; with " +
+                     std::string(many ? "--prompts" : "several views") + " --out names many, as in " +
+                     (many ? "{n}-" : "{view}-") + example);
   if (given.choices.size() > 1 && given.out_name.find("{view}") == std::string::npos)
-    throw WrongUse("with several views the name after --out needs {view}, the view's name, as in {view}-" +
-                   std::string(example));
+    throw UsageError("with several views the name after --out needs {view}, the view's name, as in {view}-" +
+                     std::string(example));
   if (many && given.out_name.find("{n}") == std::string::npos)
-    throw WrongUse("with --prompts the name after --out needs {n}, the prompt's number, as in {n}-" +
-                   std::string(example));
+    throw UsageError("with --prompts the name after --out needs {n}, the prompt's number, as in {n}-" +
+                     std::string(example));
 }
 
-void refuse_recipe(const Arguments& given) {
-  if (given.recipe_given) throw WrongUse("--recipe takes one file");
+void reject_recipe(const Arguments& given) {
+  if (given.recipe_given) throw UsageError("--recipe takes one file");
 }
 
 Destination destination_of(const Arguments& given, const char* example,
@@ -69,19 +69,19 @@ Destination destination_of(const Arguments& given, const char* example,
   for (const FileFormat format : formats)
     rows.push_back({extension_of(format).substr(standard ? 1 : 0), format});
   const std::string names = names_of(rows, ", ", " or ");
-  if (standard && !given.out_format) throw WrongUse("--out - needs --format, which takes " + names);
+  if (standard && !given.out_format) throw UsageError("--out - needs --format, which takes " + names);
   if (!standard && given.out_format)
-    throw WrongUse("--format is of standard output, --out -; a file has the format that its name ends in");
+    throw UsageError("--format is of standard output, --out -; a file has the format that its name ends in");
   const auto format = standard ? given.out_format : format_of(given.out_name);
   if (format && std::ranges::find(formats, *format) != formats.end()) return {given.out_name, *format};
-  throw WrongUse(standard ? "--format takes " + names + " here"
-                          : "the file after --out must end in " + names + ", not as " +
-                                quote(given.out_name) + " does");
+  throw UsageError(standard ? "--format takes " + names + " here"
+                            : "the file after --out must end in " + names + ", not as " +
+                                  quote(given.out_name) + " does");
 }
 
 void require_at_most_one(std::span<const std::string> commands) {
   if (commands.size() > 1)
-    throw WrongUse("one command at a time: both " + commands[0] + " and " + commands[1] + " were given");
+    throw UsageError("one command at a time: both " + commands[0] + " and " + commands[1] + " were given");
 }
 
 }  // namespace headscope::app

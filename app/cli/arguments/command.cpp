@@ -19,25 +19,24 @@ namespace {
 
 using model::quote;
 
-/// All there are, not only those that were named.
+/// All subcommands, not only those that were named.
 std::vector<CLI::App*> subcommands(CLI::App* app) {
   return app->get_subcommands([](CLI::App*) { return true; });
 }
 
-/// The option of views that is named "--NAME"; null: there is none.
+/// The view option with the flag "--NAME"; null: none.
 const OptionSpec* view_option(std::string_view name) {
   return name.starts_with("--") ? find_option(name.substr(2)) : nullptr;
 }
 
 class CommandLine {
  public:
-  /// Describes what `arguments` may name, without any all there is. They must outlive this.
+  /// Describes the commands that `arguments` may name, or all commands without them. They must outlive this.
   explicit CommandLine(const std::vector<std::string>* arguments, const Arguments& start = {})
       : app_("headscope: see inside GPT-2 while it runs", "headscope"),
         line_(arguments),
         given_(std::make_shared<Arguments>(start)) {
-    app_.allow_extras();  // also of the commands: reject_unknown_arguments says better what is wrong with
-                          // them
+    app_.allow_extras();  // also for subcommands: reject_unknown_arguments has better messages
     describe_program();
     for (const CommandRow& row : command_rows()) {
       CLI::App* app = app_.add_subcommand(std::string(row.name), std::string(row.help));
@@ -54,13 +53,13 @@ class CommandLine {
     }
   }
 
-  // The parser's functions write to what finish_ and given_ hold.
+  // The parser's callbacks write to the objects held by finish_ and given_.
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
   CommandTree tree() const { return tree_of(app_); }
 
-  /// CLI11 would take the next argument for the value where nothing follows the sign of `--name=`.
+  /// Splits the arguments. For `--name=` without a value, CLI11 would take the next argument as the value.
   std::vector<Word> words() const {
     const std::vector<std::string>& arguments = *line_;
     std::vector<Word> words;
@@ -81,7 +80,7 @@ class CommandLine {
                  (last || arguments[i + 1].starts_with('-'))) {
         word.value = "yes";
       } else if (last) {
-        throw WrongUse(name + " needs a value");
+        throw UsageError(name + " needs a value");
       } else {
         word.value = arguments[++i];
       }
@@ -104,9 +103,9 @@ class CommandLine {
       return Reply{"headscope " + version() + "\n", 0};
     } catch (const CLI::ParseError& error) {
       return wrong_use(error.what());
-    } catch (const WrongUse& error) {
+    } catch (const UsageError& error) {
       return wrong_use(error.what());
-    } catch (const Unfulfillable& error) {
+    } catch (const UnusableValue& error) {
       return Reply{error.what(), 1};
     }
   }
@@ -115,9 +114,9 @@ class CommandLine {
   CLI::App app_;
   const std::vector<std::string>* line_;
   std::shared_ptr<Arguments> given_;
-  std::map<const CLI::App*, Finish> finish_;             // of the program and of each command
+  std::map<const CLI::App*, Finish> finish_;             // for the program and each command
   std::map<const CLI::App*, std::string_view> choices_;  // CommandRow::choice
-  std::vector<CLI::App*> every_{&app_};  // the program, the commands, and what may be named after these
+  std::vector<CLI::App*> every_{&app_};                  // the program, the commands and their choices
 
   void describe_program() {
     app_.set_help_flag("-h,--help", "this text");
@@ -135,7 +134,7 @@ class CommandLine {
     finish_[&app_] = describe_window(program);
   }
 
-  /// In the help of a command after which one of several words may stand.
+  /// Lists the choices in the help of a command that takes one.
   void name_choices(CLI::App* app, std::string_view choice) {
     choices_[app] = choice;
     std::string capitals(choice);
@@ -147,7 +146,8 @@ class CommandLine {
       below->group(capitals.front() + std::string(choice.substr(1)) + "s");
   }
 
-  /// Views' options are known without their view: a recipe names it where the arguments do not.
+  /// Whether an option takes a value. View options are known even without their view, since the view may come
+  /// from a recipe.
   bool takes_value(const std::string& name) const {
     if (view_option(name) != nullptr) return true;
     const auto named = [&](const CLI::Option* option) {
@@ -158,7 +158,7 @@ class CommandLine {
         every_, [&](const CLI::App* app) { return std::ranges::any_of(app->get_options(), named); });
   }
 
-  /// The command's name and, of plot, the view's.
+  /// The chosen command and, for plot, the view.
   std::vector<CLI::App*> chosen() const {
     std::vector<CLI::App*> path;
     for (const CLI::App* app = &app_; !app->get_subcommands().empty(); app = path.back())
@@ -174,16 +174,16 @@ class CommandLine {
     return {std::move(text), 2};
   }
 
-  /// What no command or option took.
+  /// Throws UsageError for arguments that no command or option took.
   void reject_unknown_arguments() const {
     for (CLI::App* app : every_) {
       for (const std::string& word : app->remaining()) {
         const bool option = word.starts_with('-') && word.size() > 1;
         if (!option && choices_.contains(app)) refuse_choice(app, word);
-        if (option) throw WrongUse("there is no option " + quote(word.substr(0, word.find('='))) + " here");
+        if (option) throw UsageError("there is no option " + quote(word.substr(0, word.find('='))) + " here");
         if (app == &app_ && app->get_subcommands().empty())
-          throw WrongUse("there is no command " + quote(word));
-        throw WrongUse("there is no place for " + quote(word) + " here");
+          throw UsageError("there is no command " + quote(word));
+        throw UsageError("there is no place for " + quote(word) + " here");
       }
     }
   }
@@ -191,8 +191,8 @@ class CommandLine {
   [[noreturn]] void refuse_choice(CLI::App* app, const std::string& word) const {
     std::string names;
     for (const CLI::App* below : subcommands(app)) names += (names.empty() ? "" : ", ") + below->get_name();
-    throw WrongUse("there is no " + std::string(choices_.at(app)) + " " + quote(word) + "; there are " +
-                   names);
+    throw UsageError("there is no " + std::string(choices_.at(app)) + " " + quote(word) + "; there are " +
+                     names);
   }
 
   static std::vector<std::string> names_of(const std::vector<CLI::App*>& apps) {
@@ -204,15 +204,15 @@ class CommandLine {
   Command command() {
     reject_unknown_arguments();
     if (given_->prompt_options.size() > 1)
-      throw WrongUse("one prompt at a time: both " + given_->prompt_options[0] + " and " +
-                     given_->prompt_options[1] + " were given");
+      throw UsageError("one prompt at a time: both " + given_->prompt_options[0] + " and " +
+                       given_->prompt_options[1] + " were given");
     require_at_most_one(names_of(app_.get_subcommands()));
     if (!given_->tour.name.empty() && !given_->prompt_options.empty())
-      throw WrongUse("a tour brings its prompt: --tour and " + given_->prompt_options[0] + " were given");
+      throw UsageError("a tour brings its prompt: --tour and " + given_->prompt_options[0] + " were given");
     if (given_->tour.name.empty() && given_->tour.stop != 1)
-      throw WrongUse("--stop is of a tour; --tour names it");
+      throw UsageError("--stop is of a tour; --tour names it");
     if (given_->model.get && !given_->model.model)
-      throw WrongUse("--get fetches what --model names; give --model");
+      throw UsageError("--get fetches what --model names; give --model");
     const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
     if (app != &app_) given_->choices = names_of(app->get_subcommands());
     return finish_.at(app)();
@@ -225,7 +225,7 @@ std::vector<Word> words_of(const std::vector<std::string>& arguments) {
   return CommandLine(&arguments).words();
 }
 
-bool gives(std::span<const Word> words, std::string_view option) {
+bool has_option(std::span<const Word> words, std::string_view option) {
   return std::ranges::any_of(words, [&](const Word& word) { return word.option == option; });
 }
 

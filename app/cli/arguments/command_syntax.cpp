@@ -15,15 +15,15 @@ namespace {
 
 constexpr const char* kModelAndAttention = "--attention is in place of --model; give one of them";
 
-/// Refuses what a variable of the shell is that nobody set.
+/// Rejects an empty text, as from an unset shell variable.
 std::string not_nothing(const std::string& option, const std::string& text) {
-  if (text.empty()) throw WrongUse(option + " takes a folder or a model's name, not nothing");
+  if (text.empty()) throw UsageError(option + " takes a folder or a model's name, not nothing");
   return text;
 }
 
 }  // namespace
 
-// The functions given to the parser hold the arguments by their address: this object is of the moment.
+// The callbacks refer to the arguments by address, because this object is temporary.
 
 void CommandSyntax::on_option(const std::string& name, const std::string& values, const std::string& help,
                               Set set) {
@@ -59,7 +59,7 @@ void CommandSyntax::view_options(const std::string& heading, std::span<const Opt
                       try {
                         given->options.set(*option, parse_option(*option, text));
                       } catch (const std::invalid_argument& error) {
-                        throw WrongUse(error.what());
+                        throw UsageError(error.what());
                       }
                     });
 }
@@ -67,9 +67,9 @@ void CommandSyntax::view_options(const std::string& heading, std::span<const Opt
 void CommandSyntax::old_name(const std::string& name) {
   const auto set = [option = last_, set = set_last_, flag = "--" + name](const auto& texts) {
     if (texts.size() > 1)
-      throw WrongUse(flag + ": At Most 1 required but received " + std::to_string(texts.size()));
+      throw UsageError(flag + ": At Most 1 required but received " + std::to_string(texts.size()));
     if (option->count() > 0)
-      throw WrongUse(flag + " is what " + option->get_name() + " was called; give one of them");
+      throw UsageError(flag + " is what " + option->get_name() + " was called; give one of them");
     set(flag, texts.front());
   };
   app_->add_option_function<std::vector<std::string>>("--" + name, set)
@@ -100,7 +100,7 @@ CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help
 
 bool CommandSyntax::may_name(const std::vector<std::string>* line, std::string_view word) {
   return line == nullptr || std::ranges::any_of(*line, [&](std::string_view argument) {
-           const std::size_t sign = argument.find('=');  // the parser sees the value by itself
+           const std::size_t sign = argument.find('=');  // the parser gets the value as a separate argument
            return argument == word || (sign != argument.npos && argument.substr(sign + 1) == word);
          });
 }
@@ -113,7 +113,7 @@ void CommandSyntax::model() {
                "cache, as in openai-community/gpt2 (default: the bundled model)",
                given_->model.model,
                [given = given_.get()](const std::string& option, const std::string& text) {
-                 if (given->model.patterns) throw WrongUse(kModelAndAttention);
+                 if (given->model.patterns) throw UsageError(kModelAndAttention);
                  return not_nothing(option, text);
                });
   group.flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
@@ -134,7 +134,7 @@ void CommandSyntax::attention(bool compared) {
                "patterns in place of a model and a prompt: tensors\n"
                "blocks.L.attn.hook_pattern, as trace and TransformerLens name them",
                given_->model.model, [given = given_.get()](const std::string&, const std::string& text) {
-                 if (given->model.model) throw WrongUse(kModelAndAttention);
+                 if (given->model.model) throw UsageError(kModelAndAttention);
                  given->model.patterns = true;
                  return text;
                });
@@ -147,7 +147,7 @@ void CommandSyntax::attention(bool compared) {
 void CommandSyntax::prompt(bool many) {
   using From = PromptArguments::From;
   PromptArguments& prompt = given_->prompt;
-  const auto way = [&](From from, const auto& read) {
+  const auto source = [&](From from, const auto& read) {
     return [given = given_.get(), from, read](const std::string& option, const std::string& text) {
       given->prompt_options.push_back(option);
       given->prompt.from = from;
@@ -156,15 +156,15 @@ void CommandSyntax::prompt(bool many) {
   };
   CommandSyntax group = under("Prompt");
   group.option("prompt", "TEXT", "the prompt; may be empty: then the start token runs alone", prompt.text,
-               way(From::text, any_text));
-  group.option("ids", "ID,...", "token ids in place of text", prompt.ids, way(From::ids, token_ids));
+               source(From::text, any_text));
+  group.option("ids", "ID,...", "token ids in place of text", prompt.ids, source(From::ids, token_ids));
   group.option("prompt-file", "FILE", "the bytes of a file as the prompt; -: of standard input", prompt.file,
-               way(From::file, any_text));
+               source(From::file, any_text));
   if (many) {
     group.option("prompts", "FILE",
                  "many prompts, one a line: a JSON string, or an object with\n"
                  "\"prompt\" or \"ids\"; -: standard input",
-                 prompt.file, way(From::list, any_text));
+                 prompt.file, source(From::list, any_text));
     group.option("shard", "I/N", "of these every N-th, from the one with number I + 1 on; 0/1: all",
                  prompt.shard, shard);
     group.flag("skip-errors", "report a prompt that fails, and go on with the next one", prompt.skip_errors);
@@ -230,7 +230,7 @@ void CommandSyntax::tour() {
 
 void CommandSyntax::over() {
   option("over", "FILE",
-         "a list of prompts, for views that can be about many (" + list_of_views(is_of_many) +
+         "a list of prompts, for views that can be about many (" + list_of_views(takes_prompt_list) +
              "):\na .txt file with one a line, or one as --prompts takes it",
          given_->over_list);
 }
@@ -305,7 +305,7 @@ void CommandSyntax::picture_out(const std::string& formats, const std::string& h
   option("format", formats, "what standard output gets", given_->out_format,
          [](const std::string&, const std::string& text) {
            const auto format = format_of("x." + text);
-           if (!format) throw WrongUse("there is no format " + model::quote(text) + "; see --out");
+           if (!format) throw UsageError("there is no format " + model::quote(text) + "; see --out");
            return format;
          });
 }

@@ -17,26 +17,27 @@ class Option;
 
 namespace headscope::app {
 
-/// Makes a command of what was given, once all of it is. Throws WrongUse, Unfulfillable.
+/// Makes the command after all arguments are parsed. Throws UsageError, UnusableValue.
 using Finish = std::function<Command()>;
 
-/// One command of the parser while its options are described. Their values land where the description says,
-/// in the command's own struct or in the arguments that several commands take; both must outlive the parser.
+/// Describes the options of one command to the parser. Values are stored in the command's own struct or in
+/// the shared arguments; both must outlive the parser.
 class CommandSyntax {
  public:
-  /// `line`: the arguments as they stand; null: any may come.
+  /// `line`: the arguments to parse; null: describe the options for any arguments.
   CommandSyntax(CLI::App& app, std::shared_ptr<Arguments> given, const std::vector<std::string>* line)
       : app_(&app), given_(std::move(given)), line_(line) {}
 
-  /// What `run` has to do, which is void or gives an exit status, with `own` and what several commands take.
-  /// `check` throws WrongUse where that does not go together, and puts together what does.
+  /// Finishes the description. The command calls `run`, which returns nothing or an exit status, with `own`
+  /// and the shared arguments. `check` throws UsageError for arguments that contradict each other, and
+  /// completes them.
   template <class Own, class Check, class Run>
   Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
     return [own, check, run, given = given_, name = name(), has_model = has_model_]() -> Command {
       static_cast<Arguments&>(*own) = *given;
       check(*own);
       return Task{name, own, [own, run, has_model](const Streams& streams) {
-                    if (has_model) bring_model(own->model, streams);
+                    if (has_model) fetch_if_missing(own->model, streams);
                     if constexpr (!std::is_void_v<decltype(run(*own, streams))>) return run(*own, streams);
                     run(*own, streams);
                     return 0;
@@ -44,12 +45,12 @@ class CommandSyntax {
     };
   }
 
-  /// The same command, for options that stand under this heading in the help, in place of "Options".
+  /// The same command, for options under this heading in the help instead of "Options".
   CommandSyntax under(const std::string& heading) const;
   static constexpr const char* kPicture = "Picture";
 
-  /// An option that takes one value: `name` without dashes, `values` as in "N,...". `read`, as in
-  /// argument_values.h, is given "--name" and the text; what it makes of it lands in `value`.
+  /// An option that takes one value: `name` without dashes, `values` as shown in the help, such as "N,...".
+  /// `read`, see argument_values.h, gets "--name" and the text; its result is stored in `value`.
   template <class Value, class Read>
   void option(const std::string& name, const std::string& values, const std::string& help, Value& value,
               Read read) {
@@ -60,18 +61,18 @@ class CommandSyntax {
         value = read(flag, text);
     });
   }
-  /// Takes any text.
+  /// An option that takes any text.
   template <class Value>
   void option(const std::string& name, const std::string& values, const std::string& help, Value& value) {
     option(name, values, help, value, any_text);
   }
-  /// Takes one of these names.
+  /// An option that takes one of these names.
   template <class Value, class Row, std::size_t kCount>
   void choice_option(const std::string& name, const std::string& help, Value& value,
                      const Row (&all)[kCount]) {
     option(name, names_of(all, "|"), help, value, one_of(all));
   }
-  /// Takes several values; `repeated`: one each time that it is given.
+  /// An option that takes several values; `repeated`: one value each time it is given.
   template <class Value>
   void list_option(const std::string& name, const std::string& values, const std::string& help,
                    std::vector<Value>& list, bool repeated) {
@@ -79,50 +80,49 @@ class CommandSyntax {
             [&list](const std::vector<std::string>& texts) { list.assign(texts.begin(), texts.end()); });
   }
   void flag(const std::string& name, const std::string& help, bool& value);
-  /// What stands without a name before it.
+  /// A positional argument.
   template <class Value, class Read>
   void word(const std::string& name, const std::string& help, Value& value, Read read) {
     on_word(name, help, [&value, name, read](const std::string& text) { value = read(name, text); });
   }
   /// Options of views, under a heading.
   void view_options(const std::string& heading, std::span<const OptionSpec* const> options);
-  /// What the option before was called once: it is still taken, and nowhere listed.
+  /// A previous name of the last option: still accepted, but not listed.
   void old_name(const std::string& name);
 
-  /// After the options.
+  /// Text after the options in the help.
   void footer(const std::string& text);
-  const Arguments& given() const { return *given_; }  ///< which outlive the parser's functions
-  std::string name() const;                           ///< of the command; empty: the program
-  /// What may be named after this command's name: see CommandRow::choice.
+  const Arguments& given() const { return *given_; }  ///< outlives the parser's functions
+  std::string name() const;                           ///< name of the command; empty: the program
+  /// A word that may follow this command's name: see CommandRow::choice.
   CommandSyntax choice(std::string_view name, std::string_view help) const;
-  /// Whether a command, or what may be named after one, can be meant. The options of what cannot are not
-  /// described: all there are take longer than the rest of a start.
+  /// Whether the arguments may name a command or choice. The options of others are not described, since
+  /// describing all of them takes longer than the rest of the start.
   static bool may_name(const std::vector<std::string>* line, std::string_view word);
   bool may_name(std::string_view word) const { return may_name(line_, word); }
 
-  // Options of several commands, under headings of their own.
+  // Options that several commands share, under their own headings.
   void model();
-  void computing();  ///< the model and how it is computed
+  void computing();  ///< the model and how it computes
   void prompt(bool many);
   void edits();
-  void comparison();  ///< of what shows pictures; edits too
-  /// A file of patterns in place of model and prompt; `compared`: with another one, too.
+  void comparison();  ///< for commands that make pictures; includes the edits
+  /// An attention file instead of a model and a prompt; `compared`: also one to compare it with.
   void attention(bool compared);
   void selection();
   void tour();
-  void over();  ///< a list of prompts for views that can be about many
+  void over();  ///< a list of prompts for views that can show one
   void picture(bool of_window = false);
   void no_recipe(bool& value);
-  /// Of what recipe_command makes where a file is named, and no_recipe. `refused`: options that do not go
-  /// with it.
+  /// For the commands that recipe_command makes; includes no_recipe. `refused`: options that --recipe excludes.
   void recipe(bool& without, std::span<const std::string_view> refused = {});
-  /// All that a command reads that computes something of many prompts and says it as text or as JSON.
+  /// All shared options of a command that computes something for prompts and prints it as text or JSON.
   void reading();
   void json();
   void out(const std::string& values, const std::string& help);
-  /// The same of a picture in one of these formats ("png|svg"), which may go to standard output.
+  /// The same for a picture in one of these formats ("png|svg"), which may go to standard output.
   void picture_out(const std::string& formats, const std::string& help);
-  void resume();  ///< of a command that makes a file of each prompt
+  void resume();  ///< for commands that write a file for each prompt
 
  private:
   using Set = std::function<void(const std::string& flag, const std::string& text)>;
@@ -141,8 +141,8 @@ class CommandSyntax {
                const std::function<void(const std::string&)>& set);
 };
 
-/// Where `--get` asks for it: fetches the model that is named, unless it is here, and puts its folder in its
-/// place. Throws HubError, Interrupted.
-void bring_model(ModelArguments& model, const Streams& streams);
+/// If `--get` was given, fetches the named model unless it is on this machine, and replaces the name by its
+/// folder. Throws HubError, Interrupted.
+void fetch_if_missing(ModelArguments& model, const Streams& streams);
 
 }  // namespace headscope::app

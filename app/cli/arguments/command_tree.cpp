@@ -17,7 +17,7 @@ OptionDescription description_of(const CLI::Option& option) {
   return description;
 }
 
-/// Whether it is to be typed as it stands.
+/// Whether it is a literal word.
 bool is_word(std::string_view part) {
   return !part.empty() && std::ranges::all_of(part, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
@@ -29,7 +29,7 @@ bool is_word(std::string_view part) {
 CommandTree tree_of(const CLI::App& app) {
   CommandTree tree{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
   for (const CLI::Option* option : app.get_options())
-    if (!option->get_group().empty())  // an old name has none
+    if (!option->get_group().empty())  // an old name has no group
       (option->get_positional() ? tree.words : tree.options).push_back(description_of(*option));
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
     tree.commands.push_back(tree_of(*below));

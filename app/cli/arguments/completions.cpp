@@ -7,14 +7,14 @@
 namespace headscope::app {
 namespace {
 
-/// Each of `characters` with a backslash before it.
+/// Puts a backslash before each of `characters`.
 std::string escaped(const std::string& text, std::string_view characters) {
   std::string out;
   for (const char c : text) out += (characters.find(c) == characters.npos ? "" : "\\") + std::string(1, c);
   return out;
 }
 
-/// A word that no shell reads anything into.
+/// A word, quoted for any shell.
 std::string quoted(const std::string& text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -32,11 +32,11 @@ std::string path_below(const std::string& path, const std::string& name) {
   return path.empty() ? name : path + " " + name;
 }
 
-/// The program, one of its commands, or what may be named after one.
+/// The program, one of its commands, or a choice after one.
 struct Place {
   std::string path;  ///< "", "plot", "plot heatmap"
   const CommandTree* command = nullptr;
-  const CommandTree* above = nullptr;  ///< the command that this may be named after; null: there is none
+  const CommandTree* above = nullptr;  ///< the command of this choice; null: not a choice
 };
 
 void add_places(const CommandTree& command, const std::string& path, const CommandTree* above,
@@ -52,7 +52,7 @@ std::vector<Place> places_of(const CommandTree& program) {
   return places;
 }
 
-/// The options whose value is an argument of its own, so that it is no command's name.
+/// The options whose value is a separate argument, which must not be taken for a command's name.
 std::set<std::string> options_with_values(const std::vector<Place>& places) {
   std::set<std::string> names;
   for (const Place& place : places)
@@ -65,7 +65,7 @@ bool are_files(const std::string& values) {
   return offer_of(values).kind == Offer::Kind::files;
 }
 
-/// Whether a file's name may stand on its own: as a word, or as one of several values of an option.
+/// Whether a file name may appear alone: as a positional argument, or as one of several values of an option.
 bool takes_files(const CommandTree& command) {
   return std::ranges::any_of(command.words, are_files, &OptionDescription::name) ||
          std::ranges::any_of(command.options, [](const OptionDescription& option) {
@@ -73,7 +73,7 @@ bool takes_files(const CommandTree& command) {
          });
 }
 
-/// What a script says for each kind of values.
+/// A script's code for each kind of value.
 struct Actions {
   const char *before_words, *after_words, *files, *folders, *nothing;
 };
@@ -99,7 +99,8 @@ constexpr Actions kBash{
     "words='", "'", "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return",
     "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\"); return", "return"};
 
-/// For each option what it takes by the path it is given on: once for all where that is everywhere the same.
+/// The cases for the values of each option, depending on the command; one case if the values are the same
+/// everywhere.
 std::string bash_values(const std::vector<Place>& places) {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> patterns;  // option, action
   for (const Place& place : places)
@@ -185,7 +186,7 @@ complete -F _headscope )" +
 
 namespace {
 
-/// Inside of brackets, or of a description that a colon ends.
+/// Escapes text inside brackets, or in a description that a colon ends.
 std::string zsh_escaped(const std::string& text) {
   return escaped(unwrapped(text), "[]:\\");
 }
@@ -257,7 +258,7 @@ std::string fish_line(const OptionDescription& option) {
   return line + " -d " + fish_quoted(option.help);
 }
 
-/// Options of the command that those below it take as well are said once, for all of them.
+/// Adds the lines of a command. Options that all of its choices take too are written only once.
 void add_fish_lines(const Place& place, const std::string& complete, std::string& lines) {
   const auto& [path, command, above] = place;
   const std::string at = complete + " -n \"__headscope_at" + (path.empty() ? "" : " " + path) + "\"";
@@ -278,7 +279,7 @@ std::string fish_completion(const CommandTree& program) {
   const std::vector<Place> places = places_of(program);
   std::string lines;
   add_fish_lines(places.front(), "complete -c " + program.name, lines);
-  std::vector<std::string> paths;  // as they stand after the words before them: " plot", "plot heatmap"
+  std::vector<std::string> paths;  // paths of the commands: " plot", "plot heatmap"
   for (const auto& [path, command, above] : places)
     if (!path.empty()) paths.push_back(fish_quoted((above == nullptr ? " " : "") + path));
   return "# fish completion for " + program.name + R"(

@@ -9,7 +9,7 @@
 namespace headscope::app {
 namespace {
 
-/// Text that troff reads nothing into. Dashes are those that are typed.
+/// Text escaped for troff. Dashes become ASCII hyphens, as typed.
 std::string escaped(const std::string& text) {
   static const std::map<char, std::string> kEscapes{{'\\', "\\e"},  {'-', "\\-"},   {'\'', "\\(aq"},
                                                     {'^', "\\(ha"}, {'~', "\\(ti"}, {'`', "\\(ga"}};
@@ -28,7 +28,7 @@ std::string bold(const std::string& text) {
   return "\\fB" + escaped(text) + "\\fR";
 }
 
-/// "a|b|c", which may be broken after each bar.
+/// "a|b|c" with a possible line break after each bar.
 std::string values_text(const std::string& values) {
   std::string out;
   for (const char c : escaped(values)) out += c == '|' ? std::string("|\\:") : std::string(1, c);
@@ -85,7 +85,7 @@ class Manual {
   std::ostringstream out_;
   std::string edits_;  ///< the footer that commands share
 
-  /// `head` is as troff reads it, `text` as a person does.
+  /// `head` is troff source, `text` is plain text.
   void write_entry(const std::string& head, const std::string& text) {
     out_ << ".TP\n" << head << '\n' << escaped(unwrapped(text)) << '\n';
   }
@@ -95,7 +95,7 @@ class Manual {
     for (const auto& [name, meaning] : rows) write_entry(bold(name), meaning);
   }
 
-  /// As it is on the screen.
+  /// Preformatted text.
   void write_block(const std::string& text) {
     out_ << ".nf\n";
     std::istringstream lines(text);
@@ -113,7 +113,7 @@ class Manual {
                 option.help);
   }
 
-  /// But for those that `elsewhere` has, which are only named.
+  /// Writes options; those in `elsewhere` are only mentioned by name.
   void write_options(const std::vector<OptionDescription>& options,
                      const std::vector<OptionDescription>& elsewhere) {
     std::string named;
@@ -128,7 +128,7 @@ class Manual {
     if (!named.empty()) out_ << ".PP\nAs above: " << named << ".\n";
   }
 
-  /// Those that are not of the command above, further in.
+  /// Writes, indented, the options that the parent command does not have.
   void write_own_options(const CommandTree& below, const CommandTree& command) {
     std::vector<OptionDescription> own;
     for (const OptionDescription& option : below.options)

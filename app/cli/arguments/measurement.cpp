@@ -22,9 +22,9 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kPart =
     ": expected what headscope metrics --prompts --json writes, without --top and --sort; ";
 
-constexpr int kMostWhole = std::numeric_limits<int>::max() - 1;  // one more is a number, too
+constexpr int kMostWhole = std::numeric_limits<int>::max() - 1;  // leaves room to add one
 
-/// The whole number at a key, in [low, high].
+/// The whole number in [low, high] at a key.
 template <class Whole>
 Whole whole(const Json& of, const char* key, Whole low, Whole high = kMostWhole) {
   const auto& value = of.at(key);
@@ -37,7 +37,7 @@ Whole whole(const Json& of, const char* key, Whole low, Whole high = kMostWhole)
   return value.get<Whole>();
 }
 
-/// The sum of a metric over `count` queries: none is larger than its unit has room for.
+/// The sum of a metric over `count` queries, which cannot exceed the range of its unit.
 ExactMean sum_of(const Json& sum) {
   constexpr std::int64_t kMostUnits = (std::int64_t{1} << 37) - 1;
   const std::int64_t count = whole(sum, "count", std::int64_t{0}, ExactMean::kMostNumbers);
@@ -45,7 +45,7 @@ ExactMean sum_of(const Json& sum) {
           whole(sum, "lost", std::int64_t{0}, count)};
 }
 
-/// A part of a message, as it stands in the file where that is short and plain.
+/// A value for a message: quoted from the file if it is short and plain.
 std::string brief(const std::string& text) {
   constexpr std::size_t kMost = 80;
   const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
@@ -56,7 +56,7 @@ Measurement measurement_of(const Json& part) {
   Measurement measured;
   if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
   for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
-    measured.how[key] = part.at("how").at(key).dump();
+    measured.conditions[key] = part.at("how").at(key).dump();
   measured.texts = whole(part, "prompts", 0);
   measured.skipped = whole(part, "skipped", 0);
   if (part.contains("shard")) {
@@ -87,11 +87,11 @@ Measurement measurement_of(const Json& part) {
   return measured;
 }
 
-/// Throws for what cannot be added to the others.
+/// Throws if a part cannot be added to the others.
 void check_part(const Measurement& part, const std::string& file, const Measurement& first,
                 const std::string& first_file, std::set<int>& shards) {
-  for (const auto& [key, value] : first.how)
-    if (const std::string& found = part.how.at(key); found != value)
+  for (const auto& [key, value] : first.conditions)
+    if (const std::string& found = part.conditions.at(key); found != value)
       throw model::LoadError(file + ": its " + brief(key) + " is " + brief(found) + ", but that of " +
                              first_file + " is " + brief(value));
   if (part.n_head != first.n_head || part.heads.size() != first.heads.size())

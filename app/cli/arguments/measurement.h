@@ -11,17 +11,19 @@
 
 namespace headscope::app {
 
-/// What all heads do with all texts, or with those of a shard.
+/// Metrics of all heads over all texts, or over those of a shard.
 struct Measurement {
   std::vector<HeadMetrics> heads;  ///< layer * n_head + head
   int n_head = 0;
   int texts = 0;
-  int skipped = 0;                              ///< prompts that failed
-  std::map<std::string, std::string> how = {};  ///< of prompts: the model, and how it was run; values as JSON
+  int skipped = 0;  ///< number of prompts that failed
+  std::map<std::string, std::string> conditions =
+      {};  ///< for prompts: the model and how it was run; values as JSON
   Shard shard = {};
 };
 
-/// What `headscope metrics --prompts --json` wrote. Throws model::LoadError that begins with `file`.
+/// Parses the output of `headscope metrics --prompts --json`. Throws model::LoadError that begins with
+/// `file`.
 Measurement parse_measurement(std::string_view json, const std::string& file);
 
 struct MeasurementPart {
@@ -29,11 +31,11 @@ struct MeasurementPart {
   Measurement measured;
 };
 
-/// The parts of a measurement, at least one, added up: the same to the last digit however the prompts were
-/// cut into parts (see ExactMean). Throws model::LoadError for parts that do not belong together, or are not
-/// all there.
+/// Adds up the parts of a measurement, at least one. The result is the same to the last digit however the
+/// prompts were divided (see ExactMean). Throws model::LoadError if parts are missing or do not belong
+/// together.
 Measurement merge(std::span<const MeasurementPart> parts);
-/// The same of files.
+/// The same for files.
 Measurement merge(std::span<const std::filesystem::path> files);
 
 }  // namespace headscope::app

@@ -31,7 +31,7 @@ int DescriptorBuffer::sync() {
 void DescriptorBuffer::write_out() {
   const char* from = pbase();
   const char* const end = pptr();
-  setp(buffer_.data(), buffer_.data() + buffer_.size());  // what fails is not tried again
+  setp(buffer_.data(), buffer_.data() + buffer_.size());  // a failed write is not repeated
   while (from != end) {
     const ssize_t written = ::write(descriptor_, from, static_cast<std::size_t>(end - from));
     if (written < 0 && errno == EINTR) continue;
@@ -74,8 +74,8 @@ InputFile::~InputFile() {
 void occupy_standard_descriptors() {
   for (int descriptor = 0; descriptor <= 2; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
-    // Opened the wrong way round on purpose for 0 and 1: reading or writing fails as on a closed one.
-    // Messages may be lost.
+    // 0 and 1 are opened with the wrong direction on purpose, so that reading or writing fails as on a closed
+    // descriptor. Messages may be lost.
     const int flags = descriptor == 1 ? O_RDONLY : O_WRONLY;
     if (::open("/dev/null", flags) != descriptor) return;  // nothing more can be done here
   }

@@ -8,8 +8,8 @@
 
 namespace headscope::app {
 
-/// A stream that could not be written. `quiet`: the reader went away (a closed pipe), which is nobody's
-/// fault.
+/// A stream that could not be written. `quiet`: the reader closed the pipe, which is not an error worth a
+/// message.
 class StreamError : public std::runtime_error {
  public:
   StreamError(const std::string& what, bool quiet) : std::runtime_error(what), quiet_(quiet) {}
@@ -19,8 +19,8 @@ class StreamError : public std::runtime_error {
   bool quiet_;
 };
 
-/// Buffered output to a file descriptor that says why it failed: the standard library's own loses the reason.
-/// For a stream whose exceptions() has badbit, so that StreamError comes through.
+/// Buffered output to a file descriptor that reports why writing failed; the standard library's buffer loses
+/// the reason. Set badbit in the stream's exceptions(), so that StreamError is rethrown.
 class DescriptorBuffer : public std::streambuf {
  public:
   DescriptorBuffer(int descriptor, const char* name);
@@ -37,9 +37,9 @@ class DescriptorBuffer : public std::streambuf {
   std::array<char, 1 << 16> buffer_;
 };
 
-/// Buffered input from a file descriptor that says why it failed: to the standard library's own a broken disk
-/// is the end of the file. Throws model::LoadError; for a stream whose exceptions() has badbit, so that it
-/// comes through.
+/// Buffered input from a file descriptor that reports why reading failed; the standard library's buffer
+/// treats a read error as the end of the file. Throws model::LoadError; set badbit in the stream's
+/// exceptions(), so that it is rethrown.
 class DescriptorInput : public std::streambuf {
  public:
   DescriptorInput(int descriptor, std::string name);
@@ -53,7 +53,7 @@ class DescriptorInput : public std::streambuf {
   std::array<char, 1 << 16> buffer_;
 };
 
-/// A file, or a pipe of that name, read as it comes. Throws model::LoadError.
+/// A file or named pipe, read as a stream. Throws model::LoadError.
 class InputFile : public std::istream {
  public:
   explicit InputFile(const std::filesystem::path& path);
@@ -66,8 +66,8 @@ class InputFile : public std::istream {
   DescriptorInput buffer_;
 };
 
-/// Makes sure that the descriptors 0, 1 and 2 are taken, so that no file opened later becomes standard output
-/// by accident. Where standard output was closed, writing to it fails.
+/// Opens the descriptors 0, 1 and 2 if they are closed, so that no file opened later becomes standard output
+/// by accident. Writing to a standard output that was closed still fails.
 void occupy_standard_descriptors();
 
 }  // namespace headscope::app

@@ -6,19 +6,18 @@
 
 namespace headscope::app {
 
-/// A word of a command line: an option with its value, if it takes one, or a word of its own.
+/// A word of a command line: an option with its value, if it takes one, or a positional word.
 struct Word {
   std::string option;                  ///< "--layer"; empty: none
-  std::string value;                   ///< the option's; without an option the word itself
-  std::vector<std::string> arguments;  ///< as the parser takes them, the value by itself
+  std::string value;                   ///< the option's value; without an option the word itself
+  std::vector<std::string> arguments;  ///< as passed to the parser, with the value separate
 };
 
-/// The words of what follows the program's name: the table of commands says which options take a value. What
-/// is an option's value is left alone whatever it looks like. Throws WrongUse for an option whose value is
-/// missing.
+/// Splits the arguments after the program's name into words. The table of commands says which options take a
+/// value; a value may look like an option. Throws UsageError if an option's value is missing.
 std::vector<Word> words_of(const std::vector<std::string>& arguments);
 
-/// Whether an option is among them.
-bool gives(std::span<const Word> words, std::string_view option);
+/// Whether the words contain an option.
+bool has_option(std::span<const Word> words, std::string_view option);
 
 }  // namespace headscope::app

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kNumber = "%14.6f  ";
 
-/// A run, and what is written of it.
+/// A run and the answers to write.
 struct Report {
   const AttributeCommand& command;
   const PromptRun& run;
@@ -111,14 +111,14 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
   const TokenChoice against = token_of(tokenizer, command.against, "--against", {});
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
-    compare_with_original(engine, made);
+    compare_with_unedited(engine, made);
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
     Report report{command, *run, answers, nullptr};
     const int position = command.position < 0 ? run->run->length() - 1 : command.position;
     check_inside(report, position, source.where());
-    report.of = ask(answers, AttributionOf{position, guess_of_original(token, *run, position, engine),
-                                           guess_of_original(against, *run, position, engine)});
+    report.of = ask(answers, AttributionOf{position, baseline_guess(token, *run, position, engine),
+                                           baseline_guess(against, *run, position, engine)});
     if (command.json) {
       write_json(report, streams.out);
     } else {

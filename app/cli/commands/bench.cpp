@@ -45,18 +45,18 @@ Json run_json(const PassTiming& timing) {
                {"pass_ms", 1e3 * timing.pass},
                {"pass_all_logits_ms", 1e3 * timing.all_logits},
                {"pass_last_logits_ms", 1e3 * timing.last_logits},
-               {"one_more_token_ms", 1e3 * timing.one_more}};
-  if (timing.all_maps) json["pass_all_maps_ms"] = 1e3 * *timing.all_maps;
-  if (timing.maps_and_logits) json["pass_all_maps_all_logits_ms"] = 1e3 * *timing.maps_and_logits;
+               {"one_more_token_ms", 1e3 * timing.next_token}};
+  if (timing.all_patterns) json["pass_all_maps_ms"] = 1e3 * *timing.all_patterns;
+  if (timing.patterns_and_logits) json["pass_all_maps_all_logits_ms"] = 1e3 * *timing.patterns_and_logits;
   return json;
 }
 
 Json window_json(const WindowTiming& timing) {
   Json json = {{"tokens", timing.tokens},
-               {"typed_at_the_end_ms", 1e3 * timing.at_the_end},
-               {"typed_at_the_end_longest_ms", 1e3 * timing.at_the_end_longest},
-               {"typed_at_the_start_ms", 1e3 * timing.at_the_start},
-               {"other_head_ms", 1e3 * timing.other_head},
+               {"typed_at_the_end_ms", 1e3 * timing.append_letter},
+               {"typed_at_the_end_longest_ms", 1e3 * timing.append_letter_longest},
+               {"typed_at_the_start_ms", 1e3 * timing.replace_first_letter},
+               {"other_head_ms", 1e3 * timing.select_head},
                {"head_off_ms", 1e3 * timing.head_off},
                {"settled_frame_ms", 1e3 * timing.settled_frame}};
   for (const ViewTiming& view : timing.views)
@@ -68,14 +68,14 @@ Json window_json(const WindowTiming& timing) {
 }
 
 std::string passes_text(const BenchReport& report) {
-  const bool maps = !report.rows.empty() && report.rows.front().maps_and_logits.has_value();
+  const bool maps = !report.rows.empty() && report.rows.front().patterns_and_logits.has_value();
   std::string text = format("%6s %12s %12s", "tokens", "last logits", "all logits");
   if (maps) text += format(" %16s", "maps and logits");
   text += format(" %15s %6s\n", "one more token", "runs");
   for (const PassTiming& timing : report.rows) {
     text += format("%6d %12.3f %12.3f", timing.tokens, 1e3 * timing.last_logits, 1e3 * timing.all_logits);
-    if (maps) text += format(" %16.3f", 1e3 * timing.maps_and_logits.value());
-    text += format(" %15.3f %6d\n", 1e3 * timing.one_more, timing.repetitions);
+    if (maps) text += format(" %16.3f", 1e3 * timing.patterns_and_logits.value());
+    text += format(" %15.3f %6d\n", 1e3 * timing.next_token, timing.repetitions);
   }
   return text;
 }
@@ -85,9 +85,10 @@ std::string window_text(const BenchReport& report) {
                      format("%6s %12s %10s %14s %10s %9s %11s\n", "tokens", "typed at end", "(slowest)",
                             "typed at start", "other head", "head off", "nothing new");
   for (const WindowTiming& timing : report.window) {
-    text += format("%6d %12.3f %10.3f %14.3f %10.3f %9.3f %11.3f\n", timing.tokens, 1e3 * timing.at_the_end,
-                   1e3 * timing.at_the_end_longest, 1e3 * timing.at_the_start, 1e3 * timing.other_head,
-                   1e3 * timing.head_off, 1e3 * timing.settled_frame);
+    text +=
+        format("%6d %12.3f %10.3f %14.3f %10.3f %9.3f %11.3f\n", timing.tokens, 1e3 * timing.append_letter,
+               1e3 * timing.append_letter_longest, 1e3 * timing.replace_first_letter,
+               1e3 * timing.select_head, 1e3 * timing.head_off, 1e3 * timing.settled_frame);
   }
   for (const WindowTiming& timing : report.window) {
     if (timing.views.empty()) continue;
@@ -106,8 +107,8 @@ BenchReport measure_bench(const BenchCommand& command, Engine& engine,
                           const std::function<void(const PassTiming&)>& after_row) {
   const std::vector<int> lengths = lengths_to_measure(command, engine.config());
   BenchReport report = report_on(engine);
-  rehearse_passes(engine, lengths.back());
-  report.peak_memory = peak_memory_bytes();  // before the patterns and the window take theirs
+  warm_up_passes(engine, lengths.back());
+  report.peak_memory = peak_memory_bytes();  // before patterns and window allocate theirs
   for (const int length : lengths) {
     report.rows.push_back(measure_passes(engine, length, command.materialize));
     if (after_row) after_row(report.rows.back());

@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-/// Any ids do: the time does not depend on them.
+/// Arbitrary ids, since the time does not depend on them.
 std::vector<int> some_ids(int length, int vocabulary) {
   std::mt19937 generator(1);
   std::vector<int> ids(length);
@@ -20,8 +20,7 @@ std::vector<int> some_ids(int length, int vocabulary) {
   return ids;
 }
 
-/// The patterns of all heads side by side; one after another where there is one head for each thread at a
-/// time.
+/// Writes the patterns of all heads in parallel, one head per thread.
 void write_patterns(const model::Transformer& transformer, const model::Run& run, model::Workers& workers,
                     std::span<float> patterns) {
   const model::Config& config = transformer.config();
@@ -32,7 +31,7 @@ void write_patterns(const model::Transformer& transformer, const model::Run& run
   });
 }
 
-/// A prompt that is run again and again.
+/// A prompt for repeated passes.
 class Pass {
  public:
   Pass(Engine& engine, int tokens)
@@ -43,7 +42,7 @@ class Pass {
     longer_.push_back(ids_.front());
   }
 
-  /// One round. `patterns` is empty where they are not wanted.
+  /// Measures one round. `patterns` is empty if they are not measured.
   PassTiming measure(std::span<float> patterns) {
     model::Workspace& workspace = engine_.workspace;
     PassTiming round;
@@ -54,12 +53,12 @@ class Pass {
     const double statistics =
         seconds([&] { transformer().statistics(*run, 0, run->length(), 10, workspace); });
     round.all_logits = round.pass + statistics;
-    round.one_more = one_more(run);
+    round.next_token = next_token(run);
     if (!patterns.empty()) {
-      round.all_maps = round.pass + seconds([&] {
-                         write_patterns(transformer(), *run, workspace.impl().workers, patterns);
-                       });
-      round.maps_and_logits = *round.all_maps + statistics;
+      round.all_patterns = round.pass + seconds([&] {
+                             write_patterns(transformer(), *run, workspace.impl().workers, patterns);
+                           });
+      round.patterns_and_logits = *round.all_patterns + statistics;
     }
     return round;
   }
@@ -68,11 +67,11 @@ class Pass {
   Engine& engine_;
   std::vector<int> ids_;
   std::vector<float> logits_;
-  std::vector<int> longer_;  // by one token
+  std::vector<int> longer_;  // one token longer
 
-  /// As when text is generated: the run before has room after its last row, which nobody has taken yet. Of
-  /// the longest prompt the last token is the one more.
-  double one_more(std::shared_ptr<const model::Run> run) {
+  /// As in generation: the previous run has unused room after its last row. For the longest prompt, its last
+  /// token is the additional one.
+  double next_token(std::shared_ptr<const model::Run> run) {
     std::span<const int> ids = longer_;
     if (run->length() == engine_.config().n_ctx) {
       ids = ids_;
@@ -89,7 +88,7 @@ class Pass {
   }
 };
 
-/// The median of what `what` names, a member of PassTiming.
+/// The median of the member `what` of PassTiming.
 template <class Member>
 double median_of(const std::vector<PassTiming>& rounds, Member what) {
   std::vector<double> values;
@@ -99,7 +98,7 @@ double median_of(const std::vector<PassTiming>& rounds, Member what) {
 
 }  // namespace
 
-// All kinds in turn, so that a disturbance hits each of them alike.
+// Each round measures every kind, so that a disturbance affects all of them equally.
 PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
   constexpr int kFewest = 5, kMost = 200;
   constexpr double kEnough = 1.5;
@@ -109,22 +108,22 @@ PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
     patterns.resize(static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head) *
                     static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens));
   Pass prompt(engine, tokens);
-  prompt.measure(patterns);  // to warm up
+  prompt.measure(patterns);  // warm-up
   std::vector<PassTiming> rounds;
   for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMost && spent < kEnough);)
     spent += seconds([&] { rounds.push_back(prompt.measure(patterns)); });
   PassTiming timing = rounds.front();
   timing.repetitions = static_cast<int>(rounds.size());
   for (const auto what :
-       {&PassTiming::pass, &PassTiming::last_logits, &PassTiming::all_logits, &PassTiming::one_more})
+       {&PassTiming::pass, &PassTiming::last_logits, &PassTiming::all_logits, &PassTiming::next_token})
     timing.*what = median_of(rounds, what);
   if (materialize)
-    for (const auto what : {&PassTiming::all_maps, &PassTiming::maps_and_logits})
+    for (const auto what : {&PassTiming::all_patterns, &PassTiming::patterns_and_logits})
       timing.*what = median_of(rounds, what);
   return timing;
 }
 
-void rehearse_passes(Engine& engine, int tokens) {
+void warm_up_passes(Engine& engine, int tokens) {
   Pass(engine, tokens).measure({});
 }
 

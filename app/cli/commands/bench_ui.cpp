@@ -13,7 +13,7 @@
 namespace headscope::app {
 namespace {
 
-/// The window without a screen.
+/// A window without a screen.
 class HeadlessWindow {
  public:
   HeadlessWindow(const std::filesystem::path& model, const ModelArguments& arguments)
@@ -21,7 +21,7 @@ class HeadlessWindow {
     rest();
   }
 
-  /// Seconds until what an action asks for is drawn.
+  /// Seconds from an action until all its answers are drawn.
   double answer_to(const Action& action) {
     return seconds([&] {
       core_.apply(action);
@@ -29,7 +29,7 @@ class HeadlessWindow {
     });
   }
 
-  /// Lets the rest (thumbnails, statistics) be done too, as a user does who stops typing.
+  /// Waits for the rest (thumbnails, statistics), as if the user stopped typing.
   void rest() {
     core_.settle();
     complain();
@@ -46,7 +46,7 @@ class HeadlessWindow {
   bool news_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
   NullScreen screen_;
-  Core core_;  // last: its worker's thread uses what stands above
+  Core core_;  // last member: its worker thread uses those above
 
   CoreOptions options(const std::filesystem::path& model, const ModelArguments& arguments) {
     CoreOptions options;
@@ -67,7 +67,7 @@ class HeadlessWindow {
     if (const std::string& error = core_.snapshot().error; !error.empty()) throw std::runtime_error(error);
   }
 
-  /// Draws what there is, until all that takes no time is there of what is asked.
+  /// Draws until all quick answers are there.
   void wait_for_pictures() {
     while (true) {
       core_.take_results();
@@ -82,7 +82,7 @@ class HeadlessWindow {
   }
 };
 
-/// The beginning of a text that repeats itself, of about `length` tokens.
+/// The beginning of a repeating text, about `length` tokens long.
 std::string text_of(const model::Tokenizer& tokenizer, int length) {
   std::string text;
   std::vector<model::Token> tokens;
@@ -106,7 +106,7 @@ double median_answer(HeadlessWindow& screen, const std::vector<Action>& actions,
 WindowTiming measure_length(HeadlessWindow& screen, const LoadedModel& model, int length) {
   constexpr int kRounds = 7;
   const std::string typed = " and then it went";
-  const int room = static_cast<int>(typed.size());  // a letter may be a token
+  const int room = static_cast<int>(typed.size());  // each letter may become a token
   std::string text = text_of(*model.tokenizer, std::max(length - room, 1));
   const model::Config& config = model.transformer->config();
   std::vector<Action> letters, beginnings, heads;
@@ -120,9 +120,9 @@ WindowTiming measure_length(HeadlessWindow& screen, const LoadedModel& model, in
   screen.answer_to(SetPrompt{text, ExamplePrompt::Head{0, 0}, {}});
   screen.rest();
   WindowTiming timing;
-  timing.at_the_end = median_answer(screen, letters, &timing.at_the_end_longest);
+  timing.append_letter = median_answer(screen, letters, &timing.append_letter_longest);
   timing.tokens = screen.tokens();
-  timing.other_head = median_answer(screen, heads);
+  timing.select_head = median_answer(screen, heads);
   std::vector<Action> off;
   for (int round = 0; round < kRounds; ++round)
     off.push_back(
@@ -131,7 +131,7 @@ WindowTiming measure_length(HeadlessWindow& screen, const LoadedModel& model, in
   screen.answer_to(ListEdits{});
   screen.rest();
   timing.settled_frame = median_seconds([&] { screen.draw(); });
-  timing.at_the_start = median_answer(screen, beginnings);
+  timing.replace_first_letter = median_answer(screen, beginnings);
   for (const View* view : tabs()) {
     ViewTiming& opened = timing.views.emplace_back();
     opened.id = view->id;

@@ -2,7 +2,7 @@
 
 namespace headscope::app {
 
-// Each in the file of its name.
+// Each is defined in the file of its name.
 using Describe = Finish(CommandSyntax& command);
 Describe describe_get, describe_info, describe_tokens, describe_predict, describe_lens, describe_attribute,
     describe_sweep, describe_generate, describe_trace, describe_metrics, describe_search, describe_views,

@@ -6,18 +6,18 @@
 
 namespace headscope::app {
 
-/// A command of the command line. `describe` adds its options and says what makes the command of them.
+/// A command. `describe` describes its options and returns the function that makes the command.
 struct CommandRow {
   std::string_view name;
   std::string_view help;  ///< one line
   Finish (*describe)(CommandSyntax& command);
-  std::string_view choice = {};  ///< what may be named after the command's name: "view"; empty: nothing
+  std::string_view choice = {};  ///< what may follow the command's name: "view"; empty: nothing
 };
 
-/// All of them, as the help lists them. A new command is a file of this folder and a row.
+/// All commands, in the order of the help. A new command is a file in this folder and a row.
 std::span<const CommandRow> command_rows();
 
-/// Without a command.
+/// The program without a command.
 Finish describe_window(CommandSyntax& program);
 
 }  // namespace headscope::app

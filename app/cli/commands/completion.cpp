@@ -11,7 +11,7 @@ Finish describe_completion(CommandSyntax& command) {
   command.footer("For this shell alone, as in bash: source <(headscope completion bash)");
   return [&given = command.given()] {
     require_at_most_one(given.choices);
-    if (given.choices.empty()) throw WrongUse("completion needs a shell, as in headscope completion bash");
+    if (given.choices.empty()) throw UsageError("completion needs a shell, as in headscope completion bash");
     const CommandTree program = whole_program();
     const std::string& shell = given.choices.front();
     return Reply{shell == "bash"  ? bash_completion(program)

@@ -30,7 +30,7 @@ OpenGlFacts open_gl_facts(const Environment& environment) {
 }
 
 const char* word_of(State state) {
-  return state == State::fine ? "ok" : state == State::lacking ? "lacking" : "broken";
+  return state == State::fine ? "ok" : state == State::missing ? "lacking" : "broken";
 }
 
 void write_text(const std::vector<Finding>& findings, std::ostream& out) {
@@ -42,13 +42,14 @@ void write_text(const std::vector<Finding>& findings, std::ostream& out) {
     if (finding.part != part) out << (part.empty() ? "" : "\n") << finding.part << '\n';
     part = finding.part;
     out << format("  %-7s  %-*s  %s\n", word_of(finding.state), static_cast<int>(width),
-                  shown(finding.name).c_str(), shown(finding.text).c_str());
+                  terminal_safe(finding.name).c_str(), terminal_safe(finding.text).c_str());
     if (!finding.remedy.empty())
-      out << format("           %-*s  -> %s\n", static_cast<int>(width), "", shown(finding.remedy).c_str());
+      out << format("           %-*s  -> %s\n", static_cast<int>(width), "",
+                    terminal_safe(finding.remedy).c_str());
   }
 }
 
-/// The exit status: 1 when something is broken.
+/// Returns the exit status: 1 if something is broken.
 int run_doctor(const Arguments& command, const Streams& streams) {
   const Environment environment = process_environment();
   Surroundings facts = surroundings(environment);
@@ -69,7 +70,7 @@ int run_doctor(const Arguments& command, const Streams& streams) {
     write_text(findings, streams.out);
     streams.out << '\n'
                 << (!works                       ? "Something is broken: see above.\n"
-                    : count(State::lacking) == 0 ? "All is here.\n"
+                    : count(State::missing) == 0 ? "All is here.\n"
                                                  : "headscope works; what is lacking, it does without.\n")
                 << "Packages are named as Debian names them.\n";
   }

@@ -38,7 +38,7 @@ std::optional<std::filesystem::path> find_model(const std::string& name) {
   const auto cache = hugging_face_cache(process_environment());
   if (!cache) return std::nullopt;
   if (const auto named = hub_model(name))
-    if (auto snapshot = ModelCache(*cache, *named).whole_snapshot()) return snapshot;
+    if (auto snapshot = ModelCache(*cache, *named).complete_snapshot()) return snapshot;
   auto found = resolve_model(name, discover_models(*cache));
   if (std::filesystem::exists(found, ignored)) return found;
   return std::nullopt;
@@ -73,7 +73,7 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
 
 namespace {
 
-/// The folder, also where the file of its weights is named.
+/// The second model's folder, also if its weights file is named.
 std::filesystem::path second_folder(const ModelArguments& arguments) {
   std::filesystem::path folder = model_folder(arguments, "--second-model");
   std::error_code error;
@@ -83,11 +83,11 @@ std::filesystem::path second_folder(const ModelArguments& arguments) {
 }  // namespace
 
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Capabilities needs,
-                    Second second) {
+                    SecondModelUse second) {
   Engine engine{(arguments.patterns ? load_patterns : load_model)(
                     model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
                 model::Workspace(arguments.threads), nullptr};
-  require(*engine.model, edits.none() ? needs : needs | Capability::weights);
+  require(*engine.model, edits.empty() ? needs : needs | Capability::weights);
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
     engine.second = load_model(second_folder(*edits.second_model),
@@ -95,7 +95,7 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
     check_comparable(*engine.model, *engine.second);
   }
   model::Edits wanted = edits_from(edits, *engine.model);
-  if (engine.second && second == Second::patched_from && !model::patches_from_second(wanted))
+  if (engine.second && second == SecondModelUse::patch_source && !model::patches_from_second(wanted))
     throw model::RunError(
         "nothing is done with the second model: here an edit patches from it with <-second; plot, shot, the "
         "window and sweep without --ablate compare with it, too");
@@ -167,37 +167,38 @@ std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const
   return second;
 }
 
-Counterpart counterpart_of(Engine& engine, const ComparisonArguments& with, bool start_token) {
-  if (with.second) return {run_second(engine, {*with.second, {}, start_token}, "--second: "), with.alignment};
-  if (!engine.plan && !engine.second && with.side != Side::run)
+Baseline baseline_of(Engine& engine, const ComparisonArguments& comparison, bool start_token) {
+  if (comparison.second)
+    return {run_second(engine, {*comparison.second, {}, start_token}, "--second: "), comparison.alignment};
+  if (!engine.plan && !engine.second && comparison.side != Side::run)
     throw model::RunError(
         "there is nothing to compare with: --show needs --edit, --edits, --second or --second-model");
   return {};
 }
 
-void compare(Engine& engine, PromptRun& run, const Counterpart& with) {
-  if (with.second) {
-    compare_with(run, with.second, with.alignment);
+void compare(Engine& engine, PromptRun& run, const Baseline& baseline) {
+  if (baseline.second) {
+    compare_with(run, baseline.second, baseline.alignment);
   } else if (engine.second) {
     compare_with(run, run_second(engine, run.prompt, "--second-model: "), Alignment::position);
   } else {
-    compare_with_original(engine, run);
+    compare_with_unedited(engine, run);
   }
 }
 
-void compare_with_original(Engine& engine, PromptRun& run) {
+void compare_with_unedited(Engine& engine, PromptRun& run) {
   if (engine.plan)
     compare_with_unedited(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
 }
 
-TokenChoice guess_of_original(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine) {
+TokenChoice baseline_guess(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine) {
   if (choice.by != TokenChoice::By::rank || !run.baseline || compares_different_inputs(run)) return choice;
-  DirectAnswers original(run.baseline, engine.workspace);
-  return TokenChoice::of(id_of(choice, ask(original, NextAfter{position})->logits));
+  DirectAnswers baseline(run.baseline, engine.workspace);
+  return TokenChoice::of(id_of(choice, ask(baseline, NextAfter{position})->logits));
 }
 
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
-                          const ComparisonArguments& with, std::ostream& err) {
+                          const ComparisonArguments& comparison, std::ostream& err) {
   using From = PromptArguments::From;
   if (prompt.from != From::nothing && !(prompt.from == From::text && prompt.text.empty()))
     throw model::RunError(
@@ -209,13 +210,13 @@ PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
       err << "headscope: " << of.patterns->name() << " has " << note << '\n';
   };
   warn(*engine.model);
-  if (with.second)
+  if (comparison.second)
     throw model::RunError("--second is a prompt to compare with; of patterns there is --second-attention");
-  if (!with.second_attention.empty()) {
-    const auto second = load_patterns(with.second_attention);
+  if (!comparison.second_attention.empty()) {
+    const auto second = load_patterns(comparison.second_attention);
     warn(*second);
-    compare_with_patterns(run, second, with.alignment);
-  } else if (with.side != Side::run) {
+    compare_with_patterns(run, second, comparison.alignment);
+  } else if (comparison.side != Side::run) {
     throw model::RunError(
         "there is nothing to compare with: with --attention, --show needs --second-attention");
   }
@@ -243,7 +244,8 @@ WindowOptions window_options(const Arguments& given, const Streams& streams) {
     options.second = comparison.second_attention.string(), options.second_is_file = true;
   const EditArguments& edits = given.prompt.edits;
   if (edits.second_model) options.second_model = second_folder(*edits.second_model);
-  if (!edits.none()) options.edits = [edits](const LoadedModel& loaded) { return edits_from(edits, loaded); };
+  if (!edits.empty())
+    options.edits = [edits](const LoadedModel& loaded) { return edits_from(edits, loaded); };
   return options;
 }
 

@@ -30,7 +30,7 @@ void set_size(ViewContext& context, const View& view, const PictureArguments& pi
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const MetricWeights& weights, const std::string& where) {
+                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where) {
   if (const std::string why = missing(*run->model, view.needs); !why.empty())
     throw model::RunError(where + why);
   for (const Tried& tried : command.tries)
@@ -68,7 +68,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                         .caption = !command.no_caption,
                         .page = command.picture.page};
   if (!command.no_recipe)
-    options.notes.push_back(note_of(recipe_of(command, view, *run, prompts.get(), weights)));
+    options.notes.push_back(recipe_note(recipe_of(command, view, *run, prompts.get(), weights)));
   try {
     return export_bytes(command.out.format, view, context, options);
   } catch (const std::runtime_error& error) {
@@ -76,7 +76,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   }
 }
 
-void put(const Destination& out, std::string_view bytes, const Streams& streams) {
+void write_output(const Destination& out, std::string_view bytes, const Streams& streams) {
   if (out.file != "-") return model::write_file_atomically(out.file, bytes);
   if (streams.out_is_terminal && (out.format == FileFormat::png || out.format == FileFormat::pdf))
     throw std::runtime_error(

@@ -11,47 +11,46 @@
 
 namespace headscope::app {
 
-/// Hashes of the weights (see weights_hash) that a figure was made with; empty: not known.
-struct MetricWeights {
+/// Hashes (see weights_hash) of the weights that a figure was made with; empty: unknown.
+struct WeightHashes {
   std::string model;
-  std::string second;  ///< of a second model
-  bool none() const { return model.empty() && second.empty(); }
+  std::string second;  ///< of the second model
+  bool empty() const { return model.empty() && second.empty(); }
 };
 
-/// Views' pictures, or their numbers.
+/// Makes pictures of views, or tables of their numbers.
 struct PlotCommand : Arguments {
-  std::vector<std::string> views;  ///< a file of each
+  std::vector<std::string> views;  ///< a file for each
   bool svg_text = false;
   bool no_caption = false;
   bool no_recipe = false;  ///< see SweepCommand
   Tries tries = {};
   std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over_list`
-  MetricWeights weights;                           ///< that the models must have; empty: any
+  WeightHashes weights;                            ///< required of the models; empty: any
   std::vector<std::string_view> of_recipe = {};    ///< options of the selection that a recipe gives
   Destination out;
 };
 
-/// A picture of the whole window.
+/// Makes a picture of the whole window.
 struct ShotCommand : Arguments {
   std::string view = std::string(view_at(Place::tab).id);
-  std::string beside = {};  ///< another view beside it; empty: none
-  bool no_recipe = false;   ///< as of a plot
-  MetricWeights weights;
-  std::optional<Session> session;  ///< what the window shows, in place of all that is said above
+  std::string second_view = {};  ///< empty: none
+  bool no_recipe = false;        ///< as in PlotCommand
+  WeightHashes weights;
+  std::optional<Session> session;  ///< a session to show instead of all the above
   Destination out;
 };
 
-/// A view's picture of a run, or its numbers, as the bytes of a file. Of the command it takes all but what
-/// the run is of and where the file goes; the selection is clamped to the run. `weights` are
-/// for the recipe. Throws model::RunError that begins with `where` for what the view cannot show, and as
-/// export_bytes does.
+/// A view's picture of a run, or its numbers, as the bytes of a file. Everything except the run and the
+/// output comes from the command; the selection is clamped to the run. `weights` go into the recipe. Throws
+/// model::RunError that begins with `where` if the view cannot show the run, and like export_bytes.
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const MetricWeights& weights, const std::string& where);
+                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where);
 
-/// Into the file, which is there whole or not at all, or to standard output. Throws std::runtime_error, one
-/// sentence: an unwritable path, a full disk, a picture for a terminal.
-void put(const Destination& out, std::string_view bytes, const Streams& streams);
+/// Writes to the file, atomically, or to standard output. Throws std::runtime_error (one sentence) for an
+/// unwritable path, a full disk, or a picture for a terminal.
+void write_output(const Destination& out, std::string_view bytes, const Streams& streams);
 
 }  // namespace headscope::app

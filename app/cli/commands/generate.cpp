@@ -7,9 +7,9 @@
 namespace headscope::app {
 namespace {
 
-/// Generated text as it comes: byte for byte for a program that reads it. On a terminal nothing in it is a
-/// command to that, a character comes when it is whole, and the last line ends, so that neither a message nor
-/// the shell's prompt goes on in it.
+/// Writes generated text as it arrives: byte for byte if a program reads it. On a terminal, control
+/// characters are escaped, characters are written only when complete, and the last line is ended, so that
+/// messages and the shell's prompt start on a new line.
 class Text {
  public:
   explicit Text(const Streams& streams) : streams_(streams) {}
@@ -20,7 +20,7 @@ class Text {
       return;
     }
     kept_ += bytes;
-    put(kept_.size() - unfinished(kept_));
+    put(kept_.size() - incomplete_tail(kept_));
   }
 
   void end() {
@@ -32,7 +32,7 @@ class Text {
  private:
   void put(std::size_t count) {
     if (count == 0) return;
-    streams_.out << shown(std::string_view(kept_).substr(0, count), "\n\t") << std::flush;
+    streams_.out << terminal_safe(std::string_view(kept_).substr(0, count), "\n\t") << std::flush;
     line_is_open_ = kept_[count - 1] != '\n';
     kept_.erase(0, count);
   }
@@ -55,7 +55,7 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
   std::vector<float> logits(engine.config().vocab_size);
   std::shared_ptr<const model::Run> run;
   for (int made = 0; made < command.tokens; ++made) {
-    // Each run shares the pages of the last one: only the new token is computed here.
+    // Each run reuses the previous run's pages, so only the new token is computed.
     model::ForwardOptions options;
     options.base = run.get();
     options.plan = plan_for(engine, ids);

@@ -6,12 +6,12 @@
 
 namespace headscope::app {
 
-/// More tokens, drawn one by one.
+/// Generates tokens by sampling.
 struct GenerateCommand : Arguments {
   int tokens = 40;
   model::SamplingOptions sampling;
   std::uint64_t seed = 0;
-  bool echo = false;  ///< the prompt first
+  bool echo = false;  ///< print the prompt first
 };
 
 }  // namespace headscope::app

@@ -13,17 +13,17 @@
 namespace headscope::app {
 namespace {
 
-/// Tells how a fetch goes: on a terminal in one line that changes, else in a line now and then.
-class ProgressTeller {
+/// Shows the progress of a fetch: on a terminal in one line that is updated, else in an occasional line.
+class ProgressReport {
  public:
-  explicit ProgressTeller(const Streams& streams) : streams_(streams), line_(streams) {}
+  explicit ProgressReport(const Streams& streams) : streams_(streams), line_(streams) {}
 
-  void tell(const FetchProgress& progress) {
+  void show(const FetchProgress& progress) {
     const std::string text = progress_text(progress);
     if (line_.show(text)) return;
     constexpr std::uint64_t kParts = 10;
     const std::uint64_t part = progress.total == 0 ? 0 : progress.done * kParts / progress.total;
-    const bool goes_on = progress.came > 0 && part != part_;
+    const bool goes_on = progress.received > 0 && part != part_;
     if (!goes_on && (progress.waiting.empty() || progress.waiting == waiting_)) return;
     part_ = part;
     waiting_ = progress.waiting;
@@ -41,14 +41,14 @@ class ProgressTeller {
 
 std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, const Streams& streams) {
   const InterruptGuard guard;
-  ProgressTeller teller(streams);
+  ProgressReport report(streams);
   FetchOptions options;
-  options.progress = [&](const FetchProgress& progress) { teller.tell(progress); };
+  options.progress = [&](const FetchProgress& progress) { report.show(progress); };
   options.cancelled = [&] { return guard.interrupted(); };
   try {
     return fetch_model(model, settings, options);
   } catch (const model::Stopped&) {
-    teller.clear();
+    report.clear();
     streams.err << "headscope: cancelled; what has come is kept, and the same command goes on from there\n";
     guard.check();
     throw;
@@ -57,7 +57,7 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
 
 void run_get(const GetCommand& command, const Streams& streams) {
   const std::string folder = fetch(command.wanted, hub_settings(process_environment()), streams).string();
-  streams.out << (streams.out_is_terminal ? shown(folder) : folder) << '\n';
+  streams.out << (streams.out_is_terminal ? terminal_safe(folder) : folder) << '\n';
 }
 
 }  // namespace
@@ -79,22 +79,22 @@ Finish describe_get(CommandSyntax& command) {
       "they\n"
       "mean to Hugging Face's own tools, and these find what is fetched here.");
   const auto check = [](GetCommand& get) {
-    if (get.name.empty()) throw WrongUse("a model's name is missing, as in headscope get gpt2");
+    if (get.name.empty()) throw UsageError("a model's name is missing, as in headscope get gpt2");
     try {
       get.wanted = parse_hub_model(get.name);
     } catch (const HubError& error) {
-      throw WrongUse(error.what());
+      throw UsageError(error.what());
     }
   };
   return command.finish(own, check, run_get);
 }
 
-void bring_model(ModelArguments& model, const Streams& streams) {
+void fetch_if_missing(ModelArguments& model, const Streams& streams) {
   if (!model.get || !model.model) return;
-  // A cache may hold a stub, as libraries leave it that were asked for the configuration alone.
+  // The cache may hold an incomplete model, for example if a library fetched only its configuration.
   std::error_code ignored;
   const auto found = find_model(*model.model);
-  if (found && (std::filesystem::exists(*model.model, ignored) || is_whole_model(*found))) return;
+  if (found && (std::filesystem::exists(*model.model, ignored) || is_complete_model(*found))) return;
   model.model = fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams).string();
 }
 

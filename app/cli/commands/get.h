@@ -6,9 +6,9 @@
 
 namespace headscope::app {
 
-/// Brings a model from the Hugging Face hub into the cache.
+/// Fetches a model from the Hugging Face hub into the cache.
 struct GetCommand : Arguments {
-  std::string name;  ///< as it was given
+  std::string name;  ///< as typed
   HubModel wanted;
 };
 

@@ -9,7 +9,7 @@ namespace headscope::app {
 namespace {
 
 struct InfoCommand : Arguments {
-  std::filesystem::path file;  ///< whose recipe is told, in place of the model; empty: none
+  std::filesystem::path file;  ///< a file whose recipe is shown instead of a model; empty: none
 };
 
 constexpr Named<model::Activation> kActivations[] = {{"gelu_new", model::Activation::gelu_new},
@@ -22,7 +22,7 @@ Json optional_id(const std::optional<int>& id) {
   return id ? Json(*id) : Json(nullptr);
 }
 
-/// The configuration that was computed with, under the names of config.json.
+/// The configuration, with the keys of config.json.
 Json config_json(const model::Config& config) {
   return {{"n_layer", config.n_layer},
           {"n_head", config.n_head},
@@ -62,7 +62,7 @@ Json info_json(const LoadedModel& model, int threads) {
 }
 
 void write_config(const LoadedModel& model, std::ostream& out) {
-  out << shown(model.name) << "  (" << shown(model.folder.string()) << ")\n\n";
+  out << terminal_safe(model.name) << "  (" << terminal_safe(model.folder.string()) << ")\n\n";
   const Json config = config_json(model.transformer->config());
   for (const auto& [key, value] : config.items()) {
     if (value.is_null()) continue;
@@ -115,14 +115,14 @@ Finish describe_info(CommandSyntax& command) {
   const auto own = std::make_shared<InfoCommand>();
   command.word("FILE", "a figure or a session: what it was made of, in place of a model", own->file,
                [](const std::string&, const std::string& text) {
-                 if (text.empty()) throw WrongUse("info takes a file's name, not nothing");
+                 if (text.empty()) throw UsageError("info takes a file's name, not nothing");
                  return text;
                });
   command.model();
   command.json();
   const auto check = [](const InfoCommand& info) {
     if (info.model.model && !info.file.empty())
-      throw WrongUse("info tells of a file or of a model: give one of them");
+      throw UsageError("info tells of a file or of a model: give one of them");
   };
   return command.finish(own, check, run_info);
 }

@@ -9,7 +9,7 @@
 namespace headscope::app {
 namespace {
 
-/// "blocks.0.hook_resid_mid"; after the last block it is the end of the stream.
+/// "blocks.0.hook_resid_mid"; after the last block, the end of the residual stream.
 std::string hook_of(int place, int n_layer) {
   const auto [layer, mid] = lens_place(place);
   if (layer == n_layer) return model::hook_name({model::Site::resid_post, layer - 1});
@@ -21,7 +21,7 @@ std::span<const model::Guess> best_of(const model::LensReading& reading, int top
   return std::span(all).first(std::min(all.size(), static_cast<std::size_t>(top)));
 }
 
-/// Calls `use(lens, position)` for each position, in order, with no more than a block of them held.
+/// Calls `use(lens, position)` for each position, in order, with at most one block of positions in memory.
 template <class Use>
 void for_each_position(Engine& engine, const PromptRun& run, const Use& use) {
   const auto part = [](const LogitLens&, double) {};

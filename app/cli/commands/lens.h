@@ -5,7 +5,7 @@ namespace headscope::app {
 
 /// The logit lens after every position.
 struct LensCommand : Arguments {
-  int top = 5;  ///< guesses of each place
+  int top = 5;  ///< guesses at each place
 };
 
 }  // namespace headscope::app

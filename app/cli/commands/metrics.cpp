@@ -18,7 +18,7 @@
 namespace headscope::app {
 namespace {
 
-/// What has to be the same in parts that are added up.
+/// The conditions that must be equal in parts to be added up.
 std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCommand& command) {
   Json edits = Json::array();
   if (engine.plan)
@@ -40,7 +40,7 @@ Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
 
 // ---- writing ----
 
-/// The heads that are to be shown, in their order: layer * n_head + head.
+/// The heads to show, in order, as layer * n_head + head.
 std::vector<int> chosen(const Measurement& measured, const MetricsCommand& command) {
   std::vector<int> order(measured.heads.size());
   std::iota(order.begin(), order.end(), 0);
@@ -78,13 +78,13 @@ void write_csv(const Measurement& measured, const std::vector<int>& order, std::
   }
 }
 
-/// The metrics, and the whole numbers that they are means of, so that parts can be added up exactly.
+/// The metrics and their exact sums and counts, so that parts can be added up exactly.
 void write_json(const Measurement& measured, const MetricsCommand& command, const std::vector<int>& order,
                 std::ostream& out) {
   Json answer;
   if (measured.shard.count > 1)
     answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
-  for (const auto& [key, value] : measured.how) answer["how"][key] = Json::parse(value);
+  for (const auto& [key, value] : measured.conditions) answer["how"][key] = Json::parse(value);
   answer["prompts"] = measured.texts;
   if (command.repeated)
     answer["repeated"] = {{"sequences", command.repeated->sequences},
@@ -133,7 +133,7 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
   measured.heads.resize(config.n_layer * config.n_head);
   measured.n_head = config.n_head;
   measured.shard = command.prompt.shard;
-  if (command.form == MetricsCommand::Form::json) measured.how = how_of(engine, command);
+  if (command.form == MetricsCommand::Form::json) measured.conditions = how_of(engine, command);
   if (engine.model->patterns) {
     add_figures_of(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
                    measured.heads);
@@ -160,7 +160,7 @@ std::string metric_names() {
 
 HeadMetric metric(const std::string& option, const std::string& text) {
   if (const auto found = head_metric(text)) return *found;
-  refuse_name(option, metric_names(), text);
+  reject_name(option, metric_names(), text);
 }
 
 /// "8,50": sequences, tokens.
@@ -168,8 +168,8 @@ RepeatedTokens repeated(const std::string& option, const std::string& text) {
   constexpr int kMostSequences = 100000;
   const auto parts = halves(text, ',');
   if (!parts)
-    throw WrongUse(option + " takes how many sequences and of how many tokens, as in 8,50, not " +
-                   model::quote(text));
+    throw UsageError(option + " takes how many sequences and of how many tokens, as in 8,50, not " +
+                     model::quote(text));
   RepeatedTokens texts;
   texts.sequences = whole_number(option, parts->first, 1, kMostSequences);
   texts.length = whole_number(option, parts->second, 1);
@@ -179,26 +179,26 @@ RepeatedTokens repeated(const std::string& option, const std::string& text) {
 void check_metrics(MetricsCommand& metrics) {
   if (!metrics.merge.empty()) {
     if (metrics.repeated || !metrics.prompt_options.empty())
-      throw WrongUse("--merge is in place of " +
-                     (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) + "; give one of them");
+      throw UsageError("--merge is in place of " +
+                       (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) + "; give one of them");
     const EditArguments& edits = metrics.prompt.edits;
     const bool of_prompts = metrics.prompt.start_token || metrics.prompt.skip_errors ||
-                            metrics.prompt.shard != Shard{} || !edits.none();
+                            metrics.prompt.shard != Shard{} || !edits.empty();
     if (of_prompts || metrics.model != ModelArguments{})
-      throw WrongUse("--merge adds up what was measured: only --sort, --top, --csv and --json go with it");
+      throw UsageError("--merge adds up what was measured: only --sort, --top, --csv and --json go with it");
   } else if (!metrics.repeated) {
     require_prompt_or_attention(metrics);
   } else if (metrics.model.patterns) {
-    throw WrongUse("--repeated needs the weights of a model; a file of --attention has none");
+    throw UsageError("--repeated needs the weights of a model; a file of --attention has none");
   } else if (!metrics.prompt_options.empty()) {
-    throw WrongUse("--repeated is in place of " + metrics.prompt_options[0] + "; give one of them");
+    throw UsageError("--repeated is in place of " + metrics.prompt_options[0] + "; give one of them");
   } else {
     metrics.repeated->seed = metrics.seed;
     const EditArguments& edits = metrics.prompt.edits;
-    if (!edits.none())
-      throw WrongUse("--repeated measures the model as it is; --edit and --edits change runs of prompts");
+    if (!edits.empty())
+      throw UsageError("--repeated measures the model as it is; --edit and --edits change runs of prompts");
   }
-  if (metrics.csv && metrics.json) throw WrongUse("one form at a time: both --csv and --json were given");
+  if (metrics.csv && metrics.json) throw UsageError("one form at a time: both --csv and --json were given");
   using Form = MetricsCommand::Form;
   metrics.form = metrics.csv ? Form::csv : metrics.json ? Form::json : Form::text;
 }

@@ -33,7 +33,7 @@ void check_key(const PlotCommand& command, const std::string& where, const Promp
                         advice(command, "--key"));
 }
 
-/// Whether a view that can be of the second model, which there is, is not.
+/// Whether there is a second model that the view can show but does not.
 bool lacks_second(const PlotCommand& command, const View& view, const PromptRun& run) {
   if (!run.second_model || command.comparison.side != Side::run || view.on_baseline == nullptr) return false;
   ViewContext c;
@@ -43,11 +43,11 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
 
 void run_plot(const PlotCommand& command, const Streams& streams) {
   Engine engine =
-      start_engine(command.model, command.prompt.edits, Capability::patterns, Second::compared_with);
+      start_engine(command.model, command.prompt.edits, Capability::patterns, SecondModelUse::baseline);
   const Selection selection = command.selection.value_or(Selection{});
   const bool hashed =
-      (!command.no_recipe && command.out.format != FileFormat::csv) || !command.weights.none();
-  const MetricWeights weights = hashed ? weights_of(*engine.model, engine.second.get()) : MetricWeights{};
+      (!command.no_recipe && command.out.format != FileFormat::csv) || !command.weights.empty();
+  const WeightHashes weights = hashed ? weights_of(*engine.model, engine.second.get()) : WeightHashes{};
   require_weights(command.weights, weights, command.model, engine.model->name,
                   engine.second ? engine.second->name : "");
   const auto fonts = viz::Fonts::load();
@@ -70,7 +70,7 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
                     << " has nothing of the second model\n";
       const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
       line.clear();
-      put(out, bytes, streams);
+      write_output(out, bytes, streams);
     }
   };
   if (engine.model->patterns) {
@@ -79,7 +79,7 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
       files.push_back({find_view(view), {with_name(command.out.file, "{view}", view), command.out.format}});
     return draw(run_of_patterns(engine, command.prompt, command.comparison, streams.err), "", files);
   }
-  const Counterpart counterpart = counterpart_of(engine, command.comparison, command.prompt.start_token);
+  const Baseline baseline = baseline_of(engine, command.comparison, command.prompt.start_token);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     Files files;
     for (const std::string& view : command.views)
@@ -87,12 +87,12 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
         files.push_back({find_view(view), {*file, command.out.format}});
     if (files.empty()) return;
     PromptRun made = run_prompt(engine, prompt, source.where());
-    compare(engine, made, counterpart);
+    compare(engine, made, baseline);
     draw(std::move(made), source.where(), files);
   });
 }
 
-/// Makes views that can be about a list of prompts about it, but for those of which an option says otherwise.
+/// Lets views that can show a list of prompts show it, unless an option says otherwise.
 void set_over(PlotCommand& plot) {
   if (plot.over_list.empty()) return;
   bool some = false;
@@ -104,23 +104,24 @@ void set_over(PlotCommand& plot) {
       plot.options.set(*view.over_list, view.over_list_value);
   }
   if (!some)
-    throw WrongUse("--over is of views that can be about many prompts: " + list_of_views(is_of_many));
+    throw UsageError("--over is of views that can be about many prompts: " +
+                     list_of_views(takes_prompt_list));
 }
 
 void check_plot(PlotCommand& plot) {
   if (plot.over_list.empty()) require_prompt_or_attention(plot);
   plot.views = plot.choices;
   if (plot.views.empty())
-    throw WrongUse("plot needs a view, as in headscope plot heatmap; there are " + list_of_views());
+    throw UsageError("plot needs a view, as in headscope plot heatmap; there are " + list_of_views());
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   set_over(plot);
-  refuse_recipe(plot);
+  reject_recipe(plot);
   check_pixels(plot.picture);
   if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)
-    plot.prompt.from = PromptArguments::From::text;  // the empty one: what is over a list needs none
+    plot.prompt.from = PromptArguments::From::text;  // an empty prompt: a view of a list needs none
 }
 
-/// What `plot` and each of its views take.
+/// Adds the options that `plot` and each of its views take.
 void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.computing();
   command.prompt(true);

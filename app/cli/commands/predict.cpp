@@ -12,15 +12,15 @@ namespace headscope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-/// Positions whose guesses are held at a time: the memory does not grow with the length of the prompt.
+/// Number of positions processed at a time, so that memory does not grow with the prompt's length.
 constexpr int kBlock = 16;
 
 bool has_following(const PromptRun& run, int position) {
   return position + 1 < run.run->length();
 }
 
-/// What the model made of one position: `following` is the token that the prompt has next, null at its end;
-/// ranks start at 1; numbers that are not finite, and a rank among such, are null.
+/// The prediction at one position. `following` is the prompt's next token, null at its end; ranks start at 1;
+/// numbers that are not finite, and their ranks, are null.
 Json position_json(const PromptRun& run, int position, const model::PositionStatistics& statistics) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   Json following = nullptr;
@@ -37,8 +37,8 @@ Json position_json(const PromptRun& run, int position, const model::PositionStat
           {"next", guesses_json(tokenizer, statistics.top)}};
 }
 
-/// Calls `use(position, statistics)` for [first, end), a few positions at a time. Says in `not_finite` where
-/// logits are not, unless it says something already.
+/// Calls `use(position, statistics)` for positions in [first, end). Reports the first logits that are not
+/// finite in `not_finite`, unless it is set already.
 template <class Use>
 void for_each_position(Engine& engine, const PromptRun& run, int first, int end, int top,
                        std::string& not_finite, const Use& use) {

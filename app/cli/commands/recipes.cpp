@@ -20,7 +20,7 @@
 namespace headscope::app {
 namespace {
 
-/// Of a file without a figure, or of another kind of figure.
+/// The figure to make; a default one if the file is a session or another kind of figure is wanted.
 Figure figure_of(const RecipeCommand& command, const Recipe& recipe) {
   constexpr Figure kWindow{true, 1600, 1000, Page::exact, 1, true, false};
   if (recipe.figure && recipe.figure->window && !command.window) return *recipe.figure;
@@ -29,31 +29,31 @@ Figure figure_of(const RecipeCommand& command, const Recipe& recipe) {
 }
 
 bool gives_prompt(std::span<const Word> words) {
-  return gives(words, "--prompt") || gives(words, "--ids") || gives(words, "--prompt-file") ||
-         gives(words, "--prompts");
+  return has_option(words, "--prompt") || has_option(words, "--ids") || has_option(words, "--prompt-file") ||
+         has_option(words, "--prompts");
 }
 
-/// What no argument says.
+/// Adds the parts of the recipe that have no option.
 void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> given) {
   plot.tries = recipe.session.tries;
   plot.no_caption |= !recipe.figure->caption;
   plot.svg_text |= recipe.figure->svg_text;
   if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
-  if (recipe.figure->height > 0 && !gives(given, "--size")) plot.picture.page = recipe.figure->page;
+  if (recipe.figure->height > 0 && !has_option(given, "--size")) plot.picture.page = recipe.figure->page;
   for (const char* option : {"--layer", "--head", "--query", "--key"})
-    if (!gives(given, option) && !(std::string_view(option) == "--query" && gives(given, "--token")))
+    if (!has_option(given, option) && !(std::string_view(option) == "--query" && has_option(given, "--token")))
       plot.of_recipe.emplace_back(option);
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
   for (const std::string_view option : not_with_window_recipe())
-    if (gives(given, option) || gives(given, "--token"))
+    if (has_option(given, option) || has_option(given, "--token"))
       throw model::RunError(
           "a picture of the whole window is made as its recipe says, but for its size, scale, "
           "theme, letters and model; plot takes the other options");
   shot.session = recipe.session;
   shot.session->look = {shot.picture.dark, shot.picture.font_size};
   for (const OptionSpec* option : all_options())
-    if (gives(given, "--" + std::string(option->name)))
+    if (has_option(given, "--" + std::string(option->name)))
       shot.session->options.set(*option, shot.options.value(*option));
 }
 
@@ -87,9 +87,10 @@ std::string lines_of(const Recipe& recipe) {
   if (s.prompts)
     line("list",
          grouped(std::ssize(s.prompts->prompts)) + " prompts of “" + viz::visible(s.prompts->name) + "”");
-  line("view", recipe.figure && recipe.figure->window
-                   ? "the whole window, with " + s.view + (s.beside.empty() ? "" : " and " + s.beside)
-                   : s.view);
+  line("view",
+       recipe.figure && recipe.figure->window
+           ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
+           : s.view);
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->default_value)
       line("option", std::string(option->name) + " " + to_text(*option, s.options.value(*option)));
@@ -97,12 +98,12 @@ std::string lines_of(const Recipe& recipe) {
   return text;
 }
 
-/// What a recipe asks for, of the view: but for what the given words say in another way, as `--ids` does of
-/// a prompt. What they say in the same way takes its place in parsing.
+/// The arguments of a recipe for a view, without those that the given words replace by another option, as
+/// `--ids` replaces a prompt. Words with the same option override the argument in parsing.
 Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const Word> given) {
   const Session& s = recipe.session;
   const Figure& figure = recipe.figure.value();
-  const bool gives_patterns = gives(given, "--attention"), gives_model = gives(given, "--model");
+  const bool gives_patterns = has_option(given, "--attention"), gives_model = has_option(given, "--model");
   const bool patterns = !s.model.attention.empty();
   Arguments a;
   a.model.precision = s.model.precision;
@@ -114,7 +115,7 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
     a.prompt.ids = s.prompt.ids;
   }
   a.prompt.start_token = s.prompt.start_token;
-  if (!s.edits_off && !gives(given, "--edits"))
+  if (!s.edits_off && !has_option(given, "--edits"))
     for (const WrittenEdit& edit : s.edits)
       if (edit.on) a.prompt.edits.texts.push_back(edit.text);
   if (s.second && s.second->on) {
@@ -138,13 +139,13 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
 }  // namespace
 
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const PromptList* prompts, const MetricWeights& weights) {
+                 const PromptList* prompts, const WeightHashes& weights) {
   Session s;
   s.model = {run.model->name, weights.model, command.model.precision};
   if (run.second_model) s.second_model = {run.second_model->name, weights.second};
   if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
-  s.edits = written(run.prompt.edits);
+  s.edits = written_edits(run.prompt.edits);
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
   if (const auto& second = command.comparison.second_attention; !second.empty())
@@ -166,11 +167,11 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  .svg_text = command.svg_text}};
 }
 
-MetricWeights weights_of(const LoadedModel& model, const LoadedModel* second) {
+WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second) {
   return {weights_hash(model), second ? weights_hash(*second) : std::string()};
 }
 
-void require_weights(const MetricWeights& wanted, const MetricWeights& found, const ModelArguments& model,
+void require_weights(const WeightHashes& wanted, const WeightHashes& found, const ModelArguments& model,
                      const std::string& name, const std::string& second_name) {
   const auto check = [](const std::string& expected, const std::string& there, const std::string& subject,
                         const char* takes) {
@@ -237,7 +238,7 @@ std::span<const std::string_view> not_with_window_recipe() {
 
 namespace {
 
-/// The command that a recipe in a file makes with what else was given.
+/// The command for a recipe in a file and the other given words.
 Command command_of_recipe(const RecipeCommand& command) {
   Recipe recipe = read_recipe(command.file);
   if (!recipe.unknown.empty())
@@ -246,14 +247,14 @@ Command command_of_recipe(const RecipeCommand& command) {
                           model::quote(recipe.program) + "), which this one does not have");
   recipe.figure = figure_of(command, recipe);
   if (recipe.figure->window && find_view(recipe.session.view)->place != Place::tab)
-    recipe.session.view = view_at(Place::tab).id;  // its own place shows it
+    recipe.session.view = view_at(Place::tab).id;  // the window shows that view in its own pane
   Command made = command_from(recipe, command.words);
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
-    const bool given = gives(command.words, "--model") || gives(command.words, "--attention");
+    const bool given = has_option(command.words, "--model") || has_option(command.words, "--attention");
     if (!given) picture.model.model.reset();
-    if (!gives(command.words, "--second-attention")) picture.comparison.second_attention.clear();
-    const bool second_given = gives(command.words, "--second-model");
+    if (!has_option(command.words, "--second-attention")) picture.comparison.second_attention.clear();
+    const bool second_given = has_option(command.words, "--second-model");
     auto& second_model = picture.prompt.edits.second_model;
     find_subject(recipe.session, command.file, picture.model, picture.comparison.second_attention,
                  second_model);
@@ -266,8 +267,8 @@ Command command_of_recipe(const RecipeCommand& command) {
     }
     if (!given) picture.weights.model = recipe.session.model.weights;
   };
-  if (auto* plot = asked<PlotCommand>(made)) add(*plot);
-  if (auto* shot = asked<ShotCommand>(made)) add(*shot);
+  if (auto* plot = command_arguments<PlotCommand>(made)) add(*plot);
+  if (auto* shot = command_arguments<ShotCommand>(made)) add(*shot);
   return made;
 }
 
@@ -279,8 +280,8 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   std::vector<Word> words;
   try {
     words = words_of(arguments);
-  } catch (const WrongUse&) {
-    return std::nullopt;  // the parser says it
+  } catch (const UsageError&) {
+    return std::nullopt;  // the parser reports it
   }
   const auto own = std::make_shared<RecipeCommand>();
   RecipeCommand& command = *own;
@@ -313,7 +314,7 @@ Command command_from(Recipe recipe, std::span<const Word> given) {
   std::vector<std::string> words{"shot"};
   const Figure& figure = recipe.figure.value();
   if (!figure.window) words = {"plot", recipe.session.view};
-  if (const std::string size = size_words(figure); !size.empty() && !gives(given, "--size"))
+  if (const std::string size = size_words(figure); !size.empty() && !has_option(given, "--size"))
     words.push_back("--size=" + size);  // checked as one that is given
   for (const Word& word : given)
     if (named == given.end() || &word != &*named)

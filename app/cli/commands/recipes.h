@@ -11,39 +11,40 @@
 
 namespace headscope::app {
 
-/// A picture as a file says that it was made, but for what the arguments say otherwise.
+/// Makes a picture from the recipe in a file; other arguments override parts of the recipe.
 struct RecipeCommand : Arguments {
   std::filesystem::path file;
-  bool window = false;      ///< of the whole window, whatever the file's is of
-  std::vector<Word> words;  ///< the others that were given, the command's name left out
+  bool window = false;      ///< make a picture of the whole window, even if the recipe's is of a view
+  std::vector<Word> words;  ///< the other arguments, without the command's name
 };
 
-/// `plot` or `shot` with a recipe in a file; nothing where it is something else, or help is asked for.
+/// Parses `plot` or `shot` with a recipe in a file; nothing if it is something else, or if help is requested.
 std::optional<Command> recipe_command(const std::vector<std::string>& arguments);
-/// The command that makes a recipe's figure, but for what the words say otherwise. `given` has no command's
-/// name; of a view that it names those of the recipe's options stay that the view has. Where the models and
-/// files are, and what only the rest of the recipe says, is not in it yet.
+/// The command that makes a recipe's figure. The words `given`, which do not contain the command's name,
+/// override parts of the recipe. If they name another view, it keeps those of the recipe's options that it
+/// has. The command does not yet have the paths of models and files, nor what only the rest of the recipe
+/// contains.
 Command command_from(Recipe recipe, std::span<const Word> given);
-/// What of the options of `shot` goes with no recipe: the picture is of the window as the recipe has it.
+/// The options of `shot` that --recipe excludes: the picture shows the window as the recipe has it.
 std::span<const std::string_view> not_with_window_recipe();
-/// What a figure or a session was made of, on lines or as JSON.
+/// Writes the recipe of a figure or a session, as lines or as JSON.
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out);
 
-/// What a view's picture of a run was made of.
+/// The recipe of a view's picture of a run.
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
-                 const PromptList* prompts, const MetricWeights& weights);
+                 const PromptList* prompts, const WeightHashes& weights);
 
-/// Of the models of a run; null: there is no second one. Throws as weights_hash.
-MetricWeights weights_of(const LoadedModel& model, const LoadedModel* second);
+/// Hashes of a run's models; `second` null: none. Throws like weights_hash.
+WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second);
 
-/// Throws model::RunError where the weights of the models of those names, or of a file of attention, are not
-/// those that are wanted.
-void require_weights(const MetricWeights& wanted, const MetricWeights& found, const ModelArguments& model,
+/// Throws model::RunError if the weights of the named models, or of an attention file, are not the wanted
+/// ones.
+void require_weights(const WeightHashes& wanted, const WeightHashes& found, const ModelArguments& model,
                      const std::string& name, const std::string& second_name);
 
-/// What a session or figure is of, where no argument says it; a second file or model that is given takes its
-/// place in the session. Files of attention are looked for beside `file` and in the folder that headscope was
-/// started in; throws model::LoadError where they are not there.
+/// Finds the models or attention files of a session or figure that the arguments do not name; a given second
+/// file or model replaces the session's. Attention files are searched in the folder of `file` and in the
+/// current folder; throws model::LoadError if they are not found.
 void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
                   std::filesystem::path& second_attention, std::optional<ModelArguments>& second_model);
 

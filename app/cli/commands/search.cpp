@@ -44,12 +44,12 @@ void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std
   }
 }
 
-/// "any", "@3", "@-1", or a token's text; an @ before a text that begins with one is taken off.
+/// "any", "@3", "@-1", or a token's text; write "@@" for a text that begins with @.
 auto tokens_meant(TokenSelector::Kind counted_back) {
   return [=](const std::string& option, const std::string& text) {
     using Kind = TokenSelector::Kind;
     if (text == "any") return TokenSelector{};
-    if (text.empty()) throw WrongUse(option + " takes a token's text, a position as in @3, or any");
+    if (text.empty()) throw UsageError(option + " takes a token's text, a position as in @3, or any");
     if (!text.starts_with('@')) return TokenSelector{Kind::text, text, 0};
     if (text.starts_with("@@")) return TokenSelector{Kind::text, text.substr(1), 0};
     const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMost);
@@ -58,7 +58,7 @@ auto tokens_meant(TokenSelector::Kind counted_back) {
   };
 }
 
-/// "5.1,5.3", each pair once; `what` says what they are.
+/// "5.1,5.3", each pair once; `what` describes them.
 template <class Pair>
 auto pairs(const std::string& what) {
   return [what](const std::string& option, const std::string& text) {

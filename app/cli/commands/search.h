@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// Where heads look from some tokens to some others.
+/// Searches for heads with large weights between given tokens.
 struct SearchCommand : Arguments {
   WeightSearch search;
   int top = 20;

@@ -13,12 +13,12 @@ namespace {
 void run_shot(const ShotCommand& command, const Streams& streams) {
   WindowOptions base = window_options(command, streams);
   base.selection = command.selection;
-  if (command.session) {  // which has its own edits
+  if (command.session) {  // the session has its own edits
     base.session = Recipe{*command.session, {}};
     base.edits = nullptr;
   }
-  MetricWeights weights;
-  if (!command.no_recipe || !command.weights.none()) {
+  WeightHashes weights;
+  if (!command.no_recipe || !command.weights.empty()) {
     weights.model = weights_hash(base.model);
     if (!base.second_model.empty()) weights.second = weights_hash(base.second_model);
   }
@@ -26,14 +26,14 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                   model_name(base.second_model));
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
-                         .beside = command.beside,
+                         .second_view = command.second_view,
                          .options = command.options,
                          .width = command.picture.width,
                          .height = command.picture.height,
                          .scale = command.picture.scale,
                          .dark = command.picture.dark,
                          .font_size = command.picture.font_size,
-                         .seen = [&](const PromptRun& run) {
+                         .report_run = [&](const PromptRun& run) {
                            if (run.tokens.run_length < run.tokens.length())
                              streams.err << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
                                          << "; the tokens after these are not run\n";
@@ -44,8 +44,8 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
   if (made.session.second_model) made.session.second_model->weights = weights.second;
   const Figure figure{
       .window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
-  if (!command.no_recipe) notes.push_back(note_of(Recipe{made.session, figure}));
-  put(command.out, bitmap_bytes(command.out.format, made.bitmap, shot.scale, notes), streams);
+  if (!command.no_recipe) notes.push_back(recipe_note(Recipe{made.session, figure}));
+  write_output(command.out, bitmap_bytes(command.out.format, made.bitmap, shot.scale, notes), streams);
 }
 
 void check_shot(ShotCommand& shot) {
@@ -55,12 +55,12 @@ void check_shot(ShotCommand& shot) {
   if (!shot.size_given) {
     shot.picture.width = 1600, shot.picture.height = 1000;
   } else if (shot.picture.height == 0) {
-    throw WrongUse("--size fit and --size WIDTH are for plot; shot takes WIDTHxHEIGHT");
+    throw UsageError("--size fit and --size WIDTH are for plot; shot takes WIDTHxHEIGHT");
   }
   check_pixels(shot.picture);
-  if (shot.beside == shot.view)
-    throw WrongUse("--beside takes another view than the one in the middle, " + shot.view);
-  refuse_recipe(shot);
+  if (shot.second_view == shot.view)
+    throw UsageError("--beside takes another view than the one in the middle, " + shot.view);
+  reject_recipe(shot);
 }
 
 bool is_tab(const View& view) {
@@ -69,10 +69,10 @@ bool is_tab(const View& view) {
 
 std::string tab_id(const std::string& option, const std::string& text) {
   if (!find_view(text))
-    throw WrongUse("there is no view " + model::quote(text) + "; there are " + list_of_views());
+    throw UsageError("there is no view " + model::quote(text) + "; there are " + list_of_views());
   if (!is_tab(*find_view(text)))
-    throw WrongUse("the view " + model::quote(text) + " has a place of its own in the window; " + option +
-                   " takes " + list_of_views(is_tab));
+    throw UsageError("the view " + model::quote(text) + " has a place of its own in the window; " + option +
+                     " takes " + list_of_views(is_tab));
   return text;
 }
 
@@ -88,7 +88,7 @@ Finish describe_shot(CommandSyntax& command) {
                  "the view in the middle: " + list_of_views(is_tab) +
                      " (default: " + std::string(view_at(Place::tab).id) + ")",
                  own->view, tab_id);
-  command.option("beside", "VIEW", "another one beside it (default: none)", own->beside, tab_id);
+  command.option("beside", "VIEW", "another one beside it (default: none)", own->second_view, tab_id);
   command.selection();
   command.tour();
   command.over();

@@ -19,20 +19,20 @@ namespace {
 
 constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero}, {"mean", SweepChange::mean}};
 
-/// What the command's arguments mean for every prompt.
+/// The question that the arguments define for every prompt.
 SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   SweepOf question;
   question.over = command.over;
   question.site = command.site;
-  question.change = command.change;
+  question.change = command.edit;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   question.token = token_of(tokenizer, command.token, "--token", question.token);
   question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
   return question;
 }
 
-/// Puts the prompt after --from, which ran as `from`, or the same one in the second model, into the run and
-/// the question.
+/// Sets the source of the patches in the run and the question: the prompt of --from, which ran as `from`, or
+/// the same prompt in the second model.
 void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> from, PromptRun& run,
                 const std::string& where, SweepOf& question) {
   compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
@@ -43,7 +43,7 @@ void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> fr
                         "; --align says which stand for which");
 }
 
-/// Knows one answer already; asks for the others.
+/// Answers with one answer known in advance.
 class AnsweredSweep final : public Answers {
  public:
   AnsweredSweep(const SweepOf& question, std::shared_ptr<const Answer> answer, Answers& others)
@@ -58,7 +58,7 @@ class AnsweredSweep final : public Answers {
   Answers& others_;
 };
 
-/// The answer, with a line now and then about how far it is, where it takes long.
+/// Computes the answer and shows the progress if it takes long.
 std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
                                        const std::string& where, const Streams& streams) {
   const InterruptGuard interrupts;
@@ -80,12 +80,12 @@ std::string cell_name(const SweepCommand& command, const PromptRun& run, int lay
 
 void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  Json changes = Json::array();
+  Json edits = Json::array();
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json row = Json::array();
     for (int column = 0; column < sweep.columns; ++column)
-      row.push_back(sweep.difference(command.metric, layer, column));  // null where it is not finite
-    changes.push_back(std::move(row));
+      row.push_back(sweep.difference(command.metric, layer, column));  // null if not finite
+    edits.push_back(std::move(row));
   }
   const Json result = {{"position", sweep.position},
                        {"token", token_or_null(tokenizer, sweep.token)},
@@ -93,9 +93,9 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
                        {"metric", name_of(kSweepMetrics, command.metric)},
                        {"over", name_of(kSweepOver, command.over)},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
-                       {"change", name_of(kSweepChanges, command.change)},
+                       {"change", name_of(kSweepChanges, command.edit)},
                        {"before", sweep.before.of(command.metric)},
-                       {"changes", std::move(changes)}};
+                       {"changes", std::move(edits)}};
   write_json_line(tokenizer, run.tokens.tokens, result, out);
 }
 
@@ -113,13 +113,13 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
   std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
-      if (const double change = sweep.difference(command.metric, layer, column); !std::isnan(change))
-        lines.push_back({change, cell_name(command, run, layer, column)});
+      if (const double difference = sweep.difference(command.metric, layer, column); !std::isnan(difference))
+        lines.push_back({difference, cell_name(command, run, layer, column)});
   write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
 }
 
-/// What the view of sweeps is asked to draw.
+/// The plot command for the sweep view.
 PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
   PlotCommand plot;
   plot.model = command.model;
@@ -134,18 +134,18 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
 }
 
 void run_sweep(const SweepCommand& command, const Streams& streams) {
-  const bool patches = command.change == SweepChange::patch;
+  const bool patches = command.edit == SweepChange::patch;
   Engine engine = start_engine(command.model, command.prompt.edits, Capability::weights,
-                               patches ? Second::compared_with : Second::patched_from);
+                               patches ? SecondModelUse::baseline : SecondModelUse::patch_source);
   const SweepOf asked = question_of(command, engine);
   const auto from = command.from
                         ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")
                         : nullptr;
-  const bool drawn = !command.out.none();
+  const bool drawn = !command.out.empty();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
-  const MetricWeights weights = drawn && !command.no_recipe && command.out.format != FileFormat::csv
-                                    ? weights_of(*engine.model, engine.second.get())
-                                    : MetricWeights{};
+  const WeightHashes weights = drawn && !command.no_recipe && command.out.format != FileFormat::csv
+                                   ? weights_of(*engine.model, engine.second.get())
+                                   : WeightHashes{};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto file = source.file(command.out.file);
     if (!file) return;
@@ -154,25 +154,25 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     SweepOf question = asked;
     question.position = command.position < 0 ? run->run->length() - 1 : command.position;
     if (!patches) {
-      compare_with_original(engine, *run);
-      question.token = guess_of_original(question.token, *run, question.position, engine);
-      question.against = guess_of_original(question.against, *run, question.position, engine);
+      compare_with_unedited(engine, *run);
+      question.token = baseline_guess(question.token, *run, question.position, engine);
+      question.against = baseline_guess(question.against, *run, question.position, engine);
     }
     if (patches)
       patch_from(command, from ? from : run_second(engine, run->prompt, where), *run, where, question);
     const auto answer = computed(question, *run, engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (drawn) {
-      // The picture is of the same tokens, whatever their rank is in what it is compared with.
+      // Name the tokens by id, so that the picture shows the same tokens whatever their rank in the baseline.
       SweepOf by_id = question;
       by_id.token = TokenChoice::of(sweep.token);
       if (sweep.against >= 0) by_id.against = TokenChoice::of(sweep.against);
       DirectAnswers others(run, engine.workspace);
       AnsweredSweep answers(by_id, answer, others);
-      put({*file, command.out.format},
-          figure_bytes(plot_of(command, by_id), view_of_sweeps(), run, nullptr, answers, *fonts, weights,
-                       where),
-          streams);
+      write_output({*file, command.out.format},
+                   figure_bytes(plot_of(command, by_id), view_of_sweeps(), run, nullptr, answers, *fonts,
+                                weights, where),
+                   streams);
     }
     if (command.json) {
       write_json(command, *run, sweep, streams.out);
@@ -184,27 +184,27 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
   });
 }
 
-/// What goes together, and what follows from it.
+/// Checks and completes the arguments.
 void check_sweep(SweepCommand& sweep) {
   require_prompt(sweep);
   if (sweep.prompt.resume && (sweep.out_name.empty() || sweep.json))
-    throw WrongUse(
+    throw UsageError(
         "--resume leaves out prompts whose file is there: it needs --out, and goes without --json");
-  if (sweep.alignment && !sweep.from) throw WrongUse("--align is for --from");
+  if (sweep.alignment && !sweep.from) throw UsageError("--align is for --from");
   if (sweep.ablation && sweep.from)
-    throw WrongUse("one change at a time: both --ablate and --from were given");
+    throw UsageError("one change at a time: both --ablate and --from were given");
   const bool of_heads = sweep.over == SweepOver::heads;
   if (sweep.given_site && *sweep.given_site != model::Site::z && of_heads)
-    throw WrongUse("heads have the site z only; --site is for --sweep-over layer-position");
+    throw UsageError("heads have the site z only; --site is for --sweep-over layer-position");
   const auto unless_said = sweep.prompt.edits.second_model ? SweepChange::patch : SweepChange::zero;
-  sweep.change = sweep.from ? SweepChange::patch : sweep.ablation.value_or(unless_said);
+  sweep.edit = sweep.from ? SweepChange::patch : sweep.ablation.value_or(unless_said);
   sweep.site = sweep.given_site.value_or(of_heads ? model::Site::z : model::Site::resid_pre);
   if (!sweep.out_name.empty()) {
     sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);
     check_pixels(sweep.picture);
   }
   if (sweep.out_name == "-" && sweep.json)
-    throw WrongUse("standard output takes one of them: both --json and --out - were given");
+    throw UsageError("standard output takes one of them: both --json and --out - were given");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ void append_ids(const model::Tokenizer& tokenizer, const std::vector<int>& ids, 
   }
 }
 
-/// Unlike a run, this asks nothing of a model: no limit of length, and the empty prompt has no tokens.
+/// Tokenizes without running: the length is unlimited, and the empty prompt has no tokens.
 std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Prompt& prompt,
                                     const std::string& where) {
   std::vector<model::Token> tokens;

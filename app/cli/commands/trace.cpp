@@ -17,7 +17,7 @@
 namespace headscope::app {
 namespace {
 
-/// Where pieces of one activation go in its tensor.
+/// Writes pieces of an activation to their places in its tensor.
 class TensorStream {
  public:
   TensorStream(model::SafetensorsWriter& writer, std::string name, std::vector<std::int64_t> shape)
@@ -68,8 +68,7 @@ class TensorStream {
   }
 };
 
-/// What the prompt's tokens are called, as files of patterns have it (see PatternFile), and the text that
-/// they make.
+/// The file's metadata: the tokens' names, as in attention files (see PatternFile), and the prompt's text.
 std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids) {
   Json texts = Json::array();
   for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->bytes(id)));
@@ -79,11 +78,11 @@ std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::sp
           {"text", utf8_or_replacement(model.tokenizer->decode(ids))}};
 }
 
-/// Runs the prompt and writes what passes the hooks, piece by piece, so that the file may be larger than the
+/// Runs the prompt and writes the hooked activations piece by piece, so that the file may be larger than
 /// memory.
 void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, const PromptTokens& tokens,
                   const std::filesystem::path& out, const std::string& where, std::ostream& err) {
-  const InterruptGuard interrupts;  // a signal must not leave the unfinished file behind
+  const InterruptGuard interrupts;  // a signal must not leave an incomplete file behind
   const int length = tokens.run_length;
   std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
   for (const model::HookPoint& point : points)
@@ -141,7 +140,8 @@ Finish describe_trace(CommandSyntax& command) {
     require_prompt(trace);
     require_out(trace, "run.safetensors");
     if (trace.out_name == "-")
-      throw WrongUse("a trace is written at all its places at once: --out takes a file, not standard output");
+      throw UsageError(
+          "a trace is written at all its places at once: --out takes a file, not standard output");
     trace.out = trace.out_name;
   };
   return command.finish(own, check, run_trace);

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// Activations as a safetensors file.
+/// Writes activations to a safetensors file.
 struct TraceCommand : Arguments {
   std::string hooks;  ///< globs, comma-separated; empty: all
   std::filesystem::path out;

@@ -12,7 +12,7 @@
 namespace headscope::app {
 namespace {
 
-/// The folder of a model of that name that the window had open before.
+/// The folder of a recent model with that name.
 std::optional<std::filesystem::path> recent_model(const std::string& name) {
   const auto folder = config_folder(process_environment());
   if (!folder) return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<std::filesystem::path> recent_model(const std::string& name) {
   return model_named(name, models);
 }
 
-/// Independent of the folder that the next start is in.
+/// The absolute path, which stays valid if the next start is in another folder.
 std::filesystem::path whole(const std::filesystem::path& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
 }
@@ -43,7 +43,7 @@ int open_window(WindowCommand command, const Streams& streams) {
           named->model = folder->string(), named->by_name = false;
     if (second && second->by_name) try {
         static_cast<void>(model_folder(*second));
-      } catch (const model::LoadError&) {  // the window says so, and shows the rest
+      } catch (const model::LoadError&) {  // the window reports it and shows the rest
         second.reset();
       }
   }
@@ -59,10 +59,10 @@ int open_window(WindowCommand command, const Streams& streams) {
 void check_window(WindowCommand& window) {
   const std::filesystem::path& file = window.file;
   if (!file.empty() && !window.prompt_options.empty())
-    throw WrongUse("a session brings its prompt: " + window.prompt_options[0] + " was given beside " +
-                   model::quote(file.string()));
+    throw UsageError("a session brings its prompt: " + window.prompt_options[0] + " was given beside " +
+                     model::quote(file.string()));
   if (file.extension() == ".safetensors" && window.model.patterns)
-    throw WrongUse("two files of attention: --attention was given beside " + model::quote(file.string()));
+    throw UsageError("two files of attention: --attention was given beside " + model::quote(file.string()));
   if (window.model.patterns || (file.empty() && !window.comparison.second_attention.empty()))
     require_prompt_or_attention(window);
 }
@@ -83,7 +83,7 @@ Finish describe_window(CommandSyntax& program) {
                own->file, [](const std::string&, const std::string& text) {
                  const std::filesystem::path path(text);
                  if (!path.has_extension() && !path.has_parent_path())
-                   throw WrongUse("there is no command " + model::quote(text));
+                   throw UsageError("there is no command " + model::quote(text));
                  return path;
                });
   return program.finish(own, check_window, open_window);

@@ -7,7 +7,7 @@ namespace headscope::app {
 
 /// The window, where no command is named.
 struct WindowCommand : Arguments {
-  std::filesystem::path file = {};  ///< a session or a figure that is shown at first; empty: none
+  std::filesystem::path file = {};  ///< a session or figure to show; empty: none
 };
 
 }  // namespace headscope::app

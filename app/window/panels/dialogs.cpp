@@ -15,7 +15,7 @@ namespace {
 
 using Kind = FolderEntry::Kind;
 
-/// Lines of a form: a name at the left, what it is set with beside it.
+/// Lines of a form: a label and a control.
 class Form {
  public:
   Form(Ui& ui, const Rect& rect) : ui_(ui), rest_(rect) {}
@@ -26,7 +26,7 @@ class Form {
     rest_.y += row + ui_.u(gap);
     return place;
   }
-  /// A line of choices: the one that was pressed, or -1.
+  /// A line of choices; returns the pressed one, or -1.
   int choice(std::string_view name, const std::vector<Ui::Segment>& segments, int chosen) {
     Rect rect = line(name);
     const float wanted = ui_.segmented_width(segments);
@@ -42,7 +42,7 @@ class Form {
   Rect rest_;
 };
 
-/// What can be exported: the views that are shown, and the window.
+/// What can be exported: the shown views and the whole window, which is null.
 std::vector<const View*> subjects(const UiState& state) {
   std::vector<const View*> shown = shown_tabs(state);
   for (const Place place : {Place::left, Place::right, Place::strip}) shown.push_back(&view_at(place));
@@ -50,7 +50,7 @@ std::vector<const View*> subjects(const UiState& state) {
   return shown;
 }
 
-/// Which picture, of what kind, how large.
+/// The picture, the file format and the scale.
 void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   const ExportForm& now = ui.state.export_form;
   const auto all = subjects(ui.state);
@@ -90,7 +90,7 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   }
 }
 
-/// Its theme, what goes with it, its size.
+/// The theme, the extras and the size.
 void draw_look_lines(Ui& ui, Form& form, ExportForm& set) {
   const ExportForm& now = ui.state.export_form;
   const bool window = now.subject.empty();
@@ -122,16 +122,16 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   draw_format_lines(ui, form, set);
   if (now.kind != FileFormat::csv) draw_look_lines(ui, form, set);
   ui.field(Field::export_path, form.line("File", 6), "path of the file");
-  const Rect note{body.x, form.y(), body.w, body.bottom() - form.y()};
+  const Rect message_area{body.x, form.y(), body.w, body.bottom() - form.y()};
   if (now.waiting && now.problem.empty()) {
-    ui.paragraph("It is written when all is computed. Esc gives it up.", note, ui.theme().text_muted,
+    ui.paragraph("It is written when all is computed. Esc gives it up.", message_area, ui.theme().text_muted,
                  Ui::kSmall);
-  } else if (!draw_path_note(ui, note, now.problem, now.asked) && now.kind != FileFormat::csv) {
+  } else if (!draw_path_message(ui, message_area, now.problem, now.asked) && now.kind != FileFormat::csv) {
     ui.paragraph(
         now.recipe ? "With its recipe: the file holds the prompt, the model's name, what was changed and all "
                      "options, so that it can be made again."
                    : "Without its recipe: the file holds the picture alone.",
-        note, ui.theme().text_muted, Ui::kSmall);
+        message_area, ui.theme().text_muted, Ui::kSmall);
   }
   const auto choices = [](const ExportForm& f) {
     return std::tie(f.subject, f.kind, f.scale, f.svg_text, f.caption, f.recipe, f.dark);
@@ -175,8 +175,8 @@ void draw_save(Ui& ui) {
            {body->x, y, body->w, 0}, ui.theme().text_muted, Ui::kSmall) +
        ui.u(10);
   ui.field(Field::session_path, {body->x, y, body->w, ui.u(30)}, "path of the file");
-  draw_path_note(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form.problem,
-                 form.asked);
+  draw_path_message(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form.problem,
+                    form.asked);
   if (draw_write_button(ui, *body, "Save", "Save session", form.path, form.asked))
     ui.actions.emplace_back(SaveSession{form.path.edit.text, form.asked});
   draw_text_menu(ui);
@@ -198,7 +198,7 @@ void draw_recent_folders(Ui& ui, const Rect& rect) {
   ui.end_list();
 }
 
-/// What is in the folder, or a line that says why that is not to be seen.
+/// The folder's entries, or a line that says why they cannot be shown.
 void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& entries) {
   const OpenForm& form = ui.state.open_form;
   const FolderListing& listing = form.listing;
@@ -220,7 +220,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   Lines lines(ui, rows);
   for (const FolderEntry& entry : entries) {
     const std::filesystem::path path = listing.folder / entry.name;
-    const bool opens = entry.kind != Kind::folder;  // itself, and is not looked into
+    const bool opens = entry.kind != Kind::folder;  // opens itself instead of being listed
     constexpr const char* kNames[] = {"", "GPT-2 model", "session", "attention", "prompts"};
     lines.row({.label = entry.name + (opens ? "" : "/"),
                .right = kNames[static_cast<std::size_t>(entry.kind)],

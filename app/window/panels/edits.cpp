@@ -1,4 +1,4 @@
-// The bars under the prompt: the edits, what the run is compared with, and which side of that is shown.
+// The bars under the prompt: the edits, the second prompt or model, and the shown side of the comparison.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -25,7 +25,7 @@ void draw_label(Ui& ui, Places& row, std::string_view words) {
           viz::FontStyle::medium, 0.93F);
 }
 
-/// Whether there is a second prompt or model that did not turn out to be none.
+/// Whether there is a second prompt or model that could be used.
 bool has_second(const UiState& state, const Snapshot& snapshot) {
   return state.second.on || (!state.second.model.empty() && snapshot.second_problem.empty());
 }
@@ -50,7 +50,7 @@ std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot)
            possible}};
 }
 
-/// At the right end of the row.
+/// The sides of the comparison, at the right end of the row.
 void draw_sides(Ui& ui, Places& row) {
   const auto segments = sides(ui.state, ui.snapshot);
   const int chosen = can_compare(ui.state, ui.snapshot) ? static_cast<int>(ui.state.side) : -1;
@@ -58,8 +58,8 @@ void draw_sides(Ui& ui, Places& row) {
   if (pressed >= 0) ui.actions.emplace_back(SetSide{static_cast<Side>(pressed)});
 }
 
-void list_becomes(Ui& ui, EditList list, bool pulling = false) {
-  ui.actions.emplace_back(ListEdits{std::move(list), pulling});
+void list_becomes(Ui& ui, EditList list, bool dragging = false) {
+  ui.actions.emplace_back(ListEdits{std::move(list), dragging});
 }
 
 EditList switched(EditList list, std::size_t index) {
@@ -76,7 +76,7 @@ float chip_width(const Ui& ui, const std::string& words) {
   return std::ceil(ui.width(words, viz::FontStyle::medium)) + ui.u(66);
 }
 
-/// An edit: a switch, its words, which open its menu, and a button that removes it.
+/// One edit: a switch, its text, which opens its menu, and a button that removes it.
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const EditList& list = ui.state.edits.list;
   const ListedEdit& listed = list.edits[index];
@@ -113,14 +113,14 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
     list_becomes(ui, removed(list, index));
 }
 
-/// As many as have room, the last ones first: those were made just now. The others in a list.
+/// The edits that fit, newest first; the others are in a list.
 void draw_chips(Ui& ui, Places& row) {
   const auto& edits = ui.state.edits.list.edits;
   const float more = ui.u(44), gap = ui.u(kGap);
   float room = row.rest().w, whole = 0;
   for (std::size_t i = 0; i < edits.size() && whole <= room; ++i)
     whole += chip_width(ui, edit_words(edits[i].edit)) + gap;
-  const float widest = whole <= room ? room : ui.u(260);  // words are cut only where they have to be
+  const float widest = whole <= room ? room : ui.u(260);  // text is cut only if necessary
   const auto width_of = [&](const ListedEdit& edit) {
     return std::min(chip_width(ui, edit_words(edit.edit)), widest);
   };
@@ -179,7 +179,7 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
            second.is_file ? "a file of attention patterns to compare with" : "a prompt to compare with");
 }
 
-/// A button with its name, which opens the list of those that it may be.
+/// A button with the second model's name, which opens the list of models.
 void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
   const std::filesystem::path& folder = ui.state.second.model;
   Places row(rect, ui.u(kGap));
@@ -192,15 +192,15 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
                  {.menu = true,
                   .tip = tip_words("Compare with another one", command(CommandId::second_model)),
                   .name = "Choose the second model"});
-  const Snapshot& seen = ui.snapshot;
-  const bool there = seen.second_model && seen.second_model->folder == folder;
-  const bool loads = !there && (seen.busy == Busy::loading || seen.busy == Busy::loading_second);
-  ui.small(there && ui.state.second.on    ? "the second prompt runs in it"
-           : there                        ? "the same prompt runs in it"
-           : !seen.second_problem.empty() ? seen.second_problem
-           : loads                        ? "loading, " + percent(seen.fraction)
-                                          : "loading",
-           row.rest(), seen.second_problem.empty() ? ui.theme().text_muted : ui.theme().error);
+  const Snapshot& snapshot = ui.snapshot;
+  const bool there = snapshot.second_model && snapshot.second_model->folder == folder;
+  const bool loads = !there && (snapshot.busy == Busy::loading || snapshot.busy == Busy::loading_second);
+  ui.small(there && ui.state.second.on        ? "the second prompt runs in it"
+           : there                            ? "the same prompt runs in it"
+           : !snapshot.second_problem.empty() ? snapshot.second_problem
+           : loads                            ? "loading, " + percent(snapshot.fraction)
+                                              : "loading",
+           row.rest(), snapshot.second_problem.empty() ? ui.theme().text_muted : ui.theme().error);
 }
 
 std::string all_as_text(const EditList& list) {
@@ -254,7 +254,7 @@ void draw_edit_bars(Ui& ui, const Rect& rect) {
   }
   if (!second.model.empty() && row.bottom() <= rect.bottom())
     draw_second_model(ui, row, !shows_edits(ui.state) && !second.on);
-  if (edits.pulling && !ImGui::IsMouseDown(0)) list_becomes(ui, edits.list);
+  if (edits.dragging && !ImGui::IsMouseDown(0)) list_becomes(ui, edits.list);
 }
 
 void draw_edit_menus(Ui& ui) {

@@ -1,4 +1,4 @@
-// The line above the status line: how far a model has come from the hub, or the offer of one.
+// The line above the status line: the progress of a fetch from the hub, or the offer of a model.
 #include <algorithm>
 #include <cmath>
 
@@ -17,9 +17,9 @@ const KnownModel& offered() {
 }
 
 void draw_progress(Ui& ui, const Rect& rect) {
-  const Fetching& fetching = ui.state.fetching;
+  const FetchState& fetching = ui.state.fetching;
   FetchProgress progress = fetching.progress;
-  progress.file.clear();  // how much is said, not of what
+  progress.file.clear();  // only the progress, without the file's name
   Places line(rect, ui.u(12));
   if (ui.button(line.right(ui.button_width("Cancel")), "Cancel",
                 {.enabled = !fetching.cancelled,

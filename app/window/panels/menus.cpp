@@ -1,4 +1,4 @@
-// Menus: they open at a button or at the mouse, and close by themselves.
+// The menus that open at a button or at the mouse.
 #include <algorithm>
 #include <iterator>
 
@@ -12,7 +12,7 @@ namespace {
 
 /// At most the window's width.
 float menu_width(const Ui& ui, float width) {
-  return std::min(ui.u(width), ui.seen.frame.width - ui.u(40));
+  return std::min(ui.u(width), ui.input.frame.width - ui.u(40));
 }
 
 void draw_examples(Ui& ui) {
@@ -26,7 +26,7 @@ void draw_examples(Ui& ui) {
   });
 }
 
-/// The recent models that were not discovered.
+/// The recent models that discovery did not find.
 std::vector<DiscoveredModel> recent_models(const UiState& state) {
   std::vector<DiscoveredModel> lines;
   for (const std::filesystem::path& folder : state.recent_models)
@@ -35,7 +35,7 @@ std::vector<DiscoveredModel> recent_models(const UiState& state) {
   return lines;
 }
 
-/// The well-known models that are not on this machine and could be fetched.
+/// The well-known models that are not on this machine and can be fetched.
 std::vector<KnownModel> models_to_fetch(const UiState& state) {
   std::vector<KnownModel> lines;
   if (!state.can_fetch) return lines;
@@ -72,7 +72,7 @@ void draw_models(Ui& ui) {
   });
 }
 
-/// The models to compare with: which of them have the right shape is known once they are loaded.
+/// The models to compare with; whether one has the right shape is known only after loading.
 void draw_second_models(Ui& ui) {
   if (ui.moment.open == Menu::second_model) ui.actions.emplace_back(FindModels{});
   const float small = ui.u(34), width = menu_width(ui, 540);
@@ -118,16 +118,16 @@ void draw_sessions(Ui& ui) {
                  .more = file.parent_path().string(),
                  .marked = file == ui.state.session},
                 row, OpenFile{file});
-    if (!ui.state.left_off.empty())
+    if (!ui.state.last_session.empty())
       lines.row({.label = "Where you left off", .more = "as the window was when it was closed last"}, row,
-                OpenFile{ui.state.left_off});
+                OpenFile{ui.state.last_session});
     const Command &save = command(CommandId::save_session_as), &open = command(CommandId::open);
     lines.row({.label = std::string(save.label), .right = keys_of(save)}, small, *save.act(ui.state));
     lines.row({.label = "Open a session or a figure…", .right = keys_of(open)}, small, *open.act(ui.state));
   });
 }
 
-/// Opens the menu by the keyboard: of the focused picture, or of the text with the caret.
+/// Opens the menu of the focused picture, or of the text with the caret, by keyboard.
 void open_at_keyboard(Ui& ui) {
   Moment& moment = ui.moment;
   if (moment.open != Menu::picture || moment.menu_view) return;
@@ -139,7 +139,7 @@ void open_at_keyboard(Ui& ui) {
       return ui.open_menu(placed, placed.look.rect.center());
 }
 
-/// The view's own lines for the place, and what can be done with every picture.
+/// The view's lines for the place under the mouse, then the lines that every picture has.
 void draw_picture_menu(Ui& ui) {
   Moment& moment = ui.moment;
   if (!moment.menu_view) return;
@@ -155,10 +155,10 @@ void draw_picture_menu(Ui& ui) {
     lines.row({.label = "Export this picture…"}, row, ShowDialog{Dialog::export_, id});
     lines.row({.label = "Copy its numbers"}, row, CopyNumbers{id});
     if (view.place != Place::tab) return;
-    const bool alone = ui.state.beside.empty();
+    const bool alone = ui.state.second_view.empty();
     if (!lines.row({.label = alone ? "A second view beside it" : "Only this view"}, row)) return;
-    if (id == ui.state.beside) ui.actions.emplace_back(ShowView{id});
-    ui.actions.push_back(toggle_beside(ui.state));
+    if (id == ui.state.second_view) ui.actions.emplace_back(ShowView{id});
+    ui.actions.push_back(toggle_second_view(ui.state));
   });
   if (!drawn && !ui.out.settling && moment.open != Menu::picture) moment.menu_view = nullptr;
 }

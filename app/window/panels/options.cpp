@@ -26,12 +26,12 @@ std::vector<Ui::Segment> segments(const OptionSpec& option) {
   return result;
 }
 
-/// The text between the − and the + of a number.
+/// The text between − and + of a stepper.
 std::string stepper_words(const Ui& ui, const OptionSpec& option) {
   return std::string(option.label) + " " + to_text(option, ui.state.options.value(option));
 }
 
-/// So wide that nothing moves while the value is stepped through its common ones.
+/// Wide enough for the common values, so that nothing moves while stepping.
 float stepper_width(const Ui& ui, const OptionSpec& option) {
   const bool whole = std::holds_alternative<int>(option.default_value);
   return std::max(ui.width(std::string(option.label) + (whole ? " 00" : " 0.001")),
@@ -68,7 +68,7 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
   button(rect.x, "−", -1);
   const Rect middle{rect.x + rect.h, rect.y, rect.w - 2 * rect.h, rect.h};
   std::string words = stepper_words(ui, option);
-  if (ui.width(words) > middle.w) words = to_text(option, value);  // the tips say what it is
+  if (ui.width(words) > middle.w) words = to_text(option, value);  // the tooltips have the label
   ui.text(words, middle, ui.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
   button(rect.right() - rect.h, "+", 1);
 }
@@ -84,7 +84,7 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const auto moved =
       ui.slider(track, label, value, {option.low, option.high, option.step, default_value},
                 tip_words(option.help, option.keys, 0) + "; double click: " + viz::number(default_value, 3));
-  // To whole steps, whatever the slider's length.
+  // Rounded to whole steps, whatever the slider's length.
   if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
 }
 
@@ -109,7 +109,7 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
     if (list_option(ui.state) == &option) {
       ui.field(Field::option, place, std::string(option.default_name));
     } else if (ui.button(place, to_text(option, value), {.name = std::string(option.label) + " list"})) {
-      ui.actions.emplace_back(TypeList{&option});  // there is one field for all of them
+      ui.actions.emplace_back(TypeList{&option});  // all lists share one field
       ui.moment.field = Field::option;
       ui.moment.leave_keyboard = true;
     }
@@ -132,7 +132,7 @@ void draw_rows(Ui& ui, const View& view, const Rect& first) {
   for (const OptionSpec* option : controls_of(ui, view))
     draw_option(ui, *option, rows.take(option_width(ui, *option)));
   const ViewContext context =
-      make_context(&view, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), first.w, first.h, 1);
+      make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), first.w, first.h, 1);
   for (const KeyCommand& command : view.commands) {
     if (command.label.empty()) continue;
     const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
@@ -166,8 +166,8 @@ float draw_controls(Ui& ui, const View& view, const Rect& first, float most) {
     draw_rows(ui, view, first);
     return first.y + height(first.w);
   }
-  const float row = first.h + ui.u(3), width = first.w - ui.u(16);  // beside the scroll bar
-  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);      // half a row says that there are more
+  const float row = first.h + ui.u(3), width = first.w - ui.u(16);  // leaves room for the scroll bar
+  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);      // a half row shows that there are more
   const Rect body = ui.begin_list("controls", {first.x, first.y, first.w, most}, height(width));
   draw_rows(ui, view, {body.x, body.y, width, first.h});
   ui.end_list();

@@ -9,40 +9,41 @@
 
 namespace headscope::app {
 
-/// The whole window, in a frame of Dear ImGui that has begun.
+/// Draws the whole window; a Dear ImGui frame must have begun.
 void draw_window(Ui& ui);
 
-// Each draws one part of the window into a rectangle.
+// Each of these draws one part of the window into a rectangle.
 void draw_top_bar(Ui& ui, const viz::Rect& rect);
-/// The editor, a line about the prompt, and the tokens. The height does not depend on the text.
+/// The editor, a line about the prompt, and the tokens. The height is independent of the text.
 void draw_prompt(Ui& ui, const viz::Rect& rect);
 float prompt_height(const Ui& ui);
-/// The bars of edits and comparisons; nothing without them.
+/// The Edits bar and the comparison bars, if any are shown.
 void draw_edit_bars(Ui& ui, const viz::Rect& rect);
 float edit_bars_height(const Ui& ui);
 void draw_edit_menus(Ui& ui);
-/// Heads at the left, next token at the right.
+/// The heads on the left or the next token on the right.
 void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);
-void draw_tabs(Ui& ui, const viz::Rect& rect, bool beside);  ///< the middle, or the second view beside it
-void draw_tour(Ui& ui, const viz::Rect& rect);               ///< the open tour, or the list of them
+void draw_tabs(Ui& ui, const viz::Rect& rect,
+               bool second_view);               ///< the middle pane or the second view
+void draw_tour(Ui& ui, const viz::Rect& rect);  ///< the open tour or the list of tours
 void draw_status(Ui& ui, const viz::Rect& rect);
-/// The error above the status line; its height is 0 without one.
+/// The error above the status line; the height is 0 if there is none.
 float error_height(const Ui& ui, float width);
 void draw_error(Ui& ui, const viz::Rect& rect);
-/// The progress of fetching a model, or the offer to fetch one; its height is 0 without either.
+/// The progress of fetching a model, or the offer to fetch one; the height is 0 if there is neither.
 float fetching_height(const Ui& ui);
 void draw_fetching(Ui& ui, const viz::Rect& rect);
 void draw_menus(Ui& ui);
-/// The context menu of a field; within the dialog of the field, if any.
+/// The context menu of a field; call it inside the field's dialog, if it has one.
 void draw_text_menu(Ui& ui);
 void draw_export(Ui& ui);
 void draw_open(Ui& ui);
 void draw_help(Ui& ui);
 void draw_save(Ui& ui);
 
-// Pieces that panels share.
+// Building blocks shared by the panels.
 
-/// A line whose places are taken from both ends.
+/// A line of controls, placed from both ends.
 class Places {
  public:
   Places(const viz::Rect& line, float gap) : rest_(line), gap_(gap) {}
@@ -56,11 +57,11 @@ class Places {
   float gap_;
 };
 
-/// Lines of a menu from the top down. Without a place they are only measured.
+/// Lines of a menu from top to bottom. Without a place they are only measured.
 class Lines {
  public:
   Lines(Ui& ui, std::optional<viz::Rect> place) : ui_(ui), place_(place) {}
-  /// Takes a line to draw something else in; nothing while measuring.
+  /// Reserves a line for custom drawing; nothing while measuring.
   std::optional<viz::Rect> take(float height);
   /// Whether it was pressed.
   bool row(const Ui::Row& row, float height);
@@ -72,13 +73,13 @@ class Lines {
  private:
   Ui& ui_;
   std::optional<viz::Rect> place_;
-  float height_ = 0;  // of those so far
+  float height_ = 0;  // of the lines so far
 };
 
-/// Draws a menu while it is open, with the lines that `add` adds. Whether it was drawn.
+/// Draws a menu if it is open, with the lines that `add` adds. Returns whether it was drawn.
 bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::function<void(Lines&)>& add);
 
-/// Places for controls from left to right, in as many rows as needed.
+/// Places controls from left to right, in as many rows as needed.
 class Rows {
  public:
   Rows(const viz::Rect& first, float gap) : first_(first), x_(first.x), y_(first.y), gap_(gap) {}
@@ -91,19 +92,19 @@ class Rows {
   float x_, y_, gap_;
 };
 
-/// The controls of a view's options and the buttons of its commands, in rows from `first` on, which scroll if
-/// they are higher than `most`; returns their lower end. Controls of the side panes are left out in
-/// tabs.
+/// The controls of a view's options and the buttons of its commands, in rows starting at `first`, which
+/// scroll if they are higher than `most`; returns their bottom. Tabs leave out the controls of the side
+/// panes.
 float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most);
 float controls_width(const Ui& ui, const View& view);
 
-/// A tooltip: with a capital letter, and the key.
+/// A tooltip: the capitalized help text, then the key.
 std::string tip_words(std::string_view help, std::string_view keys, std::size_t which);
 
-/// What a dialog says under a path: why it cannot be written, or that the file exists. Whether it says
-/// anything.
-bool draw_path_note(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);
-/// The button that writes a file, in the lower right corner of a dialog; `asked`: replaces one.
+/// The message under a path in a dialog: why it cannot be written, or that the file exists. Returns whether
+/// there was one.
+bool draw_path_message(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);
+/// The button in the lower right corner of a dialog that writes a file; `asked`: it replaces an existing one.
 bool draw_write_button(Ui& ui, const viz::Rect& body, const std::string& label, const std::string& name,
                        const TextField& path, bool asked);
 

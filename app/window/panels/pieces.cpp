@@ -1,4 +1,4 @@
-// What panels share: lines, menus, and what dialogs that write files say.
+// Building blocks shared by the panels: lines, menus, and the messages of dialogs that write files.
 #include <algorithm>
 #include <utility>
 
@@ -70,7 +70,7 @@ Rect Rows::take(float width) {
   return rect;
 }
 
-bool draw_path_note(Ui& ui, const Rect& rect, const std::string& problem, bool asked) {
+bool draw_path_message(Ui& ui, const Rect& rect, const std::string& problem, bool asked) {
   if (!problem.empty()) {
     ui.paragraph(problem, rect, ui.theme().error, Ui::kSmall);
   } else if (asked) {

@@ -9,9 +9,9 @@ using viz::Rect;
 
 namespace {
 
-constexpr float kTextFactor = 1.1F;  // the prompt's text is this much larger than the rest
+constexpr float kTextFactor = 1.1F;  // the prompt's font size, relative to other text
 
-/// What the window has to say about the prompt as a whole.
+/// The notice about the whole prompt.
 std::string notice(const UiState& state, const Snapshot& snapshot) {
   if (!snapshot.run) return {};
   if (const PatternFile* file = snapshot.run->model->patterns.get()) {
@@ -30,7 +30,7 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
   return hint_holds ? state.hint : "";
 }
 
-/// First byte of the text that lies beyond n_ctx.
+/// The first byte of the text beyond n_ctx.
 std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   if (!snapshot.run || snapshot.run->prompt.text != text) return std::string::npos;
   const PromptTokens& tokens = snapshot.run->tokens;
@@ -43,7 +43,7 @@ struct Heights {
 };
 
 Heights heights(const Ui& ui) {
-  const bool low = ui.seen.frame.height < ui.u(800);
+  const bool low = ui.input.frame.height < ui.u(800);
   const float font = ui.state.font_size;
   return {editor_height(ui.fonts(), font * kTextFactor, low ? 2.0F : 3.0F), ui.u(20), ui.u(low ? 46 : 74),
           ui.u(4)};
@@ -66,9 +66,9 @@ void draw_prompt(Ui& ui, const Rect& rect) {
   const Rect line{rect.x + ui.u(2), rect.y + h.editor + h.gap, rect.w - ui.u(4), h.notice};
   if (const std::string words = notice(ui.state, ui.snapshot); !words.empty()) {
     ui.small(words, line, ui.theme().text_muted);
-    // What has no room is read in a tip.
+    // Text that does not fit is shown in a tooltip.
     const bool cut = ui.width(words, viz::FontStyle::regular, Ui::kSmall) > line.w;
-    if (cut && ui.seen.frame.pointer && line.contains(*ui.seen.frame.pointer)) ui.tooltip({words});
+    if (cut && ui.input.frame.pointer && line.contains(*ui.input.frame.pointer)) ui.tooltip({words});
   }
   const Rect strip{rect.x, line.bottom() + h.gap, rect.w, h.tokens};
   ui.begin_pane("strip", strip);

@@ -38,7 +38,7 @@ std::string megabytes(std::size_t bytes) {
   return std::to_string((bytes + 500'000) / 1'000'000);
 }
 
-/// The model, how long its prompt is and took, and what is kept of previous prompts.
+/// The model, the prompt's length, how long the run took, and how much of previous prompts is kept.
 std::string about_run(const Ui& ui) {
   const Snapshot& snapshot = ui.snapshot;
   std::string words;
@@ -46,7 +46,7 @@ std::string about_run(const Ui& ui) {
     const bool other = ui.state.side == Side::baseline && snapshot.run->baseline;
     const int tokens = (other ? *snapshot.run->baseline : *snapshot.run).tokens.run_length;
     words += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
-    if (!ui.seen.frame.still)
+    if (!ui.input.frame.still)
       words += milliseconds(snapshot.run->milliseconds) + " · memory " + megabytes(snapshot.memo_bytes) +
                " of " + megabytes(snapshot.memo_budget) + " MB · ";
   }
@@ -114,7 +114,7 @@ void draw_status(Ui& ui, const Rect& rect) {
   const Message& message = ui.state.message;
   if (!message.text.empty() && !message.is_error) return say(ui, line, message.text, ui.theme().text);
   if (ui.snapshot.run) say_selection(ui, line);
-  if (const auto next = ask(*ui.seen.answers, NextAfter{ui.state.selection.query});
+  if (const auto next = ask(*ui.input.answers, NextAfter{ui.state.selection.query});
       next && !next->not_finite.empty())
     say(ui, line, next->not_finite, ui.theme().error);
   say_running(ui, line);

@@ -11,7 +11,7 @@ using viz::Rect;
 
 namespace {
 
-/// The mark: a causal pattern of three tokens.
+/// The logo: a causal pattern of three tokens.
 float draw_mark(Ui& ui, const Rect& rect) {
   const float cell = ui.u(6), gap = ui.u(1.5F);
   const viz::Theme& theme = ui.theme();
@@ -52,7 +52,7 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
     line.skip(-gap / 2);
   }
 
-  // From the right: submitted in the order in which Tab goes through them.
+  // Placed from the right, but submitted in the order of Tab.
   float right = rect.right();
   const auto at_right = [&](float w) {
     right -= w + gap;

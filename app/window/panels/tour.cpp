@@ -1,4 +1,4 @@
-// The panel of tours: the open stop, its text, and buttons to go on.
+// The tour panel: the open stop, its text and the navigation buttons.
 #include <algorithm>
 
 #include "app/tour/numbers.h"
@@ -54,7 +54,7 @@ void draw_stops_menu(Ui& ui, const Tour& tour, const Rect& button) {
   });
 }
 
-/// The way on.
+/// The navigation buttons.
 void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
   const int stop = ui.state.tour.stop;
   Places line(foot, ui.u(6));
@@ -63,7 +63,7 @@ void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
     ui.actions.emplace_back(GoToStop{stop - 1});
   const bool ends = stop + 1 == std::ssize(tour.stops);
   if (ui.button(line.left(ui.button_width("Done")), ends ? "Done" : "Next",
-                {.look = stop_is_done(ui.state) ? Ui::Look::primary : Ui::Look::raised,
+                {.look = is_stop_done(ui.state) ? Ui::Look::primary : Ui::Look::raised,
                  .tip = ends ? "Close the tour" : "The next stop  Alt+Page down",
                  .name = "Next stop"}))
     ui.actions.push_back(ends ? Action(CloseTour{}) : Action(GoToStop{stop + 1}));
@@ -77,7 +77,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const TourStop& stop = tour.stops[place.stop];
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
   Places head = begin_head(ui, inner);
-  if (left_the_stop(ui.state) &&
+  if (has_left_stop(ui.state) &&
       ui.icon(head.right(head.rest().h), "↺", "Return to the stop", "Show what this stop showed"))
     ui.actions.emplace_back(GoToStop{place.stop});
   ui.small(count + "  " + tour.title, head.rest(), ui.theme().text_muted);
@@ -85,7 +85,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   draw_buttons(ui, tour, foot);
 
   const ViewContext context =
-      make_context(nullptr, ui.state, ui.snapshot, *ui.seen.answers, ui.fonts(), 1, 1, 1);
+      make_context(nullptr, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), 1, 1, 1);
   const float top = head.rest().bottom() + ui.u(6);
   const Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
   const float gap = ui.u(9), width = body.w - ui.u(16);
@@ -93,14 +93,14 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   for (const std::string& paragraph : stop.caption) words.push_back(with_numbers(paragraph, context));
   float height = ui.paragraph_height(stop.title, width, kTitle) + gap;
   for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, width) + gap;
-  const std::string task(stop.wait != nullptr ? stop.wait->asked : "");
+  const std::string task(stop.wait != nullptr ? stop.wait->request : "");
   if (!task.empty()) height += ui.paragraph_height(task, width) + gap;
 
   const Rect list = ui.begin_list("caption", body, height);
   Rect line{list.x, list.y, width, 0};
   line.y += ui.paragraph(stop.title, line, ui.theme().text, kTitle) + gap;
   for (const std::string& paragraph : words) line.y += ui.paragraph(paragraph, line, ui.theme().text) + gap;
-  if (!task.empty()) ui.paragraph(stop_is_done(ui.state) ? "✓ " + task : task, line, ui.theme().accent);
+  if (!task.empty()) ui.paragraph(is_stop_done(ui.state) ? "✓ " + task : task, line, ui.theme().accent);
   ui.end_list();
 }
 

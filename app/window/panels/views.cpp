@@ -1,4 +1,4 @@
-// The panes of views: heads at the left, tabs in the middle, the next token at the right.
+// The panes: heads on the left, tabs in the middle, the next token on the right.
 #include <algorithm>
 
 #include "app/window/commands.h"
@@ -10,8 +10,8 @@ using viz::Rect;
 
 namespace {
 
-/// "12 layers × 12 heads", or what belongs to another pane's title.
-std::string beside_title(const Ui& ui, Place place) {
+/// The subtitle of a side pane, for example "12 layers × 12 heads".
+std::string pane_subtitle(const Ui& ui, Place place) {
   if (!ui.snapshot.run || place != Place::left) return "";
   const auto& config = ui.snapshot.run->run->config;
   return std::to_string(config.n_layer) + " layers × " + std::to_string(config.n_head) + " heads";
@@ -48,7 +48,7 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   const float header = ui.u(40), pad = ui.u(12), control = ui.u(28);
   const Rect title{rect.x + pad, rect.y, rect.w - 2 * pad, header};
   ui.text(view.title, title, ui.theme().text, viz::FontStyle::medium);
-  ui.small(beside_title(ui, place), title, ui.theme().text_muted, viz::Align::right);
+  ui.small(pane_subtitle(ui, place), title, ui.theme().text_muted, viz::Align::right);
   draw_header_line(ui, rect, header);
   const float top =
       draw_controls(ui, view, {rect.x + pad, rect.y + header + ui.u(8), rect.w - 2 * pad, control},
@@ -64,18 +64,18 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   ui.end_pane();
 }
 
-void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
-  ui.begin_pane(beside ? "beside" : "middle", rect);
-  const View& shown = *find_view(beside ? ui.state.beside : ui.state.view);
+void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
+  ui.begin_pane(second_view ? "beside" : "middle", rect);
+  const View& shown = *find_view(second_view ? ui.state.second_view : ui.state.view);
   const float header = ui.u(40), pad = ui.u(12), control = ui.u(28);
   const float y = rect.y + (header - control) / 2;
   const auto show = [&](const View& view) {
-    ui.actions.emplace_back(ShowView{std::string(view.id), beside});
+    ui.actions.emplace_back(ShowView{std::string(view.id), second_view});
   };
 
-  // At the right end: a second view, or an end of it.
+  // At the right end: the button that opens or closes a second view.
   const Rect last{rect.right() - ui.u(8) - ui.u(28), y, ui.u(28), control};
-  // Groups by the way of the data, then the views of the one that is shown.
+  // The groups in the order of the data flow, then the views of the shown group.
   Rows rows({rect.x + ui.u(6), y, last.x - ui.u(8) - rect.x - ui.u(6), control}, ui.u(2));
   const std::vector<const View*> groups = groups_shown();
   for (const View* first : groups) {
@@ -98,7 +98,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
       if (ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown,
                  std::string(view->help)))
         show(*view);
-  } else {  // more than two rows of tabs would take the picture's room
+  } else {  // more than two rows of tabs would leave too little room for the picture
     std::vector<Ui::Segment> titles;
     for (const View* view : group) titles.push_back({std::string(view->title), std::string(view->help)});
     const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
@@ -106,28 +106,28 @@ void draw_tabs(Ui& ui, const Rect& rect, bool beside) {
     if (pressed >= 0) show(*group[pressed]);
   }
   const Command& two = command(CommandId::two_views);
-  if (beside) {
+  if (second_view) {
     if (ui.icon(last, "×", "One view", tip_words("Only one view", two)))
-      ui.actions.emplace_back(CloseBeside{});
-  } else if (ui.state.beside.empty() &&
+      ui.actions.emplace_back(CloseSecondView{});
+  } else if (ui.state.second_view.empty() &&
              ui.icon(last, "◫", "Two views", tip_words("A second view beside this one", two))) {
-    ui.actions.push_back(toggle_beside(ui.state));
+    ui.actions.push_back(toggle_second_view(ui.state));
   }
   float top = rows.bottom() + (header - control) / 2;
   draw_header_line(ui, rect, top - rect.y);
   top += ui.u(8);
-  // The view's controls beside the tabs where there is room, else below them.
+  // The view's controls are next to the tabs if they fit, else below them.
   const float wanted = controls_width(ui, shown), room = rows.room() - ui.u(16);
   if (wanted > 0 && wanted <= room) {
     draw_controls(ui, shown, {last.x - ui.u(8) - wanted, rows.bottom() - control, wanted, control}, control);
-  } else if (wanted > 0) {  // the picture has half of the room at least
+  } else if (wanted > 0) {  // the picture keeps at least half of the room
     const float most = std::max(control, (rect.bottom() - top) / 2);
     top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}, most) + ui.u(8);
   }
-  if (ui.state.side == Side::difference && compares(ui.state) && !shown.shows_difference) {
-    ui.text(ui.state.second.on           ? "No differences here: this is the first prompt."
-            : ui.state.second.compares() ? "No differences here: this is the first model."
-                                         : "No differences here: this is the changed run.",
+  if (ui.state.side == Side::difference && has_comparison(ui.state) && !shown.shows_difference) {
+    ui.text(ui.state.second.on         ? "No differences here: this is the first prompt."
+            : ui.state.second.is_set() ? "No differences here: this is the first model."
+                                       : "No differences here: this is the changed run.",
             {rect.x + pad, top, rect.w - 2 * pad, ui.u(22)}, ui.theme().text_muted);
     top += ui.u(24);
   }

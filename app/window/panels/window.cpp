@@ -10,8 +10,8 @@ using viz::Rect;
 
 namespace {
 
-/// Widths of the panes beside each other: those the user set, within what the window has. Without `right`
-/// there is none for the next token.
+/// The widths of the panes: those the user set, limited by the window. Without `right` there is no pane for
+/// the next token.
 PaneSizes columns(const Ui& ui, float width, float height, bool right) {
   const PaneSizes& set = ui.state.panes;
   const float least = ui.u(200), least_view = std::max(ui.u(320), width * 0.3F);
@@ -22,32 +22,33 @@ PaneSizes columns(const Ui& ui, float width, float height, bool right) {
   c.heads = std::clamp(c.heads, least, std::max(least, width - least_view - least));
   c.next = right ? std::clamp(c.next, least, std::max(least, width - least_view - c.heads)) : 0;
   const float middle = width - c.heads - c.next;
-  c.beside = set.beside > 0 ? std::clamp(set.beside, ui.u(200), std::max(ui.u(200), middle - ui.u(200)))
-                            : middle / 2;
+  c.second_view = set.second_view > 0
+                      ? std::clamp(set.second_view, ui.u(200), std::max(ui.u(200), middle - ui.u(200)))
+                      : middle / 2;
   return c;
 }
 
-/// A gap between panes; `width` of them is the pane that grows by `sign` times what it is pulled.
+/// A draggable gap between panes. Dragging it by x grows the pane `width` by `sign` times x.
 void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& now, float PaneSizes::*width,
                    float sign) {
-  const auto pulled = ui.splitter(name, gap);
-  if (!pulled) return;
+  const auto drag = ui.splitter(name, gap);
+  if (!drag) return;
   if (!ui.moment.pane_before) ui.moment.pane_before = now.*width;
   PaneSizes panes = ui.state.panes;
-  panes.*width = pulled->reset ? 0 : *ui.moment.pane_before + sign * pulled->by;
-  if (pulled->done) ui.moment.pane_before.reset();
-  ui.actions.emplace_back(SetPanes{panes, pulled->done});
+  panes.*width = drag->reset ? 0 : *ui.moment.pane_before + sign * drag->by;
+  if (drag->done) ui.moment.pane_before.reset();
+  ui.actions.emplace_back(SetPanes{panes, drag->done});
 }
 
-/// Whether the stop asks for something in the pane of heads.
+/// Whether the stop waits for something in the heads pane.
 bool asks_for_head(const UiState& state) {
   const TourStop* stop = tour_stop(state);
-  return stop != nullptr && stop->wait != nullptr && stop->wait->in_heads;
+  return stop != nullptr && stop->wait != nullptr && stop->wait->needs_heads;
 }
 
-/// A tour has a column of its own in a wide window. Else it takes the column of the heads, and these, if the
-/// stop asks for them, take that of the next token, which is left out where there is little room: the view
-/// keeps its size.
+/// In a wide window a tour has its own column. Otherwise it replaces the heads, which move to the column of
+/// the next token if the stop needs them. The next token is left out if room is short, so that the view keeps
+/// its size.
 void draw_body(Ui& ui, Rect body) {
   const float gap = ui.u(10), own = ui.u(300);
   const bool tour = ui.state.tour.open, wide = body.w >= ui.u(1250);
@@ -57,17 +58,17 @@ void draw_body(Ui& ui, Rect body) {
   }
   const bool instead = tour && !wide, heads_right = instead && asks_for_head(ui.state);
   const bool has_right = !instead || heads_right || body.w >= ui.u(900);
-  const bool two = !ui.state.beside.empty();
+  const bool two = !ui.state.second_view.empty();
   PaneSizes c = columns(ui, body.w - (has_right ? 2 : 1) * gap, body.h, has_right);
   if (instead) c.heads = std::max(c.heads, ui.u(232));
   const Rect left{body.x, body.y, c.heads, body.h};
   const Rect right{body.right() - c.next, body.y, c.next, body.h};
   Rect view{left.right() + gap, body.y, right.x - left.right() - (has_right ? 2 : 1) * gap, body.h};
-  Rect beside = view;
+  Rect second_view = view;
   if (two) {
-    beside.w = std::round(c.beside - gap / 2);
-    beside.x = view.right() - beside.w;
-    view.w -= beside.w + gap;
+    second_view.w = std::round(c.second_view - gap / 2);
+    second_view.x = view.right() - second_view.w;
+    view.w -= second_view.w + gap;
   }
   if (instead) {
     draw_tour(ui, left);
@@ -77,8 +78,8 @@ void draw_body(Ui& ui, Rect body) {
   draw_splitter(ui, "heads splitter", {left.right(), body.y, gap, body.h}, c, &PaneSizes::heads, 1);
   draw_tabs(ui, view, false);
   if (two) {
-    draw_splitter(ui, "middle splitter", {view.right(), body.y, gap, body.h}, c, &PaneSizes::beside, -1);
-    draw_tabs(ui, beside, true);
+    draw_splitter(ui, "middle splitter", {view.right(), body.y, gap, body.h}, c, &PaneSizes::second_view, -1);
+    draw_tabs(ui, second_view, true);
   }
   if (!has_right) return;
   draw_splitter(ui, "next splitter", {right.x - gap, body.y, gap, body.h}, c, &PaneSizes::next, -1);
@@ -92,7 +93,7 @@ void follow_dialog(Ui& ui) {
   moment.dialog = ui.state.dialog;
   moment.keyboard_item = 0;
   moment.leave_keyboard = moment.dialog == Dialog::none;
-  moment.held.reset();
+  moment.press.reset();
   moment.field = moment.dialog == Dialog::export_ ? Field::export_path
                  : moment.dialog == Dialog::open  ? Field::open_path
                  : moment.dialog == Dialog::save  ? Field::session_path
@@ -113,7 +114,7 @@ void follow_strips(Ui& ui) {
 void draw_window(Ui& ui) {
   follow_dialog(ui);
   follow_strips(ui);
-  if (const auto* press = ui.seen.event_as<MouseDown>()) {
+  if (const auto* press = ui.input.event_as<MouseDown>()) {
     ui.moment.press_clicks = press->clicks;
     ui.moment.pressed_before = std::exchange(ui.moment.pressed, nullptr);
   }
@@ -125,7 +126,7 @@ void draw_window(Ui& ui) {
     ui.moment.leave_keyboard = false;
   }
   ui.moment.menu_now = Menu::none;
-  const Rect window{0, 0, ui.seen.frame.width, ui.seen.frame.height};
+  const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
   ui.begin_window(window);
   const float margin = ui.u(12), inner = window.w - 2 * margin;
   float y = ui.u(8);
@@ -134,8 +135,8 @@ void draw_window(Ui& ui) {
   const float prompt = prompt_height(ui);
   draw_prompt(ui, {margin, y, inner, prompt});
   y += prompt + ui.u(8);
-  const bool holds_picture = ui.moment.held && ui.moment.held->view;
-  if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // a picture that is painted on stands still
+  const bool holds_picture = ui.moment.press && ui.moment.press->view;
+  if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // fixed while a brush is used on the picture
   draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});
   y += ui.moment.strips;
   const float status = ui.u(30), error = error_height(ui, inner), fetching = fetching_height(ui);
@@ -155,15 +156,15 @@ void draw_window(Ui& ui) {
   ui.moment.menu = ui.moment.menu_now;
   ui.moment.close_menu = false;
   ui.moment.focus = 0;
-  if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.moment.held.reset();
+  if (!ImGui::IsMouseDown(0) && !ImGui::IsMouseDown(2)) ui.moment.press.reset();
   if (!ImGui::IsMouseDown(0)) ui.moment.pane_before.reset();
-  // A field has its caret by itself.
+  // A field shows its focus with the caret.
   const unsigned at = viz::compat::keyboard_item();
   const auto& fields = ui.out.fields;
   const bool in_field =
       std::any_of(fields.begin(), fields.end(), [&](const PlacedField& field) { return field.id == at; });
   ui.moment.keyboard_item = in_field ? 0 : at;
-  // When its field is gone, the caret goes back to the prompt.
+  // If its field is gone, the caret returns to the prompt.
   const auto has_caret = [&](const PlacedField& field) { return field.field == ui.moment.field; };
   if (ui.state.dialog == Dialog::none && std::none_of(fields.begin(), fields.end(), has_caret))
     ui.moment.field = Field::prompt;

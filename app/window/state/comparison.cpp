@@ -8,7 +8,7 @@
 namespace headscope::app {
 namespace {
 
-/// The run's position that is aligned with `position` of the baseline; -1: none.
+/// The run's position aligned with the baseline's `position`; -1: none.
 int own_position(const PromptRun& run, int position) {
   const auto found = std::ranges::find(run.aligned, position);
   return position < 0 || found == run.aligned.end() ? -1 : static_cast<int>(found - run.aligned.begin());
@@ -17,12 +17,12 @@ int own_position(const PromptRun& run, int position) {
 }  // namespace
 
 void reduce(UiState& s, const CompareWith& a, World& w) {
-  s.tour.compared_before.reset();
+  s.tour.saved_comparison.reset();
   const auto& model = w.snapshot.model;
   const bool files = model && model->patterns;
   if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
-    s.second.text.edit = apply(make_edit_state(files ? model->folder.string() : s.prompt.edit.text),
-                               SelectAll{});  // typing takes its place
+    s.second.text.edit = apply(make_text_state(files ? model->folder.string() : s.prompt.edit.text),
+                               SelectAll{});  // typing replaces the text
   if (a.on) s.second.is_file = files;
   s.second.on = a.on;
   s.second.alignment = a.alignment;
@@ -34,7 +34,7 @@ void reduce(UiState& s, const CompareModel& a, World& w) {
     s.message = {missing(*model, Capability::weights), true};
     return;
   }
-  s.tour.compared_before.reset();
+  s.tour.saved_comparison.reset();
   s.second.model = a.folder;
   ++s.second.request;
 }
@@ -43,18 +43,18 @@ void reduce(UiState& s, const SecondOpened& a, World&) {
   remember(s.recent_models, a.folder);
 }
 
-bool compares(const UiState& state) {
-  return state.second.compares() || !state.edits.list.active().empty();
+bool has_comparison(const UiState& state) {
+  return state.second.is_set() || !state.edits.list.active().empty();
 }
 
-void compare_with_its_kind(UiState& state, const Snapshot& snapshot) {
+void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {
   const bool patterns = snapshot.model && snapshot.model->patterns;
-  if (patterns) state.second.model.clear(), state.tour.compared_before.reset();
+  if (patterns) state.second.model.clear(), state.tour.saved_comparison.reset();
   if (state.second.is_file == patterns) return;
   if (std::exchange(state.second.on, false)) state.side = Side::run;
 }
 
-ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run) {
   ViewActions own;
   const auto is_gone = [&](int& position) {
     if (position < 0) return false;
@@ -64,7 +64,8 @@ ViewActions on_own_side(ViewActions actions, const PromptRun& run) {
   for (ViewAction& action : actions) {
     if (auto* query = std::get_if<SelectQuery>(&action); query && is_gone(query->position)) continue;
     if (auto* key = std::get_if<SelectKey>(&action); key && is_gone(key->position)) continue;
-    const auto* guess = std::get_if<AppendToken>(&action);  // that says whose it is goes on with that one
+    const auto* guess =
+        std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
     const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
     const bool of_the_other =
         (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||

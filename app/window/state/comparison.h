@@ -11,10 +11,10 @@ struct SecondPrompt {
   bool on = false;  ///< a second prompt
   TextField text;
   Alignment alignment = Alignment::position;
-  bool is_file = false;  ///< as the first one is a file of attention patterns: the text is its path
+  bool is_file = false;              ///< the text is the path of an attention file, like the open one
   std::filesystem::path model = {};  ///< the second model; empty: the same one
-  std::uint64_t request = 0;         ///< a new number loads it again
-  bool compares() const { return on || !model.empty(); }
+  std::uint64_t request = 0;         ///< incremented to reload the model
+  bool is_set() const { return on || !model.empty(); }
 };
 
 struct ComparisonSlice {
@@ -43,13 +43,13 @@ void reduce(UiState& s, const CompareWith& a, World& w);
 void reduce(UiState& s, const CompareModel& a, World& w);
 void reduce(UiState& s, const SecondOpened& a, World& w);
 
-/// Whether there is another run, also the unedited one, to compare with.
-bool compares(const UiState& state);
-/// Ends a comparison between a prompt and a file of attention patterns.
-void compare_with_its_kind(UiState& state, const Snapshot& snapshot);
+/// Whether there is a baseline: the unedited run, a second prompt or a second model.
+bool has_comparison(const UiState& state);
+/// Ends a comparison of a prompt with an attention file, or the reverse.
+void end_mixed_comparison(UiState& state, const Snapshot& snapshot);
 
-/// Translates a view's actions from the baseline, which its picture showed, to the run itself: positions
-/// become the aligned ones, and what only the baseline has is left out.
-ViewActions on_own_side(ViewActions actions, const PromptRun& run);
+/// Translates a view's actions from the baseline, which its picture showed, to the run: positions become the
+/// aligned ones, and actions on positions that only the baseline has are dropped.
+ViewActions translate_to_run(ViewActions actions, const PromptRun& run);
 
 }  // namespace headscope::app

@@ -11,18 +11,18 @@ namespace {
 
 bool is_shown(const ViewSlice& s, const std::string& id) {
   const View* view = find_view(id);
-  return view && (view->place != Place::tab || id == s.view || id == s.beside);
+  return view && (view->place != Place::tab || id == s.view || id == s.second_view);
 }
 
 }  // namespace
 
-void forget_answer(ExportForm& form) {
+void clear_answer(ExportForm& form) {
   form.asked = form.waiting = false;
   form.problem.clear();
 }
 
 void reduce(UiState& s, const ShowDialog& a, World& w) {
-  if (a.dialog != Dialog::none && a.dialog == s.dialog && a.subject.empty()) return;  // it is open
+  if (a.dialog != Dialog::none && a.dialog == s.dialog && a.subject.empty()) return;  // already open
   s.dialog = a.dialog;
   ExportForm& form = s.export_form;
   form.waiting = false;
@@ -34,11 +34,11 @@ void reduce(UiState& s, const ShowDialog& a, World& w) {
       form.subject = s.view;
     }
     form.dark = s.dark;
-    form.path.edit = make_edit_state(suggested_figure(s, w.snapshot));
-    forget_answer(form);
+    form.path.edit = make_text_state(suggested_figure(s, w.snapshot));
+    clear_answer(form);
   } else if (a.dialog == Dialog::save) {
     s.save_form = {};
-    s.save_form.path.edit = make_edit_state(suggested_session(s, w.snapshot));
+    s.save_form.path.edit = make_text_state(suggested_session(s, w.snapshot));
   } else if (a.dialog == Dialog::open) {
     s.open_form.second = a.second;
     reduce(s, BrowseFolder{s.open_form.listing.folder}, w);
@@ -55,12 +55,12 @@ void reduce(UiState& s, const SetExport& a, World& w) {
   form.scale = std::clamp(form.scale, 1, kMostExportScale);
   std::filesystem::path name = renamed ? form.path.edit.text : suggested_figure(s, w.snapshot);
   if (renamed) name.replace_extension(extension_of(form.kind));
-  form.path.edit = make_edit_state(name.string());
-  forget_answer(form);
+  form.path.edit = make_text_state(name.string());
+  clear_answer(form);
 }
 
 void reduce(DialogSlice& s, const DoExport& a, World& w) {
-  forget_answer(s.export_form);
+  clear_answer(s.export_form);
   w.effects.emplace_back(ExportEffect{s.export_form, a});
 }
 
@@ -108,14 +108,15 @@ void reduce(DialogSlice& s, const FolderListed& a, World&) {
   form.loading = false;
   form.listing = a.listing;
   if (form.path.edit.text == form.asked)
-    form.path.edit = apply(make_edit_state(a.listing.folder.string()), SelectAll{});
+    form.path.edit = apply(make_text_state(a.listing.folder.string()), SelectAll{});
 }
 
 std::optional<HubModel> typed_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
   const bool is_file = is_for_open_file(text) || may_hold_patterns(text);
-  return state.can_fetch && !state.fetching.model && !state.open_form.second && !is_file ? meant_model(text)
-                                                                                         : std::nullopt;
+  return state.can_fetch && !state.fetching.model && !state.open_form.second && !is_file
+             ? guess_hub_model(text)
+             : std::nullopt;
 }
 
 }  // namespace headscope::app

@@ -10,7 +10,7 @@
 
 namespace headscope::app {
 
-/// What lies over the window until it is closed. (Dear ImGui keeps which menu is open.)
+/// A dialog over the window. (Dear ImGui tracks which menu is open.)
 enum class Dialog { none, open, export_, help, save };
 
 struct ExportForm {
@@ -20,17 +20,17 @@ struct ExportForm {
   bool svg_text = false;         ///< SVG: text as text
   bool caption = true;           ///< the line under a view's picture
   bool recipe = true;            ///< the file carries its recipe
-  bool dark = false;             ///< the picture's theme, at first the window's
+  bool dark = false;             ///< the picture's theme; initially the window's
   std::filesystem::path folder;  ///< of the suggested path
   TextField path;
   TextField size;        ///< "1200x800", or "1200" as a width, logical pixels; empty: automatic
-  bool asked = false;    ///< the file exists: asks whether to replace it
-  bool waiting = false;  ///< it will be written once everything is computed
+  bool asked = false;    ///< the file exists: the dialog asks whether to replace it
+  bool waiting = false;  ///< the file will be written once everything is computed
   std::string problem;   ///< why it could not be written: one sentence, until something changes
 };
 
 struct OpenForm {
-  std::string asked;  ///< the path when a folder was asked for: what is typed since stays
+  std::string asked;  ///< the path when the folder was requested, so that what is typed later is kept
   FolderListing listing;
   bool loading = false;  ///< a folder is being read
   bool second = false;   ///< chooses a model to compare with
@@ -39,7 +39,7 @@ struct OpenForm {
 
 struct SaveForm {
   TextField path;
-  bool asked = false;   ///< the file exists: asks whether to replace it
+  bool asked = false;   ///< the file exists: the dialog asks whether to replace it
   std::string problem;  ///< why it could not be written: one sentence, until something changes
 };
 
@@ -53,8 +53,8 @@ struct DialogSlice {
 
 struct ShowDialog {
   Dialog dialog = Dialog::none;
-  std::string subject = {};  ///< what to export: the id of a view; empty: as before
-  bool second = false;       ///< to open: a model to compare with
+  std::string subject = {};  ///< what to export: the id of a view; empty: unchanged
+  bool second = false;       ///< the Open dialog chooses a model to compare with
 };
 struct SetExport {  ///< the form without its texts
   ExportForm form;
@@ -65,7 +65,7 @@ struct DoExport {
 };
 struct ExportEnded {
   enum class How { saved, copied, failed, exists, waits } how = How::saved;
-  std::string message = {};           ///< what was done, or why it failed
+  std::string message = {};           ///< what was saved or copied, or why it failed
   std::filesystem::path folder = {};  ///< where it was saved
 };
 struct SaveSession {
@@ -92,10 +92,11 @@ void reduce(UiState& s, const SessionSaved& a, World& w);
 void reduce(DialogSlice& s, const BrowseFolder& a, World& w);
 void reduce(DialogSlice& s, const FolderListed& a, World& w);
 
-/// Drops what was said about an export before the form changed.
-void forget_answer(ExportForm& form);
+/// Clears the messages about an export that refer to the form before it changed.
+void clear_answer(ExportForm& form);
 
-/// The hub model whose name was typed in place of a path; nothing: none, or none can be fetched.
+/// The hub model whose name was typed instead of a path; nothing if there is none or models cannot be
+/// fetched.
 std::optional<HubModel> typed_model(const UiState& state);
 
 }  // namespace headscope::app

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t kMostUndone = 100;
 
-/// Replaces the list unless the model does not support it: then says why, and changes nothing.
-void become_if_possible(EditsState& edits, EditList list, const Snapshot& snapshot, bool goes_on = false) {
+/// Replaces the list if the model supports it; otherwise sets the problem and leaves the list alone.
+void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snapshot,
+                          bool continues_step = false) {
   try {
     if (snapshot.model) require(*snapshot.model, Capability::weights);
     if (snapshot.model)
@@ -25,18 +26,18 @@ void become_if_possible(EditsState& edits, EditList list, const Snapshot& snapsh
     return;
   }
   edits.problem.clear();
-  become(edits, std::move(list), goes_on);
+  replace_edits(edits, std::move(list), continues_step);
 }
 
 }  // namespace
 
-void become(EditsState& edits, EditList list, bool goes_on) {
+void replace_edits(EditsState& edits, EditList list, bool continues_step) {
   edits.painting = false;
   if (list.edits.empty()) list.all_off = false;
   if (list == edits.list) return;
   EditList was = std::exchange(edits.list, std::move(list));
   edits.after.clear();
-  if (goes_on && !edits.before.empty()) return;
+  if (continues_step && !edits.before.empty()) return;
   edits.before.push_back(std::move(was));
   if (edits.before.size() > kMostUndone) edits.before.erase(edits.before.begin());
 }
@@ -45,39 +46,39 @@ void reduce(EditsSlice& s, const AddEdits& a, World& w) {
   EditList list = s.edits.list;
   for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
   list.all_off = false;
-  become_if_possible(s.edits, std::move(list), w.snapshot);
+  replace_if_supported(s.edits, std::move(list), w.snapshot);
 }
 
 void reduce(EditsSlice& s, const ToggleEdit& a, World& w) {
   const EditList& list = s.edits.list;
-  become_if_possible(s.edits, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
-                     w.snapshot);
+  replace_if_supported(s.edits, has_edit(list, a.edit) ? without_edit(list, a.edit) : with_edit(list, a.edit),
+                       w.snapshot);
 }
 
 void reduce(EditsSlice& s, const SetPositionId& a, World& w) {
-  become_if_possible(s.edits, with_position_id(s.edits.list, a.position, a.id), w.snapshot);
+  replace_if_supported(s.edits, with_position_id(s.edits.list, a.position, a.id), w.snapshot);
 }
 
 void reduce(EditsSlice& s, const PaintMask& a, World& w) {
   const int length = w.snapshot.run ? w.snapshot.run->run->length() : 0;
   if (a.query >= length || a.key >= length) return;
-  become_if_possible(s.edits,
-                     with_visibility(s.edits.list, {a.layer, a.head}, length, a.query, a.key, a.sees),
-                     w.snapshot, s.edits.painting);
+  replace_if_supported(s.edits,
+                       with_visibility(s.edits.list, {a.layer, a.head}, length, a.query, a.key, a.sees),
+                       w.snapshot, s.edits.painting);
   s.edits.painting = true;
 }
 
 void reduce(EditsSlice& s, const PaintEdit& a, World& w) {
   EditList list = with_painted(s.edits.list, a.edit);
   if (list == s.edits.list) return;
-  become_if_possible(s.edits, std::move(list), w.snapshot, s.edits.painting);
+  replace_if_supported(s.edits, std::move(list), w.snapshot, s.edits.painting);
   s.edits.painting = true;
 }
 
 void reduce(EditsSlice& s, const ListEdits& a, World&) {
   s.edits.problem.clear();
-  become(s.edits, a.list, s.edits.pulling && a.pulling);
-  s.edits.pulling = a.pulling;
+  replace_edits(s.edits, a.list, s.edits.dragging && a.dragging);
+  s.edits.dragging = a.dragging;
 }
 
 void reduce(EditsSlice& s, const SwitchEdits& a, World&) {
@@ -85,7 +86,7 @@ void reduce(EditsSlice& s, const SwitchEdits& a, World&) {
   if (s.edits.list.edits.empty()) return;
   EditList list = s.edits.list;
   list.all_off = a.off;
-  become(s.edits, std::move(list));
+  replace_edits(s.edits, std::move(list));
 }
 
 void reduce(EditsSlice& s, const UndoEdits& a, World&) {
@@ -95,7 +96,7 @@ void reduce(EditsSlice& s, const UndoEdits& a, World&) {
   if (from.empty()) return;
   to.push_back(std::exchange(s.edits.list, std::move(from.back())));
   from.pop_back();
-  s.edits.pulling = s.edits.painting = false;
+  s.edits.dragging = s.edits.painting = false;
 }
 
 void reduce(EditsSlice& s, const TypeEdits&, World& w) {
@@ -114,20 +115,20 @@ void reduce(EditsSlice& s, const ShowEdits& a, World&) {
   s.edits.problem.clear();
 }
 
-void follow_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
+void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
   if (!snapshot.model || snapshot.model->patterns) return;
   std::vector<int> positions;
   const auto ids_of = [&](const Prompt& prompt) {
     std::vector<int> ids;
     const PromptTokens tokens = tokenize(*snapshot.model, prompt);
-    if (tokens.was_empty) return ids;  // what runs in place of nothing is no token of the prompt
+    if (tokens.was_empty) return ids;  // the token that runs for an empty prompt is not part of the prompt
     for (const model::Token& token : tokens.tokens) ids.push_back(token.id);
     return ids;
   };
   try {
     const Prompt now = typed_prompt(s);
     positions = moved_positions(ids_of(before), ids_of(now), before.start_token && now.start_token ? 1 : 0);
-  } catch (const model::RunError&) {  // the worker says why there are no tokens
+  } catch (const model::RunError&) {  // the worker reports the error
     return;
   }
   const int n_ctx = snapshot.model->config().n_ctx;
@@ -147,14 +148,14 @@ void follow_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot) {
   }
   std::string gone;
   for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
-  become(s.edits, std::move(moved.list));
+  replace_edits(s.edits, std::move(moved.list));
   s.message = {"Tokens that were edited are gone, and with them: " + gone + ". Ctrl+U brings it back."};
 }
 
-int keep_possible(EditList& list, const model::Config& config) {
+int remove_unsupported(EditList& list, const model::Config& config) {
   return static_cast<int>(std::erase_if(list.edits, [&](const ListedEdit& listed) {
     const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
-    if (patch != nullptr && !patch->tokens.empty()) return true;  // which mean others now
+    if (patch != nullptr && !patch->tokens.empty()) return true;  // its ids mean other tokens now
     try {
       check(config, listed.edit);
       return false;

@@ -7,12 +7,12 @@
 
 namespace headscope::app {
 
-/// The edits of the computation.
+/// The edits of the run and their history.
 struct EditsState {
   EditList list;
-  std::vector<EditList> before, after;  ///< for undoing, the nearest last
-  bool pulling = false;                 ///< the last step comes from a slider that is still held
-  bool painting = false;                ///< the last step comes from a drag that still paints
+  std::vector<EditList> before, after;  ///< for undo and redo, the nearest last
+  bool dragging = false;                ///< the last step is by a slider that is still dragged
+  bool painting = false;                ///< the last step is by a brush that is still dragged
   bool open = false;                    ///< the Edits bar is shown even without edits
   TextField typed;                      ///< the next edit, in the notation of parse_edits
   std::string problem;                  ///< why it cannot be added: one sentence
@@ -27,7 +27,7 @@ struct AddEdits {  ///< appends them
 };
 struct ListEdits {  ///< replaces the whole list
   EditList list;
-  bool pulling = false;  ///< by a slider that is still held: continues the step before
+  bool dragging = false;  ///< by a slider that is still dragged: extends the last undo step
 };
 struct SwitchEdits {  ///< all of them, off or on
   bool off = false;
@@ -51,15 +51,16 @@ void reduce(EditsSlice& s, const UndoEdits& a, World& w);
 void reduce(EditsSlice& s, const TypeEdits& a, World& w);
 void reduce(EditsSlice& s, const ShowEdits& a, World& w);
 
-/// Replaces the list as one undo step; with `goes_on` as part of the step before.
-void become(EditsState& edits, EditList list, bool goes_on = false);
+/// Replaces the list as one undo step, or with `continues_step` as part of the last one.
+void replace_edits(EditsState& edits, EditList list, bool continues_step = false);
 
-/// After the prompt changed: moves edits at positions with their tokens, and says which are gone.
-void follow_tokens(UiState& state, const Prompt& before, const Snapshot& snapshot);
+/// Call after the prompt changed: moves edits at positions along with their tokens, and shows which were
+/// removed.
+void move_with_tokens(UiState& state, const Prompt& before, const Snapshot& snapshot);
 
-/// Removes edits that a model does not support, and patches from tokens of the previous model; returns how
+/// Removes edits that a model does not support, and patches from the previous model's tokens; returns how
 /// many.
-int keep_possible(EditList& list, const model::Config& config);
+int remove_unsupported(EditList& list, const model::Config& config);
 
 /// Whether the window shows the Edits bar.
 inline bool shows_edits(const EditsSlice& s) {

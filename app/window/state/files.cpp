@@ -35,22 +35,24 @@ void reduce(UiState& s, const OpenModel& a, World& w) {
 void reduce(UiState& s, const ModelOpened& a, World& w) {
   const auto& model = w.snapshot.model;
   s.tries = std::make_shared<const Tries>();
-  s.ids.clear();  // ids mean other tokens now
-  s.visits = {};  // heads of another model
-  compare_with_its_kind(s, w.snapshot);
+  s.ids.clear();  // ids mean other tokens in another model
+  s.visits = {};  // they name heads of another model
+  end_mixed_comparison(s, w.snapshot);
   s.edits.before.clear(), s.edits.after.clear(), s.edits.problem.clear();
   if (model && model->patterns && !s.pending_session) {
     s.view = tab_of_attention(s.view);
-    if (!s.beside.empty() && (tab_of_attention(s.beside) != s.beside || s.view == s.beside)) s.beside.clear();
+    if (!s.second_view.empty() &&
+        (tab_of_attention(s.second_view) != s.second_view || s.view == s.second_view))
+      s.second_view.clear();
   }
   if (model && !model->patterns) {
-    if (s.tour.edits_before) keep_possible(*s.tour.edits_before, model->config());
-    if (const int gone = keep_possible(s.edits.list, model->config()))
+    if (s.tour.saved_edits) remove_unsupported(*s.tour.saved_edits, model->config());
+    if (const int gone = remove_unsupported(s.edits.list, model->config()))
       reduce(s,
              ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."},
              w);
   }
-  aim_stop_at_model(s, w.snapshot);
+  apply_stop_to_model(s, w.snapshot);
   if (s.pending_session && is_open(s.model, w.snapshot)) finish(s, w);
   if (!a.bundled) {
     s.offer_models = false;
@@ -62,8 +64,9 @@ void reduce(UiState& s, const ModelOpened& a, World& w) {
 
 void reduce(UiState& s, const ModelKept&, World& w) {
   s.model = w.snapshot.model->folder;
-  compare_with_its_kind(s, w.snapshot);
-  if (s.pending_session) finish(s, w), s.session.clear(), s.weights_wanted.clear();  // which are of another
+  end_mixed_comparison(s, w.snapshot);
+  if (s.pending_session)
+    finish(s, w), s.session.clear(), s.weights_wanted.clear();  // they belong to another model
 }
 
 void reduce(UiState& s, const FetchModel& a, World& w) {
@@ -81,7 +84,7 @@ void reduce(FileSlice& s, const CancelFetch& a, World& w) {
 
 void reduce(UiState& s, const FetchEnded& a, World& w) {
   s.fetching = {};
-  if (!a.folder.empty()) return open(s, a.folder, w);  // a dialog that is open stays
+  if (!a.folder.empty()) return open(s, a.folder, w);  // an open dialog stays open
   if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
   reduce(s, ShowMessage{"Fetching was cancelled. What has come is kept: the next time goes on from there."},
          w);
@@ -107,8 +110,9 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
   if (loads) reduce(s, OpenModel{*a.model}, w);
   show_session(s, a);
   show_option_text(s);
-  const bool of_its_own = !a.recipe.figure && a.file != s.left_off;
-  s.session = of_its_own && a.model ? a.file : std::filesystem::path();  // saving writes over no other
+  const bool of_its_own = !a.recipe.figure && a.file != s.last_session;
+  s.session =
+      of_its_own && a.model ? a.file : std::filesystem::path();  // never overwrite another file when saving
   if (of_its_own) remember(s.recent_sessions, a.file);
   if (!loads && is_open(s.model, w.snapshot)) finish(s, w);
   if (!a.model) s.weights_wanted.clear();
@@ -119,7 +123,7 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
 
 void reduce(UiState& s, const WeightsKnown& a, World& w) {
   const std::string wanted = std::exchange(s.weights_wanted, std::string());
-  if (!wanted.empty() && wanted != a.hash) reduce(s, ShowMessage{kOtherWeights, true}, w);
+  if (!wanted.empty() && wanted != a.hash) reduce(s, ShowMessage{kWeightsDiffer, true}, w);
 }
 
 bool offers_models(const UiState& state, const Snapshot& snapshot) {

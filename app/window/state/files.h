@@ -13,14 +13,14 @@
 
 namespace headscope::app {
 
-/// A model that is being fetched from the hub.
-struct Fetching {
+/// The fetch of a model from the hub.
+struct FetchState {
   std::optional<HubModel> model;  ///< nothing: none
   FetchProgress progress;
-  bool cancelled = false;  ///< it ends soon
+  bool cancelled = false;  ///< the fetch is about to end
 };
 
-/// The open model and session, and others that could be opened.
+/// The open model and session, and what else can be opened.
 struct FileSlice {
   std::filesystem::path model;
   std::uint64_t load_request = 0;
@@ -28,13 +28,14 @@ struct FileSlice {
   std::vector<DiscoveredModel> models;
   std::vector<std::filesystem::path> recent_models;  ///< newest first
   std::vector<std::filesystem::path> recent_folders;
-  bool can_fetch = false;  ///< fetching models from the hub is possible
-  Fetching fetching;
+  bool can_fetch = false;  ///< models can be fetched from the hub
+  FetchState fetching;
   bool offer_models = false;                           ///< offers larger ones while the bundled one is open
   std::filesystem::path session;                       ///< its file; empty: none
   std::vector<std::filesystem::path> recent_sessions;  ///< newest first
-  std::filesystem::path left_off;          ///< the session from when the window was last closed; empty: none
-  std::optional<Session> pending_session;  ///< what of an opened session waits for its model
+  std::filesystem::path
+      last_session;  ///< file of the session that was open when the window was last closed; empty: none
+  std::optional<Session> pending_session;  ///< the part of an opened session that waits for its model
   std::string weights_wanted;              ///< hash of the weights of an opened session; empty: any
 };
 
@@ -46,35 +47,35 @@ struct ModelOpened {  ///< it was loaded
   std::filesystem::path folder;
   bool bundled = false;
 };
-struct ModelKept {};  ///< the requested one could not be loaded, or was cancelled
+struct ModelKept {};  ///< the requested model could not be loaded, or loading was cancelled
 struct FindModels {};
 struct ModelsFound {
   std::vector<DiscoveredModel> models;
 };
-struct FetchModel {  ///< from the hub, and then opens it
+struct FetchModel {  ///< fetches a model from the hub and opens it
   HubModel model;
 };
 struct CancelFetch {};
-struct FetchGoesOn {
+struct FetchProgressed {
   FetchProgress progress;
 };
 struct FetchEnded {
   std::filesystem::path folder = {};  ///< empty: it was not fetched
   std::string problem = {};           ///< why; empty: it was cancelled
 };
-struct DismissOffer {};  ///< of larger models, permanently
+struct DismissOffer {};  ///< permanently dismisses the offer of larger models
 struct OpenFile {        ///< a session, a figure's recipe, or a list of prompts
   std::filesystem::path file;
 };
-struct OpenSession {  ///< one that was read
+struct OpenSession {  ///< opens a session that was read
   Recipe recipe = {};
   std::filesystem::path file = {};
   /// Where its model or file of attention is; nothing: not found.
   std::optional<std::filesystem::path> model = {};
   /// Where the second model or the second file of attention is; nothing: not found.
   std::optional<std::filesystem::path> second = {};
-  bool other_second = false;  ///< `second` has other weights than the session's
-  std::string problem = {};   ///< why it could not be read
+  bool second_differs = false;  ///< `second` has other weights than the session's
+  std::string problem = {};     ///< why it could not be read
 };
 struct WeightsKnown {  ///< the hash of the model's weights
   std::string hash;
@@ -96,7 +97,7 @@ inline void reduce(FileSlice& s, const CancelLoad&, World&) {
 inline void reduce(FileSlice& s, const ModelsFound& a, World&) {
   s.models = a.models;
 }
-inline void reduce(FileSlice& s, const FetchGoesOn& a, World&) {
+inline void reduce(FileSlice& s, const FetchProgressed& a, World&) {
   s.fetching.progress = a.progress;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using Run = std::shared_ptr<const PromptRun>;
 
-/// Whether a run, or the shown one for null, is of the current model and prompt.
+/// Whether a run (null: the shown one) is of the current model and prompt.
 bool is_shown_run(const UiState& s, const Run& run, const Snapshot& snapshot) {
   const Run& now = snapshot.run;
   return now && (!run || run == now) && now->model == snapshot.model && now->prompt == prompt_of(s);
@@ -40,7 +40,7 @@ void continue_second(UiState& s, const AppendToken& a) {
   scroll_to_start(s);
 }
 
-/// The ids of the prompt's tokens, also beyond n_ctx; nothing: it cannot be tokenized.
+/// The ids of all the prompt's tokens, including those beyond n_ctx; nothing if it cannot be tokenized.
 std::optional<std::vector<int>> all_ids(const UiState& s, const Snapshot& snapshot) {
   if (!snapshot.model || snapshot.model->patterns) return std::nullopt;
   try {
@@ -48,20 +48,21 @@ std::optional<std::vector<int>> all_ids(const UiState& s, const Snapshot& snapsh
     for (const model::Token& token : tokenize(*snapshot.model, typed_prompt(s)).tokens)
       ids.push_back(token.id);
     return ids;
-  } catch (const model::RunError&) {  // the worker says why
+  } catch (const model::RunError&) {  // the worker reports the error
     return std::nullopt;
   }
 }
 
 /// Replaces the prompt's tokens `before` by `ids`, which include the start token if there is one. The prompt
-/// is text again if that has the same tokens. `appended`: the new token joins the last ones in one undo step.
-void become(UiState& s, std::span<const int> before, std::span<const int> ids,
-            std::span<const double> probabilities, bool appended, const Snapshot& snapshot) {
+/// becomes text if that text has the same tokens. `appended`: the new token joins the last ones in one undo
+/// step.
+void replace_tokens(UiState& s, std::span<const int> before, std::span<const int> ids,
+                    std::span<const double> probabilities, bool appended, const Snapshot& snapshot) {
   const std::string& text = s.prompt.edit.text;
-  if (text.empty() && s.ids.empty()) s.start_token = true;  // what follows it does so behind it
+  if (text.empty() && s.ids.empty()) s.start_token = true;  // the text follows the start token
   const std::span<const int> own = ids.subspan(s.start_token && !ids.empty() ? 1 : 0);
   std::string becomes = snapshot.model->tokenizer->decode(own);
-  // Made before `text` is moved: no order is sure in a call.
+  // Built before `text` is moved, since the order of evaluation in a call is unspecified.
   const TextCommand command = becomes.starts_with(text)
                                   ? TextCommand(Append{becomes.substr(text.size()), appended})
                                   : TextCommand(Replace{std::move(becomes)});
@@ -110,7 +111,7 @@ void reduce(UiState& s, const TypeInField& a, World& w) {
   if (a.field == Field::option) set_typed_option(s, w);
   if (a.field == Field::edits) s.edits.problem.clear();
   if (a.field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
-  if (a.field == Field::export_path || a.field == Field::export_size) forget_answer(s.export_form);
+  if (a.field == Field::export_path || a.field == Field::export_size) clear_answer(s.export_form);
 }
 
 void reduce(UiState& s, const ScrollField& a, World&) {
@@ -126,7 +127,7 @@ void reduce(UiState& s, const SetPrompt& a, World& w) {
 }
 
 void reduce(PromptSlice& s, const ShowIds& a, World&) {
-  s.prompt.edit = make_edit_state(a.text);
+  s.prompt.edit = make_text_state(a.text);
   s.ids = a.ids;
 }
 
@@ -136,7 +137,7 @@ void reduce(UiState& s, const ShowPrompt& a, World& w) {
   Prompt prompt = a.prompt;
   if (!prompt.ids.empty()) prompt.text = model->tokenizer->decode(prompt.ids);
   replace_prompt(s, prompt, w);
-  s.selection = a.selection;  // its run may still be to come
+  s.selection = a.selection;  // its run may be pending
   if (s.side == Side::baseline) s.side = Side::run;
 }
 
@@ -145,15 +146,15 @@ void reduce(UiState& s, const AppendToken& a, World& w) {
   if (is_second_prompt(s, a.of, snapshot)) return continue_second(s, a);
   const bool is_of_this = is_shown_run(s, a.of, snapshot);
   const bool is_of_text = is_of_this || is_other_of_these_tokens(s, a.of, snapshot);
-  if (a.after >= 0 && !is_of_text) return;  // the guess is of a text that is no more
+  if (a.after >= 0 && !is_of_text) return;  // the guess is about a text that was replaced
   auto ids = all_ids(s, snapshot);
   if (!ids || (a.of && a.of->model != snapshot.model && !is_of_text)) return;
   const std::vector<int> before = *ids;
   if (a.after >= 0) ids->resize(std::min(ids->size(), static_cast<std::size_t>(a.after) + 1));
   ids->push_back(a.id);
   const double probability = is_of_this ? a.probability : std::numeric_limits<double>::quiet_NaN();
-  become(s, before, *ids, {&probability, 1}, s.generation.running, snapshot);
-  if (s.generation.running && ++s.generation.made >= Generation::kMost) s.generation.running = false;
+  replace_tokens(s, before, *ids, {&probability, 1}, s.generation.running, snapshot);
+  if (s.generation.running && ++s.generation.token_count >= Generation::kMost) s.generation.running = false;
 }
 
 void reduce(UiState& s, const SetTokens& a, World& w) {
@@ -161,7 +162,7 @@ void reduce(UiState& s, const SetTokens& a, World& w) {
   const bool is_of_this = is_shown_run(s, a.of, w.snapshot);
   if (!before || !(is_of_this || is_other_of_these_tokens(s, a.of, w.snapshot))) return;
   s.generation.running = false;
-  become(s, *before, a.ids, is_of_this ? a.probabilities : std::vector<double>(), false, w.snapshot);
+  replace_tokens(s, *before, a.ids, is_of_this ? a.probabilities : std::vector<double>(), false, w.snapshot);
 }
 
 void reduce(UiState& s, const SetStartToken& a, World& w) {
@@ -178,13 +179,13 @@ void reduce(UiState& s, const Generate& a, World& w) {
     return reduce(s, ShowMessage{missing(*model, Capability::weights)}, w);
   Generation& g = s.generation;
   g.running = a.on;
-  g.made = 0;
+  g.token_count = 0;
   if (!a.on) return;
-  // Once more from the same place: another text.
-  if (g.began == prompt_of(s) && g.seed == s.options[kSeed]) s.options.set(kSeed, next_seed(g.seed));
-  g.began = prompt_of(s);
+  // Generating again from the same prompt: use the next seed to get another text.
+  if (g.start_prompt == prompt_of(s) && g.seed == s.options[kSeed]) s.options.set(kSeed, next_seed(g.seed));
+  g.start_prompt = prompt_of(s);
   g.seed = s.options[kSeed];
-  // A move of the caret: what is generated now is a step of the history for itself.
+  // Moves the caret, so that the generated text is an undo step of its own.
   s.prompt.edit = apply(std::move(s.prompt.edit), Move{Motion::text_end});
   s.selection.query = -1;
   scroll_to_start(s);
@@ -196,7 +197,7 @@ void reduce(UiState& s, const PromptsRead& a, World&) {
     return;
   }
   set_prompts(s, a.prompts);
-  show_view_of_many(s);
+  show_prompt_list_view(s);
   show_option_text(s);
   if (s.message.is_error) s.message = {};
 }

@@ -13,21 +13,21 @@ namespace headscope::app {
 /// Text that is generated token by token, sampled from the model.
 struct Generation {
   bool running = false;
-  int made = 0;
+  int token_count = 0;
   static constexpr int kMost = 200;
-  std::optional<Prompt> began = {};  ///< the prompt that the last one started from
-  int seed = 0;                      ///< of the last one
+  std::optional<Prompt> start_prompt = {};  ///< the prompt that the last generation started from
+  int seed = 0;                             ///< of the last generation
 };
 
 /// The prompt and what belongs to it.
 struct PromptSlice {
   TextField prompt;
-  std::vector<int> ids;  ///< run instead of the prompt's text, until that is edited
+  std::vector<int> ids;  ///< run instead of the prompt's text until the text is edited
   bool start_token = false;
   std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
-  std::shared_ptr<const PromptList> prompts = {};  ///< for views over many prompts; null: none
+  std::shared_ptr<const PromptList> prompts = {};  ///< for views that can show a list of prompts; null: none
   Generation generation;
-  std::string hint;       ///< of the chosen example
+  std::string hint;       ///< hint of the chosen example
   std::string hint_text;  ///< the example's text: the hint is shown while the prompt equals it
   std::vector<ExamplePrompt> examples;
   std::filesystem::path examples_model;  ///< the model whose heads the hints name; empty: any

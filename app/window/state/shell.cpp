@@ -14,7 +14,7 @@ PaneSizes within_limits(const PaneSizes& panes) {
   const auto clamped = [](float width) {
     return width > 0 ? std::clamp(width, kNarrowestPane, kWidestPane) : 0;
   };
-  return {clamped(panes.heads), clamped(panes.next), clamped(panes.beside)};
+  return {clamped(panes.heads), clamped(panes.next), clamped(panes.second_view)};
 }
 
 void reduce(ShellSlice& s, const SetDark& a, World& w) {
@@ -25,7 +25,7 @@ void reduce(ShellSlice& s, const SetDark& a, World& w) {
 void reduce(UiState& s, const SetFontSize& a, World& w) {
   const float before = s.font_size;
   s.font_size = within_limits(a.size);
-  s.prompt.scroll *= s.font_size / before;  // the same lines stay in sight
+  s.prompt.scroll *= s.font_size / before;  // keeps the same lines visible
   w.save();
 }
 

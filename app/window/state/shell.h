@@ -6,22 +6,15 @@
 
 namespace headscope::app {
 
-struct PaneSizes {
-  float heads = 0;  ///< width in logical pixels; 0: chosen by the window's size
-  float next = 0;
-  float beside = 0;  ///< of the second view; 0: half
-  bool operator==(const PaneSizes&) const = default;
-};
-
-// As far as the window goes, whatever is wanted or a file says. A width of 0 stays: the window chooses.
+// Clamped to the limits of the window. A width of 0 stays: the window chooses.
 float within_limits(float font_size);
 PaneSizes within_limits(const PaneSizes& panes);
 
-/// What the window says. Information goes after a while, an error with its cause.
+/// The window's message. Information disappears after a while, an error when its cause is gone.
 struct Message {
   std::string text;  ///< empty: nothing
   bool is_error = false;
-  bool from_worker = false;  ///< about a load or a run: gone when one succeeds
+  bool from_worker = false;  ///< about a load or a run; removed when one succeeds
 };
 
 /// The window itself: its look, its message.
@@ -41,7 +34,7 @@ struct SetFontSize {
 };
 struct SetPanes {
   PaneSizes panes;
-  bool done = true;  ///< the splitter was released: saved
+  bool done = true;  ///< the splitter was released: save the settings
 };
 struct ShowMessage {
   std::string text;

@@ -11,14 +11,13 @@ namespace headscope::app {
 namespace {
 
 void set_option(UiState& s, const OptionSpec& option, OptionValue value) {
-  auto& before = s.tour.before;
+  auto& before = s.tour.saved_options;
   if (std::ranges::find(before, &option, [](const auto& kept) { return kept.first; }) == before.end())
     before.emplace_back(&option, s.options.value(option));
   s.options.set(option, std::move(value));
 }
 
-/// Selects the head and the tokens that a stop names, these by their words; the prompt may not have been run
-/// yet.
+/// Selects a stop's head and tokens. Finds the tokens by their words, since the prompt may not have run yet.
 void select(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   const Extent e = extent(snapshot);
   const auto index = [](std::optional<int> given, int chosen, int count) {
@@ -33,18 +32,18 @@ void select(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
     const std::string& text = s.prompt.edit.text;
     if (stop.token) s.selection.query = position_of(*stop.token, text, tokens);
     if (stop.key) s.selection.key = position_of(*stop.key, text, tokens);
-  } catch (const model::RunError&) {  // a prompt that cannot be run: the worker says why
+  } catch (const model::RunError&) {  // the prompt cannot be run: the worker reports it
   }
 }
 
-/// Makes the stop's edits the only ones: its text is about these.
+/// Replaces all edits by the stop's, because its text is about those.
 void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   TourPlace& tour = s.tour;
-  if (!tour.edits_before) tour.edits_before = s.edits.list;
+  if (!tour.saved_edits) tour.saved_edits = s.edits.list;
   EditList list;
   s.side = Side::run;
-  if (!stop.edits.empty() && s.second.compares()) {  // it is compared with the unedited run
-    tour.compared_before = {s.second.on, s.second.model};
+  if (!stop.edits.empty() && s.second.is_set()) {  // the stop compares with the unedited run
+    tour.saved_comparison = {s.second.on, s.second.model};
     s.second.on = false, s.second.model.clear();
     s.message = {
         "The tour compares with the run without its changes; what was compared comes back behind it."};
@@ -53,11 +52,11 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
     if (snapshot.model && !stop.edits.empty())
       for (model::Edit& edit : parse_edits(stop.edits, *snapshot.model))
         list.edits.push_back({std::move(edit), true});
-  } catch (const model::RunError& e) {  // the tour is about another model
+  } catch (const model::RunError& e) {  // the tour was written for another model
     s.edits.open = true;
     s.edits.problem = e.what();
   }
-  become(s.edits, std::move(list));
+  replace_edits(s.edits, std::move(list));
   tour.edits = s.edits.list;
 }
 
@@ -70,29 +69,29 @@ void reduce(UiState& s, const OpenTour& a, World& w) {
   if (a.tour >= 0) reduce(s, GoToStop{0}, w);
 }
 
-/// Restores the edits and the comparison from before the tour, unless the user changed them since.
+/// Restores the edits and the comparison from before the tour, unless the user has changed them.
 void reduce(UiState& s, const CloseTour&, World& w) {
   Options own = own_options(s);
   const bool changed = own != s.options;
   s.options = std::move(own);
-  if (s.tour.edits_before && s.edits.list == s.tour.edits) become(s.edits, *s.tour.edits_before);
-  if (const auto& compared = s.tour.compared_before)
+  if (s.tour.saved_edits && s.edits.list == s.tour.edits) replace_edits(s.edits, *s.tour.saved_edits);
+  if (const auto& compared = s.tour.saved_comparison)
     s.second.on = compared->prompt, s.second.model = compared->model;
   s.tour = {};
   if (changed) show_option_text(s), w.save();
 }
 
-/// Options that the tour sets, and those of the view alone, are at their defaults where the stop does not
-/// name them.
+/// Options that the tour sets, and the view's own options, are reset to their defaults unless the stop names
+/// them.
 void reduce(UiState& s, const GoToStop& a, World& w) {
   if (s.tour.tour < 0 || s.tour.tour >= std::ssize(s.tours)) return;
   const Tour& tour = s.tours[s.tour.tour];
-  const int before = s.tour.entered.view.empty() ? -1 : s.tour.stop;  // none when it was opened just now
+  const int before = s.tour.entered.view.empty() ? -1 : s.tour.stop;  // -1: the tour was just opened
   s.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
-  const TourStop now = at_stop(tour, s.tour.stop);
-  // What the user typed stays until a stop has another prompt.
+  const TourStop now = resolve_stop(tour, s.tour.stop);
+  // Keeps what the user typed until a stop has another prompt.
   const bool returns = before == s.tour.stop;
-  const bool goes_on = before >= 0 && !returns && at_stop(tour, before).prompt == now.prompt;
+  const bool goes_on = before >= 0 && !returns && resolve_stop(tour, before).prompt == now.prompt;
   if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text)
     reduce(s, SetPrompt{*now.prompt, {}, ""}, w);
   s.tour.prompt = now.prompt.value_or("");
@@ -106,16 +105,16 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   show_option_text(s);
   select(s, now, w.snapshot);
   edit(s, now, w.snapshot);
-  s.tour.entered = looked_at(s);
+  s.tour.entered = view_state(s);
   s.tour.options = s.options;
 }
 
-void aim_stop_at_model(UiState& s, const Snapshot& snapshot) {
-  if (s.tour.tour < 0 || looked_at(s) != s.tour.entered) return;
-  const TourStop stop = at_stop(s.tours.at(s.tour.tour), s.tour.stop);
+void apply_stop_to_model(UiState& s, const Snapshot& snapshot) {
+  if (s.tour.tour < 0 || view_state(s) != s.tour.entered) return;
+  const TourStop stop = resolve_stop(s.tours.at(s.tour.tour), s.tour.stop);
   select(s, stop, snapshot);
   edit(s, stop, snapshot);
-  s.tour.entered = looked_at(s);
+  s.tour.entered = view_state(s);
 }
 
 const TourStop* tour_stop(const TourSlice& state) {
@@ -123,20 +122,21 @@ const TourStop* tour_stop(const TourSlice& state) {
   return place.tour < 0 ? nullptr : &state.tours.at(place.tour).stops.at(place.stop);
 }
 
-bool stop_is_done(const UiState& state) {
+bool is_stop_done(const UiState& state) {
   const TourStop* stop = tour_stop(state);
-  return stop == nullptr || stop->wait == nullptr || stop->wait->done(state.tour.entered, looked_at(state));
+  return stop == nullptr || stop->wait == nullptr ||
+         stop->wait->is_done(state.tour.entered, view_state(state));
 }
 
-bool left_the_stop(const UiState& state) {
+bool has_left_stop(const UiState& state) {
   const TourPlace& stop = state.tour;
-  return looked_at(state) != stop.entered || state.prompt.edit.text != stop.prompt ||
+  return view_state(state) != stop.entered || state.prompt.edit.text != stop.prompt ||
          state.options != stop.options || state.edits.list != stop.edits;
 }
 
 Options own_options(const UiState& state) {
   Options own = state.options;
-  for (const auto& [option, value] : state.tour.before) own.set(*option, value);
+  for (const auto& [option, value] : state.tour.saved_options) own.set(*option, value);
   return own;
 }
 

@@ -11,24 +11,25 @@
 
 namespace headscope::app {
 
-/// The panel of tours, and the stop that is open.
+/// The tour panel and the open stop.
 struct TourPlace {
   bool open = false;
-  int tour = -1;  ///< index; -1: the list of them
+  int tour = -1;  ///< index; -1: the list of tours
   int stop = 0;
-  ViewState entered;   ///< what the stop showed at first
+  ViewState entered;   ///< what the stop first showed
   std::string prompt;  ///< the stop's prompt
   Options options;     ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>>
-      before;                            ///< options that the tour set, with their values before
-  EditList edits;                        ///< as the stop made them
-  std::optional<EditList> edits_before;  ///< from before the tour edited; nothing: it did not
-  struct Compared {
+      saved_options;  ///< options that the tour set, with their previous values
+  EditList edits;     ///< as the stop made them
+  std::optional<EditList>
+      saved_edits;  ///< the user's edits from before the tour made its own; nothing: it made none
+  struct ComparisonState {
     bool prompt = false;
     std::filesystem::path model;
-    bool operator==(const Compared&) const = default;
+    bool operator==(const ComparisonState&) const = default;
   };
-  std::optional<Compared> compared_before;  ///< a comparison that a stop ended; nothing: none
+  std::optional<ComparisonState> saved_comparison;  ///< a comparison that a stop ended; nothing: none
   bool operator==(const TourPlace&) const = default;
 };
 
@@ -49,16 +50,16 @@ void reduce(UiState& s, const OpenTour& a, World& w);
 void reduce(UiState& s, const GoToStop& a, World& w);
 void reduce(UiState& s, const CloseTour& a, World& w);
 
-/// Selects and edits again what the open stop asks for: only the model tells which heads and tokens these
-/// are.
-void aim_stop_at_model(UiState& state, const Snapshot& snapshot);
+/// Applies the open stop's selection and edits to a newly loaded model, which determines the heads and tokens
+/// they name.
+void apply_stop_to_model(UiState& state, const Snapshot& snapshot);
 
 /// The open stop; null: none.
 const TourStop* tour_stop(const TourSlice& state);
-/// Whether the user did what the stop waits for; true where it waits for nothing.
-bool stop_is_done(const UiState& state);
-/// Whether the window shows something else than the stop set, or another prompt.
-bool left_the_stop(const UiState& state);
+/// Whether the user has done what the stop waits for; true if it waits for nothing.
+bool is_stop_done(const UiState& state);
+/// Whether the window shows something other than what the stop set, or another prompt.
+bool has_left_stop(const UiState& state);
 
 /// The user's own options, without those that an open tour set.
 Options own_options(const UiState& state);

@@ -13,7 +13,7 @@ Extent extent(const Snapshot& snapshot) {
     const auto& run = *snapshot.run->run;
     e = {run.config.n_layer, run.config.n_head, run.length(), key_count(*snapshot.run)};
   }
-  if (snapshot.model) {  // a run of it may still be to come
+  if (snapshot.model) {  // its run may be pending
     const model::Config config = snapshot.model->config();
     e.layers = config.n_layer, e.heads = config.n_head;
   }
@@ -57,12 +57,12 @@ void reduce(ViewSlice& s, const SetOption& a, World& w) {
   if (a.option->kept) w.save();
 }
 
-/// A view that is shown in the other pane already changes places with the one of this pane.
+/// A view that is already in the other pane swaps places with this pane's.
 void reduce(ViewSlice& s, const ShowView& a, World& w) {
   const View* view = find_view(a.id);
   if (!view || view->place != Place::tab) return;
-  std::string& here = a.beside ? s.beside : s.view;
-  std::string& there = a.beside ? s.view : s.beside;
+  std::string& here = a.second_pane ? s.second_view : s.view;
+  std::string& there = a.second_pane ? s.view : s.second_view;
   if (there == a.id) there = here.empty() ? next_tab(a.id, 1) : here;
   here = a.id;
   show_option_text(s);
@@ -75,12 +75,12 @@ void reduce(ViewSlice& s, const ShowPart& a, World& w) {
 
 void reduce(ViewSlice& s, const StepView& a, World& w) {
   std::string id = next_tab(s.view, a.by);
-  if (id == s.beside) id = next_tab(id, a.by);
+  if (id == s.second_view) id = next_tab(id, a.by);
   reduce(s, ShowView{std::move(id)}, w);
 }
 
-void reduce(ViewSlice& s, const CloseBeside&, World& w) {
-  s.beside.clear();
+void reduce(ViewSlice& s, const CloseSecondView&, World& w) {
+  s.second_view.clear();
   w.save();
 }
 
@@ -95,13 +95,13 @@ void reduce(UiState& s, const Revisit& a, World& w) {
   if (from.empty()) return;
   const Visit there = std::move(from.back());
   from.pop_back();
-  Visit& here = to.emplace_back(Visit{looked_at(s), {}});
-  s.visits.by = 0;
-  s.view = there.looked.view;
-  s.beside = there.looked.beside;
-  const Selection& selection = there.looked.selection;
+  Visit& here = to.emplace_back(Visit{view_state(s), {}});
+  s.visits.step_kind = 0;
+  s.view = there.view_state.view;
+  s.second_view = there.view_state.second_view;
+  const Selection& selection = there.view_state.selection;
   reduce(s, SelectHead{selection.layer, selection.head}, w);
-  if (there.prompt) {  // its run is still to come
+  if (there.prompt) {  // its run is pending
     here.prompt = typed_prompt(s);
     replace_prompt(s, *there.prompt, w);
     s.selection.query = selection.query, s.selection.key = selection.key;
@@ -116,7 +116,7 @@ void reduce(UiState& s, const Revisit& a, World& w) {
 void reduce(UiState& s, const DoAll& a, World& w) {
   const auto& run = w.snapshot.run;
   const bool of_another = s.side == Side::baseline && run && compares_different_inputs(*run);
-  for (const ViewAction& action : of_another ? on_own_side(a.actions, *run) : a.actions)
+  for (const ViewAction& action : of_another ? translate_to_run(a.actions, *run) : a.actions)
     std::visit([&](const auto& one) { reduce(s, one, w); }, action);
 }
 
@@ -126,7 +126,7 @@ void reduce(UiState& s, const BeginClick&, World&) {
   s.options_before = s.options;
 }
 
-void reduce(ViewSlice& s, const TakeBackClick&, World&) {
+void reduce(ViewSlice& s, const UndoClick&, World&) {
   s.selection = s.selection_before;
   s.options = s.options_before;
   show_option_text(s);
@@ -152,7 +152,7 @@ std::string tab_of_attention(const std::string& id) {
 
 std::vector<const View*> shown_tabs(const ViewSlice& state) {
   std::vector<const View*> shown{find_view(state.view)};
-  if (!state.beside.empty()) shown.push_back(find_view(state.beside));
+  if (!state.second_view.empty()) shown.push_back(find_view(state.second_view));
   return shown;
 }
 
@@ -183,7 +183,7 @@ void show_option_text(ViewSlice& state) {
   std::string text;
   for (const char c : value == option->default_value ? std::string() : to_text(*option, value))
     text += c == ',' ? std::string(", ") : std::string(1, c);
-  state.option_text.edit = make_edit_state(std::move(text));
+  state.option_text.edit = make_text_state(std::move(text));
 }
 
 void set_typed_option(ViewSlice& state, World& w) {
@@ -193,8 +193,8 @@ void set_typed_option(ViewSlice& state, World& w) {
   if (option->kept) w.save();
 }
 
-ViewState looked_at(const ViewSlice& state) {
-  return {state.view, state.beside, state.selection};
+ViewState view_state(const ViewSlice& state) {
+  return {state.view, state.second_view, state.selection};
 }
 
 }  // namespace headscope::app

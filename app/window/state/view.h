@@ -11,51 +11,51 @@ namespace headscope::app {
 
 /// One step of Back and Forward.
 struct Visit {
-  ViewState looked;
-  std::optional<Prompt> prompt;  ///< only where another prompt replaced it
+  ViewState view_state;
+  std::optional<Prompt> prompt;  ///< only if another prompt replaced it
 };
 
-/// The history of Back and Forward. Editing the text is no step of it: that has its own undo.
+/// The history of Back and Forward. Editing text is not part of it and has its own undo.
 struct Visits {
   static constexpr std::size_t kMost = 200;
   static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< of prompts in `before`
   std::vector<Visit> before, after;                                ///< the nearest last
-  int by = 0;  ///< the kind of the last step, where such steps count as one (see KindOfStep); else 0
+  int step_kind = 0;  ///< see StepKind: the kind of the last step; 0: it stands alone
 };
 
 /// What the panes show.
 struct ViewSlice {
   Selection selection;
   std::string view = std::string(view_at(Place::tab).id);
-  std::string beside;  ///< the view in the second pane; empty: none
+  std::string second_view;  ///< the view in the second pane; empty: none
   Options options;
   Visits visits;
-  Selection selection_before;  ///< before the last click, which a double click takes back
+  Selection selection_before;  ///< before the last click, which a double click undoes
   Options options_before;
   TextField option_text;                   ///< the text of `list_option`, as typed
-  const OptionSpec* typed_list = nullptr;  ///< the one being typed, where several lists are shown
+  const OptionSpec* typed_list = nullptr;  ///< the option being typed if several lists are shown
 };
 
 struct ShowView {
   std::string id;
-  bool beside = false;  ///< in the second pane, which is opened if need be
+  bool second_pane = false;  ///< in the second pane, which is opened if need be
 };
-struct StepView {  ///< to another tab in the first pane
+struct StepView {  ///< shows another tab in the first pane
   int by = 1;
 };
-struct CloseBeside {};
+struct CloseSecondView {};
 struct TypeList {  ///< chooses the option that the text field edits
   const OptionSpec* option = nullptr;
 };
-struct Revisit {  ///< goes back, or forward again
+struct Revisit {  ///< goes back or forward in the history
   bool forward = false;
 };
 struct DoAll {  ///< a view's actions, in order
   ViewActions actions;
-  bool held = false;  ///< by a key that repeats: continues the step before
+  bool key_held = false;  ///< by a repeating key: extends the last step
 };
-struct BeginClick {};     ///< a press that may become a double click
-struct TakeBackClick {};  ///< restores selection and options from before the last click
+struct BeginClick {};  ///< a press that may become a double click
+struct UndoClick {};   ///< restores selection and options from before the last click
 struct CopyNumbers {
   std::string view;  ///< its id; empty: the one in the first pane
 };
@@ -69,12 +69,12 @@ void reduce(ViewSlice& s, const SetOption& a, World& w);
 void reduce(ViewSlice& s, const ShowView& a, World& w);
 void reduce(ViewSlice& s, const ShowPart& a, World& w);
 void reduce(ViewSlice& s, const StepView& a, World& w);
-void reduce(ViewSlice& s, const CloseBeside& a, World& w);
+void reduce(ViewSlice& s, const CloseSecondView& a, World& w);
 void reduce(ViewSlice& s, const TypeList& a, World& w);
 void reduce(UiState& s, const Revisit& a, World& w);
 void reduce(UiState& s, const DoAll& a, World& w);
 void reduce(UiState& s, const BeginClick& a, World& w);
-void reduce(ViewSlice& s, const TakeBackClick& a, World& w);
+void reduce(ViewSlice& s, const UndoClick& a, World& w);
 void reduce(ViewSlice& s, const CopyNumbers& a, World& w);
 
 /// How many layers, heads and positions there are; one of each until something has run.
@@ -83,24 +83,24 @@ struct Extent {
 };
 Extent extent(const Snapshot& snapshot);
 
-/// Scrolls pictures back to their start: where they are scrolled to belongs to one query of one prompt.
+/// Scrolls pictures back to their start, because a scroll position belongs to one query of one prompt.
 void scroll_to_start(ViewSlice& state);
 
 /// The list among the shown views' options that the text field edits; null: none.
 const OptionSpec* list_option(const ViewSlice& state);
 /// Puts the value of `list_option` into its field, as text.
 void show_option_text(ViewSlice& state);
-/// Sets `list_option` to what is typed, as far as that can be read.
+/// Sets `list_option` to the typed text, as far as it can be parsed.
 void set_typed_option(ViewSlice& state, World& w);
 
-ViewState looked_at(const ViewSlice& state);
+ViewState view_state(const ViewSlice& state);
 
 /// The options that a view shows controls for: a tab leaves out those of the side panes.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
 
 /// The id of the tab `by` tabs after this one, wrapping.
 std::string next_tab(std::string_view id, int by);
-/// This tab if it can be drawn from attention without weights, else the first one that can.
+/// This tab if attention without weights is enough to draw it, else the first tab for which it is.
 std::string tab_of_attention(const std::string& id);
 
 /// The one or two views in the middle.

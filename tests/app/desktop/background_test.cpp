@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A bell that can be waited for.
+/// Counts calls of `wake`, which can be waited for.
 class Bell {
  public:
   void ring() {
@@ -40,7 +40,7 @@ class Bell {
   int rings_ = 0;
 };
 
-/// Opens once, for all that wait.
+/// Opens once, for all waiting threads.
 struct Gate {
   std::promise<void> promise;
   std::shared_future<void> opened = promise.get_future().share();
@@ -62,11 +62,11 @@ TEST(Background, AWorkMayTellThingsBeforeItEnds) {
   Bell bell;
   Background<int> background([&] { bell.ring(); });
   Gate gate;
-  background.run("a", [&gate](const Background<int>::Tell& tell) {
-    tell(1);
-    tell(2);
+  background.run("a", [&gate](const Background<int>::Report& report) {
+    report(1);
+    report(2);
     gate.opened.wait();
-    tell(3);
+    report(3);
     return 4;
   });
   ASSERT_TRUE(bell.wait_for(2));
@@ -80,10 +80,10 @@ TEST(Background, ANewerWorkDropsWhatAnOlderOneTells) {
   Bell bell;
   Background<int> background([&] { bell.ring(); });
   Gate gate, ended;
-  background.run("a", [&](const Background<int>::Tell& tell) {
-    tell(1);
+  background.run("a", [&](const Background<int>::Report& report) {
+    report(1);
     gate.opened.wait();
-    tell(2);
+    report(2);
     ended.open();
     return 3;
   });
@@ -141,7 +141,7 @@ TEST(Background, NobodyWaitsForAWorkThatHangs) {
         --left;
         return 1;
       });
-    background->run("a", [] { return 2; });  // not behind the one that hangs
+    background->run("a", [] { return 2; });  // not after the one that hangs
     ASSERT_TRUE(bell.wait_for(1));
     EXPECT_THAT(background->take(), ElementsAre(2));
     background.reset();
@@ -180,7 +180,7 @@ TEST(Background, WorksMayEndWhileItIsDestroyed) {
 }
 
 TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
-  while (running_works > 0) std::this_thread::yield();  // those of other tests
+  while (running_tasks > 0) std::this_thread::yield();  // those of other tests
   Bell bell;
   Background<int> background([&] { bell.ring(); });
   EXPECT_TRUE(background.wait("a", 0ms)) << "none runs";
@@ -189,17 +189,17 @@ TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
     opened.wait();
     return 1;
   });
-  EXPECT_EQ(running_works, 1);
+  EXPECT_EQ(running_tasks, 1);
   EXPECT_FALSE(background.wait("a", 5ms));
   EXPECT_TRUE(background.wait("b", 5ms)) << "it is of another topic";
   gate.open();
   EXPECT_TRUE(background.wait("a", 20s));
-  while (running_works > 0) std::this_thread::yield();
+  while (running_tasks > 0) std::this_thread::yield();
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/// For a process of its own: without room for another thread's stack. Exits with 3 where all is as it should
-/// be.
+/// Runs in its own process, without room for another thread's stack. Exits with 3 if everything is as
+/// expected.
 [[noreturn]] void start_without_room() {
   const rlimit none{1 << 20, 1 << 20};
   ::setrlimit(RLIMIT_AS, &none);
@@ -208,7 +208,7 @@ TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
     background.run("a", [] { return 1; });
   } catch (const NoThread& error) {
     std::fputs(error.what(), stderr);
-    std::_Exit(running_works == 0 && background.wait("a", 0ms) ? 3 : 4);
+    std::_Exit(running_tasks == 0 && background.wait("a", 0ms) ? 3 : 4);
   }
   std::_Exit(5);
 }

@@ -64,15 +64,15 @@ TEST(Doctor, WhateverIsNotFineHasARemedy) {
   const std::vector<Finding> all = examine(bare);
   for (const Finding& f : all)
     EXPECT_EQ(f.state == State::fine, f.remedy.empty()) << f.part << ", " << f.name;
-  EXPECT_GE(std::ranges::count(all, State::lacking, &Finding::state), 4);
+  EXPECT_GE(std::ranges::count(all, State::missing, &Finding::state), 4);
 }
 
 TEST(Doctor, WithoutADisplayTheWindowIsOnlyLacking) {
   Surroundings facts = whole();
   facts.open_gl = {.problem = "libEGL.so.1 is not installed"};
-  EXPECT_EQ(finding(facts, "window", "display").state, State::lacking);
+  EXPECT_EQ(finding(facts, "window", "display").state, State::missing);
   const Finding gl = finding(facts, "window", "OpenGL");
-  EXPECT_EQ(gl.state, State::lacking);
+  EXPECT_EQ(gl.state, State::missing);
   EXPECT_THAT(gl.text, HasSubstr("libEGL.so.1 is not installed"));
   EXPECT_THAT(gl.remedy, HasSubstr("libgl1-mesa-dri"));
   facts.open_gl.display = "X11 :0";
@@ -86,8 +86,8 @@ TEST(Doctor, FontsThatAreMissing) {
   facts.fonts.scripts = {{"emoji", "fonts-symbola", false}};
   facts.fonts.bold = facts.fonts.regular;
   EXPECT_THAT(finding(facts, "fonts", "emoji").remedy, HasSubstr("fonts-symbola"));
-  EXPECT_EQ(finding(facts, "fonts", "emoji").state, State::lacking);
-  EXPECT_EQ(finding(facts, "fonts", "bold").state, State::lacking);
+  EXPECT_EQ(finding(facts, "fonts", "emoji").state, State::missing);
+  EXPECT_EQ(finding(facts, "fonts", "bold").state, State::missing);
   facts.fonts = {};
   facts.fonts.problem = "no usable font found";
   EXPECT_EQ(finding(facts, "fonts", "regular").state, State::broken);
@@ -99,11 +99,11 @@ TEST(Doctor, ModelsThatAreMissing) {
   EXPECT_EQ(finding(facts, "models", "bundled").state, State::broken);
   facts.cached = {{"a/b", "/x", "no weights"}};
   EXPECT_EQ(finding(facts, "models", "a/b").text, "no weights");
-  EXPECT_EQ(finding(facts, "models", "a/b").state, State::lacking);
+  EXPECT_EQ(finding(facts, "models", "a/b").state, State::missing);
   facts.cached.clear();
-  EXPECT_EQ(finding(facts, "models", "cache").state, State::lacking);
+  EXPECT_EQ(finding(facts, "models", "cache").state, State::missing);
   facts.recent = {{"/gone", "/gone", "no GPT-2 in /gone any more"}};
-  EXPECT_EQ(finding(facts, "models", "/gone").state, State::lacking);
+  EXPECT_EQ(finding(facts, "models", "/gone").state, State::missing);
 }
 
 TEST(Doctor, TheClipboardIsAskedForWhereThereIsADisplay) {
@@ -117,7 +117,7 @@ TEST(Doctor, TheClipboardIsAskedForWhereThereIsADisplay) {
 TEST(Doctor, TooLittleMemoryIsSaid) {
   Surroundings facts = whole();
   facts.memory_free = facts.window_memory - 1;
-  EXPECT_EQ(finding(facts, "computing", "memory").state, State::lacking);
+  EXPECT_EQ(finding(facts, "computing", "memory").state, State::missing);
 }
 
 TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {

@@ -18,7 +18,7 @@ std::vector<std::string> names(const FolderListing& listing) {
   return found;
 }
 
-/// What a user can act on: one sentence that names the folder, without what C++ says.
+/// Checks for one helpful sentence that names the folder, without C++ messages.
 void expect_problem(const fs::path& folder, const std::string& part) {
   const FolderListing listing = list_folder(folder);
   EXPECT_EQ(listing.folder, folder);
@@ -27,7 +27,7 @@ void expect_problem(const fs::path& folder, const std::string& part) {
                                      Not(HasSubstr("directory iterator"))));
 }
 
-/// A test that is run by root may read everything; without its rights it is somebody else.
+/// Drops root's rights, because root may read everything.
 class WithoutRootsRights {
  public:
   WithoutRootsRights() {

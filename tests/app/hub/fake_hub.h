@@ -11,8 +11,8 @@
 
 namespace headscope::testing {
 
-/// The Hugging Face hub on the loopback, with one model: lists it, says hashes and sizes, sends files
-/// itself, and redirects for weights to another host and port.
+/// A Hugging Face hub on the loopback, with one model: lists its files, gives hashes and sizes, sends small
+/// files itself, and redirects requests for weights to another host and port.
 class FakeHub {
  public:
   static constexpr const char* kName = "some-org/tiny-gpt2";
@@ -23,10 +23,11 @@ class FakeHub {
   /// The same weights in two shards with an index.
   void cut_into_shards();
 
-  std::map<std::string, std::string> files;  ///< of the model, by name; change them before anything is asked
+  std::map<std::string, std::string>
+      files;  ///< the model's files by name; change them before the first request
   std::string commit = kCommit;
 
-  /// Asked before the hub, or the other host, answers; nothing: it answers itself.
+  /// Called before the hub or the other host responds; nothing: the default response.
   using Override = std::function<std::optional<WebReply>(const WebRequest&)>;
   void answer_first(Override hub, Override store = {});
 
@@ -37,11 +38,11 @@ class FakeHub {
   const LoopbackServer& hub_server() const { return hub_; }
   const LoopbackServer& store_server() const { return store_; }
   void forget_requests();
-  /// Requests of both for the content of a file, in order.
+  /// The number of GET requests, to both hosts, for the content of a file.
   int gets_of(const std::string& file) const;
 
   static std::string digest(const std::string& name, const std::string& bytes);
-  /// The answer with a file, or the part of it that was asked for.
+  /// The response with a file or the requested part of it.
   static WebReply content(const WebRequest& request, const std::string& bytes);
 
  private:
@@ -50,7 +51,7 @@ class FakeHub {
 
   std::mutex mutex_;
   Override hub_first_, store_first_;
-  LoopbackServer store_, hub_;  // last: they answer from the others
+  LoopbackServer store_, hub_;  // last members: they use the others
 };
 
 }  // namespace headscope::testing

@@ -25,7 +25,7 @@ class HubFetch : public ::testing::Test {
   fs::path fetch(const std::string& revision = "main") {
     return fetch_model({FakeHub::kName, revision}, hub_.settings(cache_.path()), options_);
   }
-  /// Into an empty cache, but for `left`, which another time had left of the weights there.
+  /// Fetches into a cache that is empty except for `left`, a part of the weights from an earlier fetch.
   void expect_fetched(const std::string& left = "") {
     const TemporaryFolder cache;
     if (!left.empty())
@@ -33,7 +33,7 @@ class HubFetch : public ::testing::Test {
     const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
     EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), weights());
   }
-  /// What a fetch with other settings is refused with.
+  /// The error of a fetch with other settings.
   std::string refused_with(const HubSettings& settings) {
     const std::string message =
         message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
@@ -50,7 +50,7 @@ class HubFetch : public ::testing::Test {
     return {cache_.path(), {FakeHub::kName, revision}};
   }
   std::string digest(const std::string& file) const { return FakeHub::digest(file, hub_.files.at(file)); }
-  /// What lies in a folder below the model's, by name.
+  /// The names in a folder below the model's.
   std::set<std::string> names(const fs::path& folder) const {
     std::set<std::string> found;
     if (fs::exists(cache().folder() / folder))
@@ -58,10 +58,10 @@ class HubFetch : public ::testing::Test {
         found.insert(entry.path().filename());
     return found;
   }
-  /// All is there and right, nothing is left over.
+  /// Checks that everything was fetched correctly and nothing is left over.
   void expect_whole(const fs::path& snapshot) const {
     EXPECT_EQ(snapshot, cache().snapshot(hub_.commit));
-    EXPECT_TRUE(is_whole_model(snapshot));
+    EXPECT_TRUE(is_complete_model(snapshot));
     for (const auto& entry : fs::directory_iterator(snapshot)) {
       const std::string file = entry.path().filename();
       ASSERT_TRUE(hub_.files.contains(file)) << file;
@@ -71,7 +71,7 @@ class HubFetch : public ::testing::Test {
     for (const std::string& blob : names("blobs")) EXPECT_FALSE(blob.ends_with(".incomplete")) << blob;
   }
   const std::string& weights() const { return hub_.files.at("model.safetensors"); }
-  /// Answers requests for the content of large files with `change` of the right one: all, or the first.
+  /// Applies `change` to the responses with the content of large files: to all, or to the first one.
   void from_store(const std::function<void(WebReply&)>& change, bool once = false) {
     hub_.answer_first({},
                       [this, change, once, done = std::make_shared<std::atomic<bool>>(false)](
@@ -83,7 +83,7 @@ class HubFetch : public ::testing::Test {
                       });
   }
   void once_from_store(const std::function<void(WebReply&)>& change) { from_store(change, true); }
-  /// Answers requests to the hub whose target ends so, of one method alone where that is given.
+  /// Sets the response to hub requests whose target has that ending, optionally for one method only.
   void answer(const std::string& ending, const WebReply& reply, const std::string& method = "") {
     hub_.answer_first([=](const WebRequest& request) -> std::optional<WebReply> {
       if (!request.target.ends_with(ending) || !request.method.starts_with(method)) return std::nullopt;
@@ -91,13 +91,13 @@ class HubFetch : public ::testing::Test {
     });
   }
   void answer_all(const WebReply& reply) { answer("", reply); }
-  /// After something went wrong all goes well.
+  /// Checks that the next fetch succeeds after a failure.
   void expect_whole_again() {
     hub_.answer_first({});
     hub_.forget_requests();
     expect_whole(fetch());
   }
-  /// What another time had left of the weights, and that it is as it was.
+  /// A part of the weights from an earlier fetch, and a check that it is unchanged.
   void leave_part(std::size_t bytes = 777) { cache_.write(part(), weights().substr(0, bytes)); }
   void expect_part_kept(std::size_t bytes = 777) const {
     EXPECT_EQ(bytes_of_file(part()), weights().substr(0, bytes));

@@ -1,4 +1,4 @@
-// Weights that come in parts, from a hub that breaks off, or from somebody else.
+// Fetching weights in parts, from a hub that disconnects or a server that is not the hub.
 #include "tests/app/hub/fetch_fixture.h"
 
 namespace headscope::app {

@@ -1,4 +1,4 @@
-// Against a hub on the loopback, which behaves well, badly, and like somebody else.
+// Fetching from a hub on the loopback that behaves well or badly, or is not the hub.
 #include <sys/resource.h>
 #include <csignal>
 #include <thread>
@@ -57,7 +57,7 @@ TEST_F(HubFetch, ARenamedModelIsFollowedOnTheSameHost) {
         .status = 307, .headers = {{"Location", target.replace(old, 12, FakeHub::kName)}}, .body = "moved"};
   });
   const fs::path snapshot = fetch_model({"some-org/old", "main"}, hub_.settings(cache_.path()), options_);
-  EXPECT_TRUE(is_whole_model(snapshot));
+  EXPECT_TRUE(is_complete_model(snapshot));
   EXPECT_THAT(snapshot.string(), HasSubstr("models--some-org--old"));
   EXPECT_EQ(hub_.hub_server().requests()[1].header("authorization"), "Bearer hf_secret");
 }
@@ -100,7 +100,7 @@ TEST_F(HubFetch, ANewCommitTakesOnlyWhatChanged) {
   EXPECT_EQ(hub_.gets_of("vocab.json"), 1);
   EXPECT_EQ(hub_.gets_of("merges.txt"), 0);
   EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
-  EXPECT_TRUE(is_whole_model(first)) << "who has it open goes on";
+  EXPECT_TRUE(is_complete_model(first)) << "who has it open goes on";
   EXPECT_EQ(bytes_of_file(cache().folder() / "refs/main"), hub_.commit);
 }
 
@@ -115,7 +115,7 @@ TEST_F(HubFetch, ShardsComeWithTheirIndex) {
 }
 
 TEST_F(HubFetch, AnotherRevisionHasItsOwnRef) {
-  EXPECT_TRUE(is_whole_model(fetch("refs/pr/1")));
+  EXPECT_TRUE(is_complete_model(fetch("refs/pr/1")));
   EXPECT_EQ(bytes_of_file(cache().folder() / "refs/refs/pr/1"), FakeHub::kCommit);
   EXPECT_FALSE(fs::exists(cache().folder() / "refs/main"));
   EXPECT_THAT(refused("v9"), HasSubstr("no revision \"v9\""));

@@ -64,7 +64,7 @@ TEST(ModelCache, ARevisionIsRememberedAndRead) {
 TEST(ModelCache, AModelIsWholeWithAllThatItIsLoadedFrom) {
   const TemporaryFolder folder;
   const fs::path model = folder.path();
-  const auto now = [&] { return is_whole_model(model); };
+  const auto now = [&] { return is_complete_model(model); };
   EXPECT_FALSE(now());
   folder.write("config.json", "{}");
   folder.write("model.safetensors", "");

@@ -1,4 +1,4 @@
-// Attention patterns of a file on the command line.
+// Attention files on the command line.
 
 #include <fstream>
 #include <nlohmann/json.hpp>

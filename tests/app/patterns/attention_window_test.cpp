@@ -1,4 +1,4 @@
-// A file of attention patterns in the window.
+// Attention files in the window.
 
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
@@ -22,7 +22,7 @@ class AttentionWindow : public HandsTest {
     o.window.model = path;
     return o;
   }
-  /// Saves what is shown as a session, in a folder of its own.
+  /// Saves a session in its own folder.
   static std::filesystem::path saved(Core& core, const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder);
     apply_and_show(core, SaveSession{folder / "a.headscope"});
@@ -67,7 +67,7 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
     const PlacedPicture& placed = picture(window, view->id);
     EXPECT_FALSE(placed.picture->scene.items.empty()) << view->id;
     EXPECT_EQ(placed.context.run != nullptr, view->can_be_made_of(Capability::patterns)) << view->id;
-    // Nothing that a hand does to it harms.
+    // Nothing done with the mouse causes an error.
     const viz::Point middle = placed.where.center();
     click(core, middle);
     click(core, middle, 1, 1);
@@ -122,12 +122,12 @@ TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
 TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   CoreOptions own = options();
   own.settings.session.view = "mlp";
-  own.settings.session.beside = "lens";
+  own.settings.session.second_view = "lens";
   ShownCore core(std::move(own));
   ASSERT_EQ(core.state().view, "mlp");
   apply_and_show(core, OpenModel{file({2, 3, 7, 7})});
   EXPECT_TRUE(find_view(core.state().view)->can_be_made_of(Capability::patterns)) << core.state().view;
-  EXPECT_EQ(core.state().beside, "");
+  EXPECT_EQ(core.state().second_view, "");
   core.apply(ShowView{"mlp"});
   EXPECT_EQ(core.state().view, "mlp") << "which says what it needs";
 }
@@ -167,7 +167,7 @@ TEST_F(AttentionWindow, IsExportedFromTheWindow) {
   for (const char* view : {"heatmap", "heads", "lines", "metrics"}) {
     core.apply(ShowDialog{Dialog::export_, view});
     ExportForm form = core.state().export_form;
-    form.path.edit = make_edit_state((folder_.path() / (std::string(view) + ".png")).string());
+    form.path.edit = make_text_state((folder_.path() / (std::string(view) + ".png")).string());
     apply_and_show(core, SetExport{form}, TypeInField{Field::export_path, Replace{form.path.edit.text}},
                    DoExport{});
     EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string(view) + ".png")))
@@ -217,7 +217,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(kept.second->weights, weights_hash(second));
   EXPECT_EQ(bytes_of_file(session).find(folder_.path().string()), std::string::npos)
       << "nothing in a session is a path";
-  Core core(options());  // GPT-2, with a prompt and a change of its own
+  Core core(options());  // GPT-2, with its own prompt and edit
   shown(core);
   core.apply(ToggleEdit{head_off(0, 1)});
   const std::string typed = prompt(core);
@@ -244,7 +244,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(core.snapshot().run->baseline->run->length(), 5) << "as it is now";
 }
 
-TEST_F(AttentionWindow, SessionsFindTheirFileAmongThoseOpenedLately) {
+TEST_F(AttentionWindow, SessionsFindTheirFileAmongRecentOnes) {
   const std::filesystem::path first = file({2, 3, 7, 7}, "a.safetensors");
   std::filesystem::create_directories(folder_.path() / "other");
   folder_.write("other/a.safetensors", safetensors_bytes(pattern_tensors({2, 3, 6, 6}, even_rows(6)), ""));
@@ -275,7 +275,7 @@ TEST_F(AttentionWindow, SessionsWhoseFileIsGoneLeaveAllAsItIs) {
               AllOf(HasSubstr("a.safetensors"), HasSubstr("open that file first")));
   EXPECT_EQ(session_of(core.state(), core.snapshot()), before);
   EXPECT_FALSE(core.snapshot().model->patterns);
-  // Another file of that name is opened, and said to be another one.
+  // Another file with that name is opened, with a warning.
   folder_.write("elsewhere/a.safetensors",
                 safetensors_bytes(pattern_tensors({2, 3, 6, 6}, even_rows(6)), ""));
   core.apply(DismissMessage{});
@@ -306,7 +306,7 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   EXPECT_EQ(core.state().view, "heatmap");
   apply_and_show(core, OpenModel{bundled_folder()});
   EXPECT_EQ(prompt(core), typed);
-  // Of a model that is not here nothing can be shown beside attention alone.
+  // Attention alone cannot be compared with a model that is not found.
   apply_and_show(core, OpenModel{first});
   Session other = session_of(core.state(), core.snapshot());
   other.model = {"some/model", "", model::Precision::f32};

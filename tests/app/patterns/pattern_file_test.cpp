@@ -327,7 +327,7 @@ TEST_F(PatternFiles, ArePooledByQueriesAndByKeysApart) {
     }
 }
 
-TEST_F(PatternFiles, HaveFiguresOfTheirHeads) {
+TEST_F(PatternFiles, HaveHeadMetrics) {
   const auto square = run(pattern_tensors({1, 1, 4, 4}, even_rows(4)),
                           R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
   std::vector<HeadMetrics> heads;

@@ -1,5 +1,5 @@
-// Views of attention patterns without weights: those that need nothing else show the file's numbers, the
-// others say what is missing.
+// Views of attention without weights: those that need nothing else show the file's numbers, the others say
+// what is missing.
 
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/names.h"
@@ -132,7 +132,7 @@ TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
   EXPECT_TRUE(std::ranges::all_of(other, [&](viz::Color c) { return c == other.front(); }));
 }
 
-TEST_F(PatternViews, FiguresOfHeadsAreThoseOfTheFile) {
+TEST_F(PatternViews, HeadMetricsAreThoseOfTheFile) {
   const Table table = Shown("metrics", scenario({2, 3, 4, 4}, even_rows(4)), 1000, 600).table();
   ASSERT_EQ(table.rows.size(), 6U);
   // Of L0 H0 queries 1, 2, 3 take half and an eighth of themselves.
@@ -151,7 +151,7 @@ TEST_F(PatternViews, CaptionsNameTheModelAndTheTextOfTheFile) {
   EXPECT_EQ(caption(*find_view("heads"), plain_file.context(900, 600)), "bert.safetensors · “the cat sat”");
 }
 
-TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
+TEST_F(PatternViews, DifferencesAreBetweenTwoFiles) {
   PromptRun first = run({2, 3, 8, 8}, even_rows(8));
   compare_with(first,
                std::make_shared<const PromptRun>(run({2, 3, 8, 8}, causal_weight, "", "gpt.safetensors")),
@@ -170,9 +170,9 @@ TEST_F(PatternViews, ChangesAreTheDifferenceOfTwoFiles) {
   EXPECT_THAT(caption(view, c), HasSubstr("minus gpt.safetensors"));
   for (const char* id : {"heads", "lines", "metrics"}) {
     const View& other = *find_view(id);
-    const Picture changed = other.build(on_side(Side::difference, other, s.context(1000, 700)));
-    EXPECT_TRUE(changed.whole) << id;
-    EXPECT_THAT(words_in(changed.scene), HasSubstr("first − second file")) << id;
+    const Picture difference = other.build(on_side(Side::difference, other, s.context(1000, 700)));
+    EXPECT_TRUE(difference.whole) << id;
+    EXPECT_THAT(words_in(difference.scene), HasSubstr("first − second file")) << id;
   }
 }
 
@@ -238,13 +238,13 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
   EXPECT_GE(refused, 20 * 8 * 4);
 }
 
-TEST_F(PatternViews, NothingIsOfferedToBeChanged) {
+TEST_F(PatternViews, OffersNoEdits) {
   const Scenario s = scenario({2, 3, 8, 8}, even_rows(8));
   for (const View& view : views()) {
     if (!view.can_be_made_of(Capability::patterns)) continue;
     const ViewContext c = on_side(Side::run, view, s.context(900, 600));
     const Picture picture = view.build(c);
-    const auto changes = [](const ViewActions& actions) {
+    const auto edits = [](const ViewActions& actions) {
       return std::ranges::any_of(actions, [](const ViewAction& action) {
         return std::holds_alternative<ToggleEdit>(action) || std::holds_alternative<SetPositionId>(action) ||
                std::holds_alternative<PaintMask>(action);
@@ -253,10 +253,10 @@ TEST_F(PatternViews, NothingIsOfferedToBeChanged) {
     const viz::Hit hit{0, 0, 0};
     for (const viz::Hit* at : {static_cast<const viz::Hit*>(nullptr), &hit}) {
       for (const MenuLine& line : menu_at(view, c, picture, at))
-        EXPECT_FALSE(changes(line.actions)) << line.label;
+        EXPECT_FALSE(edits(line.actions)) << line.label;
     }
     for (const KeyCommand& command : view.commands)
-      for (int which = 0; which < 2; ++which) EXPECT_FALSE(changes(command.act(c, which))) << command.help;
+      for (int which = 0; which < 2; ++which) EXPECT_FALSE(edits(command.act(c, which))) << command.help;
   }
 }
 

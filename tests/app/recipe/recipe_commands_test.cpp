@@ -1,4 +1,4 @@
-// Figures that are made again from what they carry.
+// Figures recreated from their recipes.
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -240,8 +240,8 @@ TEST_F(RecipeCommands, ARecipeNeverSaysWhatIsWritten) {
 TEST_F(RecipeCommands, AFileAloneOpensTheWindow) {
   for (const std::string name : {"a.headscope", "some/figure", "b.png"}) {
     const Command command = parse_command_line({name});
-    ASSERT_NE(asked<WindowCommand>(command), nullptr) << name;
-    EXPECT_EQ(asked<WindowCommand>(command)->file, name);
+    ASSERT_NE(command_arguments<WindowCommand>(command), nullptr) << name;
+    EXPECT_EQ(command_arguments<WindowCommand>(command)->file, name);
   }
   EXPECT_EQ(std::get<Reply>(parse_command_line({"nonsense"})).status, 2);
   EXPECT_EQ(std::get<Reply>(parse_command_line({"a.headscope", "--prompt", "x"})).status, 2);
@@ -320,7 +320,7 @@ TEST_F(RecipeCommands, AWindowHasItsSecondView) {
                                       "heatmap", "--prompt", "The old king"};
   const std::string first = made(shot, "a.png");
   EXPECT_NE(made({"shot", "--view", "sweep", "--prompt", "The old king"}, "b.png"), first);
-  EXPECT_EQ(recipe("a.png").session.beside, "heatmap");
+  EXPECT_EQ(recipe("a.png").session.second_view, "heatmap");
   EXPECT_THAT(run_command({"info", file("a.png")}).out,
               AllOf(HasSubstr("with sweep and heatmap"), HasSubstr("--beside heatmap")));
   EXPECT_EQ(made(arguments_of(recipe("a.png")), "c.png"), first);

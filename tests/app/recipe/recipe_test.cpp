@@ -1,4 +1,4 @@
-// What is looked at, as a value in files.
+// Recipes and sessions in files.
 #include "app/recipe/recipe.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ using nlohmann::json;
 
 const std::string kHash = "sha256:" + std::string(64, 'a');
 
-/// With nothing as usual.
+/// A session in which nothing has its default.
 Session everything() {
   Session s;
   s.model = {"some/model", kHash, model::Precision::bf16};
@@ -31,7 +31,7 @@ Session everything() {
   s.second_model = Session::Model{"some/other \xff", kHash};
   s.side = Side::difference;
   s.view = views().back().id;
-  s.beside = views().front().id;
+  s.second_view = views().front().id;
   for (const OptionSpec* option : all_options())
     s.options.set(*option, stepped(*option, option->default_value, 1));
   s.selection = {3, 2, 7, 5};
@@ -50,7 +50,7 @@ std::string problem_of(const std::string& text) {
   }
 }
 
-/// A figure's JSON with one value changed.
+/// A figure's JSON with one value replaced.
 std::string with(const std::string& pointer, json value) {
   json object = json::parse(to_json({everything(), Figure{}}));
   object[json::json_pointer(pointer)] = std::move(value);
@@ -120,7 +120,7 @@ TEST(Recipe, IsAsciiInOneLineWhereItIsOfAFigure) {
 
 TEST(Recipe, IsReadOutOfPictures) {
   const Recipe recipe{everything(), Figure{}};
-  const std::vector<viz::Note> notes{note_of(recipe)};
+  const std::vector<viz::Note> notes{recipe_note(recipe)};
   const auto png = viz::encode_png({1, 1, {{1, 2, 3}}}, 1, notes);
   EXPECT_EQ(recipe_of({reinterpret_cast<const char*>(png.data()), png.size()}, "a").session, recipe.session);
   const auto fonts = viz::Fonts::load();

@@ -14,16 +14,16 @@ void set_option(Options& options, std::string_view name, std::string_view text) 
   options.set(option, parse_option(option, text));
 }
 
-Settings unusual() {
+Settings non_default_settings() {
   Settings settings;
   settings.session.look.dark = true;
   settings.session.look.font_size = 17.5F;
   settings.window_width = 1234;
   settings.window_height = 777;
-  settings.session.panes.left = 301.25F;
-  settings.session.panes.right = 222;
+  settings.session.panes.heads = 301.25F;
+  settings.session.panes.next = 222;
   settings.session.view = "scores";
-  settings.session.beside = "query";
+  settings.session.second_view = "query";
   settings.session.selection.layer = 3;
   settings.session.selection.head = 2;
   settings.session.selection.query = 7;
@@ -45,9 +45,9 @@ Settings unusual() {
 }
 
 TEST(Settings, ComeBackAsTheyWere) {
-  const LoadedSettings loaded = parse_settings(to_json(unusual()), "s");
+  const LoadedSettings loaded = parse_settings(to_json(non_default_settings()), "s");
   EXPECT_EQ(loaded.message, "");
-  EXPECT_EQ(loaded.settings, unusual());
+  EXPECT_EQ(loaded.settings, non_default_settings());
   EXPECT_EQ(parse_settings(to_json(Settings{}), "s").settings, Settings{});
 }
 
@@ -81,7 +81,7 @@ TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
                     Not(HasSubstr("key")), Not(HasSubstr("window_height")), Not(HasSubstr("future"))));
 }
 
-TEST(Settings, WhatWasUsedLatelyStandsInFrontOnce) {
+TEST(Settings, RecentEntriesComeFirstAndOnce) {
   std::vector<std::filesystem::path> recent;
   for (int i = 0; i < 12; ++i) remember(recent, "/m/" + std::to_string(i));
   ASSERT_EQ(recent.size(), kMostRecent);
@@ -148,7 +148,7 @@ TEST(Settings, BrokenTextGivesDefaultsAndAMessage) {
 }
 
 TEST(Settings, BrokenBytesAnywhereNeverThrow) {
-  const std::string good = to_json(unusual());
+  const std::string good = to_json(non_default_settings());
   std::mt19937 generator(5);
   for (int round = 0; round < 3000; ++round) {
     std::string text = good;
@@ -158,7 +158,7 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
     const Settings settings = parse_settings(text, "s").settings;
     EXPECT_GE(settings.session.look.font_size, kSmallestFont);
     EXPECT_LE(settings.session.look.font_size, kLargestFont);
-    EXPECT_LE(settings.session.panes.left, kWidestPane);
+    EXPECT_LE(settings.session.panes.heads, kWidestPane);
     EXPECT_GE(settings.window_width, 320);
     EXPECT_GE(settings.session.selection.layer, 0);
     EXPECT_GE(settings.session.selection.query, -1);
@@ -171,8 +171,8 @@ TEST(Settings, FilesAreMadeWithTheirFolder) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "a/b/settings.json";
   EXPECT_EQ(load_settings(file).message, "");  // no file is no fault
-  save_settings(file, unusual());
-  EXPECT_EQ(load_settings(file).settings, unusual());
+  save_settings(file, non_default_settings());
+  EXPECT_EQ(load_settings(file).settings, non_default_settings());
   save_settings(file, {});
   EXPECT_EQ(load_settings(file).settings, Settings{});
 }

@@ -1,4 +1,4 @@
-// Tours as files: what their lines mean, and what is said of wrong ones.
+// Tour files: what their lines mean, and the messages about invalid ones.
 #include "app/tour/tour.h"
 
 #include <sys/stat.h>
@@ -74,7 +74,7 @@ TEST(Tour, SaysWhatItsLinesSay) {
 
 TEST(Tour, AStopStandsOnThoseBeforeIt) {
   const Tour tour = parse_tour(kTour, "walk.md");
-  const TourStop second = at_stop(tour, 1);
+  const TourStop second = resolve_stop(tour, 1);
   EXPECT_EQ(second.title, "Second");
   EXPECT_EQ(second.prompt, "The old king");
   EXPECT_EQ(second.view, "heatmap");
@@ -82,7 +82,7 @@ TEST(Tour, AStopStandsOnThoseBeforeIt) {
   EXPECT_EQ(second.token, "king");
   EXPECT_EQ(second.key, "old");
   EXPECT_TRUE(second.options.empty()) << "they are of one stop";
-  const TourStop third = at_stop(tour, 2);
+  const TourStop third = resolve_stop(tour, 2);
   EXPECT_EQ(third.prompt, "Another text");
   EXPECT_EQ(third.view, "scores");
   EXPECT_FALSE(third.token) << "a token of another prompt";

@@ -1,4 +1,4 @@
-// A prompt in two models of one shape: what the worker runs and keeps, and what the views make of it.
+// A prompt in two models of the same shape: what the worker runs and keeps, and what the views show.
 
 #include <atomic>
 #include <fstream>
@@ -207,9 +207,9 @@ TEST(TwoModels, BiasesAreTheSameInBothOnlyWhereTheyAre) {
     return texts(view.build(on_side(Side::difference, view, s.context(1600, 1000))).scene);
   };
   EXPECT_THAT(shown(of_two_models()), Not(Contains(HasSubstr("the same in both"))));
-  Scenario changed(Prompt{kRobot, {}, false, {model::SetValues{{{Site::z, 0}, {}, {}, {}}, {0}}}}, {2, 1, 3});
-  changed.compare();
-  EXPECT_THAT(shown(changed), Contains(HasSubstr("the same in both")));
+  Scenario edited(Prompt{kRobot, {}, false, {model::SetValues{{{Site::z, 0}, {}, {}, {}}, {0}}}}, {2, 1, 3});
+  edited.compare();
+  EXPECT_THAT(shown(edited), Contains(HasSubstr("the same in both")));
 }
 
 TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
@@ -365,7 +365,7 @@ TEST_F(WorkerOfTwoModels, RunsThePromptInBoth) {
   EXPECT_FALSE(alone->run->baseline);
 }
 
-TEST_F(WorkerOfTwoModels, KeepsNothingOfAFormerSecondModel) {
+TEST_F(WorkerOfTwoModels, KeepsNothingOfAPreviousSecondModel) {
   const SecondModelFolder third("third", 2);
   expect_as_afresh();
   compare_in(third.path());

@@ -211,7 +211,7 @@ TEST_F(TwoModelsWindow, FiguresNameTheOneThatTheyShow) {
 TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   const auto drawn = [&](Core& core) {
     core.apply(Generate{true});
-    while (core.state().generation.running && core.state().generation.made < 3) {
+    while (core.state().generation.running && core.state().generation.token_count < 3) {
       core.draw(frame_);
       while (!core.take_results()) std::this_thread::yield();
     }
@@ -249,7 +249,7 @@ TEST_F(TwoModelsWindow, ASecondPromptInItIsNotDrawnFrom) {
   EXPECT_EQ(prompt(core).substr(0, prompt(alone).size()), prompt(alone).substr(0, prompt(core).size()));
 }
 
-TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsWhatChanged) {
+TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsDifferences) {
   for (const View* view : tabs()) {
     if (!view->shows_difference) continue;
     SCOPED_TRACE(view->id);
@@ -304,7 +304,7 @@ TEST_F(TwoModelsWindow, WhereItIsRefusedItsPatchesAreLeftOut) {
   EXPECT_TRUE(says(core, "cannot be compared"));
 }
 
-TEST_F(TwoModelsWindow, ATourThatNeedsTheOriginalGivesItBack) {
+TEST_F(TwoModelsWindow, ATourThatNeedsTheUneditedRunRestoresTheComparison) {
   CoreOptions o = own();
   o.tours = load_tours({assets_folder() / "tours"}).tours;
   Core core(std::move(o));

@@ -75,8 +75,8 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
         arguments.push_back("--" + std::string(option->name));
         arguments.push_back(text);
         const Command parsed = parse_command_line(arguments);
-        const auto* plot = asked<PlotCommand>(parsed);
-        const auto* shot = asked<ShotCommand>(parsed);
+        const auto* plot = command_arguments<PlotCommand>(parsed);
+        const auto* shot = command_arguments<ShotCommand>(parsed);
         const auto* reply = std::get_if<Reply>(&parsed);
         ASSERT_TRUE(plot || shot) << (reply ? reply->text : "another command");
         EXPECT_EQ((plot ? plot->options : shot->options).value(*option), value);

@@ -1,4 +1,4 @@
-// What callbacks of a C library throw comes out behind its frames.
+// Exceptions from a C library's callbacks are rethrown after the library returns.
 #include "app/window/deferred_error.h"
 
 #include "tests/support/matchers.h"

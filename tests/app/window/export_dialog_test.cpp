@@ -1,4 +1,4 @@
-// The export: what it asks, says, keeps and writes.
+// The export dialog: its questions, messages, defaults and files.
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 class ExportDialog : public HandsTest {
  protected:
   static void open(Core& core) { press_and_show(core, Key::e, {.ctrl = true}); }
-  /// Into the field that has the caret, in place of what is there.
+  /// Replaces the text of the field with the caret.
   static void retype(Core& core, const std::string& text) {
     press(core, Key::a, {.ctrl = true});
     type_and_draw(core, text);
@@ -26,7 +26,7 @@ class ExportDialog : public HandsTest {
     return value;
   }
 
-  /// A program that stands in for the desktop's: it keeps what it gets, or fails.
+  /// A replacement for the desktop's program that saves its input, or fails.
   PictureClipboard clipboard_program(const std::string& script) {
     const fs::path program = folder_.write("tool", "#!/bin/sh\n" + script);
     fs::permissions(program, fs::perms::owner_all);
@@ -47,7 +47,7 @@ TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
   type_and_draw(core, "x");
   EXPECT_FALSE(says(core, "Replace it?")) << "the question is of the name that it was asked for";
   press(core, Key::backspace);
-  for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);  // an impatient hand
+  for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);  // repeated presses
   EXPECT_EQ(bytes_of_file(file), "precious");
   click_item(core, "Export file");
   EXPECT_EQ(core.state().dialog, Dialog::none);
@@ -120,7 +120,7 @@ TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
   Core core(options());
   apply_and_show(core, ShowView{"scores", true});
   open(core);
-  // Side by side, or as a list where they have no room.
+  // Side by side, or as a list if there is no room.
   const WindowItem* list = find_item(core, "Picture");
   if (list != nullptr) click_item(core, "Picture");
   const auto items = labels(core, core.window().layer);
@@ -203,7 +203,7 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
   open(core);
   click_item(core, "Copy picture");
   type_and_draw(core, "x");
-  folder_.write("go", "");  // what waited for the program would not come as far as this
+  folder_.write("go", "");  // not reached if the window waits for the program
   wait_until(core, [&] { return core.state().message.text == "The picture is in the clipboard."; });
   EXPECT_EQ(core.state().message.text, "The picture is in the clipboard.");
   EXPECT_EQ(form(core).problem, "");
@@ -233,7 +233,7 @@ TEST_F(ExportDialog, NumbersAreCopiedFromItsForm) {
   ShownCore core(options());
   open(core);
   click_item(core, "Picture Tokens");
-  click_and_show(core, "Copy numbers");  // what they need is computed for them
+  click_and_show(core, "Copy numbers");  // missing answers are computed
   EXPECT_THAT(clipboard_, StartsWith("position\tid\ttoken"));
 }
 

@@ -1,4 +1,4 @@
-// Models from the hub: the menu, the line of one that is on its way, and the offer at the first start.
+// Models from the hub: the menu, the progress line, and the offer at the first start.
 #include <atomic>
 
 #include "model/files/error.h"
@@ -9,9 +9,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A hub in the hands of the test.
+/// A hub controlled by the test.
 struct Hub {
-  std::atomic<bool> ends = false;  ///< what is being fetched comes, or fails
+  std::atomic<bool> ends = false;  ///< the fetch ends, successfully or not
   fs::path folder;
   std::string problem;
   FetchProgress progress{.file = "model.safetensors",

@@ -1,4 +1,5 @@
-// The keys as data: each does what the list of keys says, and none stands for two things at once.
+// The table of keys: each does what the list of keys says, and no key has two meanings at once.
+
 #include "app/run/sources/paths.h"
 #include "app/text/prompt_editor.h"
 #include "app/views/parts/edit_menu.h"
@@ -11,7 +12,7 @@ namespace {
 
 class KeyTable : public HandsTest {
  protected:
-  /// What a key does to the state that a command can change, in few words; empty: nothing.
+  /// A short description of a key's effect on the state; empty: none.
   static std::string done(Core& core, const Command& command) {
     const UiState before = core.state();
     const Menu menu = core.moment().menu;
@@ -29,17 +30,17 @@ class KeyTable : public HandsTest {
     if (s.selection.head != before.selection.head) words += "head ";
     if (s.selection.query != before.selection.query) words += "query ";
     if (s.view != before.view) words += "view ";
-    if (s.beside != before.beside) words += "beside ";
+    if (s.second_view != before.second_view) words += "beside ";
     if (s.panes != before.panes) words += "panes ";
     if (s.edits.open != before.edits.open) words += "strip ";
     if (s.edits.list != before.edits.list) words += "changes ";
     if (s.second.on != before.second.on) words += "second ";
     if (s.side != before.side) words += "side ";
-    if (s.tour != before.tour) return "stop ";  // which sets all the rest
+    if (s.tour != before.tour) return "stop ";  // a stop sets everything else
     if (s.quit != before.quit) words += "quit ";
     if (s.prompt.edit.text != before.prompt.edit.text) words += "prompt ";
     if (clipboard() != copied) words += "clipboard ";
-    // Both go to the end of the prompt.
+    // Both move the caret to the end of the prompt.
     if (words.starts_with("generate ")) return "generate ";
     if (words.starts_with("start token ")) return "start token ";
     return words;
@@ -58,11 +59,11 @@ class KeyTable : public HandsTest {
 TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
   std::map<std::string, std::vector<std::string>> by_effect;
   for (const Command& command : commands()) {
-    if (command.key == Key::none) continue;  // in the menu alone
+    if (command.key == Key::none) continue;  // only in the menu
     SCOPED_TRACE(keys_of(command) + ": " + std::string(command.help));
     ShownCore core(with_clipboard());
     type(core, "!");
-    core.apply(TypeInField{Field::prompt, Undo{}});  // so that both can be done: it is done again below
+    core.apply(TypeInField{Field::prompt, Undo{}});  // so that both undo and redo are possible; redone below
     if (command.key == Key::z) core.apply(TypeInField{Field::prompt, Redo{}});
     core.apply(SelectHead{1, 1});
     core.apply(SelectQuery{1});
@@ -121,7 +122,7 @@ TEST_F(KeyTable, NoKeyStandsForTwoCommands) {
 }
 
 TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
-  TextState edit = make_edit_state("one two\nthree four\nfive");
+  TextState edit = make_text_state("one two\nthree four\nfive");
   edit = apply(std::move(edit), SelectAll{});  // so that all of it can be copied
   EditMetrics metrics;
   const UiState state;
@@ -131,7 +132,7 @@ TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
   for (const Command& command : commands()) {
     const auto action = command.act != nullptr ? command.act(state) : std::nullopt;
     if (action && action->get_if<TypeInField>())
-      continue;  // Undo and Redo, which are the editor's wherever the keyboard is
+      continue;  // Undo and Redo belong to the editor wherever the focus is
     const KeyMeaning meaning = key_meaning(edit, metrics, look, {command.key, command.modifiers});
     EXPECT_TRUE(std::holds_alternative<std::monostate>(meaning)) << keys_of(command);
   }

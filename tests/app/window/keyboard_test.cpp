@@ -1,4 +1,4 @@
-// The window by keyboard alone: where Tab, F6, arrows, Space, Enter and Esc lead.
+// Using the window by keyboard: Tab, F6, arrows, Space, Enter and Esc.
 #include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class KeyboardTest : public HandsTest {
  protected:
-  /// The items that Tab leads to until it is back where it began.
+  /// The items that Tab visits until it is back at the first.
   static std::vector<std::string> round(Core& core, Modifiers modifiers = {}) {
     if (keyboard_at(core).empty()) press_and_draw(core, Key::tab, modifiers);
     std::vector<std::string> visited;
@@ -72,7 +72,7 @@ TEST_F(KeyboardTest, SpaceAndEnterPressAButton) {
     const std::string text = prompt(core);
     ASSERT_TRUE(tab_to(core, "Start token"));
     press(core, key);
-    if (key == Key::space) type(core, " ");  // the window system tells of both
+    if (key == Key::space) type(core, " ");  // the window system sends both
     EXPECT_TRUE(core.state().start_token);
     EXPECT_EQ(prompt(core), text);
     shown(core);
@@ -200,7 +200,7 @@ TEST_F(KeyboardTest, AListWithNothingToPressIsScrolledByKeys) {
   Core core(options());
   press(core, Key::f1);
   shown(core, 1024, 700);
-  const auto top = [&] {  // of the first line of keys
+  const auto top = [&] {  // top of the first line of keys
     for (const viz::Scene& scene : core.window().scenes)
       for (const viz::Item& item : scene.items)
         if (const auto* run = std::get_if<viz::GlyphRun>(&item); run && run->text == "Ctrl+E")
@@ -256,7 +256,7 @@ TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
     press_and_draw(core, Key::left);
     EXPECT_NEAR(item(core, name).x, before + 32, 2);
   }
-  EXPECT_EQ(load_settings(file).settings.session.panes.left, core.state().panes.heads);
+  EXPECT_EQ(load_settings(file).settings.session.panes.heads, core.state().panes.heads);
   EXPECT_GT(core.state().panes.next, 0);
 }
 

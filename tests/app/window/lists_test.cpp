@@ -1,4 +1,4 @@
-// Lists of prompts in the window, shapes that are marked, and sweeps that are painted over.
+// Lists of prompts, marked shapes, and patching by dragging over a sweep.
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/run/edits/edit_text.h"
@@ -40,7 +40,7 @@ TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   for (const char* option : {"search-text", "metrics-text", "plane-text"})
     EXPECT_NE(core.state().options.value(*find_option(option)), find_option(option)->default_value) << option;
   EXPECT_EQ(prompt(core), "A robot") << "the prompt stays";
-  // One of many that is shown already stays.
+  // A shown view that can show a list stays.
   core.apply(ShowView{"metrics"});
   drop(core, folder_.write("more.txt", "x\ny\nz\n"));
   EXPECT_EQ(core.state().view, "metrics");
@@ -71,7 +71,7 @@ TEST_F(Lists, LeadToTheirPromptsAndBack) {
 
 TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
   ShownCore core(options("The queen and the king and the queen"));
-  // The second twice, the third by its ids.
+  // The second prompt twice, the third by its ids.
   PromptList list{"three",
                   {{.text = "A king and a queen", .ids = {}}, {.text = "The king and his queen", .ids = {}}}};
   list.prompts.push_back(list.prompts[1]);
@@ -109,7 +109,7 @@ TEST_F(Lists, AreKeptBySessions) {
   ShownCore first(options("A robot"));
   drop(first,
        folder_.write("kings.jsonl", "\"The king had a \\udcff dog\"\n{\"ids\": [5, 9]}\n" + std::string()));
-  if (!first.state().prompts)  // a lone surrogate is no JSON
+  if (!first.state().prompts)  // a lone surrogate is not valid JSON
     drop(first, folder_.write("kings.txt", std::string("The king \xe9\0 dog\nThe queen\n", 26)));
   ASSERT_TRUE(first.state().prompts);
   const Recipe saved{session_of(first.state(), first.snapshot()), {}};
@@ -119,7 +119,7 @@ TEST_F(Lists, AreKeptBySessions) {
   drop(second, file);
   ASSERT_TRUE(second.state().prompts);
   EXPECT_EQ(*second.state().prompts, *first.state().prompts);
-  // Whatever can be read can be read again.
+  // Whatever can be read can be written and read back.
   PromptList odd{"odd",
                  {{.text = "", .ids = {-1, 999999}}, {.text = "\xff\n", .ids = {}}, {.text = "", .ids = {}}}};
   Recipe strange{saved.session, {}};
@@ -128,7 +128,7 @@ TEST_F(Lists, AreKeptBySessions) {
   odd.prompts.assign(3, {.text = std::string(PromptList::kMostBytes / 2, 'x'), .ids = {}});
   strange.session.prompts = odd;
   EXPECT_THROW(static_cast<void>(recipe_of(to_json(strange), "x")), model::LoadError);
-  // A figure carries it where its view is about it, the window where one that is shown is.
+  // A figure includes the list if its view shows it, the window if one of its views does.
   const View* search = find_view("search");
   const ExportForm form;
   EXPECT_TRUE(recipe_of(form, search, first.state(), first.snapshot(), {}).session.prompts);
@@ -169,7 +169,7 @@ TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
   EXPECT_TRUE(says(core, "Heads that look like the shape"));
 }
 
-TEST_F(Lists, PullingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
+TEST_F(Lists, DraggingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   Core core(options("The old king had a daughter"));
   apply_and_show(core, CompareWith{true, Alignment::position},
                  TypeInField{Field::second, Replace{"The old queen had a daughter"}}, ShowView{"sweep"},
@@ -182,7 +182,7 @@ TEST_F(Lists, PullingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
   EXPECT_EQ(patch.at.point, (model::HookPoint{model::Site::resid_pre, 2}));
   EXPECT_THAT(patch.at.positions, ElementsAre(1, 2, 3));
   EXPECT_EQ(patch.tokens, core.snapshot().run->baseline->run->tokens);
-  // Another layer is another change, and another pull another step.
+  // Another layer is another edit, and another drag is another step.
   const PlacedPicture again = picture(core.window(), "sweep");
   drag(core, cell(again, 0, 3, 4), cell(again, 0, 4, 4));
   shown(core);

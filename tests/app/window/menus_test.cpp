@@ -1,4 +1,4 @@
-// Menus: of the pictures, of the models, of the window.
+// The menus of pictures, models and the window.
 #include "app/window/commands.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -13,7 +13,7 @@ class MenusTest : public HandsTest {
 
   static std::vector<std::string> rows(const Core& core) { return labels(core, core.window().layer); }
 
-  /// By the right button, where the view has something to offer if it has anywhere.
+  /// Opens the menu with the right button, at a place that has lines if any place has.
   static void open_by_mouse(Core& core, const PlacedPicture& placed) {
     viz::Point at = placed.picture->regions.front().cell_rect(0, 0).center();
     for (const viz::Region& region : placed.picture->regions) {
@@ -79,7 +79,7 @@ TEST_F(MenusTest, EachPictureHasOneByTheKeyboard) {
     ASSERT_TRUE(tab_and_press(core, "Export this picture…", Key::enter));
     EXPECT_EQ(find_view(core.state().export_form.subject)->title, title);
     press_and_draw(core, Key::escape);
-    for (std::size_t n = 0; n <= i; ++n) press_and_draw(core, Key::f6);  // from the prompt, where it left off
+    for (std::size_t n = 0; n <= i; ++n) press_and_draw(core, Key::f6);  // starting at the prompt
     ASSERT_EQ(keyboard_at(core), title);
   }
 }
@@ -95,12 +95,13 @@ TEST_F(MenusTest, EveryLineOfAPicturesMenuDoesWhatItSays) {
     for (const MenuLine& line : lines) {
       SCOPED_TRACE(std::string(view.id) + ": " + line.label);
       press_and_draw(core, Key::escape);
-      if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});  // a line may lead away
+      if (view.place == Place::tab)
+        core.apply(ShowView{std::string(view.id)});  // a line may have opened another view
       shown(core);
       open_by_mouse(core, picture(core.window(), view.id));
       const UiState before = core.state();
-      if (find_item(core, line.label) == nullptr) continue;         // what it did before took it away
-      const std::vector<MenuLine>& now = core.moment().menu_lines;  // of the run that is shown now
+      if (find_item(core, line.label) == nullptr) continue;         // an earlier line removed it
+      const std::vector<MenuLine>& now = core.moment().menu_lines;  // for the run shown now
       const auto same = std::ranges::find(now, line.label, &MenuLine::label);
       ASSERT_NE(same, now.end());
       const UiState expected = apply(before, DoAll{same->actions}, core.snapshot()).state;
@@ -134,7 +135,7 @@ TEST_F(MenusTest, TheOpenModelIsMarked) {
   o.settings.recent_models = {other, folder_.path() / "gone"};
   o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
   ShownCore core(std::move(o));
-  // A marked line has a dot at its left.
+  // A marked line has a dot on the left.
   const auto marked = [&](std::string_view label) {
     const viz::Rect row = find_item(core, label)->rect;
     for (const viz::Scene& scene : core.window().scenes)

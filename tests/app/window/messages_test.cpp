@@ -1,4 +1,4 @@
-// What the window has to say: how long, and without covering or moving anything.
+// The window's messages: how long they stay, and that they neither cover nor move anything.
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 class MessagesTest : public HandsTest {
  protected:
-  /// Places by name.
+  /// Rectangles of items by name.
   static std::map<std::string, viz::Rect> places(const Core& core) {
     std::map<std::string, viz::Rect> found;
     for (const WindowItem& item : core.window().items) {
@@ -24,7 +24,7 @@ class MessagesTest : public HandsTest {
            b.y < a.bottom() - kTouch;
   }
 
-  /// No item lies on another or beside the window. A scroll bar belongs to the picture that it stands on.
+  /// Checks that no item overlaps another or is outside the window. A scroll bar belongs to its picture.
   static void expect_apart(const Core& core, float width, float height) {
     const auto& items = core.window().items;
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -48,18 +48,18 @@ TEST_F(MessagesTest, InformationLeavesByItself) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(60);
   ShownCore core(std::move(o));
-  EXPECT_FALSE(core.next_change());
+  EXPECT_FALSE(core.seconds_until_update());
   core.apply(ShowMessage{"for information"});
   core.draw(frame_);
   EXPECT_TRUE(says(core, "for information"));
-  ASSERT_TRUE(core.next_change());
-  EXPECT_LE(*core.next_change(), 0.06);
+  ASSERT_TRUE(core.seconds_until_update());
+  EXPECT_LE(*core.seconds_until_update(), 0.06);
   EXPECT_FALSE(core.take_results());
   std::this_thread::sleep_for(std::chrono::milliseconds(80));
   EXPECT_TRUE(core.take_results()) << "worth drawing";
   core.draw(frame_);
   EXPECT_FALSE(says(core, "for information"));
-  EXPECT_FALSE(core.next_change());
+  EXPECT_FALSE(core.seconds_until_update());
 }
 
 TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
@@ -69,8 +69,8 @@ TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
   core.apply(ShowMessage{"the same"});
   std::this_thread::sleep_for(std::chrono::milliseconds(120));
   core.apply(ShowMessage{"the same"});
-  ASSERT_TRUE(core.next_change());
-  EXPECT_GT(*core.next_change(), 0.1);
+  ASSERT_TRUE(core.seconds_until_update());
+  EXPECT_GT(*core.seconds_until_update(), 0.1);
 }
 
 TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
@@ -81,7 +81,7 @@ TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   shown(core);
   EXPECT_TRUE(says(core, "an error"));
-  EXPECT_FALSE(core.next_change());
+  EXPECT_FALSE(core.seconds_until_update());
   type_and_show(core, "x");
   EXPECT_TRUE(says(core, "an error"));
   click_item(core, "Close the message");
@@ -121,7 +121,7 @@ TEST_F(MessagesTest, AnErrorOfALoadGoesWhenTheNextOneGoesWell) {
   EXPECT_TRUE(core.state().message.is_error);
   apply_and_show(core, OpenModel{other.path()});
   EXPECT_EQ(core.state().message.text, "");
-  // One of something else stays.
+  // An error with another cause stays.
   apply_and_show(core, ShowMessage{"another error", true}, OpenModel{bundled_folder()});
   EXPECT_EQ(core.state().message.text, "another error");
 }
@@ -146,7 +146,7 @@ TEST_F(MessagesTest, NothingCoversAnything) {
             shown(core, width, height);
             expect_apart(core, width, height);
           }
-          core.apply(CloseBeside{});
+          core.apply(CloseSecondView{});
         }
       }
     }

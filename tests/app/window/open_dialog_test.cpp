@@ -1,4 +1,4 @@
-// Folders: browsing by mouse and keyboard, what is said of them, and that nothing waits for a disk.
+// The Open dialog: browsing by mouse and keyboard, its messages, and that nothing waits for a disk.
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -140,7 +140,7 @@ TEST_F(OpenDialog, AProblemIsASentence) {
   EXPECT_EQ(core.state().dialog, Dialog::open);
 }
 
-TEST_F(OpenDialog, OffersFoldersThatWereUsedLately) {
+TEST_F(OpenDialog, OffersRecentFolders) {
   CoreOptions o = options();
   o.settings.recent_folders = {folder_.path() / "folder 10", folder_.path() / "folder 2"};
   Core core(std::move(o));

@@ -1,4 +1,4 @@
-// Panes: two views side by side, the gaps between them, and what a restart brings back.
+// Panes: two views side by side, splitters, and what a restart restores.
 #include "app/views/output/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -21,7 +21,7 @@ TEST_F(PanesTest, TwoViewsStandSideBySide) {
   ShownCore core(options());
   const float alone = width(core, "heatmap");
   click_and_show(core, "Two views");
-  ASSERT_EQ(core.state().beside, "scores");
+  ASSERT_EQ(core.state().second_view, "scores");
   const PlacedPicture left = picture(core.window(), "heatmap"), right = picture(core.window(), "scores");
   EXPECT_LT(left.where.right(), right.where.x);
   EXPECT_LT(left.where.w, alone * 0.6F);
@@ -31,10 +31,10 @@ TEST_F(PanesTest, TwoViewsStandSideBySide) {
   EXPECT_EQ(core.state().selection.query, 4) << "what is chosen in one is chosen in both";
   shown(core);
   EXPECT_EQ(picture(core.window(), "heatmap").context.selection.query, 4);
-  click_item(core, "Views", 0);  // two panes have no room for all tabs
+  click_item(core, "Views", 0);  // all tabs do not fit into two panes
   click_and_show(core, "Scores");
   EXPECT_EQ(core.state().view, "scores");
-  EXPECT_EQ(core.state().beside, "heatmap") << "they change places";
+  EXPECT_EQ(core.state().second_view, "heatmap") << "they change places";
   click_and_show(core, "One view");
   EXPECT_NEAR(width(core, "scores"), alone, 1);
 }
@@ -47,7 +47,7 @@ TEST_F(PanesTest, AKeyOfOneOfTwoViewsReachesIt) {
   EXPECT_NE(value<std::vector<int>>(core, "dimensions"), before);
 }
 
-TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
+TEST_F(PanesTest, AGapIsDraggedAndKeptAndResetByADoubleClick) {
   Core core(kept());
   apply_and_show(core, ShowView{"query", true});
   for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
@@ -57,21 +57,21 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
     for (const float by : {10.F, 25.F, 40.F}) core.handle(MouseMove{{at.x + by, at.y + 3}});
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2) << "it follows the mouse";
-    EXPECT_EQ(file().session.panes.left,
+    EXPECT_EQ(file().session.panes.heads,
               std::string_view(name) == "heads splitter" ? 0 : core.state().panes.heads)
         << "but is not written with every move";
     core.handle(MouseUp{{at.x + 40, at.y + 3}, 0});
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2);
-    EXPECT_EQ(file().session.panes.left, core.state().panes.heads);
-    EXPECT_EQ(file().session.panes.right, core.state().panes.next);
+    EXPECT_EQ(file().session.panes.heads, core.state().panes.heads);
+    EXPECT_EQ(file().session.panes.next, core.state().panes.next);
     core.handle(MouseMove{{at.x + 90, at.y}});
     core.draw(frame_);
     EXPECT_NEAR(item(core, name).x, at.x + 40, 2) << "let go";
   }
   EXPECT_GT(core.state().panes.heads, 0);
   EXPECT_GT(core.state().panes.next, 0);
-  EXPECT_GT(core.state().panes.beside, 0);
+  EXPECT_GT(core.state().panes.second_view, 0);
   for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
     const viz::Point at = item(core, name);
     for (const int clicks : {1, 2}) {
@@ -82,7 +82,7 @@ TEST_F(PanesTest, AGapIsPulledAndKeptAndResetByADoubleClick) {
     }
   }
   EXPECT_EQ(core.state().panes, PaneSizes{});
-  EXPECT_EQ(file().session.panes.left, 0);
+  EXPECT_EQ(file().session.panes.heads, 0);
 }
 
 TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
@@ -118,8 +118,8 @@ TEST_F(PanesTest, WhatIsHeldStaysWhenTheMouseLeavesTheWindow) {
 
 TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
   CoreOptions o = options();
-  o.settings.session.panes.left = 1500;
-  o.settings.session.panes.right = 1500;
+  o.settings.session.panes.heads = 1500;
+  o.settings.session.panes.next = 1500;
   Core core(std::move(o));
   for (const float wide : {800.F, 1024.F, 1600.F}) {
     const WindowPicture& window = shown(core, wide, 700);
@@ -131,7 +131,7 @@ TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
   }
 }
 
-TEST_F(PanesTest, ADoubleClickOnTheTemperatureIsTheUsualOne) {
+TEST_F(PanesTest, ADoubleClickResetsTheTemperature) {
   ShownCore core(options());
   apply_and_show(core, SetOption{&kTemperature, 0.3});
   const viz::Point at = item(core, kTemperature.label);
@@ -170,13 +170,13 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
     before = core.settings();
   }
   CoreOptions o = kept(std::nullopt);
-  o.window.model = o.settings.last_model;  // as the program does
+  o.window.model = o.settings.last_model;  // like the program
   ShownCore core(std::move(o));
   const UiState& s = core.state();
   EXPECT_EQ(core.snapshot().model->folder, other);
   EXPECT_EQ(s.prompt.edit.text, "Remember \xF0\x9F\x98\x80 me \xE2\x82");
   EXPECT_EQ(s.view, "query");
-  EXPECT_EQ(s.beside, "positions");
+  EXPECT_EQ(s.second_view, "positions");
   EXPECT_EQ(s.selection, (Selection{1, 2, 2, 1}));
   EXPECT_TRUE(s.dark);
   EXPECT_EQ(s.font_size, 17);

@@ -1,4 +1,5 @@
-// Whatever somebody can mean can be done by mouse alone and by keyboard alone: a walk over the actions.
+// Every action can be done by mouse alone and by keyboard alone.
+
 #include "app/run/sources/paths.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/matrix_zoom.h"
@@ -12,8 +13,8 @@ namespace fs = std::filesystem;
 
 class ReachTest : public HandsTest {
  protected:
-  /// A way to do something, and how to see that it was done.
-  struct Way {
+  /// How to perform an action by mouse and by keyboard, and how to see that it was done.
+  struct Step {
     std::string what;
     std::size_t action;  ///< index in Action
     std::function<void(Core&)> by_mouse, by_keyboard;
@@ -56,7 +57,7 @@ class ReachTest : public HandsTest {
   static auto key(Key k, Modifiers modifiers = {}, char symbol = 0) {
     return [=](Core& core) { press(core, k, modifiers, symbol); };
   }
-  /// A menu by its button, then one of its lines.
+  /// Opens a menu by its button and clicks a line.
   static auto menu_click(std::string button, std::string line) {
     return [=](Core& core) {
       click_item(core, button);
@@ -72,7 +73,7 @@ class ReachTest : public HandsTest {
   static auto cell_click(std::string view, int id, int row = 0, int col = 0) {
     return [=](Core& core) { click(core, cell(picture(core.window(), view), id, row, col)); };
   }
-  /// Keys for a picture that F6 leads to.
+  /// Moves to a picture by F6 and presses keys.
   static auto in_picture(std::string title, std::vector<std::pair<Key, Modifiers>> keys) {
     return [=](Core& core) {
       for (int i = 0; i < 9 && keyboard_at(core) != title; ++i) press_and_draw(core, Key::f6);
@@ -81,18 +82,18 @@ class ReachTest : public HandsTest {
   }
 
   static void head_off_before(Core& core) { core.apply(ToggleEdit{head_off(0, 1)}); }
-  static void typed_change(Core& core) {
+  static void type_edit(Core& core) {
     type(core, "L1H6.z=0");
     press(core, Key::enter);
   }
 
-  std::vector<Way> ways() {
+  std::vector<Step> steps() {
     const auto selected = [](auto of) {
       return [of](const Core& core) { return of(core.state().selection); };
     };
     const OptionSpec& scale = option("value-scale");
     const auto example = [](const Core& core) { return prompt(core) == "The second prompt"; };
-    std::vector<Way> ways{
+    std::vector<Step> steps{
         {"example", index_of<SetPrompt>(), menu_click("Examples", "Second"),
          menu_keys(Key::l, {.ctrl = true}, "Second"), example},
         {"append a guess", index_of<AppendToken>(),
@@ -136,7 +137,7 @@ class ReachTest : public HandsTest {
         {"another view", index_of<ShowView>(), item_click("Query"), tabs_to("Query"),
          [](const Core& core) { return core.state().view == "query"; }},
         {"a view beside", index_of<ShowView>(), item_click("Two views"), key(Key::d, {.ctrl = true}),
-         [](const Core& core) { return !core.state().beside.empty(); }},
+         [](const Core& core) { return !core.state().second_view.empty(); }},
         {"another view beside", index_of<ShowView>(),
          [](Core& core) {
            click_item(core, "Views", 1);
@@ -148,7 +149,8 @@ class ReachTest : public HandsTest {
            tab_and_press(core, "Views");
            tab_and_press(core, "Query", Key::enter);
          },
-         [](const Core& core) { return core.state().beside == "query"; }, doing(ShowView{"scores", true})},
+         [](const Core& core) { return core.state().second_view == "query"; },
+         doing(ShowView{"scores", true})},
         {"step through the views", index_of<StepView>(), item_click("Scores"),
          key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
         {"a tour", index_of<OpenTour>(),
@@ -176,8 +178,8 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().view == UiState().view; }, doing(ShowView{"query"})},
         {"and forward", index_of<Revisit>(), item_click("Forward"), key(Key::right, {.alt = true}),
          [](const Core& core) { return core.state().view == "query"; }, doing(ShowView{"query"}, Revisit{})},
-        {"one view again", index_of<CloseBeside>(), item_click("One view"), key(Key::d, {.ctrl = true}),
-         [](const Core& core) { return core.state().beside.empty(); }, doing(ShowView{"scores", true})},
+        {"one view again", index_of<CloseSecondView>(), item_click("One view"), key(Key::d, {.ctrl = true}),
+         [](const Core& core) { return core.state().second_view.empty(); }, doing(ShowView{"scores", true})},
         {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
         {"the second of two lists", index_of<TypeList>(),
@@ -350,7 +352,7 @@ class ReachTest : public HandsTest {
            const PlacedPicture sweep = picture(core.window(), "sweep");
            drag(core, cell(sweep, 0, 1, 1), cell(sweep, 0, 2, 1));
          },
-         typed_change, [](const Core& core) { return !core.state().edits.list.active().empty(); },
+         type_edit, [](const Core& core) { return !core.state().edits.list.active().empty(); },
          doing(ShowView{"sweep"}, ShowEdits{true})},
         {"a place in a list of prompts", index_of<ShowPrompt>(),
          [](Core& core) {
@@ -374,7 +376,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().edits.list.all_off; }, head_off_before},
         {"a change undone", index_of<UndoEdits>(), item_click("Undo change"), key(Key::u, {.ctrl = true}),
          [](const Core& core) { return core.state().edits.list.edits.empty(); }, head_off_before},
-        {"a change in words", index_of<TypeEdits>(), typed_change, typed_change,
+        {"a change in words", index_of<TypeEdits>(), type_edit, type_edit,
          [](const Core& core) { return core.state().edits.list.active().size() == 1; },
          doing(ShowEdits{true})},
         {"the strip of changes", index_of<ShowEdits>(), menu_click("More", "Change the computation"),
@@ -430,58 +432,58 @@ class ReachTest : public HandsTest {
         {"quit", index_of<Quit>(), menu_click("More", "Quit"), key(Key::q, {.ctrl = true}),
          [](const Core& core) { return core.state().quit; }},
     };
-    return ways;
+    return steps;
   }
 
   static void wait_for_folder(Core& core) {
     wait_until(core, [&] { return !core.state().open_form.loading; });
   }
 
-  void expect_done(Core& core, const Way& way, const std::function<void(Core&)>& hand) {
+  void expect_done(Core& core, const Step& step, const std::function<void(Core&)>& hand) {
     shown(core);
-    if (way.before) way.before(core);
+    if (step.before) step.before(core);
     if (!core.state().generation.running) shown(core);
-    EXPECT_FALSE(way.done(core)) << "already before";
+    EXPECT_FALSE(step.done(core)) << "already before";
     hand(core);
     core.draw(frame_);
-    EXPECT_TRUE(way.done(core));
+    EXPECT_TRUE(step.done(core));
   }
 };
 
 TEST_F(ReachTest, EverythingByMouseAlone) {
-  for (const Way& way : ways()) {
-    SCOPED_TRACE(way.what);
+  for (const Step& step : steps()) {
+    SCOPED_TRACE(step.what);
     Core core(with_everything());
-    expect_done(core, way, way.by_mouse);
+    expect_done(core, step, step.by_mouse);
   }
 }
 
 TEST_F(ReachTest, EverythingByKeyboardAlone) {
-  for (const Way& way : ways()) {
-    SCOPED_TRACE(way.what);
+  for (const Step& step : steps()) {
+    SCOPED_TRACE(step.what);
     Core core(with_everything());
-    expect_done(core, way, way.by_keyboard);
+    expect_done(core, step, step.by_keyboard);
   }
 }
 
 TEST_F(ReachTest, NoActionIsForgotten) {
   std::set<std::size_t> reached;
-  for (const Way& way : ways()) reached.insert(way.action);
-  // Of the text editor, with tests of their own.
+  for (const Step& step : steps()) reached.insert(step.action);
+  // Actions of the text editor have their own tests.
   for (const std::size_t i : {index_of<TypeInField>(), index_of<ScrollField>(), index_of<Paste>()})
     reached.insert(i);
-  // What a press is made of; the mouse's own.
-  for (const std::size_t i : {index_of<BeginClick>(), index_of<TakeBackClick>()}) reached.insert(i);
-  // Of the command line.
+  // Parts of a mouse press.
+  for (const std::size_t i : {index_of<BeginClick>(), index_of<UndoClick>()}) reached.insert(i);
+  // Comes from the command line.
   reached.insert(index_of<AddEdits>());
-  // Nobody means these: they say what came of something.
+  // These report results and are not user actions.
   for (const std::size_t i :
        {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<SecondOpened>(),
-        index_of<ModelKept>(), index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchGoesOn>(),
+        index_of<ModelKept>(), index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchProgressed>(),
         index_of<FetchEnded>(), index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(),
         index_of<PromptsRead>(), index_of<WeightsKnown>()})
     reached.insert(i);
-  // While a model loads, which a test cannot hold up: see keyboard_test and messages_test.
+  // Possible only while a model loads: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());
   for (std::size_t i = 0; i < Action::kTypes; ++i)
     EXPECT_TRUE(reached.contains(i)) << "the action at " << i << " of Action has no way in the list";

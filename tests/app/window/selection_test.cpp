@@ -1,4 +1,5 @@
-// Choosing: keys in the table of a query, guesses that continue from where one looks.
+// Selecting keys in a query's table, and guesses that continue from the selection.
+
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/matrix_zoom.h"
@@ -9,7 +10,7 @@ namespace {
 
 class SelectionTest : public HandsTest {
  protected:
-  /// Where a click means that action: the middle of some region's first cell.
+  /// A point where a click means that action: the centre of a region's first cell.
   template <class T>
   static std::vector<std::pair<viz::Point, T>> places(const Core& core, std::string_view id) {
     std::vector<std::pair<viz::Point, T>> found;
@@ -105,7 +106,7 @@ TEST_F(SelectionTest, AKeyOfAGuessContinuesFromThereToo) {
 TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
   ShownCore core(options("The old king"));
   const model::Tokenizer& tokenizer = *core.snapshot().model->tokenizer;
-  // Letter by letter: as a text they would be one token.
+  // Letter by letter, since the text as a whole would be one token.
   std::vector<int> expected = core.snapshot().run->run->tokens;
   for (const char letter : std::string("dom")) {
     const int id = tokenizer.encode(std::string(1, letter)).at(0).id;
@@ -170,7 +171,7 @@ TEST_F(SelectionTest, WhereTheContextIsFullNothingIsAppended) {
 
 TEST_F(SelectionTest, GeneratingFromTheSamePlaceTakesAnotherSeedEveryTime) {
   ShownCore core(options("The old king"));
-  for (const int seed : {0, 1, 2}) {  // also where nothing came but the text's end
+  for (const int seed : {0, 1, 2}) {  // also if the text ends at once
     core.apply(Generate{true});
     EXPECT_EQ(core.state().options[kSeed], seed) << "the seed is that of the text that is there";
     apply_and_show(core, Generate{false}, SetPrompt{"The old king", {}, ""});
@@ -212,7 +213,7 @@ TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) 
   apply_and_show(core, SetPrompt{"The old king", {}, ""}, SetOption{&kSeed, 0});
   EXPECT_EQ(generated(core), text);
   apply_and_show(core, SetPrompt{"The old king", {}, ""}, SetOption{&kSeed, 0});
-  for (int i = 0; i < 8; ++i) {  // and so does drawing step by step
+  for (int i = 0; i < 8; ++i) {  // drawing step by step gives the same
     const ViewActions draw =
         find_view("sampling")->commands.front().act(picture(core.window(), "next").context, 0);
     apply_and_show(core, DoAll{draw});

@@ -1,4 +1,4 @@
-// Sessions and recipes in the window: saved, opened, dropped, kept.
+// Sessions and recipes in the window: saving, opening, dropping, restoring.
 #include "app/window/sessions.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/window/exporting.h"
@@ -42,7 +42,7 @@ class Sessions : public HandsTest {
       core.take_results();
     shown(core);
   }
-  /// A state with something of everything.
+  /// Sets up a state with something of everything.
   static void arrange(Core& core) {
     shown(core);
     core.apply(ShowView{"query"});
@@ -204,7 +204,7 @@ TEST_F(Sessions, OfTheFirstVersionOpen) {
   EXPECT_EQ(s.second, (Session::Second{"The old queen", true, Alignment::subsequence}));
   EXPECT_EQ(s.side, Side::difference);
   EXPECT_EQ(s.view, "heatmap");
-  EXPECT_EQ(s.beside, "query");
+  EXPECT_EQ(s.second_view, "query");
   EXPECT_EQ(s.selection, (Selection{1, 2, 4, 3}));
   EXPECT_EQ(to_text(*find_option("value-scale"), s.options.value(*find_option("value-scale"))), "log");
   EXPECT_EQ(s.look, (Session::Look{true, 16}));
@@ -217,7 +217,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
     o.state_folder = state;
     Core core(std::move(o));
     arrange(core);
-    EXPECT_TRUE(core.state().left_off.empty());
+    EXPECT_TRUE(core.state().last_session.empty());
   }
   EXPECT_EQ(read_recipe(state / "last.headscope").session.prompt.text, "The old king had a dog");
   CoreOptions o = own("else");
@@ -248,7 +248,7 @@ TEST_F(Sessions, AreListedWhereFoldersAreOpened) {
 
 class Figures : public Sessions {
  protected:
-  /// Exports the view that is shown, as the dialog stands.
+  /// Exports the shown view with the dialog's settings.
   void export_to(Core& core, const std::string& name) {
     core.apply(ShowDialog{Dialog::export_});
     core.apply(TypeInField{Field::export_path, Replace{file(name)}});
@@ -313,7 +313,7 @@ TEST_F(Sessions, ThatAreStillBeingOpenedAreNotSaved) {
   arrange(first);
   save_as(first, "a.headscope");
   const std::string whole = bytes_of_file(file("a.headscope"));
-  Core core(own("else"));  // its model is not there yet
+  Core core(own("else"));  // its model is not loaded yet
   core.apply(OpenSession{
       .recipe = read_recipe(file("a.headscope")), .file = file("a.headscope"), .model = bundled_folder()});
   core.apply(SaveSession{file("a.headscope"), true});
@@ -370,7 +370,7 @@ TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
   const Recipe recipe = read_recipe(file("w.png"));
   ASSERT_TRUE(recipe.figure);
   EXPECT_TRUE(recipe.figure->window);
-  EXPECT_EQ(recipe.session.beside, "lines");
+  EXPECT_EQ(recipe.session.second_view, "lines");
   EXPECT_EQ(recipe.session.edits.size(), 2U);
 }
 

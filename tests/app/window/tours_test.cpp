@@ -1,4 +1,5 @@
-// Every tour that comes with the program, walked from end to end in the window on the bundled model.
+// Walks through every bundled tour in the window, on the bundled model.
+
 #include "app/run/analyses/next_token.h"
 #include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
@@ -32,7 +33,7 @@ class ToursTest : public HandsTest {
     return words;
   }
 
-  /// What somebody does who does what a stop asks for.
+  /// Does what a stop asks for.
   static void do_as_asked(Core& core, const Wait* wait) {
     if (wait == nullptr) return;
     const Selection now = clamped(core.state().selection, *core.snapshot().run);
@@ -52,7 +53,7 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
       SCOPED_TRACE(tour.id + ", stop " + std::to_string(i + 1));
       if (i > 0) press(core, Key::page_down, {.alt = true});
       shown(core);
-      const TourStop stop = at_stop(tour, i);
+      const TourStop stop = resolve_stop(tour, i);
       EXPECT_EQ(core.state().tour.stop, i);
       EXPECT_EQ(prompt(core), *stop.prompt);
       EXPECT_EQ(core.state().view, stop.view);
@@ -68,9 +69,9 @@ TEST_F(ToursTest, EveryStopShowsWhatItSays) {
       const std::string words = caption_of(core);
       EXPECT_THAT(words, Not(HasSubstr("…")));
       EXPECT_THAT(words, Not(HasSubstr("{")));
-      EXPECT_EQ(stop_is_done(core.state()), stop.wait == nullptr);
+      EXPECT_EQ(is_stop_done(core.state()), stop.wait == nullptr);
       do_as_asked(core, stop.wait);
-      EXPECT_TRUE(stop_is_done(core.state())) << "what it asks for can be done";
+      EXPECT_TRUE(is_stop_done(core.state())) << "what it asks for can be done";
     }
     press(core, Key::page_down, {.alt = true});
     EXPECT_EQ(core.state().tour.stop, std::ssize(tour.stops) - 1) << "and there it ends";
@@ -94,19 +95,19 @@ TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
   };
   const int copied = model::largest_logits(answer(core, NextAfter{-1})->logits, 1).front().id;
   EXPECT_EQ(core.snapshot().model->tokenizer->bytes(copied), " P") << "as Pellinor begins";
-  std::vector<double> at_stop;
+  std::vector<double> resolve_stop;
   for (std::size_t i = 0; i < found->stops.size(); ++i) {
     if (i > 0) press(core, Key::page_down, {.alt = true});
     shown(core);
-    at_stop.push_back(probability(copied));
+    resolve_stop.push_back(probability(copied));
   }
-  ASSERT_EQ(at_stop.size(), 6U);
-  EXPECT_GT(at_stop[0], 0.95);
-  EXPECT_LT(at_stop[2], 0.75) << "the strongest off";
-  EXPECT_GT(at_stop[2], 0.4);
-  EXPECT_LT(at_stop[3], 0.05) << "all three off";
-  EXPECT_LT(at_stop[4], 0.05) << "the previous-token head off";
-  EXPECT_LT(at_stop[5], 0.05) << "it and the strongest";
+  ASSERT_EQ(resolve_stop.size(), 6U);
+  EXPECT_GT(resolve_stop[0], 0.95);
+  EXPECT_LT(resolve_stop[2], 0.75) << "the strongest off";
+  EXPECT_GT(resolve_stop[2], 0.4);
+  EXPECT_LT(resolve_stop[3], 0.05) << "all three off";
+  EXPECT_LT(resolve_stop[4], 0.05) << "the previous-token head off";
+  EXPECT_LT(resolve_stop[5], 0.05) << "it and the strongest";
   core.apply(CloseTour{});
   EXPECT_EQ(core.state().edits.list, own) << "what was changed before comes back";
 }
@@ -142,9 +143,9 @@ TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
   core.apply(SelectHead{1, 1});
   type_and_show(core, " more");
   click_item(core, "Return to the stop");
-  EXPECT_FALSE(left_the_stop(core.state()));
+  EXPECT_FALSE(has_left_stop(core.state()));
   EXPECT_EQ(core.state().view, stop.view);
-  EXPECT_EQ(prompt(core), *at_stop(core.state().tours[0], 2).prompt);
+  EXPECT_EQ(prompt(core), *resolve_stop(core.state().tours[0], 2).prompt);
   core.apply(TypeInField{Field::prompt, Undo{}});
   EXPECT_TRUE(prompt(core).ends_with(" more")) << "nothing that was typed is lost";
 }
@@ -156,10 +157,10 @@ TEST_F(ToursTest, WhatIsTypedStaysUntilAStopIsAboutAnotherText) {
   core.apply(GoToStop{1});
   EXPECT_EQ(prompt(core), "A fox and a girl");
   core.apply(GoToStop{1});
-  EXPECT_EQ(prompt(core), *at_stop(core.state().tours[0], 1).prompt) << "back to the stop";
+  EXPECT_EQ(prompt(core), *resolve_stop(core.state().tours[0], 1).prompt) << "back to the stop";
 }
 
-TEST_F(ToursTest, OptionsThatWerePulledAreAsUsualAtTheNextStop) {
+TEST_F(ToursTest, DraggedOptionsAreAtTheirDefaultsAtTheNextStop) {
   Core core(with_tours());
   core.apply(OpenTour{0});
   const auto& stops = core.state().tours[0].stops;
@@ -201,7 +202,7 @@ TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
   ShownCore core(with_tours());
   core.apply(OpenTour{0});
   core.apply(GoToStop{6});
-  ASSERT_EQ(*at_stop(core.state().tours[0], 6).token, "girl");
+  ASSERT_EQ(*resolve_stop(core.state().tours[0], 6).token, "girl");
   shown(core);
   apply_and_show(core, TypeInField{Field::prompt, Replace{"A girl and a little fox"}},
                  SetOption{&option("temperature"), 0.5});
@@ -234,7 +235,7 @@ TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
   EXPECT_FALSE(find_item(core, "Back")->enabled);
   apply_and_show(core, SelectHead{2, 1}, OpenTour{0}, GoToStop{1});
   click_item(core, "Back");
-  EXPECT_EQ(core.state().view, at_stop(core.state().tours[0], 0).view);
+  EXPECT_EQ(core.state().view, resolve_stop(core.state().tours[0], 0).view);
   shown(core);
   click_and_show(core, "Back");
   EXPECT_EQ(prompt(core), "My own prompt");
@@ -246,7 +247,7 @@ TEST_F(ToursTest, IsOpenAtTheStartWithNothingToGoBackTo) {
   o.tour = 0;
   ShownCore core(std::move(o));
   EXPECT_FALSE(find_item(core, "Back")->enabled);
-  EXPECT_FALSE(left_the_stop(core.state()));
+  EXPECT_FALSE(has_left_stop(core.state()));
 }
 
 TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {

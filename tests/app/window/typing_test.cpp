@@ -1,4 +1,4 @@
-// What is typed goes into the prompt, whatever was clicked, and never acts.
+// Typed text goes into the prompt wherever the focus is, and never triggers an action.
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -6,9 +6,9 @@ namespace {
 
 class TypingTest : public HandsTest {
  protected:
-  /// Everything but the prompt's text, as far as typing could act on it.
+  /// The state, except the prompt's text, that typing might affect.
   struct Rest {
-    std::string view, beside;
+    std::string view, second_view;
     Selection selection;
     Options options;
     bool dark, start_token, generates;
@@ -18,15 +18,15 @@ class TypingTest : public HandsTest {
   };
   static Rest rest(const Core& core) {
     const UiState& s = core.state();
-    // Options that follow the text are as usual again with every letter.
+    // Options that belong to one prompt are reset with every letter.
     Options options = s.options;
     for (const OptionSpec* option : all_options())
       if (option->reset_on_prompt_change || option->of_prompt) options.set(*option, option->default_value);
-    return {s.view,      s.beside, s.selection, options, s.dark, s.start_token, s.generation.running,
-            s.font_size, s.dialog};
+    return {s.view,        s.second_view,        s.selection, options, s.dark,
+            s.start_token, s.generation.running, s.font_size, s.dialog};
   }
 
-  /// A key as the window system tells of it: the key, then what it types.
+  /// Presses a key like the window system: the key, then its text.
   static void strike(Core& core, char c) {
     Key key = Key::none;
     if (c >= 'a' && c <= 'z') key = static_cast<Key>(static_cast<int>(Key::a) + c - 'a');
@@ -64,11 +64,11 @@ TEST_F(TypingTest, AtTheStartThePromptHasTheCaret) {
 
 TEST_F(TypingTest, AfterAClickOnEveryPicture) {
   Core core(options("The old king"));
-  core.apply(SetOption{find_option("search-above"), 0.0});  // something is found, whatever was clicked
+  core.apply(SetOption{find_option("search-above"), 0.0});  // finds something wherever was clicked
   shown(core);
   for (const View& view : views()) {
     if (view.place == Place::tab) core.apply(ShowView{std::string(view.id)});
-    core.apply(SelectQuery{-1}), core.apply(SelectKey{-1});  // of others nothing may be found
+    core.apply(SelectQuery{-1}), core.apply(SelectKey{-1});  // other selections may find nothing
     shown(core);
     const PlacedPicture& placed = picture(core.window(), view.id);
     ASSERT_FALSE(placed.picture->regions.empty()) << view.id;
@@ -81,7 +81,7 @@ TEST_F(TypingTest, AfterAClickOnEveryPicture) {
     shown(core);
     const WindowItem* item = find_item(core, view.title, view.place == Place::tab ? 1 : 0);
     ASSERT_NE(item, nullptr);
-    click(core, {item->rect.x + 1, item->rect.y + 1});  // beside all that it shows
+    click(core, {item->rect.x + 1, item->rect.y + 1});  // outside of everything that it shows
     expect_typed(core);
   }
 }
@@ -90,14 +90,14 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
   ShownCore core(options("The old king"));
   const auto all = labels(core, 0);
   for (const std::string& label : all) {
-    // What opens something, or edits: of their own tests.
+    // Items that open something or edit have their own tests.
     if (label == "Examples" || label == "Model" || label == "More" || label == "Export" ||
         label == "prompt" || label == "Generate" || label == "Heatmap" || label == "Heads" ||
         label == "Tokens" || label == "Next token" || label == "Tiles")
       continue;
     SCOPED_TRACE(label);
     shown(core);
-    if (find_item(core, label) == nullptr) continue;  // another pane came
+    if (find_item(core, label) == nullptr) continue;  // the pane was replaced
     click_item(core, label);
     expect_typed(core);
   }

@@ -3,30 +3,30 @@
 
 namespace headscope::app {
 
-/// The window in the hands of somebody: what the keyboard is at, by its name.
+/// The window used by mouse and keyboard, with items found by their names.
 class HandsTest : public CoreTest {
  protected:
-  /// The id of the item that has the keyboard, or of the field with the caret; 0: none that is shown.
+  /// The id of the item with the keyboard focus, or of the field with the caret; 0: none is shown.
   static unsigned keyboard_id(const Core& core);
   /// Its name.
   static std::string keyboard_at(const Core& core);
 
-  /// What Tab is to stop at: all that answers in the topmost layer, in its order.
+  /// The items that Tab should visit: all enabled ones of the topmost layer, in order.
   static std::vector<std::string> stops(const Core& core);
 
-  /// Tab until that item has the keyboard; false when it never gets it.
+  /// Presses Tab until that item has the focus; false if it never does.
   static bool tab_to(Core& core, std::string_view label, Modifiers modifiers = {});
-  /// Presses what the keyboard reaches under that name.
+  /// Moves the focus to an item by Tab and presses it.
   static bool tab_and_press(Core& core, std::string_view label, Key key = Key::space);
   static void press_and_draw(Core& core, Key key, Modifiers modifiers = {}, char symbol = 0);
   static void type_and_draw(Core& core, std::string_view text);
 
   /// Opens the menu of a cell of a picture.
   static void open_menu(Core& core, std::string_view picture_id, int id, int row = 0, int col = 0);
-  /// Clicks the first line of an open menu that begins so.
+  /// Clicks the first line of an open menu with that beginning.
   static void click_line(Core& core, std::string_view beginning);
 
-  /// The labels of a layer.
+  /// The labels of the items in a layer.
   static std::vector<std::string> labels(const Core& core, int layer);
 
   static inline const WindowFrame frame_{};

@@ -1,4 +1,4 @@
-#include "app/text/edit.h"
+#include "app/text/text_edit.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,41 +10,40 @@ bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/// Joins the next step to the newest one if both are one action: typing a word, holding a key
-/// down.
-bool joined(Edit& newest, Edit& next) {
+/// Joins the next step to the newest one if both belong to one action: typing a word, holding a key down.
+bool joined(TextEdit& newest, TextEdit& next) {
   if (newest.kind != next.kind) return false;
   switch (next.kind) {
-    case Edit::Kind::typed:
+    case TextEdit::Kind::typed:
       if (!next.removed.empty() || next.at != newest.at + newest.inserted.size()) return false;
       if (is_space(newest.inserted.back()) && !is_space(next.inserted.front())) return false;  // a new word
       break;
-    case Edit::Kind::appended:
+    case TextEdit::Kind::appended:
       if (next.at != newest.at + newest.inserted.size()) return false;
       break;
-    case Edit::Kind::erased_back:
+    case TextEdit::Kind::erased_back:
       if (next.at + next.removed.size() != newest.at) return false;
       newest.removed.insert(0, next.removed);
       newest.at = next.at;
       return true;
-    case Edit::Kind::erased_forward:
+    case TextEdit::Kind::erased_forward:
       if (next.at != newest.at) return false;
       newest.removed += next.removed;
       return true;
-    case Edit::Kind::other:
+    case TextEdit::Kind::other:
       return false;
   }
   newest.inserted += next.inserted;
   return true;
 }
 
-void remember(TextHistory& history, Edit edit) {
-  for (const Edit& undone : history.undone) history.bytes -= undone.bytes();
+void remember(TextHistory& history, TextEdit edit) {
+  for (const TextEdit& undone : history.undone) history.bytes -= undone.bytes();
   history.undone.clear();
   const bool may_join = history.open && !history.done.empty();
-  history.open = edit.kind != Edit::Kind::other;
+  history.open = edit.kind != TextEdit::Kind::other;
   if (may_join) {
-    Edit& newest = history.done.back();
+    TextEdit& newest = history.done.back();
     const std::size_t before = newest.bytes();
     if (joined(newest, edit)) {
       history.bytes += newest.bytes() - before;
@@ -69,12 +68,13 @@ void place(TextState& state, std::size_t byte, bool extend = false) {
   state.preferred_x.reset();
 }
 
-/// Every change of the text: `range` becomes `bytes`, with the cursor after them.
-void replace(TextState& state, ByteRange range, std::string bytes, Edit::Kind kind) {
+/// Replaces `range` by `bytes` and moves the cursor behind them. Every edit goes through here.
+void replace(TextState& state, ByteRange range, std::string bytes, TextEdit::Kind kind) {
   if (range.empty() && bytes.empty()) return;
   const std::size_t end = range.begin + bytes.size();
-  Edit edit{range.begin, state.text.substr(range.begin, range.size()), std::move(bytes), kind, state.cursor,
-            state.anchor};
+  TextEdit edit{range.begin,      state.text.substr(range.begin, range.size()),
+                std::move(bytes), kind,
+                state.cursor,     state.anchor};
   state.text.replace(range.begin, range.size(), edit.inserted);
   remember(state.history, std::move(edit));
   place(state, end);
@@ -117,15 +117,15 @@ struct Applier {
 
   void operator()(const Insert& insert) const {
     const bool typed = insert.typed && !insert.bytes.empty();
-    replace(state, state.selection(), insert.bytes, typed ? Edit::Kind::typed : Edit::Kind::other);
+    replace(state, state.selection(), insert.bytes, typed ? TextEdit::Kind::typed : TextEdit::Kind::other);
   }
 
   void operator()(const Erase& erase) const {
-    if (!state.selection().empty()) return replace(state, state.selection(), "", Edit::Kind::other);
+    if (!state.selection().empty()) return replace(state, state.selection(), "", TextEdit::Kind::other);
     const std::size_t to = moved(state, erase.motion);
-    const Edit::Kind kind = erase.motion == Motion::left    ? Edit::Kind::erased_back
-                            : erase.motion == Motion::right ? Edit::Kind::erased_forward
-                                                            : Edit::Kind::other;
+    const TextEdit::Kind kind = erase.motion == Motion::left    ? TextEdit::Kind::erased_back
+                                : erase.motion == Motion::right ? TextEdit::Kind::erased_forward
+                                                                : TextEdit::Kind::other;
     replace(state, {std::min(state.cursor, to), std::max(state.cursor, to)}, "", kind);
   }
 
@@ -164,12 +164,12 @@ struct Applier {
 
   void operator()(const Append& append) const {
     replace(state, {state.text.size(), state.text.size()}, append.bytes,
-            append.join ? Edit::Kind::appended : Edit::Kind::other);
+            append.join ? TextEdit::Kind::appended : TextEdit::Kind::other);
   }
 
   void operator()(const Replace& a) const {
     if (a.text == state.text) return place(state, state.text.size());
-    replace(state, {0, state.text.size()}, a.text, Edit::Kind::other);
+    replace(state, {0, state.text.size()}, a.text, TextEdit::Kind::other);
   }
 
   void operator()(const Undo&) const { step(true); }
@@ -181,7 +181,7 @@ struct Applier {
     history.open = false;
     auto& from = back ? history.done : history.undone;
     if (from.empty()) return;
-    Edit edit = std::move(from.back());
+    TextEdit edit = std::move(from.back());
     from.pop_back();
     const std::string &old = back ? edit.inserted : edit.removed, &now = back ? edit.removed : edit.inserted;
     state.text.replace(edit.at, old.size(), now);
@@ -202,7 +202,7 @@ std::string_view TextState::selected() const {
   return std::string_view(text).substr(range.begin, range.size());
 }
 
-TextState make_edit_state(std::string text) {
+TextState make_text_state(std::string text) {
   TextState state;
   state.text = std::move(text);
   state.cursor = state.anchor = state.text.size();

@@ -1,4 +1,4 @@
-#include "app/hub/hub_answers.h"
+#include "app/hub/hub_responses.h"
 
 #include <curl/curl.h>
 
@@ -24,7 +24,7 @@ json json_of(std::string_view text, const std::string& where) {
   return model::parse_json(text, where);
 }
 
-/// What `read` makes of a text, with its sentence for what it cannot read.
+/// Parses a text with `read`, and adds its sentence to errors.
 template <class Read>
 auto read_as(const Read& read, std::string_view text, const std::string& where) {
   try {
@@ -40,12 +40,12 @@ const json* member(const json& object, const char* key) {
   return found == object.end() ? nullptr : &*found;
 }
 
-/// Of decimal digits alone, up to what a file can have.
+/// Parses decimal digits, up to the largest file size.
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr std::uint64_t kMost =
-      std::numeric_limits<std::int64_t>::max() / 1024;  // sums of them do not overflow
+      std::numeric_limits<std::int64_t>::max() / 1024;  // so that sums do not overflow
   if (error != std::errc() || end != text.data() + text.size() || value > kMost) return std::nullopt;
   return value;
 }
@@ -57,7 +57,7 @@ std::string_view bare(std::string_view etag) {
   return etag;
 }
 
-/// Fit for a file's name and for a terminal.
+/// Whether it is safe as a file name and on a terminal.
 bool is_plain_name(std::string_view name) {
   return !name.empty() && name.front() != '.' &&
          name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
@@ -120,29 +120,29 @@ std::vector<std::string> shards_of(std::string_view index, const Listing& listin
   return {shards.begin(), shards.end()};
 }
 
-bool says_linked(const HttpAnswer& answer) {
-  return answer.header("x-linked-etag") && answer.header("x-linked-size");
+bool has_linked_headers(const HttpResponse& response) {
+  return response.header("x-linked-etag") && response.header("x-linked-size");
 }
 
-std::optional<FileFacts> file_facts(const HttpAnswer& answer) {
-  const bool linked = says_linked(answer);
-  const std::string* etag = answer.header(linked ? "x-linked-etag" : "etag");
-  const std::string* size = answer.header(linked ? "x-linked-size" : "content-length");
+std::optional<FileFacts> file_facts(const HttpResponse& response) {
+  const bool linked = has_linked_headers(response);
+  const std::string* etag = response.header(linked ? "x-linked-etag" : "etag");
+  const std::string* size = response.header(linked ? "x-linked-size" : "content-length");
   if (!etag || !size || !is_digest(bare(*etag))) return std::nullopt;
   const auto bytes = number(*size);
   if (!bytes) return std::nullopt;
   return FileFacts{std::string(bare(*etag)), *bytes};
 }
 
-bool may_be_whole(const HttpAnswer& answer, std::uint64_t bytes) {
-  const std::string *length = answer.header("content-length"), *type = answer.header("content-type");
+bool may_be_complete(const HttpResponse& response, std::uint64_t bytes) {
+  const std::string *length = response.header("content-length"), *type = response.header("content-type");
   constexpr std::string_view kPage = "text/html";
   const bool page = type && lower_case(*type).starts_with(kPage);
   return !page && (!length || number(*length) == bytes);
 }
 
-std::optional<std::uint64_t> range_start(const HttpAnswer& answer, std::uint64_t bytes) {
-  const std::string* header = answer.header("content-range");
+std::optional<std::uint64_t> range_start(const HttpResponse& response, std::uint64_t bytes) {
+  const std::string* header = response.header("content-range");
   constexpr std::string_view kUnit = "bytes ";
   if (!header || !header->starts_with(kUnit)) return std::nullopt;
   const std::string_view range = std::string_view(*header).substr(kUnit.size());
@@ -154,12 +154,12 @@ std::optional<std::uint64_t> range_start(const HttpAnswer& answer, std::uint64_t
   return from;
 }
 
-bool may_pass(int status) {
+bool is_retryable(int status) {
   return status == 408 || status == 429 || (status >= 500 && status <= 599 && status != 501);
 }
 
-std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::time_t now) {
-  const std::string* header = answer.header("retry-after");
+std::optional<std::chrono::seconds> retry_after(const HttpResponse& response, std::time_t now) {
+  const std::string* header = response.header("retry-after");
   if (!header) return std::nullopt;
   constexpr std::int64_t kMost = 1 << 30;
   if (const auto seconds = number(*header))
@@ -169,31 +169,31 @@ std::optional<std::chrono::seconds> retry_after(const HttpAnswer& answer, std::t
   return std::chrono::seconds(std::clamp<std::int64_t>(static_cast<std::int64_t>(at) - now, 0, kMost));
 }
 
-std::string refusal(const HttpAnswer& answer, const HubModel& model, const Url& endpoint,
-                    const std::string& what, bool with_token) {
-  const std::string status = std::to_string(answer.status);
+std::string status_error(const HttpResponse& response, const HubModel& model, const Url& endpoint,
+                         const std::string& what, bool with_token) {
+  const std::string status = std::to_string(response.status);
   const std::string& name = model.repository;
-  const auto from = parse_url(answer.url);
+  const auto from = parse_url(response.url);
   const bool own = from && same_origin(*from, endpoint);
-  const std::string host = own ? endpoint.host : model::quote(from ? from->host : answer.url);
-  if (answer.status == 429) return host + " has had too many requests from here (429)";
-  if (answer.status >= 500) return host + " cannot answer now (" + status + ")";
+  const std::string host = own ? endpoint.host : model::quote(from ? from->host : response.url);
+  if (response.status == 429) return host + " has had too many requests from here (429)";
+  if (response.status >= 500) return host + " cannot answer now (" + status + ")";
   if (!own)
     return host + ", where " + endpoint.host + " leads for " + what + " of " + name + ", refuses it (" +
            status + ")";
 
-  const std::string* given = answer.header("x-error-code");
+  const std::string* given = response.header("x-error-code");
   const std::string code = given ? *given : "";
-  if (code == "GatedRepo" || (answer.status == 403 && code.empty()))
+  if (code == "GatedRepo" || (response.status == 403 && code.empty()))
     return name + " is gated (" + status + "): accept its terms on its page at " + endpoint.host +
            (with_token ? " with the account that the token is of"
                        : ", and give that account's token as HF_TOKEN");
-  if (answer.status == 401 || answer.status == 403)
+  if (response.status == 401 || response.status == 403)
     return endpoint.host + " does not show " + name + " (" + status + "): " +
            (with_token ? "there is no such model, or the token that was sent may not see it"
                        : "there is no such model, or it is private and takes a token as HF_TOKEN");
   if (code == "RevisionNotFound") return name + " has no revision " + model::quote(model.revision) + " (404)";
-  if (answer.status == 404)
+  if (response.status == 404)
     return code == "EntryNotFound" ? name + " has no " + what + " (404)"
                                    : endpoint.host + " has no model " + name + ", or no revision " +
                                          model.revision + " of it (404)";

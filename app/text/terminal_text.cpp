@@ -1,4 +1,4 @@
-#include "app/text/shown.h"
+#include "app/text/terminal_text.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-/// Marks, embeddings, overrides and isolates: they let a line read otherwise than it is.
+/// Marks, embeddings, overrides and isolates, which can make a line look different from what it is.
 bool changes_direction(char32_t c) {
   return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069);
@@ -15,7 +15,7 @@ bool changes_direction(char32_t c) {
 
 }  // namespace
 
-std::string shown(std::string_view text, std::string_view but) {
+std::string terminal_safe(std::string_view text, std::string_view but) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -35,7 +35,7 @@ std::string shown(std::string_view text, std::string_view but) {
   return out;
 }
 
-std::size_t unfinished(std::string_view text) {
+std::size_t incomplete_tail(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(text.size(), 3); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
     if ((byte & 0xC0) == 0x80) continue;

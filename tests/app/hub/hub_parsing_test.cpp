@@ -1,4 +1,4 @@
-// Names, settings, addresses, hashes, times: what needs no server.
+// Names, settings, URLs, hashes and times, without a server.
 
 #include "app/hub/hub_name.h"
 #include "app/hub/hub_settings.h"
@@ -61,12 +61,12 @@ TEST(HubName, ACommitHasFortyDigits) {
 }
 
 TEST(HubSettings, ComeFromTheEnvironment) {
-  const HubSettings usual = hub_settings(environment({}));
-  EXPECT_EQ(usual.endpoint.text, "https://huggingface.co/");
-  EXPECT_EQ(usual.token, "");
-  EXPECT_FALSE(usual.offline);
-  EXPECT_EQ(usual.cache, "/nowhere/at/all/.cache/huggingface/hub");
-  EXPECT_EQ(at_endpoint(usual.endpoint, "/a/b"), "https://huggingface.co/a/b");
+  const HubSettings defaults = hub_settings(environment({}));
+  EXPECT_EQ(defaults.endpoint.text, "https://huggingface.co/");
+  EXPECT_EQ(defaults.token, "");
+  EXPECT_FALSE(defaults.offline);
+  EXPECT_EQ(defaults.cache, "/nowhere/at/all/.cache/huggingface/hub");
+  EXPECT_EQ(endpoint_url(defaults.endpoint, "/a/b"), "https://huggingface.co/a/b");
 
   const HubSettings own = hub_settings(environment({{"HF_ENDPOINT", "http://Mirror.example:8080/hub/"},
                                                     {"HF_TOKEN", " hf_x \n"},
@@ -74,7 +74,7 @@ TEST(HubSettings, ComeFromTheEnvironment) {
                                                     {"HF_HUB_CACHE", "/cache"}}));
   EXPECT_EQ(own.endpoint.host, "mirror.example");
   EXPECT_EQ(own.endpoint.port, "8080");
-  EXPECT_EQ(at_endpoint(own.endpoint, "/a"), "http://Mirror.example:8080/hub/a");
+  EXPECT_EQ(endpoint_url(own.endpoint, "/a"), "http://Mirror.example:8080/hub/a");
   EXPECT_EQ(own.token, "hf_x");
   EXPECT_TRUE(own.offline);
   EXPECT_FALSE(hub_settings(environment({{"HF_HUB_OFFLINE", "0"}})).offline);
@@ -178,12 +178,12 @@ TEST(HubRate, IsThatOfTheLastSeconds) {
   const TransferRate::Clock::time_point start{};
   EXPECT_EQ(rate.rate(), 0);
   EXPECT_EQ(rate.seconds_left(5), std::nullopt);
-  for (int i = 0; i <= 100; ++i) rate.note(start + milliseconds(100) * i, 1000U * i);  // 10 s of 10 kB/s
+  for (int i = 0; i <= 100; ++i) rate.add(start + milliseconds(100) * i, 1000U * i);  // 10 s of 10 kB/s
   EXPECT_NEAR(rate.rate(), 10'000, 1);
-  for (int i = 1; i <= 90; ++i) rate.note(start + milliseconds(10'000 + 100 * i), 100'000 + 5000U * i);
+  for (int i = 1; i <= 90; ++i) rate.add(start + milliseconds(10'000 + 100 * i), 100'000 + 5000U * i);
   EXPECT_NEAR(rate.rate(), 50'000, 2000);
   EXPECT_NEAR(*rate.seconds_left(500'000), 10, 0.5);
-  for (int i = 1; i <= 100; ++i) rate.note(start + milliseconds(19'000 + 100 * i), 550'000);
+  for (int i = 1; i <= 100; ++i) rate.add(start + milliseconds(19'000 + 100 * i), 550'000);
   EXPECT_EQ(rate.rate(), 0) << "nothing comes any more";
 }
 

@@ -11,8 +11,8 @@
 
 namespace headscope::app {
 
-/// One step of the history: `removed` at byte `at` became `inserted`.
-struct Edit {
+/// One step of the undo history: `removed` at byte `at` was replaced by `inserted`.
+struct TextEdit {
   enum class Kind { typed, erased_back, erased_forward, appended, other };
   std::size_t at = 0;
   std::string removed;
@@ -20,25 +20,25 @@ struct Edit {
   Kind kind = Kind::other;
   std::size_t cursor_before = 0;
   std::size_t anchor_before = 0;
-  std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(Edit); }
+  std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(TextEdit); }
 };
 
-/// At most kMost steps that fit into `limit`; the oldest are dropped first, the newest always stays.
+/// At most kMost steps and `limit` bytes; the oldest steps are dropped first, and the newest always stays.
 struct TextHistory {
-  static constexpr std::size_t kMost = 5000;  ///< some ten pages of typed words
-  std::deque<Edit> done;                      ///< newest at the back
-  std::deque<Edit> undone;                    ///< next to be redone at the back
-  std::size_t bytes = 0;                      ///< of both
+  static constexpr std::size_t kMost = 5000;  ///< about ten pages of typed words
+  std::deque<TextEdit> done;                  ///< newest at the back
+  std::deque<TextEdit> undone;                ///< next to be redone at the back
+  std::size_t bytes = 0;                      ///< of both lists
   std::size_t limit = std::size_t{64} << 20;
   bool open = false;  ///< whether the newest step may still grow
 };
 
-/// A text of any bytes that is edited. The selection is between anchor and cursor.
+/// An editable text of any bytes. The selection is between anchor and cursor.
 struct TextState {
   std::string text;
   std::size_t cursor = 0;
   std::size_t anchor = 0;
-  bool upstream = false;             ///< where a row wraps: the caret is at the end of the row before
+  bool upstream = false;             ///< where a row wraps: the caret is at the end of the previous row
   std::optional<float> preferred_x;  ///< target of consecutive up and down motions
   TextHistory history;
 
@@ -47,26 +47,26 @@ struct TextState {
 };
 
 /// Cursor at the end, nothing to undo.
-TextState make_edit_state(std::string text);
+TextState make_text_state(std::string text);
 
 enum class Motion { left, right, word_left, word_right, text_start, text_end };
 enum class Unit { character, word, paragraph };
 
-// Commands: everything that can be done to a text, as values that can be stored and replayed.
+// Commands: everything that can be done to a text, as values.
 
-/// Replaces the selection. Consecutive `typed` ones are one undo step per word.
+/// Replaces the selection. Consecutive `typed` insertions are one undo step per word.
 struct Insert {
   std::string bytes;
   bool typed = false;
   bool operator==(const Insert&) const = default;
 };
-/// Erases the selection, or else from the cursor to the motion's target: backspace is `left`.
+/// Erases the selection, or from the cursor to the motion's target if there is none. Backspace is `left`.
 struct Erase {
   Motion motion = Motion::left;
   bool operator==(const Erase&) const = default;
 };
-/// Moves the cursor; without `extend` the anchor too, and left and right leave a selection at its
-/// ends.
+/// Moves the cursor, and the anchor unless `extend` is set. Without `extend`, left and right go to the ends
+/// of a selection.
 struct Move {
   Motion motion = Motion::right;
   bool extend = false;
@@ -80,8 +80,8 @@ struct MoveTo {
   std::optional<float> preferred_x;
   bool operator==(const MoveTo&) const = default;
 };
-/// Selects from the unit at `from` to the one at `to`, with the cursor at the end of the latter. A click has
-/// both equal.
+/// Selects from the unit at `from` to the one at `to`, with the cursor at the end of the latter. Both are
+/// equal for a click.
 struct Select {
   Unit unit = Unit::character;
   std::size_t from = 0;
@@ -92,7 +92,7 @@ struct Select {
 struct SelectAll {
   bool operator==(const SelectAll&) const = default;
 };
-/// Appends bytes, with the cursor after them. Consecutive ones with `join` are one undo step.
+/// Appends bytes and moves the cursor behind them. Consecutive appends with `join` are one undo step.
 struct Append {
   std::string bytes;
   bool join = false;
@@ -111,13 +111,13 @@ struct Redo {
 };
 using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
 
-/// The state after a command. Keeps all bytes as they are; offsets beyond the end count as the end. Move the
-/// state in, so that only what changes is copied.
+/// The state after a command. Never alters other bytes; offsets beyond the end count as the end. Move the
+/// state in to avoid copying the text.
 TextState apply(TextState state, const TextCommand& command);
 
 enum class RowMotion { row_start, row_end, up, down, page_up, page_down };
 
-/// A motion through the wrapped rows as they are shown.
+/// A motion through the wrapped rows.
 MoveTo row_motion(const TextState& state, EditMetrics& metrics, RowMotion motion, bool extend);
 
 }  // namespace headscope::app

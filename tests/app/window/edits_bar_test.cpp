@@ -1,4 +1,5 @@
-// The strip of changes, what it is compared with, and which side of that is shown.
+// The Edits bar, the comparison with a baseline, and the shown side.
+
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/paths.h"
@@ -9,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-class ChangesTest : public HandsTest {
+class EditsBarTest : public HandsTest {
  protected:
   static constexpr Modifiers kCtrl{.ctrl = true}, kCtrlShift{.ctrl = true, .shift = true};
 
@@ -25,7 +26,7 @@ class ChangesTest : public HandsTest {
   static const PromptRun& run(const Core& core) { return *core.snapshot().run; }
 };
 
-TEST_F(ChangesTest, OneIsTypedSeenAndTakenOutAgain) {
+TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
   ShownCore core(options());
   EXPECT_EQ(find_item(core, "change"), nullptr) << "no strip while nothing is changed";
   press_and_draw(core, Key::i, kCtrl);
@@ -43,7 +44,7 @@ TEST_F(ChangesTest, OneIsTypedSeenAndTakenOutAgain) {
   EXPECT_EQ(find_item(core, "change"), nullptr);
 }
 
-TEST_F(ChangesTest, WhatCannotBeReadIsSaidAndStays) {
+TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   ShownCore core(options());
   press_and_draw(core, Key::i, kCtrl);
   type(core, "L9H6.z=0");
@@ -55,7 +56,7 @@ TEST_F(ChangesTest, WhatCannotBeReadIsSaidAndStays) {
   EXPECT_FALSE(says(core, "layers 0 to 5"));
 }
 
-TEST_F(ChangesTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
+TEST_F(EditsBarTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
   ShownCore core(options());
   add(core, "L1H6.z=0; L0H0.z=mean");
   click_item(core, "Switch L1 H6 off");
@@ -73,7 +74,7 @@ TEST_F(ChangesTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
   EXPECT_EQ(active(core).size(), 2U);
 }
 
-TEST_F(ChangesTest, AfterANewOneNothingIsLeftToBeRedone) {
+TEST_F(EditsBarTest, AfterANewOneNothingIsLeftToBeRedone) {
   Core core(options());
   add(core, "L1H6.z=0");
   core.apply(UndoEdits{false});
@@ -84,7 +85,7 @@ TEST_F(ChangesTest, AfterANewOneNothingIsLeftToBeRedone) {
   EXPECT_TRUE(active(core).empty());
 }
 
-TEST_F(ChangesTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
+TEST_F(EditsBarTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
   Core core(options("The old king"));
@@ -95,7 +96,7 @@ TEST_F(ChangesTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
   EXPECT_THAT(core.state().message.text, HasSubstr("taken out: 1"));
 }
 
-TEST_F(ChangesTest, OneHasAMenuWithASliderAndItsText) {
+TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
   ShownCore core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
@@ -107,7 +108,7 @@ TEST_F(ChangesTest, OneHasAMenuWithASliderAndItsText) {
   EXPECT_EQ(clipboard_, "L1H6.z*=0.55");
 }
 
-TEST_F(ChangesTest, ASliderThatIsPulledIsOneStep) {
+TEST_F(EditsBarTest, ADraggedSliderIsOneStep) {
   ShownCore core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
@@ -117,12 +118,12 @@ TEST_F(ChangesTest, ASliderThatIsPulledIsOneStep) {
   core.draw(frame_);
   EXPECT_THAT(active(core), Not(ElementsAre("L1H6.z*=0.5")));
   EXPECT_EQ(core.state().edits.before.size(), steps + 1);
-  EXPECT_FALSE(core.state().edits.pulling);
+  EXPECT_FALSE(core.state().edits.dragging);
 }
 
-TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
+TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   ShownCore core(options());
-  EXPECT_FALSE(compares(core.state()));
+  EXPECT_FALSE(has_comparison(core.state()));
   add(core, "L1H6.z=0");
   const auto heatmap = [&] { return picture(core.window(), "heatmap"); };
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
@@ -133,7 +134,7 @@ TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
   EXPECT_TRUE(says(core, "what changed"));
-  core.apply(SetSide{Side::run});  // whose run it is already
+  core.apply(SetSide{Side::run});  // already the shown side
   shown(core);
   EXPECT_FALSE(says(core, "what changed"));
   apply_and_show(core, SetSide{Side::difference});
@@ -142,7 +143,7 @@ TEST_F(ChangesTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
 }
 
-TEST_F(ChangesTest, TheOriginalSideIsTheRunWithoutChanges) {
+TEST_F(EditsBarTest, TheBaselineSideIsTheUneditedRun) {
   ShownCore core(options());
   apply_and_show(core, SelectHead{2, 3});
   const auto clean = answer(core, PatternOf{2, 3})->values;
@@ -153,7 +154,7 @@ TEST_F(ChangesTest, TheOriginalSideIsTheRunWithoutChanges) {
   EXPECT_EQ(placed.context.ask(PatternOf{2, 3})->values, clean);
 }
 
-TEST_F(ChangesTest, AHeadIsSwitchedByKeyAndByMenu) {
+TEST_F(EditsBarTest, AHeadIsSwitchedByKeyAndByMenu) {
   ShownCore core(options());
   apply_and_show(core, SelectHead{2, 3});
   press_and_show(core, Key::none, {.alt = true}, '/');
@@ -167,7 +168,7 @@ TEST_F(ChangesTest, AHeadIsSwitchedByKeyAndByMenu) {
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
 }
 
-TEST_F(ChangesTest, ATokenLosesItsPositionByTheMenu) {
+TEST_F(EditsBarTest, ATokenLosesItsPositionByTheMenu) {
   ShownCore core(options());
   open_menu(core, "tokens", 2);
   ASSERT_THAT(labels(core, core.window().layer), Contains(HasSubstr("No position for 2")));
@@ -180,14 +181,14 @@ TEST_F(ChangesTest, ATokenLosesItsPositionByTheMenu) {
   EXPECT_THAT(active(core), ElementsAre("positions=0,1,-1"));
 }
 
-TEST_F(ChangesTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
+TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
   ShownCore core(options("The old king had a daughter, and the old king"));
   click_and_show(core, "Mouse Hide");
   const PlacedPicture map = picture(core.window(), "heatmap");
   const viz::Point from = cell(map, 0, 9, 1), to = cell(map, 0, 4, 1);
   core.handle(MouseDown{from, 0, 1, {}});
   core.draw(frame_);
-  for (const float part : {0.4F, 1.F}) {  // a hand is faster than the frames
+  for (const float part : {0.4F, 1.F}) {  // the mouse moves several times in one frame
     handle_and_show(core, MouseMove{{from.x, from.y + part * (to.y - from.y)}});
     EXPECT_EQ(picture(core.window(), "heatmap").where, map.where) << "while the button is held";
   }
@@ -200,7 +201,7 @@ TEST_F(ChangesTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
     EXPECT_EQ(sees[query][1], query >= 1 && (query < 4 || query > 9)) << query;
 }
 
-TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
+TEST_F(EditsBarTest, ASecondPromptIsComparedAndPatchedFrom) {
   ShownCore core(options("The old king had a daughter"));
   press_and_draw(core, Key::p, kCtrl);
   EXPECT_EQ(keyboard_at(core), "second prompt");
@@ -221,7 +222,7 @@ TEST_F(ChangesTest, ASecondPromptIsComparedAndPatchedFrom) {
   EXPECT_EQ(run(core).baseline->prompt.text, "The old king had a daughter");
 }
 
-TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
+TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   Core core(options("The old king had a daughter"));
   apply_and_show(core, CompareWith{true, Alignment::subsequence},
                  TypeInField{Field::second, Replace{"The very old king had daughter, and the king was old"}},
@@ -234,7 +235,7 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.state().selection.query, 1) << "“ old” of the first";
   click_token(1);
   EXPECT_EQ(core.state().selection.query, 1) << "nothing of the first stands for “ very”";
-  // Guesses of the second go on with that one, and no edits are made at its positions.
+  // Guesses of the second prompt continue that prompt, and no edits are made at its positions.
   const PlacedPicture next = picture(core.window(), "next");
   click_and_show(core, cell(next, next.picture->regions.front().id));
   EXPECT_EQ(prompt(core), "The old king had a daughter");
@@ -252,14 +253,14 @@ TEST_F(ChangesTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.snapshot().error, "");
 }
 
-TEST_F(ChangesTest, AListThatCannotBeIsSaidAndNotMade) {
+TEST_F(EditsBarTest, AListThatCannotBeIsSaidAndNotMade) {
   ShownCore core(options());
   apply_and_show(core, ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
   EXPECT_TRUE(says(core, "layers 0 to 5"));
   EXPECT_EQ(core.snapshot().error, "");
 }
 
-TEST_F(ChangesTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
+TEST_F(EditsBarTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
   Core core(options());
   for (const char* view : {"heatmap", "scores"}) {
     core.apply(ShowView{view});
@@ -272,7 +273,7 @@ TEST_F(ChangesTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
   }
 }
 
-TEST_F(ChangesTest, AViewWithoutDifferencesSaysSo) {
+TEST_F(EditsBarTest, AViewWithoutDifferencesSaysSo) {
   Core core(options());
   add(core, "L1H6.z=0");
   apply_and_show(core, SetSide{Side::difference}, ShowView{"embedding"});
@@ -281,7 +282,7 @@ TEST_F(ChangesTest, AViewWithoutDifferencesSaysSo) {
   EXPECT_FALSE(says(core, "No differences here"));
 }
 
-TEST_F(ChangesTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
+TEST_F(EditsBarTest, EditsAtATourStopAreUndoneAndRestored) {
   CoreOptions o = options();
   o.tours = load_tours({assets_folder() / "tours"}).tours;
   ShownCore core(std::move(o));
@@ -295,7 +296,7 @@ TEST_F(ChangesTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
   core.apply(GoToStop{2});
   core.apply(CloseTour{});
   EXPECT_THAT(active(core), ElementsAre("L5H0.z=0"));
-  // What was made there by somebody stays.
+  // Edits that the user made there stay.
   core.apply(OpenTour{static_cast<int>(std::ranges::find(core.state().tours, "4-break-a-head", &Tour::id) -
                                        core.state().tours.begin())});
   core.apply(GoToStop{2});
@@ -304,7 +305,7 @@ TEST_F(ChangesTest, WhatIsChangedAtATourStopIsUndoneAndGivenBack) {
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0", "L0H2.z=0"));
 }
 
-TEST_F(ChangesTest, ChangesGoOnWhileOneTypesAndGenerates) {
+TEST_F(EditsBarTest, EditsStayWhileOneTypesAndGenerates) {
   ShownCore core(options("The old king had a"));
   add(core, "L1H6.z=0");
   type_and_show(core, " daughter");
@@ -316,7 +317,7 @@ TEST_F(ChangesTest, ChangesGoOnWhileOneTypesAndGenerates) {
   EXPECT_TRUE(run(core).run->plan);
 }
 
-TEST_F(ChangesTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
+TEST_F(EditsBarTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
   Core core(options("The old king had a daughter"));
   apply_and_show(core, CompareWith{true, Alignment::subsequence},
                  TypeInField{Field::second, Replace{"The young king"}}, SetSide{Side::baseline});
@@ -329,7 +330,7 @@ TEST_F(ChangesTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
   EXPECT_EQ(core.state().second.text.edit.text, "The young had");
 }
 
-TEST_F(ChangesTest, PredictionsTellWhatTheModelGaveAContinuation) {
+TEST_F(EditsBarTest, PredictionsTellWhatTheModelGaveAContinuation) {
   Core core(options("The old king"));
   apply_and_show(core, ShowView{"predictions"});
   const PlacedPicture placed = picture(core.window(), "predictions");
@@ -347,7 +348,7 @@ TEST_F(ChangesTest, PredictionsTellWhatTheModelGaveAContinuation) {
   }
 }
 
-TEST_F(ChangesTest, EditsOfPositionsMoveWithTheirTokens) {
+TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   Core core(options("The old king had a dog"));
   add(core, "L1.resid_pre[2]=0; L0H0.pattern[5,2]=0.5");
   const EditList before = core.state().edits.list;
@@ -374,7 +375,7 @@ TEST_F(ChangesTest, EditsOfPositionsMoveWithTheirTokens) {
   EXPECT_EQ(core.state().edits.list, before) << "of another text nothing is known";
 }
 
-TEST_F(ChangesTest, EditsThatDoNotMoveStayAsTheyAreWritten) {
+TEST_F(EditsBarTest, EditsThatDoNotMoveStayAsTheyAreWritten) {
   Core core(options("The old king had"));
   add(core, "L1.resid_pre[2]<-\"A young dog\"");
   const EditList before = core.state().edits.list;
@@ -384,7 +385,7 @@ TEST_F(ChangesTest, EditsThatDoNotMoveStayAsTheyAreWritten) {
   EXPECT_EQ(core.state().edits.list, before) << "another text";
 }
 
-TEST_F(ChangesTest, TheStartTokenThatStandsForAnEmptyPromptIsNoTokenThatMoves) {
+TEST_F(EditsBarTest, TheStartTokenThatStandsForAnEmptyPromptIsNoTokenThatMoves) {
   Core core(options(""));
   add(core, "L1.resid_pre[0]=0");
   const EditList before = core.state().edits.list;

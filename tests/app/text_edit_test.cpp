@@ -1,4 +1,4 @@
-#include "app/text/edit.h"
+#include "app/text/text_edit.h"
 
 #include <random>
 
@@ -15,7 +15,7 @@ const std::string kFlag = "🇩🇪";
 const std::string kAccented = "e\u0301";  // a letter and a combining mark
 const std::string kBroken = "\xE2\x80";   // two bytes of three
 
-/// Pieces that texts are made of at random: what goes wrong goes wrong beside one of these.
+/// Pieces of random texts: errors occur next to these.
 const std::vector<std::string>& pieces() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found{" ", "\0"s, kAccented, kFamily, kFlag, kBroken, "word ", "  "};
@@ -48,7 +48,7 @@ viz::TextLayout monospaced(std::string_view line) {
 }
 
 TextState state_of(std::string text, std::size_t cursor) {
-  TextState state = make_edit_state(std::move(text));
+  TextState state = make_text_state(std::move(text));
   state.cursor = state.anchor = cursor;
   return state;
 }
@@ -64,7 +64,7 @@ TextState type(TextState state, std::string_view letters) {
   return state;
 }
 
-/// All boundaries, found by reading from the start: the slow way that needs no looking back.
+/// All boundaries, found by reading from the start, which is slow but never looks back.
 std::vector<std::size_t> boundaries(std::string_view text) {
   std::vector<std::size_t> all = {0};
   while (all.back() < text.size()) all.push_back(next_grapheme(text, all.back()));
@@ -307,19 +307,19 @@ TEST(Edit, TypingReplacesTheSelection) {
 }
 
 TEST(Edit, ErasesByGrapheme) {
-  EXPECT_EQ(after(make_edit_state("a" + kFamily), Erase{Motion::left}).text, "a");
-  EXPECT_EQ(after(make_edit_state("a" + kAccented), Erase{Motion::left}).text, "a");
-  EXPECT_EQ(after(make_edit_state("a\r\n"), Erase{Motion::left}).text, "a");
-  EXPECT_EQ(after(make_edit_state("a" + kBroken), Erase{Motion::left}).text, "a\xE2");
+  EXPECT_EQ(after(make_text_state("a" + kFamily), Erase{Motion::left}).text, "a");
+  EXPECT_EQ(after(make_text_state("a" + kAccented), Erase{Motion::left}).text, "a");
+  EXPECT_EQ(after(make_text_state("a\r\n"), Erase{Motion::left}).text, "a");
+  EXPECT_EQ(after(make_text_state("a" + kBroken), Erase{Motion::left}).text, "a\xE2");
   EXPECT_EQ(after(state_of(kFlag + "b", 0), Erase{Motion::right}).text, "b");
-  EXPECT_EQ(after(make_edit_state("two words"), Erase{Motion::word_left}).text, "two ");
+  EXPECT_EQ(after(make_text_state("two words"), Erase{Motion::word_left}).text, "two ");
   EXPECT_EQ(after(state_of("two words", 0), Erase{Motion::word_right}).text, " words");
   EXPECT_EQ(after(state_of("x", 0), Erase{Motion::left}).text, "x");
-  EXPECT_EQ(after(make_edit_state("x"), Erase{Motion::right}).text, "x");
+  EXPECT_EQ(after(make_text_state("x"), Erase{Motion::right}).text, "x");
 }
 
 TEST(Edit, LeftAndRightLeaveASelectionAtItsEnds) {
-  const TextState all = after(make_edit_state("abc"), SelectAll{});
+  const TextState all = after(make_text_state("abc"), SelectAll{});
   EXPECT_EQ(all.selected(), "abc");
   EXPECT_EQ(after(all, Move{Motion::left}).cursor, 0u);
   EXPECT_EQ(after(all, Move{Motion::right}).cursor, 3u);
@@ -327,7 +327,7 @@ TEST(Edit, LeftAndRightLeaveASelectionAtItsEnds) {
 }
 
 TEST(Edit, DragsSelectByUnits) {
-  const TextState state = make_edit_state("one two\nthree");
+  const TextState state = make_text_state("one two\nthree");
   EXPECT_EQ(after(state, Select{Unit::character, 1, 5}).selected(), "ne t");
   EXPECT_EQ(after(state, Select{Unit::word, 1, 5}).selected(), "one two");
   const TextState back = after(state, Select{Unit::word, 5, 1});
@@ -421,7 +421,7 @@ TEST(History, AMovePartsATypingRun) {
 }
 
 TEST(History, AHeldBackspaceIsOneStep) {
-  TextState state = make_edit_state("abc" + kFamily);
+  TextState state = make_text_state("abc" + kFamily);
   for (int i = 0; i < 3; ++i) state = after(std::move(state), Erase{Motion::left});
   EXPECT_THAT(history_of(state), ElementsAre("a", "abc" + kFamily));
   TextState ahead = state_of("abcd", 1);
@@ -439,7 +439,7 @@ TEST(History, GeneratedTokensAreOneStep) {
 
 TEST(History, BringsBackCursorAndSelection) {
   const TextState state =
-      after(make_edit_state("one two"), Select{Unit::character, 7, 4}, Insert{"x"}, Undo{});
+      after(make_text_state("one two"), Select{Unit::character, 7, 4}, Insert{"x"}, Undo{});
   EXPECT_EQ(state.cursor, 4u);
   EXPECT_EQ(state.anchor, 7u);
 }
@@ -460,7 +460,7 @@ TEST(History, WhatChangesNothingIsNoStep) {
 
 TEST(History, TheOldestStepsGoWhenItIsFull) {
   TextState state;
-  state.history.limit = 10 * (sizeof(Edit) + 100);
+  state.history.limit = 10 * (sizeof(TextEdit) + 100);
   for (int i = 0; i < 50; ++i) state = after(std::move(state), Insert{std::string(100, 'x')});
   EXPECT_EQ(state.history.done.size(), 10u);
   EXPECT_EQ(history_of(state).back().size(), 4000u);
@@ -473,13 +473,13 @@ TEST(History, HasABoundOfStepsHoweverSmall) {
   TextState state;
   for (std::size_t i = 0; i < TextHistory::kMost + 10; ++i) state = after(std::move(state), Insert{"x"});
   EXPECT_EQ(state.history.done.size(), TextHistory::kMost);
-  EXPECT_LE(state.history.bytes, TextHistory::kMost * (sizeof(Edit) + 1));
+  EXPECT_LE(state.history.bytes, TextHistory::kMost * (sizeof(TextEdit) + 1));
   EXPECT_EQ(after(std::move(state), Undo{}).text.size(), TextHistory::kMost + 9);
 }
 
 // --- against a model ---
 
-/// What each command should do, written the plain way: whole copies, boundaries by reading from the start.
+/// A plain implementation of each command, with whole copies and boundaries found by reading from the start.
 struct Model {
   std::string text;
   std::size_t cursor = 0, anchor = 0;
@@ -504,7 +504,7 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
   std::mt19937 random(17);
   for (int round = 0; round < 60; ++round) {
     const std::string start = random_text(random, static_cast<int>(random() % 20));
-    TextState state = make_edit_state(start);
+    TextState state = make_text_state(start);
     Model model{start, start.size(), start.size()};
     std::vector<std::string> seen = {start};
     for (int step = 0; step < 120; ++step) {
@@ -555,7 +555,7 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
       if (state.text != seen.back()) seen.push_back(state.text);
     }
 
-    // Undo goes back through texts that were there, in their order, to the first; redo forth to the last.
+    // Undo goes back through the earlier texts, in order, to the first; redo goes forward to the last.
     const std::string end = state.text;
     std::size_t steps = 0;
     auto place = seen.rbegin();
@@ -568,7 +568,7 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
     ASSERT_EQ(state.text, start);
     ASSERT_GT(steps, 1u);
     std::size_t bytes = 0;
-    for (const Edit& edit : state.history.undone) bytes += edit.bytes();
+    for (const TextEdit& edit : state.history.undone) bytes += edit.bytes();
     ASSERT_EQ(state.history.bytes, bytes);
     for (std::size_t i = 0; i < steps; ++i) state = after(std::move(state), Redo{});
     ASSERT_EQ(state.text, end);

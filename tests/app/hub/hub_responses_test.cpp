@@ -1,4 +1,4 @@
-#include "app/hub/hub_answers.h"
+#include "app/hub/hub_responses.h"
 
 #include "app/hub/url.h"
 #include "tests/support/matchers.h"
@@ -38,14 +38,14 @@ Listing files(std::set<std::string> names) {
 }
 
 TEST(HubAnswers, OnlyWhatAModelIsLoadedFromIsChosen) {
-  const Choice usual = choose_files(
+  const Choice defaults = choose_files(
       files({"config.json", "vocab.json", "merges.txt", "tokenizer.json", "model.safetensors",
              "pytorch_model.bin", "README.md", "model.safetensors.index.json", "onnx/model.onnx"}),
       kModel);
-  EXPECT_THAT(usual.tokenizer, ElementsAre("vocab.json", "merges.txt", "tokenizer.json"));
-  EXPECT_EQ(usual.weights, "model.safetensors");
-  EXPECT_FALSE(usual.sharded);
-  EXPECT_TRUE(usual.absent.empty());
+  EXPECT_THAT(defaults.tokenizer, ElementsAre("vocab.json", "merges.txt", "tokenizer.json"));
+  EXPECT_EQ(defaults.weights, "model.safetensors");
+  EXPECT_FALSE(defaults.sharded);
+  EXPECT_TRUE(defaults.absent.empty());
 
   const Choice sharded =
       choose_files(files({"config.json", "tokenizer.json", "model.safetensors.index.json"}), kModel);
@@ -134,7 +134,7 @@ TEST(HubAnswers, AHashAndASizeAreOfTheSameThing) {
 
 TEST(HubAnswers, AnAnswerMayBeTheFile) {
   const auto may = [](std::map<std::string, std::string> headers) {
-    return may_be_whole({200, std::move(headers)}, 100);
+    return may_be_complete({200, std::move(headers)}, 100);
   };
   EXPECT_TRUE(may({}));
   EXPECT_TRUE(may({{"content-length", "100"}, {"content-type", "binary/octet-stream"}}));
@@ -166,17 +166,17 @@ TEST(HubAnswers, AServerMayAskForPatience) {
   EXPECT_EQ(asked("soon"), std::nullopt);
   EXPECT_EQ(asked("99999999999"), std::chrono::seconds(1 << 30));
   EXPECT_EQ(retry_after({429, {}}, 0), std::nullopt);
-  for (const int status : {408, 429, 500, 502, 503, 504}) EXPECT_TRUE(may_pass(status)) << status;
-  for (const int status : {200, 301, 400, 401, 403, 404, 501}) EXPECT_FALSE(may_pass(status)) << status;
+  for (const int status : {408, 429, 500, 502, 503, 504}) EXPECT_TRUE(is_retryable(status)) << status;
+  for (const int status : {200, 301, 400, 401, 403, 404, 501}) EXPECT_FALSE(is_retryable(status)) << status;
 }
 
 TEST(HubAnswers, ARefusalIsOneSentence) {
   const Url hub = *parse_url("https://hub.example");
   const auto said = [&](int status, const std::string& code, bool token,
                         const std::string& url = "https://hub.example/a/b") {
-    HttpAnswer answer{status, {}, url};
+    HttpResponse answer{status, {}, url};
     if (!code.empty()) answer.headers["x-error-code"] = code;
-    return refusal(answer, {"a/b", "v2"}, hub, "model.safetensors", token);
+    return status_error(answer, {"a/b", "v2"}, hub, "model.safetensors", token);
   };
   EXPECT_THAT(said(401, "RepoNotFound", false), HasSubstr("HF_TOKEN"));
   EXPECT_THAT(said(401, "RepoNotFound", true), HasSubstr("the token that was sent"));

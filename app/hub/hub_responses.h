@@ -1,0 +1,79 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/hub/http.h"
+#include "app/hub/hub_name.h"
+#include "app/hub/url.h"
+
+namespace headscope::app {
+
+// Interprets the hub's responses, which are untrusted. Pure functions.
+
+/// A repository at one commit.
+struct Listing {
+  std::string commit;  ///< 40 hexadecimal digits
+  std::set<std::string> files;
+};
+
+/// Parses the hub's JSON about a model. Throws HubError, also if the model is pinned to another commit.
+Listing parse_listing(std::string_view json, const HubModel& model);
+
+/// The files to fetch.
+struct Choice {
+  std::vector<std::string> tokenizer;
+  std::string weights;  ///< model.safetensors, or the index of its shards
+  bool sharded = false;
+  std::vector<std::string> absent;  ///< expected files that the repository lacks
+};
+inline constexpr const char* kConfig = "config.json";
+
+/// Chooses the files to fetch. Throws HubError if there is no config.json, no supported tokenizer, or no
+/// safetensors.
+Choice choose_files(const Listing& listing, const HubModel& model);
+
+/// The files that an index names, each once. Throws HubError if it is not an index, for names that the
+/// repository lacks, and for names with anything but letters, digits and "._-", so that no name leads out of
+/// the folder or disturbs a terminal.
+std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model);
+
+/// Identifies a file's content.
+struct FileFacts {
+  std::string digest;  ///< see Digest
+  std::uint64_t bytes = 0;
+  bool operator==(const FileFacts&) const = default;
+};
+
+/// Whether a response has both X-Linked-Etag and X-Linked-Size, which describe the file wherever its content
+/// is stored.
+bool has_linked_headers(const HttpResponse& response);
+
+/// Hash and size of a file, from X-Linked-Etag and X-Linked-Size if the response has both, else from ETag and
+/// Content-Length; nothing if they are not a hash and a size.
+std::optional<FileFacts> file_facts(const HttpResponse& response);
+
+/// Whether a response with status 200 may be the complete file of that size: Content-Length agrees, if there
+/// is one, and it is not an HTML page, which a proxy may send instead.
+bool may_be_complete(const HttpResponse& response, std::uint64_t bytes);
+
+/// Where the content of a response with status 206 begins; nothing if the file does not have that size.
+std::optional<std::uint64_t> range_start(const HttpResponse& response, std::uint64_t bytes);
+
+/// Whether another attempt may succeed: 408, 429, 5xx.
+bool is_retryable(int status);
+
+/// How long the server asks to wait; nothing if it does not.
+std::optional<std::chrono::seconds> retry_after(const HttpResponse& response, std::time_t now);
+
+/// One sentence about an unexpected status. `what`: "the list of its files", "model.safetensors". Only the
+/// endpoint's own responses are interpreted as the hub's.
+std::string status_error(const HttpResponse& response, const HubModel& model, const Url& endpoint,
+                         const std::string& what, bool with_token);
+
+}  // namespace headscope::app
