@@ -13,8 +13,8 @@ struct Lines {
   bool joined = true;  ///< false: all stretches are lines of two points
 };
 
-/// What a player is made of: a scene comes down to these few drawings, in their order and fit to be drawn.
-/// Colours may be transparent, rectangles empty or without a number for a side.
+/// The interface of a player: a scene is reduced to these few drawing operations, in order and validated.
+/// Colours may be transparent, rectangles may be empty or have a NaN side.
 template <class T>
 concept Player = requires(T player, Rect rect, Color color, float number, std::span<const Point> convex,
                           const Lines& lines, const Image& image, const GlyphRun& run) {
