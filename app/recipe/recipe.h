@@ -109,7 +109,7 @@ Recipe read_recipe(const std::filesystem::path& file);
 Recipe recipe_of(std::string_view bytes, const std::string& file);
 
 /// Whether a vocabulary of so many tokens has all of its ids.
-bool fits_vocabulary(const Tried& tried, int vocabulary);
+bool fits_vocabulary(const TriedText& tried, int vocabulary);
 
 /// What a figure's file carries.
 viz::Note note_of(const Recipe& recipe);

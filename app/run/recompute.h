@@ -8,13 +8,12 @@
 
 namespace headscope::app {
 
-/// Computes positions [first, end) of a run again, under its edits, so that hooks that watch see
-/// them; where edits let positions depend on later ones, those behind `end` too. Throws
-/// model::Stopped.
-void watch_again(const PromptRun& run, int first, int end, const model::Hooks& hooks,
-                 model::Workspace& workspace, const std::stop_token& stop);
+/// Recomputes positions [first, end) of a run with its edits, so that hooks can watch them; also positions
+/// after `end` if edits make earlier positions depend on them. Throws model::Stopped.
+void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
+               model::Workspace& workspace, const std::stop_token& stop);
 
-/// A position's row of a piece; empty where it is of other positions.
+/// The row of a position in part of an activation; empty if the part has other positions.
 std::span<const float> row_of(const model::ConstActivation2d& piece, int position);
 
 }  // namespace headscope::app

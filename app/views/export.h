@@ -13,42 +13,41 @@
 
 namespace headscope::app {
 
-// Pictures and their numbers as the bytes of files: one way for the commands that make pictures and for the
-// window's export.
+// Exports pictures and their numbers as the bytes of files, for commands and for the window.
 
 enum class FileFormat { png, svg, csv, pdf };
 std::string_view extension_of(FileFormat format);  ///< ".png", ".svg", ".csv", ".pdf"
 
-/// By the extension, in any case.
+/// The format of a file by its extension, ignoring case.
 std::optional<FileFormat> format_of(const std::filesystem::path& file);
 
-/// What the context's size means for a view's file.
+/// How the context's size determines the file's size.
 enum class Page {
-  exact,     ///< the file's, caption included; a figure that does not fit is an error
-  at_least,  ///< the file's, or the least that the figure fits
-  trimmed,   ///< what there is to draw on, or the least that the figure fits; the file is cut to the figure
+  exact,     ///< exactly that size, caption included; a figure that does not fit is an error
+  at_least,  ///< that size, or the smallest that fits the figure
+  trimmed,   ///< drawn on that size, or the smallest that fits, then cut to the figure
 };
 
 struct ExportOptions {
-  float scale = 2;        ///< png: device pixels for a logical one
+  float scale = 2;        ///< png: device pixels per logical pixel
   bool svg_text = false;  ///< svg: text as text, not as outlines
   bool caption = true;    ///< the line under the picture
   Page page = Page::exact;
-  std::vector<viz::Note> notes = {};  ///< carried beside the picture
+  std::vector<viz::Note> notes = {};  ///< metadata stored with the picture
 };
 
-/// A view's picture on its page, with its caption. The context's device scale is set to the file's, so that
-/// no caller can make another picture. Throws std::runtime_error, one sentence that names the least size,
-/// when the figure does not fit an exact page.
+/// A view's picture on its page, with its caption. Sets the context's device scale to the file's, so that
+/// every caller gets the same picture. Throws std::runtime_error, one sentence that names the smallest size,
+/// if the figure does not fit an exact page.
 viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options);
 
-/// The bytes of a view's file: `export_scene_of` (png, svg, pdf), or its table (csv). Throws as that does,
-/// and std::runtime_error when the picture is too large for its format or there is no table.
+/// The bytes of a view's file: `export_scene_of` (png, svg, pdf), or its table (csv). Throws like
+/// export_scene_of, and std::runtime_error if the picture is too large for its format or there is no table.
 std::string export_bytes(FileFormat format, const View& view, const ViewContext& context,
                          const ExportOptions& options);
 
-/// Pixels that are there already as the bytes of a png, or of a pdf with that one image. Throws
-/// std::runtime_error when the picture is too large for its format.
+/// A bitmap as the bytes of a png, or of a pdf with that one image. Throws std::runtime_error if the picture
+/// is too large for its format.
 std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float scale,
                          std::span<const viz::Note> notes = {});
 

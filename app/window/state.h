@@ -30,11 +30,11 @@ struct UiState : PromptSlice,
 /// a UiState.
 class Action
     : public OneOf<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView, CloseBeside,
+                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView, CloseBeside,
                    Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll, BeginClick,
                    TakeBackClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
-                   SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits, SetSide,
-                   CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
+                   SetPositionId, SetVisibility, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits,
+                   SetSide, CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
                    ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
                    SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
                    FetchModel, CancelFetch, FetchGoesOn, FetchEnded, DismissOffer, BrowseFolder, FolderListed,
@@ -87,6 +87,6 @@ const TextField& field_of(const UiState& state, Field field);
 /// The prompt that a state runs, with its edits.
 Prompt prompt_of(const UiState& state);
 /// What the worker should compute for a state, `questions` in that order.
-Wanted wanted(const UiState& state, std::vector<Question> questions);
+WorkerRequest wanted(const UiState& state, std::vector<Question> questions);
 
 }  // namespace headscope::app

@@ -38,7 +38,7 @@ TEST(SweepCommand, IsParsed) {
   const SweepCommand usual = parsed({});
   EXPECT_EQ(usual.metric, SweepMetric::difference);
   EXPECT_EQ(usual.over, SweepOver::heads);
-  EXPECT_EQ(usual.change, SweepChange::zero);
+  EXPECT_EQ(usual.change, SweepEdit::zero);
   EXPECT_EQ(usual.site, model::Site::z);
   EXPECT_EQ(usual.position, -1);
   EXPECT_FALSE(usual.from || usual.json);
@@ -48,7 +48,7 @@ TEST(SweepCommand, IsParsed) {
               "--json",   "--out",   "a.svg",  "--size",         "700x500",  "--edit",     "L1H1.z=0"});
   EXPECT_EQ(full.metric, SweepMetric::divergence);
   EXPECT_EQ(full.over, SweepOver::positions);
-  EXPECT_EQ(full.change, SweepChange::mean);
+  EXPECT_EQ(full.change, SweepEdit::mean);
   EXPECT_EQ(full.site, model::Site::mlp_out);
   EXPECT_EQ(full.token, " it");
   EXPECT_EQ(full.other_token, "5");
@@ -58,7 +58,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(full.prompt.edits.texts, Words{"L1H1.z=0"});
   EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);
   const SweepCommand patch = parsed({"--from", "y"});
-  EXPECT_EQ(patch.change, SweepChange::patch);
+  EXPECT_EQ(patch.change, SweepEdit::patch);
   EXPECT_EQ(patch.from, "y");
 }
 

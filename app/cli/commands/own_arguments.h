@@ -49,12 +49,12 @@ struct AttributeCommand : Arguments {
 struct SweepCommand : Arguments {
   SweepMetric metric = SweepMetric::difference;
   SweepOver over = SweepOver::heads;
-  SweepChange change = SweepChange::zero;
+  SweepEdit change = SweepEdit::zero;
   model::Site site = model::Site::z;
   std::string token;                      ///< text or id; empty: the most probable
   std::string other_token;                ///< text or id; empty: the second most probable
   int position = -1;                      ///< -1: the last
-  std::optional<SweepChange> ablation;    ///< as given, like
+  std::optional<SweepEdit> ablation;      ///< as given, like
   std::optional<model::Site> given_site;  ///< this
   std::optional<std::string> from;        ///< text of the prompt that is patched from
   std::optional<Alignment> alignment;     ///< of prompts that need not be as long

@@ -8,8 +8,8 @@
 namespace headscope::app {
 namespace {
 
-/// Calls visit(cell, other cell, whether both are masked) for each pair of a query and a key; the other cell
-/// is -1 where nothing stands for one of them.
+/// Calls visit(cell, baseline cell, whether both are masked) for each query and key; the baseline cell is -1
+/// where either has no counterpart.
 template <class Visit>
 void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys, int other_keys,
                    const PromptRun& run, const Visit& visit) {
@@ -27,7 +27,7 @@ void for_each_pair(const MaskedCells& after, const MaskedCells& before, int quer
   }
 }
 
-/// Of cells of which those above the diagonal, and no others, may be left out.
+/// Clears a mask that is exactly the causal one.
 void simplify(MaskedCells& masked) {
   if (std::ssize(masked.cells) != std::ptrdiff_t{masked.length} * masked.length) return;
   for (int query = 0; query < masked.length; ++query)
@@ -39,36 +39,36 @@ void simplify(MaskedCells& masked) {
 }  // namespace
 
 Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run) {
-  Pattern change = after;
-  change.masked = {std::vector<std::uint8_t>(after.values.size()), after.keys()};
+  Pattern result = after;
+  result.masked = {std::vector<std::uint8_t>(after.values.size()), after.keys()};
   for_each_pair(after.masked, before.masked, after.length, after.keys(), before.keys(), run,
                 [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
                   const auto at = static_cast<std::size_t>(cell);
-                  change.values[at] = other < 0 ? 0 : difference(after.values[at], before.values[other]);
-                  change.masked.cells[at] = masked ? 1 : 0;
+                  result.values[at] = other < 0 ? 0 : difference(after.values[at], before.values[other]);
+                  result.masked.cells[at] = masked ? 1 : 0;
                 });
-  simplify(change.masked);
-  return change;
+  simplify(result.masked);
+  return result;
 }
 
 Stages StagesOf::difference(const Stages& after, const Stages& before, const PromptRun& run) const {
-  Stages change = after;
+  Stages result = after;
   const int length = after.values.length;
-  change.masked = {std::vector<std::uint8_t>(after.values.pattern.size()), length};
+  result.masked = {std::vector<std::uint8_t>(after.values.pattern.size()), length};
   using Values = model::AttentionStages;
   for_each_pair(
       after.masked, before.masked, length, length, before.values.length, run,
       [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
         const auto at = static_cast<std::size_t>(cell);
         for (const auto stage : {&Values::scores, &Values::scaled, &Values::masked, &Values::pattern}) {
-          float& value = (change.values.*stage)[at];
+          float& value = (result.values.*stage)[at];
           value = other < 0 ? std::numeric_limits<float>::quiet_NaN()
                             : app::difference(value, (before.values.*stage)[other]);
         }
-        change.masked.cells[at] = masked ? 1 : 0;
+        result.masked.cells[at] = masked ? 1 : 0;
       });
-  simplify(change.masked);
-  return change;
+  simplify(result.masked);
+  return result;
 }
 
 Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {

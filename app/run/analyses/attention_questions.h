@@ -13,7 +13,7 @@ struct Pattern {
   int length = 0;  ///< T: queries
   std::vector<float> values;
   MaskedCells masked;
-  /// K: as many as queries, but for patterns of a file whose keys are other tokens.
+  /// K: the number of keys. Equals `length` except for pattern files whose keys are other tokens.
   int keys() const { return length > 0 ? static_cast<int>(std::ssize(values) / length) : 0; }
   std::size_t bytes() const { return bytes_of(values, masked.cells); }
   viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, keys()); }
@@ -52,11 +52,12 @@ struct StagesOf {
   int head = 0;
   bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Work<Stages>& work) const;
-  /// Masked as pattern_difference; NaN where nothing stands for a token, ±inf where one of both is masked.
+  /// Masked like pattern_difference; NaN where a token has no counterpart, ±inf where only one side is
+  /// masked.
   Stages difference(const Stages& after, const Stages& before, const PromptRun& run) const;
 };
 
-/// How one query's weights come to be, step by step.
+/// How one query's weights are computed, step by step.
 struct SoftmaxRow : model::AttentionRow {
   std::size_t bytes() const { return bytes_of(scores, scaled, powers, weights); }
 };
@@ -71,12 +72,13 @@ struct SoftmaxRowOf {
   int layer = 0;
   int head = 0;
   int query = 0;       ///< position in the run
-  int least_keys = 0;  ///< the row has so many at least, where the run has: those behind its own are masked
+  int least_keys = 0;  ///< minimum number of keys in the row, as far as the run has them; keys beyond the
+                       ///< query's own are masked
   bool operator==(const SoftmaxRowOf&) const = default;
   SoftmaxRow compute(const PromptRun& run, const Work<SoftmaxRow>& work) const;
 };
 
-/// The way of one position into a layer's attention, as the model computed it.
+/// The input of a layer's attention at one position, as the model computed it.
 struct AttentionInput {
   std::vector<float> residual;  ///< [d_model]: the residual stream before the block
   std::vector<float> normed;    ///< [d_model]: ln_1 of it
@@ -97,7 +99,7 @@ struct AttentionInputOf {
                             const PromptRun& run) const;
 };
 
-/// What a layer's attention makes of one position, as the model computed it.
+/// The output of a layer's attention at one position, as the model computed it.
 struct MergedHeads {
   model::AttentionOutput of;
   std::vector<float> bias;    ///< [d_model]: c_proj's
@@ -118,10 +120,10 @@ struct MergedHeadsOf {
   MergedHeads difference(const MergedHeads& after, const MergedHeads& before, const PromptRun& run) const;
 };
 
-// What became of attention between a run and the one that it is compared with: signed differences, cell by
-// cell of the tokens that stand for each other.
+// Signed differences of attention between a run and its baseline, cell by cell, over the tokens that
+// correspond to each other.
 
-/// After minus before. Masked where both are, and where one of the tokens has none that stands for it.
+/// After minus before. Masked where both sides are masked, and where a token has no counterpart.
 Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run);
 
 }  // namespace headscope::app

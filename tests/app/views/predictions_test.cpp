@@ -1,5 +1,4 @@
-// What the model guessed at every position: numbers read back from the picture, against the table and the
-// reference.
+// The predictions at every position: numbers read back from the picture, against the table and the reference.
 
 #include "tests/app/view_fixture.h"
 
