@@ -113,7 +113,7 @@ Recipe read_recipe(const std::filesystem::path& file);
 Recipe recipe_of(std::string_view bytes, const std::string& file);
 
 /// Whether all its ids are in a vocabulary of that many tokens.
-bool fits_vocabulary(const Tried& tried, int vocabulary);
+bool fits_vocabulary(const TriedText& tried, int vocabulary);
 
 /// The recipe as a text entry of a figure's file.
 viz::Note recipe_note(const Recipe& recipe);

@@ -220,7 +220,7 @@ Recipe read_recipe(const std::filesystem::path& file) {
   return recipe_of(model::read_file(file, kMostFileBytes), file.string());
 }
 
-bool fits_vocabulary(const Tried& tried, int vocabulary) {
+bool fits_vocabulary(const TriedText& tried, int vocabulary) {
   return std::ranges::all_of(tried.ids, [&](int id) { return id < vocabulary; });
 }
 

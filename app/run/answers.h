@@ -9,11 +9,11 @@
 
 namespace headscope::app {
 
-/// Answers at once, on the thread that asks: for the command line and the tests. Each question is computed
-/// once. Throws model::RunError with the sentence of one that fails.
+/// Answers immediately, on the calling thread: for the command line and the tests. Each question is computed
+/// once. Throws model::RunError with the message of a failed answer.
 class DirectAnswers final : public Answers {
  public:
-  /// What is being computed (see Question::work), and how much of it is done, in [0, 1].
+  /// Called with the work in progress (see Question::work) and the fraction done, in [0, 1].
   using Tell = std::function<void(std::string_view work, double done)>;
 
   DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {})
@@ -27,7 +27,7 @@ class DirectAnswers final : public Answers {
   AnswerList known_;
 };
 
-/// What a snapshot knows, and a note of all that was asked, in that order, each once.
+/// Answers from a snapshot. Records every question, once, in the order they were asked.
 class SnapshotAnswers final : public Answers {
  public:
   explicit SnapshotAnswers(std::shared_ptr<const Snapshot> snapshot) : snapshot_(std::move(snapshot)) {}
@@ -37,10 +37,10 @@ class SnapshotAnswers final : public Answers {
  private:
   std::shared_ptr<const Snapshot> snapshot_;
   std::vector<Question> asked_;
-  QuestionSet noted_;  // the same
+  QuestionSet noted_;  // the same, for lookup
 };
 
-/// Puts what was not asked before in front: `now` in its order, but what is new of it first.
+/// `now` in its order, but with the questions that are not in `before` first.
 std::vector<Question> newest_first(const std::vector<Question>& before, const std::vector<Question>& now);
 
 }  // namespace headscope::app

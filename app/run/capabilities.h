@@ -6,17 +6,17 @@ namespace headscope::app {
 
 struct LoadedModel;
 
-/// What a model that is open can be asked for. A GPT-2 has all of it, a file of attention patterns those
-/// alone.
+/// What an open model can be asked for. A GPT-2 has all capabilities, a file of attention patterns only
+/// those.
 enum class Capability : unsigned {
   patterns = 1U << 0U,         ///< of every head
-  weights = 1U << 1U,          ///< runs a prompt: all that is computed of one
+  weights = 1U << 1U,          ///< runs a prompt: everything computed from one
   positions_table = 1U << 2U,  ///< wpe: a learned vector for each position
   mlp = 1U << 3U,              ///< neurons between two matrices in each layer
   tokenizer = 1U << 4U,        ///< the merges that made the tokens
 };
 
-/// A set of them: what a model has (LoadedModel::capabilities), or what a view or a question needs.
+/// A set of capabilities: what a model has (LoadedModel::capabilities), or what a view or a question needs.
 class Capabilities {
  public:
   constexpr Capabilities() = default;
@@ -43,12 +43,11 @@ constexpr Capabilities operator|(Capability a, Capability b) {
   return Capabilities(a) | b;
 }
 
-/// Why nothing that needs these can be made of `model`, for a picture and an error alike: one sentence;
-/// empty: it can.
+/// Why `model` lacks what is needed, for a picture and an error alike: one sentence; empty: it lacks nothing.
 std::string missing(const LoadedModel& model, Capabilities needed);
-/// The same of a model called `name` that has these.
+/// The same for a model called `name` with these capabilities.
 std::string missing(const std::string& name, Capabilities there, Capabilities needed);
-/// Throws model::RunError with that.
+/// Throws model::RunError with that sentence.
 void require(const LoadedModel& model, Capabilities needed);
 
 }  // namespace headscope::app

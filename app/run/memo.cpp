@@ -8,7 +8,7 @@
 namespace headscope::app {
 namespace {
 
-/// Bytes of the pages that a run of the tokens needs beside those it shares with its base (null: none).
+/// Bytes of the pages that a run of the tokens needs in addition to those shared with its base (null: none).
 std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
                            const std::vector<int>& tokens) {
   const int shared = base != nullptr ? common_tokens(base->tokens, tokens) : 0;
@@ -21,12 +21,12 @@ bool same_edits(const model::Run& a, const model::Run& b) {
   return same_edits(a.plan.get(), b.plan.get());
 }
 
-/// Whether a run has all positions of another, and they are the same.
+/// Whether a run contains all positions of another with the same values.
 bool has_all_of(const model::Run& run, const model::Run& other) {
   return same_edits(run, other) && common_tokens(run.tokens, other.tokens) == other.length();
 }
 
-/// The run's first whole pages of no more than `positions`; null where that is none.
+/// The run's whole pages up to `positions`; null if there are none.
 std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positions) {
   const int pages = positions / model::Page::kPositions, length = pages * model::Page::kPositions;
   if (pages == 0) return nullptr;
@@ -39,7 +39,7 @@ std::shared_ptr<const model::Run> whole_pages(const model::Run& run, int positio
 
 }  // namespace
 
-const AnswerList::Kept* AnswerList::find_kept(const Question& question) const {
+const AnswerList::Entry* AnswerList::find_entry(const Question& question) const {
   const auto& part = parts_[part_of(question)];
   if (part == nullptr) return nullptr;
   const auto found =
@@ -48,11 +48,11 @@ const AnswerList::Kept* AnswerList::find_kept(const Question& question) const {
 }
 
 std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
-  const Kept* kept = find_kept(question);
+  const Entry* kept = find_entry(question);
   return kept != nullptr ? kept->answer : nullptr;
 }
 
-void AnswerList::replace(const Question& question, std::shared_ptr<const Kept> kept) {
+void AnswerList::replace(const Question& question, std::shared_ptr<const Entry> kept) {
   std::shared_ptr<const Part>& part = parts_[part_of(question)];
   auto next = part != nullptr ? std::make_shared<Part>(*part) : std::make_shared<Part>();
   std::erase_if(*next, [&](const auto& one) {
@@ -68,22 +68,22 @@ void AnswerList::replace(const Question& question, std::shared_ptr<const Kept> k
 }
 
 void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
-  replace(question, std::make_shared<const Kept>(Kept{question, std::move(answer), used}));
+  replace(question, std::make_shared<const Entry>(Entry{question, std::move(answer), used}));
 }
 
 void AnswerList::erase(const Question& question) {
-  if (find_kept(question) != nullptr) replace(question, nullptr);
+  if (find_entry(question) != nullptr) replace(question, nullptr);
 }
 
-void AnswerList::for_each(const std::function<void(const Kept&)>& visit) const {
+void AnswerList::for_each(const std::function<void(const Entry&)>& visit) const {
   for (const auto& part : parts_)
     if (part != nullptr)
       for (const auto& kept : *part) visit(*kept);
 }
 
-void AnswerList::erase_if(const std::function<bool(const Kept&)>& condition) {
+void AnswerList::erase_if(const std::function<bool(const Entry&)>& condition) {
   std::vector<Question> gone;
-  for_each([&](const Kept& kept) {
+  for_each([&](const Entry& kept) {
     if (condition(kept)) gone.push_back(kept.question);
   });
   for (const Question& question : gone) erase(question);
@@ -101,7 +101,7 @@ std::size_t Memo::budget(const model::Config& config) {
 }
 
 std::shared_ptr<const model::Run> Memo::find_clean(const std::vector<int>& tokens) {
-  for (KeptRun& kept : runs_) {
+  for (RunEntry& kept : runs_) {
     if (kept.run->plan != nullptr || kept.run->tokens != tokens) continue;
     kept.used = ++clock_;
     return kept.run;
@@ -113,7 +113,7 @@ std::shared_ptr<const model::Run> Memo::best_base(const std::vector<int>& tokens
                                                   const model::Plan* plan) const {
   std::shared_ptr<const model::Run> best;
   int longest = 0;
-  for (const KeptRun& kept : runs_) {
+  for (const RunEntry& kept : runs_) {
     if (!same_edits(kept.run->plan.get(), plan)) continue;
     const int shared = common_tokens(kept.run->tokens, tokens);
     if (shared > longest) longest = shared, best = kept.run;
@@ -129,7 +129,7 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
   while (too_much() && forget_one(base.get(), {})) {
   }
   if (base == nullptr || base == runs_.front().run || !too_much()) return base;
-  // The newest and the base are left.
+  // Only the newest and the base are left.
   runs_.pop_back();
   auto part = whole_pages(*base, common_tokens(base->tokens, tokens));
   if (part != nullptr) runs_.push_back({part, {}, ++clock_});
@@ -137,28 +137,28 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
 }
 
 void Memo::remember(std::shared_ptr<const model::Run> run) {
-  KeptRun newest{std::move(run), {}, ++clock_};
-  for (KeptRun& kept : runs_)
+  RunEntry newest{std::move(run), {}, ++clock_};
+  for (RunEntry& kept : runs_)
     if (kept.run->tokens == newest.run->tokens && same_edits(*kept.run, *newest.run))
       newest.answers = std::move(kept.answers);
-  std::erase_if(runs_, [&](const KeptRun& kept) { return has_all_of(*newest.run, *kept.run); });
+  std::erase_if(runs_, [&](const RunEntry& kept) { return has_all_of(*newest.run, *kept.run); });
   runs_.insert(runs_.begin(), std::move(newest));
-  // What failed is tried again with the next run.
-  const auto failed = [](const AnswerList::Kept& kept) { return kept.answer->value == nullptr; };
-  for (KeptRun& kept : runs_) kept.answers.erase_if(failed);
+  // Failed answers are retried with the next run.
+  const auto failed = [](const AnswerList::Entry& kept) { return kept.answer->value == nullptr; };
+  for (RunEntry& kept : runs_) kept.answers.erase_if(failed);
   of_model_.erase_if(failed);
 }
 
 void Memo::remember_part(std::shared_ptr<const model::Run> run) {
-  if (std::ranges::any_of(runs_, [&](const KeptRun& kept) { return has_all_of(*kept.run, *run); })) return;
+  if (std::ranges::any_of(runs_, [&](const RunEntry& kept) { return has_all_of(*kept.run, *run); })) return;
   const auto place = runs_.begin() + (runs_.empty() ? 0 : 1);
-  runs_.insert(place, KeptRun{std::move(run), {}, ++clock_});
+  runs_.insert(place, RunEntry{std::move(run), {}, ++clock_});
 }
 
 std::shared_ptr<const Answer> Memo::find(const Question& question, const std::vector<Question>& wanted) {
   if (runs_.empty()) return nullptr;
-  if (const AnswerList::Kept* kept = answers_like(question).find_kept(question)) {
-    kept->used = runs_.front().used = ++clock_;  // a run goes after its answers
+  if (const AnswerList::Entry* kept = answers_like(question).find_entry(question)) {
+    kept->used = runs_.front().used = ++clock_;  // so that a run is dropped after its answers
     return kept->answer;
   }
   auto known = on_baseline_.find(question);
@@ -179,13 +179,13 @@ void Memo::keep(const Question& question, std::shared_ptr<const Answer> answer,
   }
 }
 
-void Memo::keep_asked(const std::vector<Question>& questions) {
+void Memo::forget_unasked(const std::vector<Question>& questions) {
   if (previous_.size() + on_baseline_.size() == 0) return;
   QuestionSet asked(questions.begin(), questions.end());
   for (const Question& question : questions)
     for (Question& side : question.sides()) asked.insert(std::move(side));
   for (AnswerList* list : {&previous_, &on_baseline_})
-    list->erase_if([&](const AnswerList::Kept& kept) { return !asked.contains(kept.question); });
+    list->erase_if([&](const AnswerList::Entry& kept) { return !asked.contains(kept.question); });
 }
 
 void Memo::set_baseline(std::shared_ptr<const model::Run> baseline) {
@@ -196,14 +196,14 @@ void Memo::set_baseline(std::shared_ptr<const model::Run> baseline) {
 
 void Memo::forget(Source changed) {
   const bool all = changed == Source::second_model;
-  const auto compares = [](const AnswerList::Kept& kept) { return kept.question.of_comparison(); };
+  const auto compares = [](const AnswerList::Entry& kept) { return kept.question.is_of_comparison(); };
   if (all || changed == Source::edits) previous_ = {};
   if (all || changed == Source::baseline) on_baseline_ = {}, baseline_.reset();
   if (all || changed == Source::comparison)
-    for (KeptRun& kept : runs_) kept.answers.erase_if(compares);
+    for (RunEntry& kept : runs_) kept.answers.erase_if(compares);
   if (!all) return;
   of_model_.erase_if(compares);
-  std::erase_if(runs_, [](const KeptRun& kept) {
+  std::erase_if(runs_, [](const RunEntry& kept) {
     return kept.run->plan && model::patches_from_second(kept.run->plan->edits());
   });
 }
@@ -216,7 +216,7 @@ std::size_t Memo::bytes() const {
   std::set<const model::Page*> pages;
   std::set<const model::Plan*> plans;
   std::size_t sum = 0;
-  for (const KeptRun& kept : runs_) {
+  for (const RunEntry& kept : runs_) {
     const model::Plan* plan = kept.run->plan.get();
     if (plan != nullptr && plans.insert(plan).second) sum += plan->source_bytes();
     for (const auto& page : kept.run->pages)
@@ -231,7 +231,7 @@ bool Memo::forget_one(const model::Run* base, const QuestionSet& wanted) {
   std::uint64_t oldest = clock_ + 1;
   std::function<void()> forget;
   const auto offer_answers = [&](AnswerList& answers, bool may_be_wanted) {
-    answers.for_each([&](const AnswerList::Kept& kept) {
+    answers.for_each([&](const AnswerList::Entry& kept) {
       if (kept.used >= oldest || (may_be_wanted && wanted.contains(kept.question))) return;
       oldest = kept.used;
       forget = [&answers, &kept] { answers.erase(Question(kept.question)); };

@@ -23,15 +23,15 @@ std::size_t product(std::initializer_list<int> factors) {
 MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   constexpr int kFloat = sizeof(float);
   const model::Config& config = transformer.config();
-  // Of a head's four stages an image each, whose pixels are as large as a float; of two pictures.
+  // Four images, one per stage of a head, for two pictures; a pixel is as large as a float.
   const std::size_t images = product({2, 4, config.n_ctx, config.n_ctx, kFloat});
-  // Cells, and the first column pooled a second way.
+  // Cells, and the first column pooled without key 0.
   const std::size_t thumbnails =
       product({config.n_layer, config.n_head, Thumbnail::kMost, Thumbnail::kMost + 1, kFloat});
-  // Of a position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's inside.
+  // Per position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's activations.
   const std::size_t activations =
       product({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1});
-  // Of a thread: scores of 64 queries, or a block of a product and logits of a panel.
+  // Per thread: scores of 64 queries, or a block of a product and logits of a panel.
   constexpr int kBlock = 64, kPanels = 1 << 15;
   const std::size_t scratch = product({threads, kBlock * (config.n_ctx + kBlock) + kPanels});
   const std::size_t logits = product({config.vocab_size, 2});

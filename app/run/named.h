@@ -4,8 +4,8 @@
 
 namespace headscope::app {
 
-/// What a value is called in files and on the command line: a row of a table. Tables of others whose rows
-/// have a `name` and a `value` are read in the same ways.
+/// A row of a table of names for files and the command line. Other tables whose rows have `name` and `value`
+/// can be searched the same way.
 template <class Value>
 struct Named {
   std::string_view name;

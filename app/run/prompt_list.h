@@ -9,10 +9,10 @@
 
 #include "app/run/prompt_run.h"
 
-// Many prompts that are looked at together.
+// Lists of prompts that are analysed together.
 namespace headscope::app {
 
-/// As one immutable value, small enough to be carried by sessions and figures.
+/// A list as one immutable value, small enough to be stored in sessions and exported figures.
 struct PromptList {
   static constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of its file
   static constexpr std::size_t kMostPrompts = 20'000;
@@ -22,12 +22,11 @@ struct PromptList {
   bool operator==(const PromptList&) const = default;
 };
 
-/// A line of a list of prompts: a JSON string, or an object with either "prompt" (a string) or "ids" (an
-/// array of whole numbers); other keys are passed over. Throws model::LoadError that begins with `where`.
+/// Parses a line of a list: a JSON string, or an object with either "prompt" (a string) or "ids" (an array of
+/// whole numbers); other keys are ignored. Throws model::LoadError that begins with `where`.
 Prompt parse_prompt_line(std::string_view line, const std::string& where);
 
-/// A line of a list without what editors put around it: UTF-8's byte order mark before the first one, the
-/// carriage return of a line end.
+/// A line without UTF-8's byte order mark (on the first line) and the carriage return of a line end.
 std::string_view bare_prompt_line(std::string_view line, bool first);
 
 /// Whether a line of a list has a prompt: blank ones have none.
@@ -39,28 +38,28 @@ bool has_plain_lines(const std::filesystem::path& file);
 /// Whether a file may be a list of prompts, by its extension: .jsonl, .ndjson, .txt.
 bool may_hold_prompts(const std::filesystem::path& file);
 
-/// A prompt a line: of a .txt file the line as it is, of others as parse_prompt_line reads it. Throws
-/// model::LoadError, one sentence that names file and line, also for a file without prompts and for more than
-/// a list holds.
+/// Reads one prompt per line: of a .txt file the line as it is, else as parse_prompt_line reads it. Throws
+/// model::LoadError, one sentence that names file and line, also for a file without prompts and for one with
+/// too many.
 PromptList read_prompt_list(const std::filesystem::path& file);
 
-/// The prompts that a question is about. Lists are the same where they are one value.
+/// The list of prompts that a question is about, compared by identity.
 struct OverPrompts {
   std::shared_ptr<const PromptList> list;
-  bool start_token = false;  ///< comes first in each
+  bool start_token = false;  ///< put first in each
   bool operator==(const OverPrompts&) const = default;
 };
 
-/// A prompt of the list, run as far as the context goes, with nothing changed. Throws RunError for ids that
-/// the model does not have, or Stopped.
+/// Runs a prompt of the list, up to the context's length, without edits. Throws RunError for ids that the
+/// model does not have, or Stopped.
 PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
                  model::Workspace& workspace, std::stop_token stop);
 
-/// How far a list is done.
+/// Progress over a list.
 struct ListProgress {
   std::size_t done = 0;     ///< prompts, from the first on
-  std::size_t skipped = 0;  ///< of them: could not be run
-  std::string problem;      ///< why not the first of those
+  std::size_t skipped = 0;  ///< prompts among them that could not be run
+  std::string problem;      ///< why the first of those could not be run
 };
 
 }  // namespace headscope::app

@@ -17,13 +17,13 @@
 namespace headscope::app {
 namespace {
 
-/// Whether it has the name of a model's weights, or of a part of them.
+/// Whether a file is named like a model's weights, or a part of them.
 bool holds_weights(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
   return name == "model.safetensors" || (name.starts_with("model-") && name.find("-of-") != name.npos);
 }
 
-/// A run need not say what model it is of.
+/// A run may have no model.
 bool patterns_alone(const PromptRun& run) {
   return run.model && run.model->patterns;
 }
@@ -36,7 +36,7 @@ int start_token_of(const LoadedModel& model) {
       "\" has no start token: its vocabulary lacks <|endoftext|> and its config.json names no bos_token_id.");
 }
 
-/// Tokens of given ids, as if their bytes were the prompt.
+/// Tokens for given ids, as if their bytes were the prompt.
 std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<const int> ids) {
   const int vocabulary = model.transformer->config().vocab_size;
   std::vector<model::Token> tokens;
@@ -54,7 +54,7 @@ std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<cons
   return tokens;
 }
 
-/// By what tokens are called: ids of two files need not mean the same.
+/// Labels that identify tokens: ids of two files need not mean the same.
 std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& others, Alignment by) {
   std::map<std::string_view, int> numbers;
   const auto numbered = [&](const PromptTokens& of) {
@@ -83,7 +83,7 @@ std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const 
     for (std::size_t i = 0; i < std::min(rows, cols); ++i) aligned[i] = static_cast<int>(i);
     return aligned;
   }
-  // longest[i][j]: of tokens from i on and others from j on.
+  // longest[i][j]: the length for tokens from i on and others from j on.
   std::vector<int> longest((rows + 1) * (cols + 1), 0);
   const auto at = [&](std::size_t i, std::size_t j) -> int& { return longest[i * (cols + 1) + j]; };
   for (std::size_t i = rows; i-- > 0;)
@@ -215,7 +215,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   loaded->folder = folder;
   loaded->weights_stamp = weights_stamp(folder);
   loaded->name = model_name(folder);
-  // The tokenizer first: what is wrong with it should not take the time of reading the weights to be told.
+  // The tokenizer first: its errors should not have to wait for the weights.
   loaded->tokenizer = std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
   loaded->transformer = model::Transformer::load(folder, options);
   const int embedded = loaded->transformer->config().vocab_size;

@@ -12,22 +12,22 @@ std::string not_enough_memory(std::string_view work) {
   return "There is not enough memory for " + std::string(work) + ".";
 }
 
-/// A question made of another one. It compares as its type and that one do.
+/// A question made from another one; it is equal to another if its type and its inner question are.
 template <class Self>
-struct Question::Wrapped : Erased {
-  Wrapped(Question of, bool on_baseline, std::string_view work)
-      : Erased(combine(typeid(Self).hash_code(), of.hash()),
-               Traits{work, of.needs(), of.quick(), of.of_model(), false, on_baseline, true}),
+struct Question::Wrapper : Base {
+  Wrapper(Question of, bool on_baseline, std::string_view work)
+      : Base(combine(typeid(Self).hash_code(), of.hash()),
+             Traits{work, of.needs(), of.quick(), of.is_of_model(), false, on_baseline, true}),
         inner(std::move(of)) {}
-  bool equals(const Erased& another) const override {
+  bool equals(const Base& another) const override {
     const auto* same = dynamic_cast<const Self*>(&another);
     return same != nullptr && same->inner == inner;
   }
   Question inner;
 };
 
-struct Question::OnBaseline final : Wrapped<OnBaseline> {
-  explicit OnBaseline(const Question& of) : Wrapped(of, true, of.work()) {}
+struct Question::OnBaseline final : Wrapper<OnBaseline> {
+  explicit OnBaseline(const Question& of) : Wrapper(of, true, of.work()) {}
   Answer compute(const PromptRun& run, const ComputeContext& context) const override {
     return inner.self_->compute(run.baseline ? *run.baseline : run, context);
   }
@@ -39,8 +39,8 @@ struct DifferenceWords {
   const std::string words;
 };
 
-struct Question::Difference final : private DifferenceWords, Wrapped<Difference> {
-  explicit Difference(const Question& of) : DifferenceWords(of), Wrapped(of, false, words) {}
+struct Question::Difference final : private DifferenceWords, Wrapper<Difference> {
+  explicit Difference(const Question& of) : DifferenceWords(of), Wrapper(of, false, words) {}
   Answer compute(const PromptRun& run, const ComputeContext& context) const override {
     if (auto computed = inner.self_->compute_difference(run, context)) return std::move(*computed);
     const auto there = inner.self_->counterpart(run);
@@ -49,7 +49,7 @@ struct Question::Difference final : private DifferenceWords, Wrapped<Difference>
       if (context.ask) return *context.ask(side, show);
       return side.self_->compute(run, {context.workspace, context.stop, nullptr, nullptr, show});
     };
-    // The baseline's first: it is mostly known, and the run's answer grows beside it.
+    // The baseline's answer first: it is usually known, and the run's answer is then shown growing.
     const Answer before = answer(there->on_baseline(), {});
     if (!before.failure.empty()) return before;
     const Answer after = answer(inner, [&](const Answer& part, double done) {
@@ -62,11 +62,11 @@ struct Question::Difference final : private DifferenceWords, Wrapped<Difference>
 };
 
 Question Question::on_baseline() const {
-  return Question(Made(), std::make_shared<const OnBaseline>(*this));
+  return Question(PrivateTag(), std::make_shared<const OnBaseline>(*this));
 }
 
 Question Question::difference() const {
-  return Question(Made(), std::make_shared<const Difference>(*this));
+  return Question(PrivateTag(), std::make_shared<const Difference>(*this));
 }
 
 Answer Question::compute(const PromptRun& run, const ComputeContext& context) const {

@@ -12,16 +12,16 @@ bool begins_with(std::span<const int> ids, std::span<const int> with) {
   return common_tokens(ids, with) == std::ssize(with);
 }
 
-/// Began with fewer tokens than it says: what they were given is not known.
-void begin_at(Tried& tried, int begun) {
+/// Moves the start of a continuation back to fewer tokens; the probabilities of the added ones are not known.
+void begin_at(TriedText& tried, int begun) {
   if (begun >= tried.begun) return;
   const auto more = static_cast<std::size_t>(tried.begun - begun);
   tried.probabilities.insert(tried.probabilities.begin(), more, std::numeric_limits<double>::quiet_NaN());
   tried.begun = begun;
 }
 
-/// Takes over what another knows of the tokens that both begin with.
-void learn(Tried& tried, const Tried& from) {
+/// Takes over another text's probabilities of their common prefix.
+void learn(TriedText& tried, const TriedText& from) {
   const int common = common_tokens(tried.ids, from.ids);
   for (int i = std::max(tried.begun, from.begun); i < common; ++i) {
     double& probability = tried.probabilities[i - tried.begun];
@@ -29,9 +29,9 @@ void learn(Tried& tried, const Tried& from) {
   }
 }
 
-void add(Tries& tries, Tried added) {
+void add(Tries& tries, TriedText added) {
   bool there = false;
-  for (Tried& known : tries) {
+  for (TriedText& known : tries) {
     const bool holds = begins_with(known.ids, added.ids);
     if (common_tokens(known.ids, added.ids) >= known.begun) begin_at(added, known.begun);
     if (holds) begin_at(known, added.begun);
@@ -40,7 +40,7 @@ void add(Tries& tries, Tried added) {
     there = there || holds;
   }
   if (there) return;
-  std::erase_if(tries, [&](const Tried& known) { return begins_with(added.ids, known.ids); });
+  std::erase_if(tries, [&](const TriedText& known) { return begins_with(added.ids, known.ids); });
   tries.push_back(std::move(added));
   if (tries.size() > kMostTries) tries.erase(tries.begin());
 }
@@ -55,8 +55,8 @@ Tries with_step(Tries tries, std::span<const int> before, std::span<const int> n
                 std::span<const double> probabilities) {
   const int begun = common_tokens(before, now);
   if (begun == 0) return tries;
-  const auto way = [&](std::span<const int> ids, std::span<const double> known) {
-    Tried tried{{ids.begin(), ids.end()}, begun, {}};
+  const auto tried_text = [&](std::span<const int> ids, std::span<const double> known) {
+    TriedText tried{{ids.begin(), ids.end()}, begun, {}};
     tried.probabilities.resize(ids.size() - static_cast<std::size_t>(begun),
                                std::numeric_limits<double>::quiet_NaN());
     const std::size_t count = std::min(known.size(), tried.probabilities.size());
@@ -64,14 +64,14 @@ Tries with_step(Tries tries, std::span<const int> before, std::span<const int> n
               tried.probabilities.end() - static_cast<std::ptrdiff_t>(count));
     return tried;
   };
-  if (begun < std::ssize(before)) add(tries, way(before, {}));
-  if (begun < std::ssize(now)) add(tries, way(now, probabilities));
+  if (begun < std::ssize(before)) add(tries, tried_text(before, {}));
+  if (begun < std::ssize(now)) add(tries, tried_text(now, probabilities));
   return tries;
 }
 
-std::vector<const Tried*> tries_of(const Tries& tries, std::span<const int> prompt) {
-  std::vector<const Tried*> of;
-  for (const Tried& tried : tries)
+std::vector<const TriedText*> tries_of(const Tries& tries, std::span<const int> prompt) {
+  std::vector<const TriedText*> of;
+  for (const TriedText& tried : tries)
     if (common_tokens(tried.ids, prompt) >= tried.begun) of.push_back(&tried);
   return of;
 }

@@ -6,28 +6,28 @@
 
 namespace headscope::app {
 
-/// A way that somebody took on from a prompt, by choosing tokens or having them drawn.
-struct Tried {
+/// A continuation of a prompt that was tried, by choosing tokens or having them drawn.
+struct TriedText {
   std::vector<int> ids;               ///< from the prompt's first token on
-  int begun = 0;                      ///< how many of them were there before
-  std::vector<double> probabilities;  ///< [ids - begun]: what the model gave each; NaN: not known
-  bool operator==(const Tried&) const = default;
+  int begun = 0;                      ///< how many of them were in the prompt before
+  std::vector<double> probabilities;  ///< [ids - begun]: the model's probability of each; NaN: not known
+  bool operator==(const TriedText&) const = default;
 };
 
-/// What was tried, the newest last. None is the beginning of another.
-using Tries = std::vector<Tried>;
-constexpr std::size_t kMostTries = 100;  ///< the oldest are forgotten
+/// All tried continuations, the newest last. None is a prefix of another.
+using Tries = std::vector<TriedText>;
+constexpr std::size_t kMostTries = 100;  ///< older ones are dropped
 
-/// Remembers that a prompt of the tokens `before` became `now`, whose last tokens had these probabilities.
-/// What `now` leaves out of `before` is remembered, too, so that somebody can go back to it; where both have
-/// no token in common, they have nothing to do with each other.
+/// Records that a prompt with the tokens `before` became `now`, whose last tokens had these probabilities.
+/// The end of `before` that `now` lacks is recorded, too, so that one can return to it. Does nothing if the
+/// two have no token in common.
 Tries with_step(Tries tries, std::span<const int> before, std::span<const int> now,
                 std::span<const double> probabilities);
 
-/// Those that went on from a prompt that begins like this one.
-std::vector<const Tried*> tries_of(const Tries& tries, std::span<const int> prompt);
+/// Those that continue a prompt with the same beginning as this one.
+std::vector<const TriedText*> tries_of(const Tries& tries, std::span<const int> prompt);
 
-/// Tokens that both begin with.
+/// The length of the common prefix.
 int common_tokens(std::span<const int> a, std::span<const int> b);
 
 }  // namespace headscope::app

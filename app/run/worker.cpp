@@ -22,8 +22,8 @@
 namespace headscope::app {
 namespace {
 
-/// The allocator keeps what was freed between pieces that are in use, up to twice of these in an hour: it
-/// goes back to the system while nothing is asked.
+/// The allocator keeps freed memory between blocks in use, up to twice the live memory within an hour.
+/// Returns it to the system while the worker is idle.
 void give_back_memory() {
 #ifdef __GLIBC__
   ::malloc_trim(0);
@@ -37,10 +37,10 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Whether the work on `question` should make way: nobody asks it any more, or something that nobody asked
-/// before comes first now.
-bool makes_way(const Question& question, const std::vector<Question>& before,
-               const std::vector<Question>& now) {
+/// Whether to stop work on `question`: it is no longer asked, or a question that was not asked before now
+/// comes first.
+bool should_yield(const Question& question, const std::vector<Question>& before,
+                  const std::vector<Question>& now) {
   const QuestionSet old(before.begin(), before.end());
   for (const Question& other : now) {
     if (other == question) return false;
@@ -49,7 +49,7 @@ bool makes_way(const Question& question, const std::vector<Question>& before,
   return true;
 }
 
-bool runs_the_same(const Wanted& a, const Wanted& b) {
+bool runs_the_same(const WorkerRequest& a, const WorkerRequest& b) {
   return a.prompt == b.prompt && a.second == b.second && a.alignment == b.alignment &&
          a.second_model == b.second_model && a.second_request == b.second_request;
 }
@@ -67,35 +67,36 @@ struct Worker::Impl {
   model::Workspace workspace;  // the worker's thread only
 
   mutable std::mutex mutex;
-  std::condition_variable changed;
-  Wanted wanted;
+  std::condition_variable wakeup;
+  WorkerRequest wanted;
   std::uint64_t version = 1;  // of `wanted`
-  std::uint64_t settled = 0;  // the version of which nothing is left to do
+  std::uint64_t settled = 0;  // the version with nothing left to do
   std::shared_ptr<const Snapshot> shown;
   std::stop_source stop_load;
-  std::stop_source stop_second;       // the load of a second model
-  std::stop_source stop_work;         // on a prompt or a question
-  std::optional<Question> answering;  // what is computed now, if it is a question
+  std::stop_source stop_second;       // stops the load of a second model
+  std::stop_source stop_work;         // stops work on a prompt or a question
+  std::optional<Question> answering;  // the question being computed, if any
 
-  // The worker's own memory. What failed is not tried again until what it depends on changes.
+  // State of the worker's thread. Failures are not retried until an input changes.
   std::stop_token ending;
   std::uint64_t loaded_request = 0;
-  std::optional<Wanted> tried;     // without its questions
-  std::optional<Wanted> compared;  // the last that was run, likewise
+  std::optional<WorkerRequest> tried;     // without its questions
+  std::optional<WorkerRequest> compared;  // the last one that was run, likewise
   Memo memo;
-  std::shared_ptr<const model::Plan> newest_plan;      // of the model that is shown
-  std::vector<int> newest_plan_tokens;                 // that it was made for
-  std::shared_ptr<const LoadedModel> second_patterns;  // of the file that was compared with last
-  std::filesystem::path second_tried;                  // the second model that was loaded last, well or not
-  std::uint64_t second_request = 0;                    // by this request
-  std::shared_ptr<const LoadedModel> second_beside;    // and beside this first model
-  std::string second_problem;                          // why there is none, as long as it is wanted
-  Memo second_memo;                                    // of its runs
+  std::shared_ptr<const model::Plan> newest_plan;        // of the shown model
+  std::vector<int> newest_plan_tokens;                   // the tokens it was made for
+  std::shared_ptr<const LoadedModel> second_patterns;    // of the last pattern file compared with
+  std::filesystem::path second_tried;                    // the second model loaded last, successfully or not
+  std::uint64_t second_request = 0;                      // its request
+  std::shared_ptr<const LoadedModel> second_loaded_for;  // the first model at that time
+  std::string second_problem;                            // why it is missing, while it is requested
+  Memo second_memo;                                      // for the second model's runs
 
-  std::jthread thread;  // last: starts when all else is there, ends first
+  std::jthread thread;  // last member: starts after all others are built, ends first
 
   void publish(const std::function<void(Snapshot&)>& update) {
-    // Only this thread writes `shown`: nothing long is done under the lock, nor is what it held before freed.
+    // Only this thread writes `shown`: nothing slow happens under the lock, and the old snapshot is freed
+    // outside of it.
     auto next = std::make_shared<Snapshot>(*shown);
     update(*next);
     std::shared_ptr<const Snapshot> shared = std::move(next);
@@ -119,7 +120,7 @@ struct Worker::Impl {
   void work(const std::stop_token& end) {
     ending = end;
     while (true) {
-      Wanted want;
+      WorkerRequest want;
       std::uint64_t now = 0;
       std::stop_token stop;
       {
@@ -134,7 +135,7 @@ struct Worker::Impl {
       bool worked = true;
       try {
         worked = step(want, stop);
-      } catch (const model::Stopped&) {  // what is wanted now is another thing
+      } catch (const model::Stopped&) {  // the request has changed
       } catch (const std::bad_alloc&) {
         worked = has_tried();
         fail(not_enough_memory(snapshot()->busy == Busy::loading ? "loading the model"
@@ -148,14 +149,14 @@ struct Worker::Impl {
       std::unique_lock lock(mutex);
       if (version != now) continue;
       settled = now;
-      changed.notify_all();
+      wakeup.notify_all();
       const auto asked = [&] { return end.stop_requested() || version != now; };
       constexpr std::chrono::seconds kRest(1);
-      if (changed.wait_for(lock, kRest, asked)) continue;
+      if (wakeup.wait_for(lock, kRest, asked)) continue;
       lock.unlock();
       give_back_memory();
       lock.lock();
-      changed.wait(lock, asked);
+      wakeup.wait(lock, asked);
     }
   }
 
@@ -164,23 +165,23 @@ struct Worker::Impl {
     return shown;
   }
 
-  /// Whether what failed just now was a load or a run, which are marked as tried. A question's failure is its
-  /// answer; where even that could not be kept, nothing is tried until something else is wanted.
+  /// Whether a load or a run failed just now; these are marked as tried. A question's failure is its answer;
+  /// if even that could not be kept, nothing is tried until the request changes.
   bool has_tried() const {
     const std::lock_guard lock(mutex);
     return !answering;
   }
 
-  /// Does the most urgent thing that is missing; false when nothing is.
-  bool step(const Wanted& want, const std::stop_token& stop) {
-    memo.keep_asked(want.questions);
+  /// Performs the most urgent step; false if there is nothing to do.
+  bool step(const WorkerRequest& want, const std::stop_token& stop) {
+    memo.forget_unasked(want.questions);
     if (want.load_request != loaded_request) {
       loaded_request = want.load_request;
       load(want);
       return true;
     }
     if (!shown->model) return false;
-    // A prompt waits for a second model only where it cannot run without it.
+    // A prompt waits for the second model only if it cannot run without it.
     const bool due = second_is_due(want);
     if (due && (want.second_model.empty() || model::patches_from_second(want.prompt.edits))) {
       second_becomes(want);
@@ -196,7 +197,7 @@ struct Worker::Impl {
       second_becomes(want);
       return true;
     }
-    // Where the newest prompt failed, what is asked of the one that is still shown goes on being answered.
+    // If the newest prompt failed, questions about the shown one are still answered.
     if (!shown->run || memo.newest() != shown->run->run.get()) return false;
     bool found = false;
     for (const Question& question : want.questions) {
@@ -218,7 +219,7 @@ struct Worker::Impl {
     });
   }
 
-  /// For work that begins now; stopped from the start where `is_over` says so of what is wanted by now.
+  /// A stop token for work that begins now; already stopped if `is_over` is true for the current request.
   template <class IsOver>
   std::stop_token begin(std::stop_source& source, const IsOver& is_over) {
     const std::lock_guard lock(mutex);
@@ -227,7 +228,7 @@ struct Worker::Impl {
     return source.get_token();
   }
 
-  void load(const Wanted& want) {
+  void load(const WorkerRequest& want) {
     const std::stop_token stop = begin(stop_load, [&] {
       return wanted.load_cancel >= want.load_request || wanted.load_request != want.load_request;
     });
@@ -250,7 +251,7 @@ struct Worker::Impl {
     second_patterns.reset();
     tried.reset();
     publish([&](Snapshot& s) {
-      s.model = std::move(loaded);  // the previous model's run stays until the first of the new one
+      s.model = std::move(loaded);  // the previous model's run is shown until the new one's first
       s.busy = Busy::settled;
       s.load_ended = want.load_request;
     });
@@ -270,20 +271,20 @@ struct Worker::Impl {
     return load_model(folder, load_options);
   }
 
-  bool second_is_due(const Wanted& want) const {
+  bool second_is_due(const WorkerRequest& want) const {
     return want.second_model != second_tried || want.second_request != second_request ||
-           (!second_tried.empty() && second_beside != shown->model);
+           (!second_tried.empty() && second_loaded_for != shown->model);
   }
 
-  /// Loads it where it is not loaded yet, and has the prompt run again beside it.
-  void second_becomes(const Wanted& want) {
+  /// Loads the second model if needed, and runs the prompt again with it.
+  void second_becomes(const WorkerRequest& want) {
     auto loaded = shown->second_model;
     if (loaded &&
         (loaded->folder != want.second_model || loaded->weights_stamp != weights_stamp(want.second_model)))
       loaded.reset();
     second_tried = want.second_model;
     second_request = want.second_request;
-    second_beside = shown->model;
+    second_loaded_for = shown->model;
     second_problem.clear();
     memo.forget(Memo::Source::second_model);
     second_memo = Memo(Memo::budget(shown->model->config()));
@@ -295,7 +296,7 @@ struct Worker::Impl {
       if (!loaded) loaded = load_second(want);
       check_comparable(*shown->model, *loaded);
     } catch (const model::Stopped&) {
-      second_beside.reset();
+      second_loaded_for.reset();
       throw;
     } catch (const std::bad_alloc&) {
       second_problem = not_enough_memory("loading the second model");
@@ -310,7 +311,7 @@ struct Worker::Impl {
         [&](Snapshot& s) { s.second_model = std::move(loaded), s.busy = Busy::settled, s.error.clear(); });
   }
 
-  std::shared_ptr<const LoadedModel> load_second(const Wanted& want) {
+  std::shared_ptr<const LoadedModel> load_second(const WorkerRequest& want) {
     const std::stop_token stop = begin(stop_second, [&] {
       return wanted.load_request != want.load_request || !runs_the_same(wanted, want);
     });
@@ -320,7 +321,7 @@ struct Worker::Impl {
     return load_showing(want.second_model, stop);
   }
 
-  void run_prompt(const Wanted& want, const std::stop_token& stop) {
+  void run_prompt(const WorkerRequest& want, const std::stop_token& stop) {
     const auto start = Clock::now();
     publish([](Snapshot& s) { s.busy = Busy::running, s.fraction = 0; });
     std::shared_ptr<PromptRun> run;
@@ -332,7 +333,7 @@ struct Worker::Impl {
       tried.reset();
       throw;
     }
-    // Their answers know tokens alone.
+    // Their answers depend on tokens alone.
     const auto& before = shown->run;
     const model::Plan* made = run->run->plan.get();
     if (before && (!same_edits(before->run->plan.get(), made) || (made && made->needs_whole_run())))
@@ -342,7 +343,7 @@ struct Worker::Impl {
     if (compared && (compared->second != want.second || compared->alignment != want.alignment))
       memo.forget(Memo::Source::comparison);
     compared = tried;
-    // The picture changes at once, never half: what takes no time comes with the run.
+    // Avoid half-updated pictures: quick answers are shown together with the run.
     const std::vector<Question> questions = newest_questions(want);
     for (const Question& question : questions)
       if (!memo.find(question, questions)) answer_with_the_run(question, *run, questions);
@@ -356,9 +357,8 @@ struct Worker::Impl {
     });
   }
 
-  /// Of patterns the prompt is not run, and what they are compared with is the file of that name, once there
-  /// is one.
-  PromptRun run_of_file(const Wanted& want, const std::stop_token& stop) {
+  /// For patterns the prompt is not run, and the baseline is the file named by the second prompt, if any.
+  PromptRun run_of_file(const WorkerRequest& want, const std::stop_token& stop) {
     PromptRun run = run_of_patterns(shown->model);
     std::error_code error;
     if (!want.second || !std::filesystem::is_regular_file(want.second->text, error)) return run;
@@ -370,7 +370,7 @@ struct Worker::Impl {
     return run;
   }
 
-  PromptRun run_of(const Wanted& want, const std::stop_token& stop) {
+  PromptRun run_of(const WorkerRequest& want, const std::stop_token& stop) {
     PromptRun run;
     run.model = shown->model;
     run.prompt = want.prompt;
@@ -380,24 +380,24 @@ struct Worker::Impl {
     const auto plan = plan_of(want.prompt.edits, ids, run.second_model.get(), stop);
     const auto clean = plan ? clean_run(ids, stop) : nullptr;
     run.run = pass(*run.model->transformer, memo, ids, plan, clean.get(), stop);
-    if (want.second && (run.second_model || !is_original(*want.second, want.prompt))) {
-      memo.remember_part(run.run);  // what comes now may be stopped
-      compare_with(run, run_of_other(want, run.second_model, stop), want.alignment);
+    if (want.second && (run.second_model || !is_baseline(*want.second, want.prompt))) {
+      memo.remember_part(run.run);  // the next step may be stopped
+      compare_with(run, run_to_compare(want, run.second_model, stop), want.alignment);
     } else if (clean) {
       compare_with_unedited(run, clean);
     }
     return run;
   }
 
-  /// Whether it is just a prompt without its edits.
-  static bool is_original(const Prompt& other, Prompt prompt) {
+  /// Whether `other` is the prompt without its edits.
+  static bool is_baseline(const Prompt& other, Prompt prompt) {
     prompt.edits.clear();
     return other == prompt;
   }
 
-  std::shared_ptr<const PromptRun> run_of_other(const Wanted& want,
-                                                const std::shared_ptr<const LoadedModel>& second,
-                                                const std::stop_token& stop) {
+  std::shared_ptr<const PromptRun> run_to_compare(const WorkerRequest& want,
+                                                  const std::shared_ptr<const LoadedModel>& second,
+                                                  const std::stop_token& stop) {
     auto other = std::make_shared<PromptRun>();
     other->model = second ? second : shown->model;
     other->prompt = *want.second;
@@ -415,7 +415,7 @@ struct Worker::Impl {
     return run;
   }
 
-  /// A run without edits; kept behind the one that is shown.
+  /// An unedited run; kept after the shown one.
   std::shared_ptr<const model::Run> clean_run(const std::vector<int>& ids, const std::stop_token& stop) {
     if (auto known = memo.find_clean(ids)) return known;
     if (shown->run && shown->run->model == shown->model)
@@ -427,7 +427,7 @@ struct Worker::Impl {
     return run;
   }
 
-  /// Null where there are no edits. Patches from a second model that turned out to be none are left out.
+  /// Null without edits. Patches from a second model that could not be loaded are left out.
   std::shared_ptr<const model::Plan> plan_of(model::Edits edits, const std::vector<int>& tokens,
                                              const LoadedModel* second, const std::stop_token& stop) {
     if (!second && !second_problem.empty())
@@ -442,7 +442,7 @@ struct Worker::Impl {
     return newest_plan;
   }
 
-  /// What is finished of one that is stopped is kept.
+  /// Keeps the finished part of a stopped pass.
   std::shared_ptr<const model::Run> pass(const model::Transformer& transformer, Memo& kept,
                                          const std::vector<int>& ids,
                                          const std::shared_ptr<const model::Plan>& plan,
@@ -466,19 +466,19 @@ struct Worker::Impl {
     }
   }
 
-  /// What of an answer there is without waiting for it.
+  /// The part of an answer that is available immediately.
   void answer_with_the_run(const Question& question, const PromptRun& run,
                            const std::vector<Question>& questions) {
     const auto previous = memo.previous_answer(question);
     if (question.quick()) {
       kept_or_computed(question, run, questions, {}, {});
-    } else if (auto kept = previous ? question.kept_of(*previous, run) : std::nullopt) {
+    } else if (auto kept = previous ? question.reusable_part(*previous, run) : std::nullopt) {
       memo.keep(question, std::make_shared<const Answer>(std::move(*kept)), questions);
     }
   }
 
-  /// What the memo has of a question about its newest run, or else has it computed and keeps it, also the
-  /// parts that are shown. Throws model::Stopped.
+  /// The memo's answer to a question about its newest run; else computes and keeps it, with the parts that
+  /// are shown. Throws model::Stopped.
   std::shared_ptr<const Answer> kept_or_computed(const Question& question, const PromptRun& run,
                                                  const std::vector<Question>& questions,
                                                  const std::stop_token& stop,
@@ -487,7 +487,8 @@ struct Worker::Impl {
     if (begun && begun->whole) return begun;
     const auto keep = [&](Answer answer) {
       auto kept = std::make_shared<const Answer>(std::move(answer));
-      if (!question.quick() && !question.of_model() && kept->value) memo.set_previous_answer(question, kept);
+      if (!question.quick() && !question.is_of_model() && kept->value)
+        memo.set_previous_answer(question, kept);
       memo.keep(question, kept, questions);
       return kept;
     };
@@ -495,7 +496,7 @@ struct Worker::Impl {
       const auto kept = keep(std::move(part));
       if (show) show(*kept, done);
     };
-    // What takes no time is not worth its memory.
+    // Quick answers are not worth keeping.
     const auto ask = [&](const Question& side, const Question::ComputeContext::Show& show_part) {
       if (!side.quick() || memo.find(side, questions))
         return kept_or_computed(side, run, questions, stop, show_part);
@@ -504,16 +505,16 @@ struct Worker::Impl {
     return keep(question.compute(run, {workspace, stop, begun.get(), previous.get(), keep_part, ask}));
   }
 
-  /// What is asked of the same prompt by now.
-  std::vector<Question> newest_questions(const Wanted& want) {
+  /// The current questions, if they are about the same prompt.
+  std::vector<Question> newest_questions(const WorkerRequest& want) {
     const std::lock_guard lock(mutex);
     return runs_the_same(wanted, want) ? wanted.questions : want.questions;
   }
 
-  void answer(const Wanted& want, const Question& question, const std::stop_token& stop) {
+  void answer(const WorkerRequest& want, const Question& question, const std::stop_token& stop) {
     {
       const std::lock_guard lock(mutex);
-      if (makes_way(question, want.questions, wanted.questions)) throw model::Stopped();
+      if (should_yield(question, want.questions, wanted.questions)) throw model::Stopped();
       answering = question;
     }
     publish([&](Snapshot& s) { s.busy = Busy::answering, s.fraction = 0; });
@@ -543,28 +544,28 @@ Worker::~Worker() {
     impl_->stop_second.request_stop();
     impl_->stop_work.request_stop();
   }
-  impl_->changed.notify_all();
+  impl_->wakeup.notify_all();
 }
 
-void Worker::want(Wanted wanted) {
-  // What is asked of the prompt does not wait for what is asked of the model, which may take minutes over
-  // many prompts.
+void Worker::want(WorkerRequest wanted) {
+  // Questions about the prompt come before questions about the model, which may take minutes over many
+  // prompts.
   std::ranges::stable_partition(
-      wanted.questions, [](const Question& question) { return question.quick() || !question.of_model(); });
+      wanted.questions, [](const Question& question) { return question.quick() || !question.is_of_model(); });
   {
     const std::lock_guard lock(impl_->mutex);
-    const Wanted& before = impl_->wanted;
+    const WorkerRequest& before = impl_->wanted;
     if (before == wanted) return;
     const bool other_load = wanted.load_request != before.load_request;
     if (!runs_the_same(wanted, before) || other_load ||
-        (impl_->answering && makes_way(*impl_->answering, before.questions, wanted.questions)))
+        (impl_->answering && should_yield(*impl_->answering, before.questions, wanted.questions)))
       impl_->stop_work.request_stop();
     if (other_load || wanted.load_cancel >= wanted.load_request) impl_->stop_load.request_stop();
     if (other_load || !runs_the_same(wanted, before)) impl_->stop_second.request_stop();
     std::swap(impl_->wanted, wanted);
     ++impl_->version;
   }
-  impl_->changed.notify_all();
+  impl_->wakeup.notify_all();
 }
 
 std::shared_ptr<const Snapshot> Worker::snapshot() const {
@@ -573,7 +574,7 @@ std::shared_ptr<const Snapshot> Worker::snapshot() const {
 
 std::shared_ptr<const Snapshot> Worker::settle() {
   std::unique_lock lock(impl_->mutex);
-  impl_->changed.wait(lock, [&] { return impl_->settled == impl_->version; });
+  impl_->wakeup.wait(lock, [&] { return impl_->settled == impl_->version; });
   return impl_->shown;
 }
 

@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// Cuts a text that has more bytes between characters. Returns whether it did.
+/// Truncates a longer text between characters. Returns whether it did.
 bool shorten(std::string& text, std::size_t most) {
   if (text.size() <= most) return false;
   const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
@@ -20,8 +20,7 @@ bool shorten(std::string& text, std::size_t most) {
   return true;
 }
 
-/// The prompt for a caption: shortened between characters, spaces as they are, line ends and other oddities
-/// made visible.
+/// The prompt for a caption: truncated between characters, spaces kept, line ends and the like made visible.
 std::string quoted_prompt(const PromptRun& run) {
   if (run.model->patterns) {
     const std::string& named = run.model->patterns->text();
@@ -43,7 +42,7 @@ std::string quoted_prompt(const PromptRun& run) {
   return "“" + shown + (cut ? "…" : "") + "”";
 }
 
-/// What a run is compared with; where a picture is not of the run, that is a model.
+/// What a run is compared with; for a picture that does not depend on the run, a model.
 std::string subtracted(const PromptRun& run, bool of_run) {
   if (!compares_different_inputs(run)) return "the same";
   const PromptRun& second = *run.baseline;
@@ -53,7 +52,7 @@ std::string subtracted(const PromptRun& run, bool of_run) {
   return (another ? quoted_prompt(second) + " in " : "") + second.model->name;
 }
 
-/// "L5H1.z=0; mask=none", cut where it is long.
+/// "L5H1.z=0; mask=none", truncated if long.
 std::string edits_of(const model::Plan& plan) {
   std::string text;
   for (const model::Edit& edit : plan.edits()) text += (text.empty() ? "" : "; ") + edit_brief(edit);
@@ -120,7 +119,7 @@ Picture with_caption(Picture picture, const std::string& words, const ViewContex
     middle += line;
     said += text;
   }
-  if (without_spaces(said) != without_spaces(words)) picture.whole = false;  // a word had to be cut
+  if (without_spaces(said) != without_spaces(words)) picture.whole = false;  // a word was truncated
   scene.height += caption_height(words, scene.width, c);
   return picture;
 }

@@ -16,7 +16,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::array<std::string_view, 4> kExtensions{".png", ".svg", ".csv", ".pdf"};  // of a FileFormat
+constexpr std::array<std::string_view, 4> kExtensions{".png", ".svg", ".csv", ".pdf"};  // by FileFormat
 
 std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const viz::Note> notes) {
   const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale, notes);
@@ -33,7 +33,7 @@ std::string in_words(Size size) {
   return whole(size.width) + "x" + whole(size.height);
 }
 
-/// What a pane would have to be scrolled for is not there in a file.
+/// Files have no scrolling: whatever does not fit is missing.
 Picture built(const View& view, const ViewContext& context) {
   Picture picture = view.build(context);
   if (!view.scrolls || !picture.whole || !context.run) return picture;
@@ -54,7 +54,7 @@ Picture on_page(const View& view, ViewContext context, const std::string& words,
   return picture;
 }
 
-/// The least whole number in (low, high] for which `holds` says yes; `high` is known to be one.
+/// The smallest integer in (low, high] for which `holds` is true; it is true for `high`.
 template <class Holds>
 float least(float low, float high, const Holds& holds) {
   low = std::floor(low);
@@ -66,8 +66,8 @@ float least(float low, float high, const Holds& holds) {
   return high;
 }
 
-/// The least page that holds the whole figure: one side of the context's where growing the other is enough.
-/// None where sides of `most` do not suffice.
+/// The smallest page that fits the whole figure: keeps one side of the context's size if growing the other is
+/// enough. None if sides of `most` do not suffice.
 std::optional<Size> least_page(const View& view, const ViewContext& context, const std::string& words,
                                float most) {
   const auto holds = [&](float width, float height) {
@@ -79,7 +79,7 @@ std::optional<Size> least_page(const View& view, const ViewContext& context, con
   if (holds(w, most_h)) return Size{w, least(h, most_h, [&](float side) { return holds(w, side); })};
   if (holds(most_w, h)) return Size{least(w, most_w, [&](float side) { return holds(side, h); }), h};
   if (!holds(most_w, most_h)) return std::nullopt;
-  // Both grow by as much, then each gives back what the other's growth made needless.
+  // Both sides grow equally, then each shrinks as far as the other's growth allows.
   const float growth = least(0, std::max(most_w - w, most_h - h), [&](float more) {
     return holds(std::min(w + more, most_w), std::min(h + more, most_h));
   });
@@ -88,8 +88,8 @@ std::optional<Size> least_page(const View& view, const ViewContext& context, con
   return Size{width, least(h, high, [&](float side) { return holds(width, side); })};
 }
 
-/// The picture cut to what is drawn on it, with the margin that it has on its left all around; at least as
-/// wide as its caption, as far as a line is still read with ease.
+/// The picture cut to its drawing, with its left margin on all sides; at least as wide as its caption, up to
+/// a readable line length.
 Picture trimmed(Picture picture, const std::string& words, const ViewContext& context) {
   constexpr float kMostForCaption = 34;  // ems
   const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
@@ -144,7 +144,7 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   context.device_scale = options.scale;
   context.trimmed = options.page == Page::trimmed;
   const std::string words = options.caption ? caption(view, context) : std::string();
-  // A page that is cut to its figure gets its caption afterwards.
+  // A trimmed page gets its caption after trimming.
   const bool cuts = options.page == Page::trimmed || options.page == Page::width;
   const std::string inside = cuts ? std::string() : words;
   Picture picture = on_page(view, context, inside, {context.width, context.height});

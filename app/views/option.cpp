@@ -19,9 +19,9 @@ struct Overloaded : Cases... {
   using Cases::operator()...;
 };
 template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;  // Clang 16 does not find it by itself
+Overloaded(Cases...) -> Overloaded<Cases...>;  // Clang 16 does not deduce it
 
-/// Calls the one of `cases` that takes the type that the value has.
+/// Calls the function in `cases` that takes the value's type.
 template <class Value, class... Cases>
 auto match(Value&& value, Cases... cases) {
   return std::visit(Overloaded{cases...}, std::forward<Value>(value));
@@ -84,7 +84,7 @@ T number_in(const OptionSpec& option, std::string_view part, std::string_view te
   return *value;
 }
 
-/// One number of a list, or "5.1" of heads or cells; none where it cannot be read or lies beyond the limits.
+/// Parses one number of a list, or "5.1" for heads or cells; none if it is unreadable or out of range.
 std::optional<int> list_part(const OptionSpec& option, std::string_view part) {
   while (part.starts_with(' ')) part.remove_prefix(1);
   while (part.ends_with(' ')) part.remove_suffix(1);
@@ -125,7 +125,7 @@ Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
   return zoom;
 }
 
-/// Each number once, the first that a list may have.
+/// Each number once, up to the maximum of a list.
 std::vector<int> each_once(const std::vector<int>& list, std::size_t most) {
   std::vector<int> once;
   for (const int n : list)
@@ -134,7 +134,7 @@ std::vector<int> each_once(const std::vector<int>& list, std::size_t most) {
 }
 
 OptionValue within_limits(const OptionSpec& option, OptionValue value) {
-  if (value == option.default_value) return value;  // which need not be one of the others
+  if (value == option.default_value) return value;  // which need not be one of the steps
   const double low = option.low;
   const double high = option.choices.empty() ? option.high : static_cast<double>(option.choices.size()) - 1;
   match(
@@ -152,7 +152,7 @@ double default_number(const OptionSpec& option) {
   return whole != nullptr ? *whole : std::get<double>(option.default_value);
 }
 
-/// The step below or at a number; of the default, where it has no other place, the last.
+/// The step at or below a number; for a default that is no step, the last.
 std::size_t step_of(const OptionSpec& option, double x) {
   constexpr double kRounding = 1 + 1e-9;
   const double by_default = default_number(option);
@@ -164,11 +164,11 @@ std::size_t step_of(const OptionSpec& option, double x) {
 }
 
 double next_number(const OptionSpec& option, double x, int by) {
-  // To whole steps, so that going up and down again ends where it began.
+  // Rounds to whole steps, so that going up and down returns to the start.
   if (option.steps.empty()) return (std::round(x / option.step) + by) * option.step;
   const auto last = static_cast<std::ptrdiff_t>(option.steps.size()) - 1;
   auto at = static_cast<std::ptrdiff_t>(step_of(option, x));
-  // Between two steps the way down begins at the upper one.
+  // Between two steps, going down starts from the upper one.
   const double below = option.steps[at];
   if (by < 0 && x != default_number(option) && x > below * (1 + 1e-9)) ++at;
   return option.steps[std::clamp<std::ptrdiff_t>(at + by, 0, last)];

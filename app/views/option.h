@@ -19,7 +19,7 @@ struct Zoom {
   bool operator==(const Zoom&) const = default;
 };
 
-/// What an option can be. An int with choices is the index of one of them.
+/// The value of an option. An int with choices is the index of one of them.
 using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>>;
 
 struct Choice {
@@ -28,13 +28,13 @@ struct Choice {
   std::string_view help;   ///< one line
 };
 
-/// A choice that stands for a value, in a table that the command line may read, too.
+/// A choice for a value, in a table that the command line can read, too.
 template <class Value>
 struct ChoiceOf {
   Value value;
-  std::string_view name, label, help;  ///< as of Choice
+  std::string_view name, label, help;  ///< as in Choice
 };
-/// Whether an enum's values stand in such a table in their order, as in options that hold the enum.
+/// Whether a table has an enum's values in order, as options that hold the enum require.
 template <class Enum, std::size_t kCount>
 constexpr bool in_order(const ChoiceOf<Enum> (&all)[kCount]) {
   for (std::size_t i = 0; i < kCount; ++i)
@@ -48,44 +48,45 @@ std::vector<Choice> choices_of(const ChoiceOf<Value> (&all)[kCount]) {
   return choices;
 }
 
-/// How the window lets an option be changed, beside its key.
+/// The control of an option in the window, besides its keys.
 enum class Control {
-  automatic,  ///< by its type: a check box, a slider, a field, choices side by side
-  none,       ///< by gestures in the picture only
+  automatic,  ///< by its type: a check box, a slider, a field, or choices side by side
+  none,       ///< set only by gestures in the picture
 };
 
-/// Numbers in a list at the most, where its spec does not say otherwise: more than a picture can tell apart.
+/// Default maximum of numbers in a list: more than a picture can distinguish.
 inline constexpr std::size_t kMostInList = 16;
 
-/// All there is to know about an option of a view: its control, flag, line in `views --json`, setting and
-/// tests come from here. An option that several views list has one value for all of them.
+/// Everything about an option of a view: its control, flag, line in `views --json`, setting and tests are
+/// derived from it. An option that several views list has one value for all of them.
 struct OptionSpec {
   std::string_view name = {};   ///< without dashes; no other option has it: "value-scale"
   std::string_view label = {};  ///< beside its control, "Scale"
   std::string_view help = {};   ///< one line
   OptionValue default_value = {};
-  std::string_view default_name = {};  ///< of a default value that is not like the others: "auto", "all"
-  std::vector<Choice> choices = {};    ///< of an int; empty: it is a number
-  double low = 0, high = 0;            ///< limits of a number, or of each in a list
-  double step = 1;                     ///< of its control and of its keys
-  std::vector<double> steps = {};  ///< of a number, in place of even ones, upwards; the default may be last
-  std::string_view keys = {};      ///< with Alt: a step up (or the next choice), a step down; may be empty
-  bool heads = false;  ///< of a list: its numbers are heads (see `head_number`), written "5.1,5.3"
-  bool cells = false;  ///< of a list: likewise queries with their keys, written "8.3,9.4"
+  std::string_view default_name = {};  ///< name of a special default value: "auto", "all"
+  std::vector<Choice> choices = {};    ///< for an int; empty: it is a number
+  double low = 0, high = 0;            ///< limits of a number, or of each number in a list
+  double step = 1;                     ///< step of its control and its keys
+  /// For a number: ascending steps instead of even ones; the default may be last.
+  std::vector<double> steps = {};
+  std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty
+  bool heads = false;          ///< for a list: its numbers are heads (see `head_number`), written "5.1,5.3"
+  bool cells = false;          ///< for a list: likewise queries with their keys, written "8.3,9.4"
   std::size_t most = kMostInList;       ///< numbers in a list
-  bool kept = true;                     ///< between starts of the window
-  bool reset_on_prompt_change = false;  ///< where a picture is scrolled to: of one query and prompt
-  bool of_prompt = false;               ///< reset when the prompt is replaced, not while it is typed
-  bool of_weights = false;              ///< does nothing to attention without weights: no control there
-  bool pane_only = false;  ///< how much of the picture a pane shows: a figure in a file shows all
+  bool kept = true;                     ///< kept between starts of the window
+  bool reset_on_prompt_change = false;  ///< a scroll position, valid for one query and prompt
+  bool of_prompt = false;               ///< reset when the prompt is replaced, but not while it is typed
+  bool of_weights = false;  ///< has no effect on attention patterns without weights: no control there
+  bool pane_only = false;   ///< what part of the picture a pane shows; figures show all
   Control control = Control::automatic;
 };
 
-/// A spec that knows its type: bool, int, double, an enumeration with its choices, Zoom or a list of numbers.
+/// A spec with its type: bool, int, double, an enum with choices, Zoom or a list of numbers.
 template <class T>
 struct Option : OptionSpec {};
 
-/// The values of all options; those never set are the defaults. Comparable.
+/// The values of all options; unset ones have their defaults. Comparable.
 class Options {
  public:
   template <class T>
@@ -93,7 +94,7 @@ class Options {
     using Stored = std::conditional_t<std::is_enum_v<T>, int, T>;
     return static_cast<T>(std::get<Stored>(value(option)));
   }
-  /// Numbers are brought within the limits; a list has each of them once, and as many as the spec says.
+  /// Numbers are clamped to the limits; a list keeps each number once, up to the spec's maximum.
   template <class T>
   void set(const Option<T>& option, T to) {
     if constexpr (std::is_enum_v<T>) {
@@ -104,24 +105,24 @@ class Options {
   }
 
   const OptionValue& value(const OptionSpec& option) const;
-  /// As above; asserts that the value is of the option's type.
+  /// As above; asserts that the value has the option's type.
   void set(const OptionSpec& option, OptionValue to);
 
   bool operator==(const Options&) const = default;
 
  private:
-  std::map<std::string_view, OptionValue> set_;  // other than the defaults; names live in the specs
+  std::map<std::string_view, OptionValue> set_;  // non-default values; names point into the specs
 };
 
 /// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...": for help.
 std::string values_of(const OptionSpec& option);
 
-/// A value from the command line or a settings file. Throws std::invalid_argument, one sentence that names
-/// the flag, what it takes and what was found. An empty text is yes for a flag.
+/// Parses a value from the command line or a settings file. Throws std::invalid_argument, one sentence that
+/// names the flag, what it takes and what was found. An empty text means yes for a flag.
 OptionValue parse_option(const OptionSpec& option, std::string_view text);
 
 /// A head as a number in a list, and back: {layer, head}.
-inline constexpr int kHeadNumbers = 4096;  ///< more than a layer has heads, and a model layers
+inline constexpr int kHeadNumbers = 4096;  ///< more than the heads of a layer and the layers of a model
 constexpr int head_number(int layer, int head) {
   return layer * kHeadNumbers + head;
 }
@@ -129,13 +130,13 @@ constexpr std::pair<int, int> head_of_number(int number) {
   return {number / kHeadNumbers, number % kHeadNumbers};
 }
 
-/// A list while it is typed: the parts that can be read already, within the limits, each once.
+/// A list while it is typed: the readable parts, within the limits, each once.
 std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text);
 
-/// What `parse_option` reads back.
+/// The text that `parse_option` reads back.
 std::string to_text(const OptionSpec& option, const OptionValue& value);
 
-/// The value one step up (or down), the next choice, the other of yes and no; others stay.
+/// The value one step up or down, the next choice, or the opposite of a switch; others are unchanged.
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by);
 
 }  // namespace headscope::app

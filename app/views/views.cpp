@@ -131,7 +131,7 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
   c.selection.query = there(c.run->aligned, c.selection.query);
   c.selection.key = there(aligned_keys(*c.run), c.selection.key);
   c.chosen_query = there(c.run->aligned, std::min(c.chosen_query, c.run->run->length() - 1));
-  if (compares_models(*c.run)) c.tries = nullptr;  // with the first one's probabilities
+  if (compares_models(*c.run)) c.tries = nullptr;  // they have the first model's probabilities
   c.run = c.run->baseline;
   c.selection = clamped(c.selection, *c.run);
   return c;

@@ -123,12 +123,12 @@ Prompt prompt_of(const UiState& state) {
   return prompt;
 }
 
-Wanted wanted(const UiState& state, std::vector<Question> questions) {
-  Wanted wanted{.model = state.model,
-                .load_request = state.load_request,
-                .load_cancel = state.load_cancel,
-                .prompt = prompt_of(state),
-                .questions = std::move(questions)};
+WorkerRequest wanted(const UiState& state, std::vector<Question> questions) {
+  WorkerRequest wanted{.model = state.model,
+                       .load_request = state.load_request,
+                       .load_cancel = state.load_cancel,
+                       .prompt = prompt_of(state),
+                       .questions = std::move(questions)};
   wanted.second_model = state.second.model;
   wanted.second_request = state.second.request;
   if (state.second.on) {

@@ -29,11 +29,11 @@ struct UiState : PromptSlice,
 /// A user action or the result of a background task. Only `apply` changes a UiState.
 class Action
     : public OneOf<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, PaintEdit, ShowView, StepView,
+                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView,
                    CloseSecondView, Revisit, SetOption, TypeList, OpenTour, GoToStop, CloseTour, DoAll,
                    BeginClick, UndoClick, SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
-                   SetPositionId, PaintMask, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits, SetSide,
-                   CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
+                   SetPositionId, SetVisibility, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits,
+                   SetSide, CompareWith, CompareModel, Generate, ShowDialog, SetExport, DoExport, ExportEnded,
                    ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession,
                    SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels,
                    FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer, BrowseFolder,
@@ -86,6 +86,6 @@ const TextField& field_of(const UiState& state, Field field);
 /// The prompt to run, with its edits.
 Prompt prompt_of(const UiState& state);
 /// What the worker should compute for a state, with `questions` in this order.
-Wanted wanted(const UiState& state, std::vector<Question> questions);
+WorkerRequest wanted(const UiState& state, std::vector<Question> questions);
 
 }  // namespace headscope::app

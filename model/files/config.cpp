@@ -93,7 +93,7 @@ class Reader {
     fail(key, "one of " + known, describe(*value));
   }
 
-  /// A setting of which only one value is the computation done here.
+  /// A setting with only one supported value.
   void only(const char* key, bool supported) const {
     if (flag(key, supported) != supported) {
       fail(key, std::string(supported ? "true" : "false") + " (the other is not supported)",
@@ -101,7 +101,7 @@ class Reader {
     }
   }
 
-  /// A setting that must not be there, or be empty.
+  /// A setting that must be absent or empty.
   void absent(const char* key) const {
     const json* value = find(key);
     if (value != nullptr && !value->empty()) fail(key, "none (it is not supported)", describe(*value));

@@ -26,20 +26,20 @@ struct Config {
 
   int d_head() const { return n_embd / n_head; }
 
-  /// What the scores q.k of `layer` are multiplied by: 1/sqrt(d_head) when `scale_attn_weights`, times
-  /// 1/(layer+1) when `scale_attn_by_inverse_layer_idx`.
+  /// The factor of the scores q.k of `layer`: 1/sqrt(d_head) if `scale_attn_weights`, times 1/(layer+1) if
+  /// `scale_attn_by_inverse_layer_idx`.
   float attention_scale(int layer) const;
 };
 
-/// Parses `config.json`. `file` is only named in messages. Unknown and null keys are passed over.
-/// Throws LoadError for text that is no JSON, another `model_type`, missing, fractional, negative or absurd
-/// sizes (n_embd no multiple of n_head, sizes above 2^24), an unknown `activation_function`, and any setting
-/// that would change the computation in a way this program does not do (e.g. `add_cross_attention`): the key
+/// Parses `config.json`. `file` is only named in messages. Unknown and null keys are ignored. Throws
+/// LoadError for text that is not JSON, another `model_type`, missing, fractional, negative or absurd sizes
+/// (n_embd not a multiple of n_head, sizes above 2^24), an unknown `activation_function`, and any setting
+/// that alters the computation in a way this program does not support (e.g. `add_cross_attention`): the key
 /// is named.
 Config parse_config(std::string_view json, const std::string& file);
 
-/// Why activations of one model cannot stand for another's: "the first has 6 layers, the second 12". Empty
-/// where they can.
+/// Why activations of one model cannot be used in another: "the first has 6 layers, the second 12". Empty:
+/// they can.
 std::string difference_of_shapes(const Config& first, const Config& second);
 
 }  // namespace headscope::model

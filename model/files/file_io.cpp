@@ -52,7 +52,7 @@ int synced(int descriptor) {
   return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EROFS ? 0 : error;
 }
 
-/// Makes a new name last. The file is whole whether that works or not.
+/// Makes a new name durable. The file is complete whether that works or not.
 void sync_folder(const fs::path& folder) {
   const int descriptor = open_descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
   if (descriptor < 0) return;
@@ -60,7 +60,7 @@ void sync_folder(const fs::path& folder) {
   ::close(descriptor);
 }
 
-/// -1 where there is no such thing.
+/// -1 if not supported.
 int open_nameless([[maybe_unused]] const fs::path& folder) {
 #ifdef O_TMPFILE
   const int descriptor = open_descriptor(folder.empty() ? "." : folder, O_TMPFILE | O_RDWR);
@@ -155,7 +155,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
     descriptor_ = open_descriptor(temporary_, O_RDWR | O_CREAT | O_EXCL);
     if (descriptor_ < 0 && errno != EEXIST) fail(errno);
   }
-  if (exists) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));  // as good as it can be had
+  if (exists) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));  // best effort
 }
 
 AtomicFile::~AtomicFile() {
@@ -176,8 +176,8 @@ int AtomicFile::take_name() {
                ? 0
                : errno;
   };
-  // At once, where it replaces nothing: then there is no moment at which it has another name. To replace one
-  // takes such a moment.
+  // Directly, if it replaces nothing: then it never has another name. Replacing a file requires one for a
+  // moment.
   int error = take(goal_);
   for (int attempt = 0; error == EEXIST; ++attempt) error = take(beside(attempt));
   if (error == 0) kind_ = Kind::named;
@@ -203,7 +203,7 @@ void AtomicFile::resize(std::uint64_t size) {
   if (kind_ == Kind::direct) return;  // a device or a pipe has no size
   if (size > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) fail(EFBIG);
   const auto length = static_cast<off_t>(size);
-  // Some file systems cannot take room in advance; the writes will tell.
+  // Some file systems cannot reserve space; the writes will report errors.
   if (const int error =
           length > 0 ? uninterrupted([&] { return ::fallocate(descriptor_, 0, 0, length); }) : 0;
       error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL)

@@ -9,8 +9,7 @@
 
 namespace headscope::model {
 
-/// A system call that gives 0 when it goes well, made again as long as signals come between. Gives errno, or
-/// 0.
+/// Repeats a system call that returns 0 on success for as long as signals interrupt it. Returns errno, or 0.
 template <typename Call>
 int uninterrupted(const Call& call) {
   while (call() != 0)
@@ -66,9 +65,9 @@ class AtomicFile {
   enum class Kind { direct, nameless, named };
 
   [[noreturn]] void fail(int error) const;
-  /// The name beside the goal that is tried as the n-th.
+  /// The n-th candidate for a name next to the goal.
   std::filesystem::path beside(int attempt) const;
-  /// Gives what has no name the goal's, or where that is taken one beside it; errno, or 0.
+  /// Gives the unnamed file the goal's name, or if that is taken, one next to it; returns errno, or 0.
   int take_name();
 
   std::filesystem::path path_;       // as the caller wrote it, for messages
@@ -81,7 +80,7 @@ class AtomicFile {
 /// Makes a folder, and those that it is in. Throws std::runtime_error (one sentence).
 void make_folders(const std::filesystem::path& folder);
 
-/// One call for what is in memory already.
+/// Writes bytes in memory in one call.
 void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace headscope::model

@@ -24,7 +24,7 @@ constexpr std::size_t kLengthBytes = 8;            // the header's length, befor
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
 constexpr int kMaxDepth = 8;                       // the format itself needs 3
 
-/// Bits of one element; nothing for a type this program has never heard of.
+/// Bits of one element; nothing for an unknown type.
 std::optional<std::uint64_t> bits_of(std::string_view dtype) {
   static constexpr std::pair<std::string_view, std::uint64_t> kBits[] = {
       {"F32", 32},    {"F16", 16},    {"BF16", 16},       {"I64", 64},    {"U8", 8},      {"BOOL", 8},

@@ -16,7 +16,7 @@ std::uint64_t element_bytes(TensorSpec::Type type) {
   return type == TensorSpec::Type::i64 ? 8 : 4;
 }
 
-/// Where a tensor stands in the file.
+/// The place of a tensor in the file.
 struct Place {
   TensorSpec::Type type;
   std::uint64_t begin;  // byte in the data, later in the file

@@ -7,11 +7,11 @@
 
 namespace headscope::model {
 
-/// Keeps the memory of pages that went for pages to come: the system zeroes it anew each time, which took a
-/// twentieth of a forward pass. Any thread may call.
+/// Recycles the memory of freed pages: the system zeroes fresh memory each time, which took a twentieth of a
+/// forward pass. Thread-safe.
 class PageMemory {
  public:
-  /// Beyond so many bytes, in use and free together, nothing free is kept. 0 at first.
+  /// Limit of used and free bytes together, beyond which no free memory is kept. Initially 0.
   void keep_at_most(std::size_t bytes);
 
   /// Room for `floats`, whatever they are.

@@ -29,13 +29,13 @@ struct PanelMatrix {
 /// Bytes of such a matrix.
 std::size_t panel_matrix_bytes(int depth, int cols, Precision precision);
 
-/// Where a matrix comes from: elements of some precision, row-major without gaps.
+/// The source of a matrix: elements of some precision, row-major without gaps.
 struct MatrixSource {
   const void* data = nullptr;
   Precision precision = Precision::f32;
-  bool transposed = false;  ///< it lies as [cols, depth]
-  /// In place of `data`: where `count` elements from the one of that number on are, until the same thread
-  /// asks again. May throw.
+  bool transposed = false;  ///< stored as [cols, depth]
+  /// Instead of `data`: returns `count` elements starting at `first`, valid until the same thread calls it
+  /// next. May throw.
   std::function<const void*(std::size_t first, std::size_t count, int thread)> read = {};
 };
 

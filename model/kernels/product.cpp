@@ -11,8 +11,8 @@ namespace {
 constexpr int kBytesOfRows = 1 << 20;
 constexpr int kMostRows = 128;
 
-/// Groups of neighbouring panels for each thread: enough that one who is held up does not hold up all, few
-/// enough that most panels are followed by another of the same thread, which is then asked for in time.
+/// Groups of neighbouring panels per thread: enough that a delayed thread does not delay all, few enough that
+/// most panels are followed by another of the same thread, which is then prefetched.
 constexpr int kGroupsPerThread = 2;
 
 constexpr std::size_t kWidened = std::size_t{kPanelDepth} * kPanelCols;
@@ -21,8 +21,8 @@ int divide_up(int a, int b) {
   return (a + b - 1) / b;
 }
 
-/// Into how many groups panels are shared out. Few rows: groups of as many as are multiplied side by side.
-/// More: of one size and as many for every thread, where that can be.
+/// The number of groups of panels. Few rows: groups of as many panels as are multiplied side by side. More
+/// rows: equal groups, the same number for every thread, if possible.
 int groups_of_panels(int panels, int rows, int threads) {
   const int beside = panels_beside(rows);
   if (beside > 1) return divide_up(panels, std::clamp(panels / threads, 1, beside));

@@ -9,8 +9,8 @@
 namespace headscope::model {
 namespace {
 
-/// Times that a thread looks for something to happen before it sleeps: some 50 us. Waking a thread takes
-/// about as long, and from loop to loop a pass rarely takes longer.
+/// How often a thread polls before it sleeps: about 50 us. Waking a thread takes about as long, and the gap
+/// between loops of a pass is rarely longer.
 constexpr int kLooks = 1000;
 
 void pause() {
@@ -34,7 +34,7 @@ ThreadPool::ThreadPool(int threads) {
   const int processors = available_processors();
   if (threads <= 0) threads = processors;
   threads = std::clamp(threads, 1, kMost);
-  // With fewer processors than threads, one that watches would keep the watched from working.
+  // With fewer processors than threads, polling would keep the others from working.
   if (threads <= processors) awake_ = kLooks;
   workers_.reserve(threads - 1);
   for (int thread = 1; thread < threads; ++thread) {
@@ -74,7 +74,7 @@ void ThreadPool::run(int blocks, Job job) {
 
   {
     const std::lock_guard lock(mutex_);
-    open_ = false;  // one that is still asleep is not waited for: there is nothing left to do
+    open_ = false;  // sleeping threads are not waited for: there is nothing left to do
   }
   watch(awake_, [this] { return working_ == 0; });
   std::unique_lock lock(mutex_);

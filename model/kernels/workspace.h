@@ -14,7 +14,7 @@
 
 namespace headscope::model {
 
-/// Memory that grows to what was ever asked for. Its content is whatever was left there.
+/// Memory that grows to the largest requested size. Its content is undefined.
 class Buffer {
  public:
   /// Floats that are taken for `size`: more than a quarter of a huge page takes it whole.

@@ -20,11 +20,11 @@ bool better(const ProductEntry& a, const ProductEntry& b) {
   return std::tuple(-a.value, a.row, a.col) < std::tuple(-b.value, b.row, b.col);
 }
 
-/// The largest of those that were added.
+/// Keeps the largest added entries.
 class LargestOnes {
  public:
   explicit LargestOnes(int most) : most_(static_cast<std::size_t>(most)) {}
-  /// What is smaller is none of them.
+  /// Smaller entries are not among the largest.
   float floor() const { return heap_.size() < most_ ? -INFINITY : heap_.front().value; }
   void add(const ProductEntry& entry) {
     if (heap_.size() == most_) {
@@ -43,7 +43,7 @@ class LargestOnes {
   std::vector<ProductEntry> heap_;  // the worst in front
 };
 
-/// Rows by falling norm.
+/// Rows by descending norm.
 struct SortedRows {
   std::vector<int> order;
   std::vector<float> norms;  ///< in that order; no smaller than they are
@@ -61,7 +61,7 @@ SortedRows sorted_rows(ConstFloatRows x) {
   }
   sorted.order.resize(x.rows);
   std::iota(sorted.order.begin(), sorted.order.end(), 0);
-  // What is no number comes first: it is behind no bound.
+  // NaN comes first: it has no bound.
   const auto size = [&](int i) {
     const float norm = norms[i];
     return std::isnan(norm) ? INFINITY : norm;
@@ -87,7 +87,7 @@ void add_entries(const SortedRows& left, int row, int rows, const SortedRows& ri
     tile.noalias() = left.values.middleRows(row, rows) * right.values.middleRows(col, cols).transpose();
     for (int i = 0; i < rows; ++i) {
       const float* entries = tile.data() + std::ptrdiff_t{i} * cols;
-      float best = -INFINITY;  // of most rows all that has to be known
+      float best = -INFINITY;  // for most rows this is all that is needed
       for (int j = 0; j < cols; ++j) best = entries[j] > best ? entries[j] : best;
       if (best < largest.floor()) continue;
       for (int j = 0; j < cols; ++j) {

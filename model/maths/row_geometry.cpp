@@ -39,7 +39,7 @@ struct Packed {
   PanelMatrix matrix;
 };
 
-/// a a^T, or with b, a b^T, in blocks between which the stop is looked at.
+/// a a^T, or with b, a b^T, in blocks, checking for a stop between them.
 Doubles products(const Doubles& a, const Doubles& b, const std::stop_token& stop) {
   constexpr Eigen::Index kBlock = 128;
   Doubles out(a.rows(), b.rows());

@@ -6,13 +6,13 @@
 #include "model/kernels/view.h"
 #include "model/pass/transformer.h"
 
-/// What the rows of a matrix, each taken as a vector, are to each other.
+/// Geometry of the rows of a matrix, taken as vectors.
 namespace headscope::model {
 
 /// [n, n]: the cosine between rows i and j of x [n, d], clamped to [-1, 1]; NaN for a row of zeros.
 std::vector<float> cosines(ConstFloatRows x, Workspace& workspace);
 
-/// The directions along which rows lie furthest apart (principal components), the widest first.
+/// The directions of largest variance of rows (principal components), in descending order.
 struct PrincipalDirections {
   int count = 0;                   ///< as many as were asked for, or as there are rows or columns
   std::vector<float> directions;   ///< [count, d], of length 1; the component of largest magnitude positive
@@ -27,7 +27,7 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
 /// Stopped.
 std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop);
 
-/// A map that rows are carried through many times.
+/// A linear map that is applied to rows many times.
 class RowMap {
  public:
   /// `map` is [d, d], row-major.

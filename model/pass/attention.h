@@ -11,7 +11,7 @@
 /// time. The forward pass and everything that shows a head go through the same steps.
 namespace headscope::model {
 
-/// Most queries that are taken at a time; also the most that scratch memory is planned for.
+/// Maximum number of queries processed at a time; scratch memory is sized for it.
 constexpr int kQueriesPerBlock = Page::kPositions;
 
 /// One head of one layer in a run's pages.
@@ -60,17 +60,16 @@ void softmax_rows(const PanelKernels& kernels, FloatRows scores);
 /// one, to the bit, without touching the future. The cells after the query become 0.
 void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query, FloatRows scores);
 
-/// What softmax gets in a run, from scores of `head` that are scaled: keys that a query does not see are
-/// -inf, then comes what edits do to scores; row i is query first_query + i.
+/// Applies a run's mask to scaled scores of `head`: keys that a query does not see become -inf, then edits of
+/// scores apply; row i is query first_query + i.
 void mask_scores(const Run& run, const KeptHead& head, int first_query, FloatRows scores);
 
-/// The pattern of those: softmax of each row, and what edits do to patterns.
+/// The pattern of masked scores: softmax of each row, then edits of patterns.
 void pattern_of_masked(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
                        FloatRows scores);
 
-/// Row i of scores as `score` leaves them, query first_query + i, becomes its pattern in the run:
-/// scale_scores, mask_scores and pattern_of_masked, to the bit, and in one where nothing of the head's cells
-/// is changed.
+/// Turns row i of raw scores, query first_query + i, into its pattern in the run: scale_scores, mask_scores
+/// and pattern_of_masked, to the bit, and in one step if no edit affects the head's cells.
 void pattern_in_run(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
                     FloatRows scores);
 

@@ -5,35 +5,35 @@
 
 #include "model/pass/hooks.h"
 
-/// Edits of the computation as values: what researchers write as hooks, in a form that can be compared,
-/// kept and done again. A list is applied in its order; see plan.h for how.
+/// Edits of the forward pass as values: what researchers write as hooks, in a form that can be compared,
+/// stored and repeated. A list is applied in its order; see plan.h for how.
 namespace headscope::model {
 
-/// What of an activation is changed.
+/// The part of an activation that is edited.
 struct EditedPlace {
   HookPoint point;
-  std::optional<int> head;     ///< of a site that has heads; nothing: all of them
-  std::vector<int> positions;  ///< of scores and patterns: queries; empty: all
-  std::vector<int> units;      ///< of the last axis; empty: all; scores and patterns have keys, and no units
+  std::optional<int> head;     ///< for a site with heads; nothing: all of them
+  std::vector<int> positions;  ///< for scores and patterns: queries; empty: all
+  std::vector<int> units;  ///< of the last axis; empty: all; scores and patterns have keys instead of units
   bool operator==(const EditedPlace&) const = default;
 };
 
-/// Puts values in: one for all units, or one for each unit of the place. In scores and patterns one, for
-/// every key that the query sees.
+/// Sets values: one for all units, or one for each unit of the place. For scores and patterns one, for every
+/// key that the query sees.
 struct SetValues {
   EditedPlace at;
   std::vector<float> values;
   bool operator==(const SetValues&) const = default;
 };
 
-/// Puts each unit's mean over all positions of the run in (mean ablation). Not in scores, patterns and
+/// Sets each unit to its mean over all positions of the run (mean ablation). Not for scores, patterns and
 /// logits.
 struct SetMean {
   EditedPlace at;
   bool operator==(const SetMean&) const = default;
 };
 
-/// Multiplies. Scores that are -inf stay so.
+/// Multiplies values. Scores of -inf stay so.
 struct ScaleValues {
   EditedPlace at;
   float factor = 1;
@@ -48,43 +48,43 @@ struct AddVector {
   bool operator==(const AddVector&) const = default;
 };
 
-/// Puts in what a run of other tokens, in which nothing is changed, has at the same site (activation
-/// patching). Of scores and patterns the rows of queries; keys that the other run does not have are hidden.
+/// Copies the same site's values from an unedited run of other tokens (activation patching). For scores and
+/// patterns, the rows of queries; keys that the other run does not have are masked.
 struct PatchFrom {
   EditedPlace at;
-  std::vector<int> tokens;     ///< [source's T]; empty, of a second model alone: those of the run itself
-  std::vector<int> positions;  ///< of the source, for each of the place's; empty: the same positions, as far
-                               ///< as the source goes
-  bool second = false;         ///< of another model of the same shape: see Transformer::plan
+  std::vector<int> tokens;     ///< [source's T]; empty, for a second model only: the run's own tokens
+  std::vector<int> positions;  ///< in the source, for each of the place's positions; empty: the same
+                               ///< positions, as far as they exist
+  bool second = false;         ///< from another model of the same shape: see Transformer::plan
   bool operator==(const PatchFrom&) const = default;
 };
 
 struct CellValue {
   int query = 0;
   int key = 0;
-  float value = 0;  ///< of scores: -inf hides the key
+  float value = 0;  ///< for scores: -inf masks the key
   bool operator==(const CellValue&) const = default;
 };
 
-/// Puts single scores or weights in.
+/// Sets single scores or weights.
 struct SetCells {
   HookPoint point;  ///< attn_scores or pattern
   std::optional<int> head;
   std::vector<CellValue> cells;
-  bool renormalise = false;  ///< of patterns: what is not set is scaled until each row adds up to 1 again
+  bool renormalise = false;  ///< for patterns: the other weights are scaled so that each row adds up to 1
   bool operator==(const SetCells&) const = default;
 };
 
-/// Which keys each query sees, instead of those up to itself.
+/// Replaces the causal mask: which keys each query sees.
 struct SetMask {
   std::optional<int> layer;  ///< nothing: all
   std::optional<int> head;
-  /// [n][n], query by query; queries and keys behind it stay causal. Empty: every query sees every key.
+  /// [n][n], query by query; later queries and keys stay causal. Empty: every query sees every key.
   std::vector<std::vector<bool>> sees;
   bool operator==(const SetMask&) const = default;
 };
 
-/// Which row of wpe stands for each position; -1: none, zeros. Positions behind the list keep their own.
+/// The row of wpe for each position; -1: none, zeros. Positions beyond the list keep their own.
 struct SetPositionIds {
   std::vector<int> ids;
   bool operator==(const SetPositionIds&) const = default;
@@ -96,24 +96,24 @@ using Edit =
     std::variant<SetValues, SetMean, ScaleValues, AddVector, SetCells, PatchFrom, SetMask, SetPositionIds>;
 using Edits = std::vector<Edit>;
 
-/// Where an edit works first in a pass: masks at the scores, position ids at pos_embed.
+/// The point where an edit first acts in a pass: masks at the scores, position ids at pos_embed.
 HookPoint point_of(const Edit& edit);
 
 bool patches_from_second(const Edit& edit);
-/// Whether one of them does.
+/// Whether an edit patches from the second model.
 bool patches_from_second(const Edits& edits);
-/// Whether one of them patches from what a second model makes of the tokens of the run itself.
+/// Whether an edit patches from the second model's run of the run's own tokens.
 bool patches_from_own_tokens(const Edits& edits);
 
 bool has_heads(Site site);    ///< q, k, v, scores, pattern, z and result
 bool is_of_cells(Site site);  ///< scores and pattern: [head, query, key]
 
-/// Units of the last axis, of one head where there are heads; 0 of scores and patterns.
+/// Units of the last axis, per head if the site has heads; 0 for scores and patterns.
 int unit_count(const Config& config, Site site);
 
-/// Throws RunError for one that this model does not have: layer, head, position, unit, length of a vector,
-/// values that are no numbers, nothing to patch, a query that would see no key. One sentence, which says
-/// where.
+/// Checks an edit against a model. Throws RunError, one sentence with the place, for a layer, head, position
+/// or unit that does not exist, a vector of another length, NaN, nothing to patch, or a query that would see
+/// no key.
 void check(const Config& config, const Edit& edit);
 
 }  // namespace headscope::model

@@ -7,7 +7,7 @@ namespace headscope::model {
 
 /// Edits after the last block, to rows of which row i is of position first + i / depth.
 struct EndOfPass {
-  const Run* run = nullptr;  ///< null: nothing is changed
+  const Run* run = nullptr;  ///< null: no edits
   int first = 0;
   int depth = 1;
 

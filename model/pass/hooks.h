@@ -76,14 +76,14 @@ struct BasicActivation2d {
   Float* data = nullptr;
   std::span<Float> row(int i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
 };
-using Activation2d = BasicActivation2d<float>;             ///< may be changed
+using Activation2d = BasicActivation2d<float>;             ///< may be modified
 using ConstActivation2d = BasicActivation2d<const float>;  ///< may be looked at
 
-/// Callbacks of a pass, of two kinds. Those that watch change no bit of it. What those that edit change is
-/// what follows computes with; where `result` is edited, the attention's output is the sum of the heads'
-/// results, which rounds a little differently from the product that otherwise computes it. Called on the
-/// thread that called `forward`, never two at a time, those of one point in the order in which they were
-/// added.
+/// Callbacks of a pass, of two kinds. Those that watch do not affect it, to the bit. Those that edit replace
+/// activations, and the rest of the pass computes with these; where `result` is edited, the attention's
+/// output is the sum of the heads' results, which rounds a little differently from the product that otherwise
+/// computes it. Called on the thread that called `forward`, never two at a time, those of one point in the
+/// order in which they were added.
 class Hooks {
  public:
   using Watcher = std::function<void(const ConstActivation2d&)>;
@@ -92,7 +92,7 @@ class Hooks {
   void edit(HookPoint point, Editor editor);
   bool empty() const { return entries_.empty(); }
   bool wants(HookPoint point) const;  ///< whether anything is called there
-  bool edits(HookPoint point) const;  ///< whether something is called there that may change it
+  bool edits(HookPoint point) const;  ///< whether a callback there may edit it
   bool edits() const;                 ///< anywhere
   void call(const Activation2d& activation) const;
 

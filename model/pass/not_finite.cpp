@@ -7,7 +7,7 @@
 namespace headscope::model {
 namespace {
 
-/// Without a branch, so that it takes vectors: a run's last row of each position is looked at every time.
+/// Branch-free, so that it is vectorised: the last row of each position is checked every time.
 bool all_finite(std::span<const float> values) {
   constexpr std::uint32_t kExponent = 0x7f800000;
   std::uint32_t not_finite = 0;
@@ -29,7 +29,7 @@ std::optional<int> first_position(const Run& run, const Row& row) {
 std::optional<NotFinite> in_resid(const Run& run, int layer) {
   const auto position = first_position(run, [&](int pos) { return run.resid(layer, pos); });
   if (!position) return std::nullopt;
-  // What enters a layer is what the layer before it put out.
+  // The input of a layer is the output of the previous one.
   const HookPoint point = layer == 0 ? HookPoint{Site::resid_pre, 0} : HookPoint{Site::resid_post, layer - 1};
   return NotFinite{point, *position, std::nullopt};
 }

@@ -24,7 +24,7 @@ int reusable_positions(const Run& run, const Run* other) {
   return std::min({common, unchanged(run), unchanged(*other)});
 }
 
-/// Whether the layers before the first that is changed can be those of `clean`.
+/// Whether the layers before the first edited one can be shared with `clean`.
 bool has_layers_for(const Run* clean, const Run& run) {
   return clean != nullptr && run.plan != nullptr && clean->plan == nullptr && !clean->edited &&
          clean->weights == run.weights && common_tokens(run, *clean) == run.length();
@@ -54,7 +54,7 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
   if (reused > 0) {
     old = page_of(*sources.from);
     if (reused == rows) return {old, std::nullopt};
-    // Rows behind the other's own may be free: then this pass may write them, and nobody else will.
+    // Rows after the other's own may be free: then this pass may write them, and nobody else will.
     if (old->first_layer() == sources.first_layer && old->below() == below)
       if (const auto free = old->claim(reused, rows)) return {old, free};
   }
@@ -91,7 +91,7 @@ Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
     sources.first_layer = result.layer + (result.at_scores ? 1 : 0);
     if (sources.first_layer > 0) sources.below = options.clean;
   }
-  if (result.layer == run.config.n_layer) {  // nothing that is kept changes
+  if (result.layer == run.config.n_layer) {  // no kept activation is edited
     sources.from = options.clean;
     sources.common = length;
     result.position = run.plan->needs_whole_run() ? 0 : length;  // means are of all positions

@@ -79,7 +79,7 @@ class Pass {
 
   // --- where lanes begin ---
 
-  /// The lanes that begin there join the others, with what the clean run left.
+  /// Adds the lanes that begin here, with the unedited run's activations.
   void begin_lanes(const Beginning& here) {
     for (; active_ < lanes_.size() && lanes_[active_].beginning.order() == here.order(); ++active_) {
       Lane& lane = lanes_[active_];
@@ -188,7 +188,7 @@ class Pass {
     edit(q, q_);
   }
 
-  /// From here on the last layer computes only the positions whose logits are asked for.
+  /// From here on, the last layer computes only the positions whose logits are requested.
   void leave_out_other_positions() {
     int row = 0;
     for (Lane& lane : lanes_) {

@@ -20,7 +20,7 @@ struct EachKind : Cases... {
   using Cases::operator()...;
 };
 template <class... Cases>
-EachKind(Cases...) -> EachKind<Cases...>;  // Clang 16 does not find it by itself
+EachKind(Cases...) -> EachKind<Cases...>;  // Clang 16 does not deduce it
 
 /// Of q, k, v and z a piece holds all heads side by side, of scores, patterns and results one.
 bool holds_all_heads(Site site) {
@@ -38,8 +38,8 @@ std::vector<int> slots_of(const std::vector<int>& positions) {
   return slots;
 }
 
-/// The first query whose row of the mask is not the causal one.
-int first_change(const SetMask& mask) {
+/// The first query whose mask row is not causal.
+int first_edited_position(const SetMask& mask) {
   const auto n = static_cast<int>(mask.sees.size());
   for (int query = 0; query < n; ++query)
     for (int key = 0; key < n; ++key)
@@ -71,12 +71,12 @@ bool reaches_future(const SetCells& set) {
   return std::ranges::any_of(set.cells, [](const CellValue& cell) { return cell.key > cell.query; });
 }
 
-/// Where a value comes from that is one for all or one for each.
+/// The value at an index of a list with one value for all, or one for each.
 float at_or_first(std::span<const float> values, int i) {
   return values.size() == 1 ? values.front() : values[i];
 }
 
-/// The cells of a head's rows, then what is left of each row.
+/// Sets the cells of a head's rows, then rescales the rest of each row.
 void set_cells(const SetCells& set, const Activation2d& piece) {
   std::map<int, double> sums;
   for (const CellValue& cell : set.cells) {
@@ -195,7 +195,7 @@ int Plan::add_values(std::size_t op, const EditedPlace& at, bool future) {
   by_point_[place_of(at.point)].push_back(op);
   ops_[op].slots = slots_of(at.positions);
   if (is_of_cells(at.point.site)) mark_cells(at.point, at.head, future);
-  // Where results are changed all of them are added up, which rounds unlike the clean run's product.
+  // If results are edited, all of them are summed, which rounds differently from the unedited run's product.
   return at.point.site == Site::result ? 0 : first_of(at.positions);
 }
 
@@ -212,7 +212,7 @@ int Plan::add_mask(const SetMask& mask) {
     for (int head = mask.head.value_or(0); head < (mask.head ? *mask.head + 1 : config_.n_head); ++head)
       masks_[index(layer, head)] = &mask;
   }
-  return first_change(mask);
+  return first_edited_position(mask);
 }
 
 int Plan::add_position_ids(const SetPositionIds& set) {
@@ -298,7 +298,7 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
   const Source& source = *ops_[op].source;
   const bool own_part = has_heads(site) && !holds_all_heads(site);
   const std::vector<float>& part = source.parts[own_part ? piece.head : 0];
-  /// The source's row for a position; empty: it does not go so far.
+  /// The source's row for a position; empty: the source is shorter.
   const auto row_for = [&](int position) -> std::span<const float> {
     const int from = patch.positions.empty() ? position : patch.positions[ops_[op].slots[position]];
     if (from >= source.rows) return {};

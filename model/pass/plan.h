@@ -11,38 +11,38 @@
 
 namespace headscope::model {
 
-/// What SetMean puts in, as a pass found it: [edits][heads * units]; empty for the other kinds.
+/// The means for SetMean, computed by a pass: [edits][heads * units]; empty for the other kinds.
 using Means = std::vector<std::vector<float>>;
 
-/// A list of edits, checked against a model, with all that they need: what the pass and everything
-/// that computes a part of it again go by. Immutable; made by Transformer::plan.
+/// A list of edits, checked against a model, with everything they need; the pass and all partial
+/// recomputations follow it. Immutable; made by Transformer::plan.
 class Plan {
  public:
-  /// The activations that a PatchFrom puts in: of a site whose pieces come head by head a part for each head.
+  /// The activations copied by a PatchFrom: for a site with heads one part for each head.
   struct Source {
     std::vector<std::vector<float>> parts;  ///< [head][rows * columns]
     int rows = 0;                           ///< positions
     int columns = 0;
   };
 
-  /// sources: one for each edit, null but for a PatchFrom. Throws RunError, see check.
+  /// sources: one for each edit, null except for PatchFrom. Throws RunError, see check.
   Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const Source>> sources);
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
   const Edits& edits() const { return edits_; }
-  std::size_t source_bytes() const;  ///< of memory that what is patched takes
+  std::size_t source_bytes() const;  ///< memory of the patched activations
 
-  /// Nothing of a pass changes before this point, in the order of the pass.
+  /// No edit acts before this point, in the order of the pass.
   HookPoint first_point() const { return first_point_; }
-  /// Nothing changes at positions before this one.
+  /// No edit acts at positions before this one.
   int first_position() const { return first_position_; }
-  /// Whether positions depend on later ones: then what was computed for a beginning is none of a longer run.
+  /// Whether positions depend on later ones; then the run of a prefix cannot be reused for a longer run.
   bool needs_whole_run() const { return needs_whole_run_; }
 
   bool edits(HookPoint point) const { return !ops_at(point).empty(); }
   bool takes_means(HookPoint point) const;
-  /// Whether scores, mask or pattern of a head are changed.
+  /// Whether edits act on scores, mask or pattern of a head.
   bool edits_cells(int layer, int head) const { return cells_[index(layer, head)]; }
   bool edits_cells(int layer) const;  ///< of any head
   /// Whether a query of the head may get weight on keys after it.
@@ -53,15 +53,15 @@ class Plan {
 
   int row_of_wpe(int position) const;  ///< -1: none
 
-  /// Edits a piece of an activation. `means` are those that the pass found.
+  /// Edits part of an activation. `means`: as computed by the pass.
   void apply(const Activation2d& piece, const Means& means) const;
-  /// The same where `piece` has all positions of the run: finds the means first.
+  /// The same for a `piece` with all positions of the run: computes the means first.
   void apply_to_all(const Activation2d& piece, Means& means) const;
-  Means no_means() const;  ///< with the room that they take
+  Means no_means() const;  ///< empty means of the right sizes
 
  private:
   struct Op {
-    std::vector<int> slots;  // of each position: where it stands in the place's list, -1: not at all
+    std::vector<int> slots;  // of each position: its index in the place's list, -1: not in it
     std::shared_ptr<const Source> source;
   };
   std::size_t index(int layer, int head) const;
@@ -82,17 +82,18 @@ class Plan {
 
   Config config_;
   Edits edits_;
-  std::vector<Op> ops_;                             // [edits]
-  std::vector<std::vector<std::size_t>> by_point_;  // [layer][site]: those that apply changes, in their order
-  std::vector<const SetMask*> masks_;               // [layer][head], null: causal
-  std::vector<bool> cells_, future_;                // [layer][head]
+  std::vector<Op> ops_;  // [edits]
+  // [layer][site]: indices of the ops that act there, in order.
+  std::vector<std::vector<std::size_t>> by_point_;
+  std::vector<const SetMask*> masks_;  // [layer][head], null: causal
+  std::vector<bool> cells_, future_;   // [layer][head]
   const SetPositionIds* position_ids_ = nullptr;
   HookPoint first_point_{Site::logits, 0};
   int first_position_ = 0;
   bool needs_whole_run_ = false;
 };
 
-/// Whether the same is changed, be it nothing (null).
+/// Whether two plans have the same edits; null: none.
 bool same_edits(const Plan* a, const Plan* b);
 
 }  // namespace headscope::model

@@ -40,9 +40,10 @@ std::size_t Page::bytes(const Config& config) {
 float* Page::at(int layer, int what) const {
   assert(layer >= 0 && (layer < n_layer_ || (layer == n_layer_ && what == 3)));
   if (layer < first_layer_) return below_->at(layer, what);
-  // The last resid_post comes directly after the last layer's four planes.
+  // The last resid_post comes directly after the last layer's four arrays.
   const auto own = static_cast<std::size_t>(layer - first_layer_);
-  return values_.get() + (layer == n_layer_ ? 4 * own : 4 * own + static_cast<std::size_t>(what)) * plane();
+  return values_.get() +
+         (layer == n_layer_ ? 4 * own : 4 * own + static_cast<std::size_t>(what)) * array_size();
 }
 
 std::optional<Page::ClaimedRows> Page::claim(int from, int to) const {

@@ -13,17 +13,17 @@
 namespace headscope::model {
 
 /// The kept activations of positions [first, first + kPositions): for each layer q, k, v and resid_pre, and
-/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row a position: of d_model floats for the
-/// residual stream, and of d_head for q and v, where each head has rows of its own, so that attention reads
-/// one stretch of memory. A head's keys lie transposed, one row a dimension: scores are then products like
-/// all others, and come out the same to the bit for one query as for many.
+/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row per position: of d_model floats for
+/// the residual stream, and of d_head for q and v, where each head has its own rows, so that attention reads
+/// contiguous memory. A head's keys are transposed, one row per dimension: scores are then products like all
+/// others, and the same to the bit for one query as for many.
 ///
-/// Runs share pages. Each row is written once, by the pass that claimed it, and never changes after; so a run
-/// that goes on where another ended writes into the same page, behind the other's last row. To all who have
-/// not claimed rows a page is read-only.
+/// Runs share pages. Each row is written once, by the pass that claimed it, and is immutable afterwards; a
+/// run that continues another one writes into the same page, after the other's last row. For everybody
+/// without claimed rows a page is read-only.
 ///
-/// A page may hold only the layers from one on, and show another page's for those before it: so a run in
-/// which something is changed late shares what comes before with the run in which nothing is.
+/// A page may hold only the layers from one on, and refer to another page for earlier layers: so a run that
+/// is edited in a late layer shares the earlier layers with the unedited run.
 class Page {
  public:
   class ClaimedRows;
@@ -63,7 +63,7 @@ class Page {
   std::size_t bytes() const { return size_ * sizeof(float); }  ///< without the page below
 
  private:
-  std::size_t plane() const {
+  std::size_t array_size() const {
     return static_cast<std::size_t>(kPositions) * static_cast<std::size_t>(d_model_);
   }
   std::size_t head_offset(int head) const {
@@ -101,16 +101,16 @@ class Page::ClaimedRows {
   const Page* page_;
 };
 
-/// What one forward pass left behind. Immutable; shared between the interface and the worker.
+/// The result of one forward pass. Immutable; shared between the interface and the worker.
 struct Run {
   Config config;
   std::vector<int> tokens;                         ///< [T]
-  std::vector<std::shared_ptr<const Page>> pages;  ///< position p stands in pages[p / Page::kPositions]
+  std::vector<std::shared_ptr<const Page>> pages;  ///< position p is in pages[p / Page::kPositions]
   int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
   std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
-  bool edited = false;                  ///< hooks may have changed it: no base for other runs
-  std::shared_ptr<const Plan> plan;     ///< what was changed; null: nothing
-  Means means;                          ///< that the pass found for the plan
+  bool edited = false;                  ///< hooks may have edited it: no base for other runs
+  std::shared_ptr<const Plan> plan;     ///< the edits; null: none
+  Means means;                          ///< the plan's means, computed by the pass
 
   int length() const { return static_cast<int>(tokens.size()); }
 

@@ -53,7 +53,7 @@ class BestGuesses {
     std::push_heap(heap_.begin(), heap_.end(), better);
   }
 
-  /// Takes those of another in.
+  /// Adds the guesses of another.
   void merge(const BestGuesses& other) {
     for (const Guess& guess : other.heap_) offer(guess);
   }
@@ -95,7 +95,7 @@ ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
   return result;
 }
 
-/// What one part of the vocabulary says of one row.
+/// The contribution of one part of the vocabulary to one row.
 struct Part {
   ExpSum total;
   ExpSum weighted;  ///< sum of e^f * (f - logit), f the logits of the row that ends its group

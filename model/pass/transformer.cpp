@@ -45,7 +45,7 @@ float sum_of_powers(std::span<const float> powers) {
   return std::accumulate(sums.begin(), sums.end(), 0.0F);
 }
 
-/// What edits do at one position to a row of a site.
+/// Applies edits to one position's row of a site.
 void apply_plan(const Run& run, HookPoint point, int pos, std::span<float> row, int head = 0) {
   const int cols = static_cast<int>(row.size());
   if (run.plan != nullptr) run.plan->apply({point, head, pos, 0, 1, cols, cols, row.data()}, run.means);
@@ -69,7 +69,7 @@ void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& 
   for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
 }
 
-/// What runs without edits have at each of the sources' sites; each prompt is run once.
+/// Activations of unedited runs at each of the sources' sites; each prompt is run once.
 class RecordedSources {
  public:
   RecordedSources(const Transformer& transformer, const SecondModel& second)
@@ -102,7 +102,7 @@ class RecordedSources {
   void record(Workspace& workspace, const std::stop_token& stop) {
     for (const auto& [prompt, sources] : by_prompt_) {
       const auto& [second, tokens] = prompt;
-      if (tokens.empty()) continue;  // no run yet: its plan is made again for its tokens
+      if (tokens.empty()) continue;  // no run yet: its plan is made later, for its tokens
       Hooks hooks;
       for (const auto& [point, source] : sources)
         hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });

@@ -61,10 +61,10 @@ class Workspace {
 };
 
 struct ForwardOptions {
-  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not computed again
+  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not recomputed
   std::shared_ptr<const Plan> plan;  ///< edits; null: none. They come before the hooks
-  /// With a plan: a run of these tokens without one. Layers and positions before the first that is changed
-  /// are shared with it, not computed again, unless there are hooks.
+  /// With a plan: the unedited run of these tokens. Layers and positions before the first edited one are
+  /// shared with it, not recomputed, unless there are hooks.
   const Run* clean = nullptr;
   const Hooks* hooks = nullptr;
   int hooked_from = 0;   ///< the first position that hooks need to be called at: with hooks only positions
@@ -83,24 +83,23 @@ struct AttentionStages {
   std::vector<float> scores;   ///< q.k, of all pairs
   std::vector<float> scaled;   ///< times attention_scale(layer)
   std::vector<float> masked;   ///< -inf above the diagonal, or as edits have it
-  std::vector<float> pattern;  ///< softmax of each row; exactly 0 where masked; what edits put in
+  std::vector<float> pattern;  ///< softmax of each row, exactly 0 where masked; or as edited
 };
 
-/// How one query's weights come to be, step by step as the pass computed them. Of all keys that the query
-/// sees, [query + 1], or [T] where edits let it see keys after it. Beside what is not finite the
-/// weights are NaN.
+/// How one query's weights are computed, step by step, as in the pass: for all keys that the query sees,
+/// [query + 1], or [T] if edits let it see later keys. With non-finite values the weights are NaN.
 struct AttentionRow {
   std::vector<float> scores;   ///< q.k
   std::vector<float> scaled;   ///< times attention_scale(layer)
-  std::vector<float> masked;   ///< the same, or what edits put in its place
+  std::vector<float> masked;   ///< the same, or as edited
   int largest_key = 0;         ///< the first of the largest of these
-  float largest = 0;           ///< it is subtracted from all
+  float largest = 0;           ///< subtracted from all
   std::vector<float> powers;   ///< e^(masked - largest)
-  float sum = 0;               ///< of them, in the pass's order
-  std::vector<float> weights;  ///< powers times 1 / sum, or what edits put in their place
+  float sum = 0;               ///< sum of the powers, in the pass's order
+  std::vector<float> weights;  ///< powers times 1 / sum, or as edited
 };
 
-/// How the heads of a layer come together at one position, as the pass computed it.
+/// How a layer's heads are combined at one position, as the pass computed it.
 struct AttentionOutput {
   std::vector<float> z;        ///< [n_head, d_head]: each head's sum of weight times value
   std::vector<float> results;  ///< [n_head, d_model]: a head's z times its rows of c_proj.weight
@@ -124,7 +123,7 @@ struct Guess {
   double probability = 0;  ///< over the whole vocabulary, at temperature 1
 };
 
-/// What the model thought of what follows one position.
+/// The model's prediction of the token after one position.
 struct PositionStatistics {
   double log_sum_exp = 0;       ///< of the position's logits, natural logarithm; NaN when one of them is
   float next_logit = 0;         ///< of the token that does follow; NaN at the last position
@@ -133,7 +132,7 @@ struct PositionStatistics {
   std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id; NaN last
 };
 
-/// What a row of the residual stream would predict if nothing came after it.
+/// The prediction of a row of the residual stream, if nothing came after it.
 struct LensReading {
   PositionStatistics guesses;  ///< next_* are of the target
   double divergence = 0;  ///< KL(end || this), in nats, from the distribution at the end of the stream: 0 of
@@ -145,7 +144,7 @@ using VariantVisitor = std::function<void(std::size_t index, ConstFloatRows logi
 
 class Transformer;
 
-/// What is patched from a second model.
+/// The second model as a source of patches.
 struct SecondModel {
   const Transformer* model = nullptr;  ///< null: there is none
   std::span<const int> tokens = {};    ///< of the run that is patched: see PatchFrom::tokens
@@ -184,12 +183,12 @@ class Transformer {
   std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
                                      const ForwardOptions& options = {}) const;
 
-  /// Many plans (null: nothing is changed) over the tokens of one run, in which nothing is changed: calls
-  /// visit(index of the plan, logits of positions [first, first + count)) for each, on this thread, as soon
-  /// as they are there; those whose first edit comes late in the pass come first. To the bit what
-  /// `forward` with `clean` and `logits` give of each, for less work: variants share their products, none has
-  /// what the clean run has too, and in the last layer only what was asked for is computed. Holds what about
-  /// 512 positions need on their way, but one variant at least. Throws RunError or Stopped.
+  /// Many plans (null: no edits) over the tokens of one unedited run: calls visit(index of the plan, logits
+  /// of positions [first, first + count)) for each, on this thread, as soon as they are ready; plans whose
+  /// first edit comes late in the pass come first. To the bit what `forward` with `clean` and `logits` give
+  /// for each, for less work: variants share their products, what the unedited run has is not recomputed, and
+  /// in the last layer only the requested positions are computed. Holds activations of about 512 positions,
+  /// but at least one variant. Throws RunError or Stopped.
   void variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
                 Workspace& workspace, const VariantVisitor& visit, std::stop_token stop = {}) const;
 
@@ -200,7 +199,8 @@ class Transformer {
   /// [vocab_size].
   void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
 
-  /// What the model made of each position in [first, first + count); never holds more than a block of logits.
+  /// The model's statistics at each position in [first, first + count); never holds more than a block of
+  /// logits.
   std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
                                              Workspace& workspace, std::stop_token stop = {}) const;
 
@@ -219,10 +219,10 @@ class Transformer {
   /// The pattern alone, [T, T], of one head into `out`; cheaper than all the stages.
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
 
-  /// One row of the stages, with the steps of its softmax; scores and weights are the stages', to the bit.
-  /// It goes up to the last key that any query like it sees, and has at least `least_keys` of those that the
-  /// run has: what is masked changes nothing else. Throws RunError for a query that the run does not have, as
-  /// those below do for a position.
+  /// One row of the stages, with the steps of its softmax; scores and weights equal the stages' to the bit.
+  /// It extends to the last key that the query sees, and to at least `least_keys` if the run has them: masked
+  /// keys affect nothing else. Throws RunError for a query that the run does not have, like the functions
+  /// below for a position.
   AttentionRow attention_row(const Run& run, int layer, int head, int query, int least_keys = 0) const;
 
   /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T])
@@ -231,14 +231,14 @@ class Transformer {
   void patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
                 const PatternVisitor& visit, std::stop_token stop = {}) const;
 
-  /// What a block's c_attn gets at one position: ln_1 of the run's residual stream, [d_model], as the pass
+  /// The input of a block's c_attn at one position: ln_1 of the run's residual stream, [d_model], as the pass
   /// computed it, to the bit.
   std::vector<float> attention_input(const Run& run, int layer, int pos) const;
 
   /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: of q, k and v.
   std::span<const float> attention_bias(int layer) const;
 
-  /// What a block's attention gives at one position. z and out are the pass's, to the bit.
+  /// The output of a block's attention at one position. z and out are the pass's, to the bit.
   AttentionOutput attention_output(const Run& run, int layer, int pos, Workspace& workspace) const;
 
   /// `h.LAYER.attn.c_proj.bias`, [d_model].

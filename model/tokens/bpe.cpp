@@ -61,7 +61,7 @@ void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
   std::make_heap(heap.begin(), heap.end(), std::greater<>());
 
   while (!heap.empty()) {
-    // All places of one pair. What they make waits until all are done, even if it ranks lower.
+    // All places of one pair. New pairs wait until all are merged, even if they rank lower.
     const std::uint32_t rank = rank_of(heap.front());
     changed.clear();
     while (!heap.empty() && rank_of(heap.front()) == rank) {

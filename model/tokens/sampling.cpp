@@ -22,7 +22,7 @@ void softmax(std::span<const float> logits, double temperature, std::span<double
       best = i;
     }
   }
-  if (largest == kLowest) {  // nothing says what is likely
+  if (largest == kLowest) {  // all logits are -inf
     std::fill(out.begin(), out.end(), 1.0 / static_cast<double>(out.size()));
     return;
   }
@@ -52,7 +52,7 @@ Candidates::Candidates(std::span<const float> logits, const SamplingOptions& opt
   const int all = static_cast<int>(logits.size());
   top_k_ = options.top_k > 0 ? std::min(options.top_k, all) : all;
   kept_ = top_k_;
-  if (kept_ == all && !(options.top_p < 1)) return;  // none is removed, and none needs to be looked at
+  if (kept_ == all && !(options.top_p < 1)) return;  // nothing is removed, so nothing needs to be sorted
   double left = 1;                                   // by top-k, of the whole vocabulary's probability
   if (top_k_ < all) {
     left = 0;

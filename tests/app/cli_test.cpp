@@ -273,8 +273,8 @@ TEST(Cli, PlotsPicture) {
   EXPECT_THAT(wrong_use({"shot", "--out", "-", "--format", "svg"}), HasSubstr("--format takes png or pdf"));
   EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--json", "--out", "-", "--format", "csv"}),
               HasSubstr("--json"));
-  for (const char* size : {"", "8", "40000", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10", "99999999999x5",
-                           "40000x40", "100x40000"}) {
+  for (const char* size : {"", "8", "40000", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10",
+                           "99999999999x5", "40000x40", "100x40000"}) {
     EXPECT_THAT(with({"--size", size}), HasSubstr("--size takes WIDTHxHEIGHT")) << size;
   }
   EXPECT_THAT(with({"--size", "30000x30000", "--scale", "16"}), HasSubstr("pixels"));

@@ -440,7 +440,8 @@ TEST_F(CoreTest, TheStartTokenIsPutFirst) {
 TEST_F(CoreTest, AnActionThatThrowsLosesNothing) {
   ShownCore core(options("The old king"));
   const std::string view = core.state().view;
-  EXPECT_THROW(core.apply(PaintMask{0, 0, -1, 0, false}), std::out_of_range);  // no view asks for such a cell
+  EXPECT_THROW(core.apply(SetVisibility{0, 0, -1, 0, false}),
+               std::out_of_range);  // no view asks for such a cell
   EXPECT_EQ(prompt(core), "The old king");
   EXPECT_EQ(core.state().model, bundled_folder());
   EXPECT_EQ(core.state().view, view);

@@ -150,10 +150,10 @@ TEST(Thumbnails, MeansAreOverAllQueriesButTheFirst) {
     previous += row[q - 1] / (length - 1.0);
     self += row[q] / (length - 1.0);
   }
-  EXPECT_NEAR(t.figures[HeadMetric::first], first, 1e-6);
-  EXPECT_NEAR(t.figures[HeadMetric::previous], previous, 1e-6);
-  EXPECT_NEAR(t.figures[HeadMetric::self], self, 1e-6);
-  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).figures[HeadMetric::first]));
+  EXPECT_NEAR(t.metrics[HeadMetric::first], first, 1e-6);
+  EXPECT_NEAR(t.metrics[HeadMetric::previous], previous, 1e-6);
+  EXPECT_NEAR(t.metrics[HeadMetric::self], self, 1e-6);
+  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).metrics[HeadMetric::first]));
 }
 
 TEST(Questions, AgreeWithTheModelAndWithOneAnother) {

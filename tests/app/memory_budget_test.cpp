@@ -89,7 +89,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
   }
 
   const int kThreads = static_cast<int>(std::thread::hardware_concurrency());
-  Wanted want_;
+  WorkerRequest want_;
   std::shared_ptr<const Snapshot> shown_;
   std::unique_ptr<Worker> worker_ =
       std::make_unique<Worker>(WorkerOptions{.threads = kThreads, .wake = nullptr});

@@ -130,8 +130,8 @@ Action any_edit(Monkey& monkey, const Core& core) {
     case 6:
       return TypeInField{monkey.below(2) == 0 ? Field::second : Field::prompt, Replace{any(kTexts)}};
     case 7:
-      return PaintMask{monkey.below(6), monkey.below(8), monkey.below(length + 9), monkey.below(length + 9),
-                       monkey.below(2) == 0};
+      return SetVisibility{monkey.below(6), monkey.below(8), monkey.below(length + 9),
+                           monkey.below(length + 9), monkey.below(2) == 0};
     case 8:
       return UndoEdits{monkey.below(2) == 0};
     case 9:

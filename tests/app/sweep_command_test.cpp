@@ -38,7 +38,7 @@ TEST(SweepCommand, IsParsed) {
   const SweepCommand defaults = parsed({});
   EXPECT_EQ(defaults.metric, SweepMetric::difference);
   EXPECT_EQ(defaults.over, SweepOver::heads);
-  EXPECT_EQ(defaults.edit, SweepChange::zero);
+  EXPECT_EQ(defaults.edit, SweepEdit::zero);
   EXPECT_EQ(defaults.site, model::Site::z);
   EXPECT_EQ(defaults.position, -1);
   EXPECT_FALSE(defaults.from || defaults.json);
@@ -48,7 +48,7 @@ TEST(SweepCommand, IsParsed) {
               "--json",   "--out",   "a.svg",  "--size",         "700x500",  "--edit",     "L1H1.z=0"});
   EXPECT_EQ(full.metric, SweepMetric::divergence);
   EXPECT_EQ(full.over, SweepOver::positions);
-  EXPECT_EQ(full.edit, SweepChange::mean);
+  EXPECT_EQ(full.edit, SweepEdit::mean);
   EXPECT_EQ(full.site, model::Site::mlp_out);
   EXPECT_EQ(full.token, " it");
   EXPECT_EQ(full.other_token, "5");
@@ -58,7 +58,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(full.prompt.edits.texts, Words{"L1H1.z=0"});
   EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);
   const SweepCommand patch = parsed({"--from", "y"});
-  EXPECT_EQ(patch.edit, SweepChange::patch);
+  EXPECT_EQ(patch.edit, SweepEdit::patch);
   EXPECT_EQ(patch.from, "y");
 }
 

@@ -14,7 +14,7 @@ namespace {
 using namespace headscope::testing;
 
 /// The published configuration of GPT-2 small, with the keys of one JSON object put over it.
-std::string published(const std::string& changes = "") {
+std::string published(const std::string& overrides = "") {
   std::string text = R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
     "bos_token_id": 50256, "embd_pdrop": 0.1, "eos_token_id": 50256, "initializer_range": 0.02,
@@ -23,17 +23,17 @@ std::string published(const std::string& changes = "") {
     "summary_proj_to_labels": true, "summary_type": "cls_index", "summary_use_proj": true,
     "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}}, "vocab_size": 50257)";
   // Keys may stand only once: take out what is put over.
-  const std::size_t colon = changes.find(':');
+  const std::size_t colon = overrides.find(':');
   if (colon != std::string::npos) {
-    const std::string key = changes.substr(0, colon);
+    const std::string key = overrides.substr(0, colon);
     const std::size_t found = text.find(key + ":");
     if (found != std::string::npos) text.replace(found + 1, 1, "unknown_");
   }
-  return text + (changes.empty() ? "" : ", " + changes) + "}";
+  return text + (overrides.empty() ? "" : ", " + overrides) + "}";
 }
 
-Config parse(const std::string& changes = "") {
-  return parse_config(published(changes), "config.json");
+Config parse(const std::string& overrides = "") {
+  return parse_config(published(overrides), "config.json");
 }
 
 TEST(Config, ReadsThePublishedFile) {
@@ -121,18 +121,18 @@ TEST(Config, UnknownAndNullKeysArePassedOver) {
 }
 
 struct Wrong {
-  const char* changes;
+  const char* overrides;
   const char* named;  // must stand in the message
 };
 
 void PrintTo(const Wrong& wrong, std::ostream* out) {
-  *out << wrong.changes;
+  *out << wrong.overrides;
 }
 
 class WrongConfig : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(WrongConfig, IsOneSentenceThatNamesTheKey) {
-  const std::string message = message_of<LoadError>([] { parse(GetParam().changes); });
+  const std::string message = message_of<LoadError>([] { parse(GetParam().overrides); });
   expect_load_sentence(message, "config.json", GetParam().named);
 }
 
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Wrong{R"("pruned_heads": {"0": [1]})", "pruned_heads"},
                       Wrong{R"("quantization_config": {"bits": 4})", "quantization_config"}),
     [](const auto& test) {
-      return std::to_string(test.index) + "_" + testing::as_test_name(test.param.changes);
+      return std::to_string(test.index) + "_" + testing::as_test_name(test.param.overrides);
     });
 
 TEST(Config, TextThatIsNoConfigurationIsAnError) {

@@ -1,5 +1,5 @@
 #pragma once
-// Edits done the plain way, by somebody who knows nothing of plans.
+// Edits applied directly, without plans.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -18,7 +18,7 @@ using Values = std::vector<std::vector<Number>>;
 /// What another run had at a site, by head.
 using SourceValues = std::map<int, Values<double>>;
 
-/// An edit done the plain way, at its own site, by somebody who knows nothing of plans.
+/// Applies one edit directly at its own site, without a plan.
 template <class Number>
 class ByHand {
  public:

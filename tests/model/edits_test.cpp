@@ -47,11 +47,11 @@ Values<Number> of_head(const Tensor& tensor, Site site, int head) {
   return rows;
 }
 
-class InterventionsTest : public ::testing::Test {
+class EditsTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = std::make_unique<testing::TemporaryFolder>();
-    const testing::Gpt2Shape shape = shape_for_interventions();
+    const testing::Gpt2Shape shape = shape_for_edits();
     write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
     transformer_ = Transformer::load(folder_->path());
     reference_ = std::make_unique<ReferenceGpt2>(folder_->path());
@@ -199,8 +199,8 @@ class InterventionsTest : public ::testing::Test {
   void expect_reference(std::span<const int> ids, const Edits& list, std::span<const float> logits) {
     std::vector<SourceValues> sources;
     for (const Edit& what : list) sources.push_back(source_of(what));
-    ReferenceGpt2::Edits changes;
-    changes.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+    ReferenceGpt2::Edits reference_edits;
+    reference_edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       for (std::size_t i = 0; i < list.size(); ++i) {
         if (std::holds_alternative<SetMask>(list[i]) || std::holds_alternative<SetPositionIds>(list[i]))
           continue;
@@ -209,7 +209,7 @@ class InterventionsTest : public ::testing::Test {
     };
     for (const Edit& what : list) {
       if (const auto* mask = std::get_if<SetMask>(&what))
-        changes.sees = [mask](int layer, int head, std::size_t query, std::size_t key) {
+        reference_edits.sees = [mask](int layer, int head, std::size_t query, std::size_t key) {
           if ((mask->layer && *mask->layer != layer) || (mask->head && *mask->head != head))
             return key <= query;
           if (mask->sees.empty()) return true;
@@ -217,11 +217,11 @@ class InterventionsTest : public ::testing::Test {
           return static_cast<bool>(mask->sees[query][key]);
         };
       if (const auto* ids_of = std::get_if<SetPositionIds>(&what))
-        changes.row_of_wpe = [ids_of](std::size_t pos) {
+        reference_edits.row_of_wpe = [ids_of](std::size_t pos) {
           return pos < ids_of->ids.size() ? ids_of->ids[pos] : static_cast<int>(pos);
         };
     }
-    const auto expected = reference_->run(ids, changes);
+    const auto expected = reference_->run(ids, reference_edits);
     double most = 0, difference = 0;
     for (std::size_t pos = 0; pos < ids.size(); ++pos)
       for (std::size_t id = 0; id < kVocabulary; ++id) {
@@ -233,17 +233,17 @@ class InterventionsTest : public ::testing::Test {
   }
 
   /// Whatever is taken from elsewhere, the run is the same to the bit.
-  void expect_same_with_reuse(std::span<const int> ids, const std::shared_ptr<const Plan>& changed) {
-    const auto expected = kept_values(*run(ids, changed));
+  void expect_same_with_reuse(std::span<const int> ids, const std::shared_ptr<const Plan>& edited) {
+    const auto expected = kept_values(*run(ids, edited));
     const auto clean = run(ids, nullptr);
     const auto clean_kept = kept_values(*clean);
-    const auto part = run(ids.first(ids.size() - 2), changed);
+    const auto part = run(ids.first(ids.size() - 2), edited);
     const auto other = run(ids, plan({ScaleValues{{{Site::mlp_out, 2}, {}, {4}, {}}, 3}}));
     for (const model::Run* base :
          {static_cast<const model::Run*>(nullptr), clean.get(), part.get(), other.get()})
       for (const model::Run* unchanged : {static_cast<const model::Run*>(nullptr), clean.get()})
         for (const int chunk : {1, 5, 128})
-          EXPECT_EQ(kept_values(*run(ids, changed, base, unchanged, chunk)), expected)
+          EXPECT_EQ(kept_values(*run(ids, edited, base, unchanged, chunk)), expected)
               << (base == nullptr       ? "no base"
                   : base == clean.get() ? "clean"
                   : base == part.get()  ? "part"
@@ -253,12 +253,12 @@ class InterventionsTest : public ::testing::Test {
   }
 
   void expect_right(const Edits& list, const std::vector<int>& ids, bool has_effect = true) {
-    const auto changed = plan(list);
-    const Activations pass = record(ids, changed);
-    const auto found = run(ids, changed);
+    const auto edited = plan(list);
+    const Activations pass = record(ids, edited);
+    const auto found = run(ids, edited);
     expect_answers_of(*found, pass);
     expect_reference(ids, list, pass.at("logits").values);
-    expect_same_with_reuse(ids, changed);
+    expect_same_with_reuse(ids, edited);
     const auto clean = record(ids, nullptr);
     EXPECT_EQ(pass.at("logits").values != clean.at("logits").values, has_effect);
   }
@@ -277,24 +277,24 @@ class InterventionsTest : public ::testing::Test {
   static std::unique_ptr<ReferenceGpt2> reference_;
 };
 
-std::unique_ptr<testing::TemporaryFolder> InterventionsTest::folder_;
-std::shared_ptr<const Transformer> InterventionsTest::transformer_;
-std::unique_ptr<ReferenceGpt2> InterventionsTest::reference_;
+std::unique_ptr<testing::TemporaryFolder> EditsTest::folder_;
+std::shared_ptr<const Transformer> EditsTest::transformer_;
+std::unique_ptr<ReferenceGpt2> EditsTest::reference_;
 
 // --- every kind at every site ---
 
-class EveryKind : public InterventionsTest, public ::testing::WithParamInterface<InterventionCase> {
+class EveryKind : public EditsTest, public ::testing::WithParamInterface<EditCase> {
  protected:
   Edits list() const { return edits_from(GetParam(), config()); }
 };
 
-std::string name_of(const ::testing::TestParamInfo<InterventionCase>& info) {
+std::string name_of(const ::testing::TestParamInfo<EditCase>& info) {
   std::string name = hook_name(info.param.point) + "_" + info.param.kind;
   std::ranges::replace(name, '.', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sites, EveryKind, ::testing::ValuesIn(intervention_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Sites, EveryKind, ::testing::ValuesIn(edit_cases()), name_of);
 
 TEST_P(EveryKind, IsAFreeHookToTheBit) {
   expect_hooks(list(), tokens_of(8));
@@ -309,14 +309,14 @@ TEST_P(EveryKind, ShowsInEveryAnswerAndIsTheReferences) {
 
 // --- masks and positions ---
 
-TEST_F(InterventionsTest, WithoutMaskEveryQuerySeesEveryKey) {
+TEST_F(EditsTest, WithoutMaskEveryQuerySeesEveryKey) {
   expect_right({SetMask{}}, tokens_of(9));
   expect_right({SetMask{1, {}, {}}}, tokens_of(9));
   expect_right({SetMask{0, 2, {}}}, tokens_of(9));
   expect_right({SetMask{}}, tokens_of(150));
 }
 
-TEST_F(InterventionsTest, AMaskIsAnyMatrix) {
+TEST_F(EditsTest, AMaskIsAnyMatrix) {
   std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
   for (std::size_t query = 0; query < 6; ++query)
     for (std::size_t key = 0; key < 6; ++key)
@@ -329,13 +329,13 @@ TEST_F(InterventionsTest, AMaskIsAnyMatrix) {
   EXPECT_FALSE(plan({SetMask{1, {}, sees}})->needs_whole_run());
 }
 
-TEST_F(InterventionsTest, CellsOfTheFutureGetWeight) {
+TEST_F(EditsTest, CellsOfTheFutureGetWeight) {
   expect_right({SetCells{{Site::pattern, 1}, 0, {{2, 7, 0.5F}}, true}}, tokens_of(9));
   expect_right({SetCells{{Site::attn_scores, 1}, {}, {{2, 7, 1}}, false}}, tokens_of(9));
   expect_right({PatchFrom{{{Site::pattern, 1}, 2, {1}, {}}, tokens_of(6, 4), {5}}}, tokens_of(9));
 }
 
-TEST_F(InterventionsTest, PositionsMayBeOthersOrNone) {
+TEST_F(EditsTest, PositionsMayBeOthersOrNone) {
   expect_right({SetPositionIds{{0, 0, -1, 7}}}, tokens_of(9));
   expect_right({SetPositionIds{{0, 1, 2, 9, -1}}}, tokens_of(9));
   EXPECT_EQ(plan({SetPositionIds{{0, 1, 2, 9}}})->first_position(), 3);
@@ -343,7 +343,7 @@ TEST_F(InterventionsTest, PositionsMayBeOthersOrNone) {
 
 // --- lists ---
 
-TEST_F(InterventionsTest, AListIsAppliedInItsOrder) {
+TEST_F(EditsTest, AListIsAppliedInItsOrder) {
   const EditedPlace z{{Site::z, 1}, 0, {}, {}};
   const Edits list{ScaleValues{z, 2},
                    AddVector{z, {1}, 0.5F},
@@ -358,7 +358,7 @@ TEST_F(InterventionsTest, AListIsAppliedInItsOrder) {
   EXPECT_NE(kept_values(*run(tokens_of(8), plan(list))), kept_values(*run(tokens_of(8), plan(turned))));
 }
 
-TEST_F(InterventionsTest, LongRunsAreTheSameInPieces) {
+TEST_F(EditsTest, LongRunsAreTheSameInPieces) {
   const std::vector<int> ids = tokens_of(150);
   expect_right({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}}, ids);
   expect_right({SetValues{{{Site::resid_pre, 2}, {}, {100}, {}}, {0.5F}}}, ids);
@@ -366,7 +366,7 @@ TEST_F(InterventionsTest, LongRunsAreTheSameInPieces) {
   expect_right({SetMean{{{Site::mlp_out, 0}, {}, {}, {}}}}, ids);
 }
 
-TEST_F(InterventionsTest, AnEmptyListIsNoIntervention) {
+TEST_F(EditsTest, AnEmptyListIsNoEdit) {
   const auto found = run(tokens_of(5), plan({}));
   EXPECT_EQ(found->plan, nullptr);
   EXPECT_EQ(kept_values(*found), kept_values(*run(tokens_of(5), nullptr)));
@@ -374,7 +374,7 @@ TEST_F(InterventionsTest, AnEmptyListIsNoIntervention) {
 
 // --- what is computed ---
 
-TEST_F(InterventionsTest, OnlyWhatComesBehindTheFirstChangeIsComputed) {
+TEST_F(EditsTest, OnlyWhatComesAfterTheFirstEditIsComputed) {
   const std::vector<int> ids = tokens_of(150);
   const auto clean = run(ids, nullptr);
   const auto late = run(ids, plan({ScaleValues{{{Site::z, 1}, 2, {100}, {}}, 0}}), clean.get(), clean.get());
@@ -389,21 +389,21 @@ TEST_F(InterventionsTest, OnlyWhatComesBehindTheFirstChangeIsComputed) {
   EXPECT_EQ(largest(testing::all_logits(*transformer_, *at_end, workspace_)), std::pair(40.F, 5));
 }
 
-TEST_F(InterventionsTest, GenerationGoesOnWithItsCache) {
+TEST_F(EditsTest, GenerationGoesOnWithItsCache) {
   const std::vector<int> ids = tokens_of(80);
   for (const Edits& list : {Edits{ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}},
                             Edits{SetCells{{Site::attn_scores, 0}, {}, {{70, 3, 1}}}}}) {
-    const auto changed = plan(list);
-    auto now = run(std::span(ids).first(60), changed);
+    const auto edited = plan(list);
+    auto now = run(std::span(ids).first(60), edited);
     for (std::size_t length = 61; length <= ids.size(); ++length) {
-      now = run(std::span(ids).first(length), changed, now.get());
+      now = run(std::span(ids).first(length), edited, now.get());
       EXPECT_EQ(now->computed_positions, 1);
     }
-    EXPECT_EQ(kept_values(*now), kept_values(*run(ids, changed)));
+    EXPECT_EQ(kept_values(*now), kept_values(*run(ids, edited)));
   }
 }
 
-TEST_F(InterventionsTest, ARunIsNoBaseForOtherInterventions) {
+TEST_F(EditsTest, ARunIsNoBaseForOtherEdits) {
   const std::vector<int> ids = tokens_of(20);
   const auto off = [&](int position) { return plan({ScaleValues{{{Site::z, 1}, 2, {position}, {}}, 0}}); };
   const auto ten = run(ids, off(10));
@@ -416,52 +416,52 @@ TEST_F(InterventionsTest, ARunIsNoBaseForOtherInterventions) {
       << "each position depends on all";
 }
 
-TEST_F(InterventionsTest, LayersAreTakenFromACleanRunOfTheSameTokensAlone) {
+TEST_F(EditsTest, LayersAreTakenFromACleanRunOfTheSameTokensAlone) {
   const std::vector<int> ids = tokens_of(20);
   std::vector<int> others = ids, longer = tokens_of(21);
   others[3] = (others[3] + 1) % config().vocab_size;
-  const auto changed = plan({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}});
-  const auto expected = kept_values(*run(ids, changed));
+  const auto edited = plan({ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0}});
+  const auto expected = kept_values(*run(ids, edited));
   for (const std::vector<int>& of_clean : {ids, others, longer})
-    EXPECT_EQ(kept_values(*run(ids, changed, nullptr, run(of_clean, nullptr).get())), expected);
+    EXPECT_EQ(kept_values(*run(ids, edited, nullptr, run(of_clean, nullptr).get())), expected);
 }
 
-TEST_F(InterventionsTest, AHiddenScoreStaysHiddenWhateverItIsMultipliedBy) {
+TEST_F(EditsTest, AHiddenScoreStaysHiddenWhateverItIsMultipliedBy) {
   const EditedPlace scores{{Site::attn_scores, 1}, 2, {}, {}};
   const SetCells hidden{{Site::attn_scores, 1}, 2, {{3, 1, -kInfinity}}, false};
   for (const float factor : {0.F, -1.F, 2.F}) {
-    const auto changed = run(tokens_of(5), plan({hidden, ScaleValues{scores, factor}}));
-    const std::vector<float> weights = transformer_->attention_row(*changed, 1, 2, 3).weights;
+    const auto edited = run(tokens_of(5), plan({hidden, ScaleValues{scores, factor}}));
+    const std::vector<float> weights = transformer_->attention_row(*edited, 1, 2, 3).weights;
     EXPECT_EQ(weights[1], 0) << factor;
     EXPECT_NEAR(weights[0] + weights[2] + weights[3], 1, 1e-6) << factor;
   }
 }
 
-TEST_F(InterventionsTest, ALensOfSeveralPlacesGoesByThePositionsThatAreChanged) {
-  const auto changed =
+TEST_F(EditsTest, ALensOfSeveralPlacesGoesByTheEditedPositions) {
+  const auto edited =
       run(tokens_of(6), plan({ScaleValues{{{Site::ln_final_normalized}, {}, {2, 3}, {}}, 3}}));
   constexpr int kDepth = 3, kFirst = 1, kPositions = 4;
   const auto d = static_cast<std::size_t>(config().n_embd);
   std::vector<float> rows;
   for (int position = kFirst; position < kFirst + kPositions; ++position)
     for (int layer = 0; layer < kDepth; ++layer) {
-      const auto row = changed->resid(layer, position);
+      const auto row = edited->resid(layer, position);
       rows.insert(rows.end(), row.begin(), row.end());
     }
   const std::vector<int> targets(kPositions, 7);
-  const auto together = transformer_->lens(rows, kDepth, targets, 1, workspace_, {}, changed.get(), kFirst);
+  const auto together = transformer_->lens(rows, kDepth, targets, 1, workspace_, {}, edited.get(), kFirst);
   for (int i = 0; i < kDepth * kPositions; ++i) {
     const auto row = std::span(rows).subspan(static_cast<std::size_t>(i) * d, d);
     const auto alone = transformer_->lens(row, 1, std::span(targets).first(1), 1, workspace_, {},
-                                          changed.get(), kFirst + i / kDepth);
+                                          edited.get(), kFirst + i / kDepth);
     EXPECT_EQ(together[i].guesses.next_logit, alone.front().guesses.next_logit) << i;
   }
 }
 
-TEST_F(InterventionsTest, WatchersSeeWhatInterventionsLeft) {
+TEST_F(EditsTest, WatchersSeeWhatEditsLeft) {
   const std::vector<int> ids = tokens_of(8);
-  const auto changed = plan({SetValues{{{Site::z, 1}, 2, {}, {}}, {3}}});
-  const auto base = run(ids, changed);
+  const auto edited = plan({SetValues{{{Site::z, 1}, 2, {}, {}}, {3}}});
+  const auto base = run(ids, edited);
   Hooks hooks;
   int seen = 0;
   hooks.watch({Site::z, 1}, [&](const ConstActivation2d& z) {
@@ -469,7 +469,7 @@ TEST_F(InterventionsTest, WatchersSeeWhatInterventionsLeft) {
     ++seen;
   });
   ForwardOptions options;
-  options.plan = changed;
+  options.plan = edited;
   options.base = base.get();
   options.hooks = &hooks;
   options.hooked_from = 7;
@@ -486,7 +486,7 @@ struct Refused {
   const char* says;
 };
 
-TEST_F(InterventionsTest, AWrongOneIsOneSentence) {
+TEST_F(EditsTest, AWrongOneIsOneSentence) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<int> ids{1, 2, 3};
   const std::vector<Refused> all{

@@ -13,7 +13,7 @@ namespace headscope::model {
 constexpr int kLayers = 3, kHeads = 3, kWidth = 12, kVocabulary = 90, kLayer = 1;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-inline testing::Gpt2Shape shape_for_interventions() {
+inline testing::Gpt2Shape shape_for_edits() {
   return {.layers = kLayers, .heads = kHeads, .width = kWidth, .positions = 200, .vocabulary = kVocabulary};
 }
 
@@ -24,13 +24,13 @@ inline std::vector<int> tokens_of(int length, int seed = 0) {
 }
 
 /// A kind at one place, of layer kLayer where there are layers.
-struct InterventionCase {
+struct EditCase {
   const char* kind;
   HookPoint point;
 };
 
-inline std::vector<InterventionCase> intervention_cases() {
-  std::vector<InterventionCase> all;
+inline std::vector<EditCase> edit_cases() {
+  std::vector<EditCase> all;
   Config config;
   config.n_layer = kLayers;
   config.n_head = kHeads;
@@ -51,7 +51,7 @@ inline std::vector<InterventionCase> intervention_cases() {
 }
 
 /// A list that does it, for runs of at least 8 positions.
-inline Edits edits_from(const InterventionCase& what, const Config& config) {
+inline Edits edits_from(const EditCase& what, const Config& config) {
   const auto& [kind, point] = what;
   const std::string_view name = kind;
   const bool cells = is_of_cells(point.site), scale = unit_count(config, point.site) == 1;

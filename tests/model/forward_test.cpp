@@ -190,9 +190,9 @@ TEST_F(Forward, AChangedTokenComputesThePositionsFromItOn) {
       EXPECT_EQ(found->pages[page] == base->pages[page],
                 static_cast<int>(page + 1) * Page::kPositions <= changed);
     }
-    EXPECT_TRUE(
-        same_bits(kept_values(*run(after)), kept_values(*found)));  // as if it had all been computed anew
-    EXPECT_TRUE(same_bits(base_values, kept_values(*base)));        // what others hold never changes
+    // As if all of it had been recomputed.
+    EXPECT_TRUE(same_bits(kept_values(*run(after)), kept_values(*found)));
+    EXPECT_TRUE(same_bits(base_values, kept_values(*base)));  // what others hold never changes
     const std::size_t reused = base_values.size() / 150 * static_cast<std::size_t>(changed);
     const std::vector<float> found_values = kept_values(*found);
     EXPECT_TRUE(same_bits(std::span(base_values).first(reused), std::span(found_values).first(reused)));

@@ -428,7 +428,7 @@ TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
   Workspace workspace(2);
   std::vector<float> rows = ten_rows_of(*run_, 3);
   const std::size_t row = rows.size() / 30;
-  rows[4 * row] = std::numeric_limits<float>::quiet_NaN();       // in the first position's way
+  rows[4 * row] = std::numeric_limits<float>::quiet_NaN();       // in the first position
   rows[19 * row + 1] = std::numeric_limits<float>::quiet_NaN();  // at the second one's end
   const auto found = transformer_->lens(rows, 10, std::vector{1, 2, 3}, 5, workspace);
   for (std::size_t i = 0; i < found.size(); ++i) {

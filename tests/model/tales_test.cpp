@@ -1,4 +1,4 @@
-// The bundled model does what its card says: figures that the training script measured with PyTorch, measured
+// The bundled model does what its card says: numbers that the training script measured with PyTorch, measured
 // again here.
 #include <gtest/gtest.h>
 

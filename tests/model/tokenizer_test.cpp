@@ -237,7 +237,7 @@ TEST(ByteAlphabet, NamesEveryByteAndBack) {
 
 // --- Merging ---
 
-/// The published loop: the pair of the lowest rank everywhere, then anew. Quadratic, and plain to see.
+/// The published loop: the pair of the lowest rank everywhere, then repeat. Quadratic, and plain to see.
 std::vector<int> merge_by_the_book(std::vector<int> ids, const std::vector<Merge>& merges) {
   std::map<std::pair<int, int>, std::size_t> ranks;
   for (std::size_t rank = 0; rank < merges.size(); ++rank)

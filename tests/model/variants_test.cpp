@@ -21,7 +21,7 @@ using Plans = std::vector<std::shared_ptr<const Plan>>;
 
 class VariantsTest : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { load(shape_for_interventions()); }
+  static void SetUpTestSuite() { load(shape_for_edits()); }
   static void TearDownTestSuite() {
     transformer_.reset();
     folder_.reset();
@@ -40,8 +40,7 @@ class VariantsTest : public ::testing::Test {
   /// Every kind at every site, masks, other positions, lists, and nothing at all.
   Plans every_plan() {
     Plans plans{nullptr, plan({})};
-    for (const InterventionCase& what : intervention_cases())
-      plans.push_back(plan(edits_from(what, transformer_->config())));
+    for (const EditCase& what : edit_cases()) plans.push_back(plan(edits_from(what, transformer_->config())));
     std::vector<std::vector<bool>> sees(6, std::vector<bool>(6));
     for (std::size_t query = 0; query < 6; ++query)
       for (std::size_t key = 0; key < 6; ++key) sees[query][key] = key == query || (query + key) % 3 == 0;
@@ -82,10 +81,10 @@ class VariantsTest : public ::testing::Test {
     ForwardOptions options;
     options.plan = plan;
     options.clean = &clean;
-    const auto changed = transformer_->forward(clean.tokens, workspace_, options);
+    const auto edited = transformer_->forward(clean.tokens, workspace_, options);
     std::vector<float> logits(static_cast<std::size_t>(count) *
                               static_cast<std::size_t>(transformer_->config().vocab_size));
-    transformer_->logits(*changed, first, count, workspace_, logits);
+    transformer_->logits(*edited, first, count, workspace_, logits);
     return logits;
   }
 
@@ -184,8 +183,7 @@ TEST_F(VariantsTest, LateGroupsComeFirst) {
 
 TEST_F(VariantsTest, PlansMadeTogetherAreThoseMadeAlone) {
   std::vector<Edits> lists;
-  for (const InterventionCase& what : intervention_cases())
-    lists.push_back(edits_from(what, transformer_->config()));
+  for (const EditCase& what : edit_cases()) lists.push_back(edits_from(what, transformer_->config()));
   const Plans made = transformer_->plans(lists, workspace_);
   ASSERT_EQ(made.size(), lists.size());
   const auto clean = run(tokens_of(8));
@@ -220,14 +218,14 @@ TEST_F(VariantsTest, StopBetweenLayersAndVariants) {
   EXPECT_EQ(together(*clean, plans, 99, 1, workspace_).size(), 60U) << "the workspace is as good as before";
 }
 
-TEST_F(VariantsTest, BeginWithARunInWhichNothingIsChanged) {
+TEST_F(VariantsTest, BeginWithAnUneditedRun) {
   const std::vector<int> ids = tokens_of(6);
   const Plans plans = {plan({ScaleValues{{{Site::z, 0}, 0, {}, {}}, 0}})};
   const auto visit = [](std::size_t, ConstFloatRows) {};
   ForwardOptions options;
   options.plan = plans.front();
-  const auto changed = transformer_->forward(ids, workspace_, options);
-  EXPECT_THAT(message_of<RunError>([&] { transformer_->variants(*changed, plans, 5, 1, workspace_, visit); }),
+  const auto edited = transformer_->forward(ids, workspace_, options);
+  EXPECT_THAT(message_of<RunError>([&] { transformer_->variants(*edited, plans, 5, 1, workspace_, visit); }),
               HasSubstr("in which nothing is changed"));
   EXPECT_EQ(message_of<RunError>([&] { transformer_->variants(*run(ids), plans, 6, 1, workspace_, visit); }),
             "there is no position 6; the run has positions 0 to 5");

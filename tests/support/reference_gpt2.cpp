@@ -69,9 +69,9 @@ std::vector<double> softmax(std::span<const double> x, double temperature) {
   return result;
 }
 
-void difference(const ReferenceGpt2::Edits& changes, const std::string& hook, int head,
+void apply_edit(const ReferenceGpt2::Edits& edits, const std::string& hook, int head,
                 ReferenceGpt2::Rows& rows) {
-  if (changes.edit) changes.edit(hook, head, rows);
+  if (edits.edit) edits.edit(hook, head, rows);
 }
 
 void add(std::vector<std::vector<double>>& to, const std::vector<std::vector<double>>& what) {
@@ -113,7 +113,7 @@ ReferenceGpt2::Rows ReferenceGpt2::affine(const Rows& x, const std::string& name
 }
 
 ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& name, const std::string& hook,
-                                              const Edits& changes) const {
+                                              const Edits& edits) const {
   const std::vector<double>&gain = parameter(name + ".weight"), &bias = parameter(name + ".bias");
   Rows result = x, scales;
   for (std::vector<double>& row : result) {
@@ -124,16 +124,16 @@ ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& 
     scales.push_back({std::sqrt(variance + static_cast<double>(config_.layer_norm_epsilon))});
     for (double& value : row) value -= mean;
   }
-  difference(changes, hook + ".hook_scale", 0, scales);
+  apply_edit(edits, hook + ".hook_scale", 0, scales);
   for (std::size_t pos = 0; pos < result.size(); ++pos)
     for (double& value : result[pos]) value /= scales[pos][0];
-  difference(changes, hook + ".hook_normalized", 0, result);
+  apply_edit(edits, hook + ".hook_normalized", 0, result);
   for (std::vector<double>& row : result)
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = row[i] * gain[i] + bias[i];
   return result;
 }
 
-ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head, const Edits& changes) const {
+ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head, const Edits& edits) const {
   const auto d_head = static_cast<std::ptrdiff_t>(config_.d_head());
   const std::string hook = "blocks." + std::to_string(layer) + ".attn.hook_";
   double scale = config_.scale_attn_weights ? 1 / std::sqrt(static_cast<double>(d_head)) : 1;
@@ -148,9 +148,9 @@ ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head, 
     result.k.push_back(part(1));
     result.v.push_back(part(2));
   }
-  difference(changes, hook + "q", head, result.q);
-  difference(changes, hook + "k", head, result.k);
-  difference(changes, hook + "v", head, result.v);
+  apply_edit(edits, hook + "q", head, result.q);
+  apply_edit(edits, hook + "k", head, result.k);
+  apply_edit(edits, hook + "v", head, result.v);
   const std::size_t length = qkv.size();
   Rows masked;
   for (std::size_t query = 0; query < length; ++query) {
@@ -161,24 +161,24 @@ ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head, 
     }
     std::vector<double>& row = masked.emplace_back(scaled);
     for (std::size_t key = 0; key < length; ++key)
-      if (!(changes.sees ? changes.sees(layer, head, query, key) : key <= query))
+      if (!(edits.sees ? edits.sees(layer, head, query, key) : key <= query))
         row[key] = -std::numeric_limits<double>::infinity();
   }
-  difference(changes, hook + "attn_scores", head, masked);
+  apply_edit(edits, hook + "attn_scores", head, masked);
   for (const std::vector<double>& row : masked) result.weights.push_back(softmax(row, 1));
-  difference(changes, hook + "pattern", head, result.weights);
+  apply_edit(edits, hook + "pattern", head, result.weights);
   for (std::size_t query = 0; query < length; ++query) {
     std::vector<double>& z = result.z.emplace_back(static_cast<std::size_t>(d_head), 0);
     for (std::size_t key = 0; key < length; ++key)
       for (std::size_t i = 0; i < z.size(); ++i) z[i] += result.weights[query][key] * result.v[key][i];
   }
-  difference(changes, hook + "z", head, result.z);
+  apply_edit(edits, hook + "z", head, result.z);
   return result;
 }
 
 /// The sum of what the heads write, and the bias.
 ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int layer,
-                                           const Edits& changes) const {
+                                           const Edits& edits) const {
   const std::string name = "h." + std::to_string(layer) + ".attn.c_proj";
   const std::vector<double>&weight = parameter(name + ".weight"), &bias = parameter(name + ".bias");
   const std::size_t d_head = heads.front().z.front().size();
@@ -189,20 +189,20 @@ ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int l
       for (std::size_t i = 0; i < d_head; ++i)
         for (std::size_t j = 0; j < bias.size(); ++j)
           result[pos][j] += heads[head].z[pos][i] * weight[(head * d_head + i) * bias.size() + j];
-    difference(changes, "blocks." + std::to_string(layer) + ".attn.hook_result", static_cast<int>(head),
+    apply_edit(edits, "blocks." + std::to_string(layer) + ".attn.hook_result", static_cast<int>(head),
                result);
     add(sum, result);
   }
   return sum;
 }
 
-ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edits& changes) const {
+ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edits& edits) const {
   const auto width = static_cast<std::size_t>(config_.n_embd);
   const std::vector<double>&wte = parameter("wte.weight"), &wpe = parameter("wpe.weight");
   Result result;
   Rows resid, positions;
   for (std::size_t pos = 0; pos < tokens.size(); ++pos) {
-    const int id = changes.row_of_wpe ? changes.row_of_wpe(pos) : static_cast<int>(pos);
+    const int id = edits.row_of_wpe ? edits.row_of_wpe(pos) : static_cast<int>(pos);
     resid.emplace_back();
     positions.emplace_back();
     for (std::size_t i = 0; i < width; ++i) {
@@ -210,42 +210,42 @@ ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edit
       positions.back().push_back(id < 0 ? 0 : wpe[static_cast<std::size_t>(id) * width + i]);
     }
   }
-  difference(changes, "hook_embed", 0, resid);
-  difference(changes, "hook_pos_embed", 0, positions);
+  apply_edit(edits, "hook_embed", 0, resid);
+  apply_edit(edits, "hook_pos_embed", 0, positions);
   add(resid, positions);
   for (int layer = 0; layer < config_.n_layer; ++layer) {
     const std::string h = "h." + std::to_string(layer) + ".", hook = "blocks." + std::to_string(layer) + ".";
-    difference(changes, hook + "hook_resid_pre", 0, resid);
+    apply_edit(edits, hook + "hook_resid_pre", 0, resid);
     std::vector<Head>& heads = result.heads.emplace_back();
     Block& block = result.blocks.emplace_back();
     block.resid_pre = resid;
-    const Rows qkv = affine(layer_norm(resid, h + "ln_1", hook + "ln1", changes), h + "attn.c_attn");
-    for (int head = 0; head < config_.n_head; ++head) heads.push_back(attend(qkv, layer, head, changes));
-    block.attn_out = project(heads, layer, changes);
-    difference(changes, hook + "hook_attn_out", 0, block.attn_out);
+    const Rows qkv = affine(layer_norm(resid, h + "ln_1", hook + "ln1", edits), h + "attn.c_attn");
+    for (int head = 0; head < config_.n_head; ++head) heads.push_back(attend(qkv, layer, head, edits));
+    block.attn_out = project(heads, layer, edits);
+    apply_edit(edits, hook + "hook_attn_out", 0, block.attn_out);
     add(resid, block.attn_out);
-    difference(changes, hook + "hook_resid_mid", 0, resid);
+    apply_edit(edits, hook + "hook_resid_mid", 0, resid);
     block.resid_mid = resid;
-    block.mlp_pre = affine(layer_norm(resid, h + "ln_2", hook + "ln2", changes), h + "mlp.c_fc");
-    difference(changes, hook + "mlp.hook_pre", 0, block.mlp_pre);
+    block.mlp_pre = affine(layer_norm(resid, h + "ln_2", hook + "ln2", edits), h + "mlp.c_fc");
+    apply_edit(edits, hook + "mlp.hook_pre", 0, block.mlp_pre);
     block.mlp_post = block.mlp_pre;
     for (std::vector<double>& row : block.mlp_post) {
       for (double& value : row) value = activated(config_.activation, value);
     }
-    difference(changes, hook + "mlp.hook_post", 0, block.mlp_post);
+    apply_edit(edits, hook + "mlp.hook_post", 0, block.mlp_post);
     block.mlp_out = affine(block.mlp_post, h + "mlp.c_proj");
-    difference(changes, hook + "hook_mlp_out", 0, block.mlp_out);
+    apply_edit(edits, hook + "hook_mlp_out", 0, block.mlp_out);
     add(resid, block.mlp_out);
-    difference(changes, hook + "hook_resid_post", 0, resid);
+    apply_edit(edits, hook + "hook_resid_post", 0, resid);
     block.resid_post = resid;
   }
   const std::vector<double>& unembedding = config_.tie_word_embeddings ? wte : parameter("lm_head.weight");
-  for (const std::vector<double>& row : layer_norm(resid, "ln_f", "ln_final", changes)) {
+  for (const std::vector<double>& row : layer_norm(resid, "ln_f", "ln_final", edits)) {
     std::vector<double>& logits = result.logits.emplace_back();
     for (std::size_t id = 0; id < static_cast<std::size_t>(config_.vocab_size); ++id)
       logits.push_back(dot(row, std::span(unembedding).subspan(id * width, width)));
   }
-  difference(changes, "logits", 0, result.logits);
+  apply_edit(edits, "logits", 0, result.logits);
   return result;
 }
 

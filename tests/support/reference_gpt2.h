@@ -51,17 +51,16 @@ class ReferenceGpt2 {
   explicit ReferenceGpt2(const std::filesystem::path& folder);
 
   Result run(std::span<const int> tokens) const { return run(tokens, Edits()); }
-  Result run(std::span<const int> tokens, const Edits& changes) const;
+  Result run(std::span<const int> tokens, const Edits& edits) const;
   /// A parameter under Hugging Face's name without `transformer.`, row-major.
   const std::vector<double>& parameter(const std::string& name) const { return parameters_.at(name); }
 
  private:
   Rows affine(const Rows& x, const std::string& name) const;
   /// hook: "blocks.0.ln1", of the scale and of what is normalized.
-  Rows layer_norm(const Rows& x, const std::string& name, const std::string& hook,
-                  const Edits& changes) const;
-  Head attend(const Rows& qkv, int layer, int head, const Edits& changes) const;
-  Rows project(const std::vector<Head>& heads, int layer, const Edits& changes) const;
+  Rows layer_norm(const Rows& x, const std::string& name, const std::string& hook, const Edits& edits) const;
+  Head attend(const Rows& qkv, int layer, int head, const Edits& edits) const;
+  Rows project(const std::vector<Head>& heads, int layer, const Edits& edits) const;
 
   model::Config config_;
   std::map<std::string, std::vector<double>> parameters_;

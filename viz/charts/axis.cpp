@@ -16,7 +16,7 @@ float row_pitch(const Style& style) {
   return 1.25F * style.small();
 }
 
-/// A label as it is written: with its number where others are left out.
+/// The text of a label: with its number if others are left out.
 std::string written(const AxisLabels& axis, int i, int step) {
   const std::string& label = axis.labels[i];
   const std::string number = std::to_string(i);
@@ -28,7 +28,7 @@ float widest_label(const AxisLabels& axis, int step, float most, const Style& st
   const int count = static_cast<int>(axis.labels.size()), stride = std::max(1, count / kMeasured);
   for (int i = 0; i < count && widest < most; i += stride)
     widest = std::max(widest, style.width(written(axis, i, step), style.small()));
-  // What was not measured may be wider: the number at least counts in full.
+  // Unmeasured labels may be wider: reserve at least the full number.
   if (step > 1 && stride > 1) {
     widest = std::max(widest, style.width(std::to_string(count - 1), style.small()) + 3 * style.small());
   }
@@ -39,7 +39,7 @@ float title_room(const AxisLabels& axis, const Style& style) {
   return axis.title.empty() ? 0 : style.line(style.small()) + style.unit();
 }
 
-/// A side of a grid that words stand at: its cells along it, and the way outwards from its edge.
+/// A side of a grid with labels: its cells along it, and the direction outwards from its edge.
 struct Side {
   const Region& grid;
   bool rows;    ///< else columns
@@ -72,7 +72,7 @@ bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, c
                              axis.color, FontStyle::medium, Align::center, side.turn());
   if (room.widest <= 0) return whole;
   const int step = label_step(side.cell(), row_pitch(style));
-  // What is turned begins or ends at the grid, as what stands beside rows does.
+  // Rotated labels begin or end at the grid, like those of rows.
   const Align inner = side.before == side.rows ? Align::right : Align::left;
   for (const int i : side.labelled(row_pitch(style), axis.emphasised)) {
     const bool marked = i == axis.emphasised;
@@ -110,7 +110,7 @@ int label_step(float cell, float needed) {
 std::vector<int> labelled_cells(double first, double count, int total, float cell, float needed,
                                 int emphasised) {
   const int step = label_step(cell, needed);
-  // Only cells whose middle is in sight.
+  // Only cells whose middle is visible.
   const int begin = std::max(0, static_cast<int>(std::ceil(first - 0.5)));
   const int end = std::min(total - 1, static_cast<int>(std::floor(first + count - 0.5)));
   const bool keep = step > 1 && emphasised >= begin && emphasised <= end;
@@ -130,7 +130,7 @@ LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const S
   if (axis.labels.empty() || most < 2 * style.small()) return {title_room(axis, style), 0, LabelAngle::level};
   LabelRoom room;
   room.widest = widest_label(axis, label_step(cell, row_pitch(style)), most, style);
-  // In steps, so that the grid does not move with every letter that is typed.
+  // In steps, so that the grid does not move with every typed letter.
   room.size = std::ceil((room.widest + 2 * style.unit()) / (4 * style.unit())) * 4 * style.unit() +
               title_room(axis, style);
   return room;

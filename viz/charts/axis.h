@@ -9,44 +9,44 @@ namespace headscope::viz {
 
 /// Names of a grid's rows or columns.
 struct AxisLabels {
-  std::span<const std::string> labels;  ///< one a row (column); empty: no labels
+  std::span<const std::string> labels;  ///< one per row (column); empty: no labels
   std::string title;
   Color color;          ///< of the title and of the emphasised label
-  int emphasised = -1;  ///< keeps its label where others are left out
+  int emphasised = -1;  ///< always labelled, even if others are left out
 };
 
-/// Which of the cells [first, first + count) of `total` get a label, when a cell is `cell` pixels and a label
+/// The cells among [first, first + count) of `total` that get a label, if a cell is `cell` pixels and a label
 /// needs `needed`: all, or those at multiples of 2, 5, 10, 20, ... Neighbours of `emphasised` that would
-/// touch it give way.
+/// touch it are left out.
 std::vector<int> labelled_cells(double first, double count, int total, float cell, float needed,
                                 int emphasised);
 
-/// The step that `labelled_cells` takes.
+/// The step between labels in `labelled_cells`.
 int label_step(float cell, float needed);
 
-/// Column labels are level where they fit, else slanted by 45 degrees, else upright.
+/// Column labels are level if they fit, else slanted by 45 degrees, else upright.
 enum class LabelAngle { level, slanted, upright };
 
-/// Room for labels beside a grid: on the left for rows, above for columns. Titles included.
+/// Room for labels next to a grid: at the left for rows, above for columns. Titles included.
 struct LabelRoom {
   float size = 0;    ///< logical pixels from the grid's edge outwards
   float widest = 0;  ///< of the labels alone
   LabelAngle angle = LabelAngle::level;
 };
 
-/// `cell`: expected height (width) of a cell; `most`: the room there is for the labels without the title.
+/// `cell`: expected height (width) of a cell; `most`: maximum for the labels without the title.
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style);
 
-/// Where labels stand: left of rows and above columns, or on the other side.
+/// The side of the labels: left of rows and above columns, or the opposite.
 enum class LabelSide { before, after };
 
-/// Labels to the left (right) of a grid, and its title, turned, beyond them. Both return whether everything
-/// had room.
+/// Draws labels to the left (right) of a grid, with the rotated title beyond them. Both return whether
+/// everything fitted.
 bool paint_row_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                       const Style& style, LabelSide side = LabelSide::before);
-/// Labels above (below) a grid, and its title beyond those. Slanted ones end before `limit`: above they lean
-/// to the right, below to the left.
+/// Draws labels above (below) a grid, with the title beyond them. Slanted labels end before `limit`: above
+/// they lean to the right, below to the left.
 bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Region& grid,
                          float limit, const Style& style, LabelSide side = LabelSide::before);
 
@@ -54,7 +54,7 @@ bool paint_column_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& 
 /// top.
 void paint_column_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style);
 void paint_row_numbers(Scene& scene, const Region& grid, const std::string& title, const Style& style);
-/// The room they take.
+/// The height they take.
 float column_numbers_height(const Style& style);
 float row_numbers_width(int row_count, const Style& style);
 

@@ -13,7 +13,7 @@ struct Columns {
   float bar_x = 0, bar_w = 0;
   float number_right = 0, number_w = 0;
   float detail_right = 0, detail_w = 0;
-  bool below = false;  ///< bars lie under their labels and numbers, over the whole width
+  bool below = false;  ///< bars are below their labels and numbers, over the whole width
 };
 
 float widest(const BarChart& chart, std::string Bar::*text, const std::string& kept, const Style& style) {
@@ -33,7 +33,7 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   c.label_x = area.x + c.mark;
   c.label_w = std::clamp(0.34F * area.w - c.mark, 4 * style.font_size, kMostLabel * style.font_size);
   c.label_w = std::max(0.F, std::min(c.label_w, area.w - c.mark - gap - c.number_w));
-  // The detail is worth less than a readable bar.
+  // A readable bar is more important than the detail.
   if (area.w - c.mark - c.label_w - c.number_w - c.detail_w - 3 * gap < 7 * style.font_size) c.detail_w = 0;
   c.detail_right = area.right();
   c.number_right = c.detail_w > 0 ? c.detail_right - c.detail_w - 1.5F * gap : area.right();
@@ -48,8 +48,8 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   return c;
 }
 
-/// From 0 to the longest bar, with as many numbers as do not touch, the two ends always among them; none
-/// where not even these have room. `spare`: room for the last one beyond the axis.
+/// From 0 to the longest bar, with as many numbers as fit without touching, always including both ends; none
+/// if not even these fit. `spare`: room for the last number beyond the axis.
 NumberAxis axis_of(const BarChart& chart, float width, float spare, const Style& style) {
   NumberAxis axis{0, chart.longest};
   for (int most = 6; most >= 2; --most) {
@@ -60,9 +60,9 @@ NumberAxis axis_of(const BarChart& chart, float width, float spare, const Style&
     end += chart.unit;
     const float spacing = width / static_cast<float>(axis.ticks.size() - 1);
     const float last = style.width(end, style.small());
-    const float moved = std::max(0.F, last / 2 - spare);  // which does not fit past the axis
+    const float moved = std::max(0.F, last / 2 - spare);  // the part that does not fit beyond the axis
     if (spacing >= last + moved + 2 * style.unit()) return axis;
-    // Two numbers may stand closer: the first is a narrow one.
+    // Two numbers may be closer: the first is a narrow one.
     const float halves = style.width("0" + end, style.small()) / 2;
     if (most == 2 && width >= halves + moved + style.unit()) return axis;
   }
@@ -83,7 +83,7 @@ void paint_axis(Scene& scene, const NumberAxis& axis, const Columns& at, float m
   }
 }
 
-/// A bar's line of the chart, its upper end at `y`.
+/// Draws a bar's line of the chart, with its upper end at `y`.
 void paint_bar(Scene& scene, const Bar& bar, const NumberAxis& axis, const Columns& at, float left, float y,
                const Style& style) {
   const Theme& theme = style.theme;
@@ -100,7 +100,7 @@ void paint_bar(Scene& scene, const Bar& bar, const NumberAxis& axis, const Colum
             bar.marked ? FontStyle::medium : FontStyle::regular, Align::left, label_room + 0.5F);
   const Rect track = at.below ? Rect{at.bar_x, y + h - 1.5F * u, at.bar_w, u}
                               : Rect{at.bar_x, y + 1.25F * u, at.bar_w, h - 2.5F * u};
-  if (at.below && !bar.muted)  // all of the axis under each bar: it has no lines down the chart
+  if (at.below && !bar.muted)  // the whole axis under each bar, because there are no lines down the chart
     scene.add_line({track.x, track.bottom()}, {track.right(), track.bottom()}, theme.line);
   if (bar.value > 0 && at.bar_w > 0) {
     const float length = axis.clamped(bar.value, 0, at.bar_w);

@@ -22,7 +22,7 @@ struct ChipFlow {
   int role = 0;  ///< of the regions; their ids are indices of chips
 };
 
-/// Where a chip stands in the flow.
+/// A chip's place in the flow.
 struct ChipPlace {
   int line = 0;
   float x = 0;
@@ -31,7 +31,7 @@ struct ChipPlace {
 
 float chip_line_height(const Style& style);  ///< the gap below included
 
-/// Chips from left to right in lines of `width`; one that is wider than a line is cut to it.
+/// Places chips from left to right in lines of `width`; a wider chip is truncated.
 std::vector<ChipPlace> place_chips(const ChipFlow& flow, float width, const Style& style);
 
 /// Paints the lines from `first_line` on that fit into `area` whole.

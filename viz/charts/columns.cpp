@@ -14,7 +14,7 @@ constexpr double kGap = 0.22;  // between groups, of a group's width
 NumberAxis axis_of(const ColumnChart& chart, float height, const Style& style) {
   constexpr int kMost = 5;
   NumberAxis axis{chart.low, chart.high};
-  // One tick says nothing of the axis.
+  // A single tick says nothing about the axis.
   for (int wanted = upright_tick_count(height, kMost, style); wanted <= kMost && axis.ticks.size() < 2;
        ++wanted)
     axis.ticks = labelled_ticks(chart.low, chart.high, wanted);
@@ -40,7 +40,7 @@ void paint_labels(Picture& picture, const ColumnChart& chart, Rect plot, const S
               style.small(), marked ? style.theme.text : style.theme.text_muted,
               marked ? FontStyle::medium : FontStyle::regular, Align::center);
   }
-  // The first label may reach over the plot's edge.
+  // The first label may extend beyond the plot's edge.
   const int first = labelled.empty() ? 0 : labelled.front();
   const float over =
       style.width(chart.labels[first], style.small()) / 2 - (static_cast<float>(first) + 0.5F) * group;

@@ -10,16 +10,16 @@ namespace headscope::viz {
 /// Upright bars side by side in groups, on an upright axis. Charts of the same groups line up under each
 /// other.
 struct ColumnChart {
-  std::vector<float> values;  ///< group after group; NaN: none there
+  std::vector<float> values;  ///< group after group; NaN: no bar
   std::vector<Color> colors;  ///< of each value
-  int in_group = 1;           ///< values of a group
+  int in_group = 1;           ///< values per group
   double low = 0;             ///< of the axis
   double high = 1;
   double base = 0;                      ///< where the bars start
-  std::vector<std::string> titles;      ///< above the bars: the first that has room, longest first
+  std::vector<std::string> titles;      ///< above the bars: the first that fits, longest first
   std::span<const std::string> labels;  ///< of the groups, under them; empty: none
-  int unnumbered = 0;                   ///< number of groups before the ones that are counted from 0
-  std::string labels_title;             ///< left of the labels, where there is room
+  int unnumbered = 0;                   ///< number of groups before those counted from 0
+  std::string labels_title;             ///< left of the labels, if there is room
   int marked = -1;                      ///< group on a ground of `mark`; -1: none
   Color mark;
   int role = 0;  ///< of the region: one row, a column for each value
@@ -34,8 +34,8 @@ float column_numbers_width(const ColumnChart& chart, float plot_height, const St
 float column_title_height(const Style& style);
 float column_labels_height(const Style& style);
 
-/// The bars over `plot`, what belongs to them around it. The picture is not whole where labels are left out.
-/// Returns the region, also added.
+/// Draws the bars in `plot` with labels, numbers and title around it. The picture is not whole if labels are
+/// left out. Returns the region, which is also added.
 Region paint_columns(Picture& picture, const ColumnChart& chart, Rect plot, const Style& style);
 
 }  // namespace headscope::viz

@@ -85,7 +85,7 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
   if (chart.marked_x >= 0 && marked >= 0 && marked <= 1) {
     const float x = plot.x + static_cast<float>(marked) * plot.w;
     scene.add_line({x, plot.y}, {x, plot.bottom()}, chart.mark_color, 1.5F);
-    // Above the frame, on the side where there is room, or not at all.
+    // Above the frame, on the side with room, or not at all.
     const float w = style.width(chart.mark_label, style.small(), FontStyle::medium);
     const bool right_of_it = x + w <= plot.right();
     if (right_of_it || x - w >= plot.x) {

@@ -40,8 +40,8 @@ float curve_labels_width(const CurveChart& chart, const Style& style);
 /// also added.
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style);
 
-/// Moves positions (centres of labels of `height`) apart as little as it takes, keeping them inside [top,
-/// bottom] where they all fit. Returns them in the order given.
+/// Moves positions (centres of labels of `height`) apart as little as necessary, keeping them inside [top,
+/// bottom] if they all fit. Returns them in the given order.
 std::vector<float> spread_apart(std::vector<float> centers, float height, float top, float bottom);
 
 }  // namespace headscope::viz

@@ -29,7 +29,7 @@ void paint_axes(Scene& scene, const PlotFrame& plot, const Style& style) {
   const float middle = frame.bottom() + style.unit() + style.line(style.small()) / 2;
   paint_x_numbers(scene, plot, {frame.y, frame.bottom(), style.theme.line, middle}, style);
   paint_y_numbers(scene, plot, style);
-  // The axes themselves, where zero is in sight.
+  // The axes themselves, if zero is visible.
   const Point zero = plot.place(0, 0);
   if (zero.x >= frame.x && zero.x <= frame.right())
     scene.add_line({zero.x, frame.y}, {zero.x, frame.bottom()}, style.theme.text_muted);
@@ -69,7 +69,7 @@ void paint_function_plot(Picture& picture, const FunctionPlot& plot, Rect frame,
   Polyline curve{{}, plot.curve_color, 1.5F};
   for (const PlotPoint& point : plot.curve) curve.points.push_back(axes.place(point.x, point.y));
   if (curve.points.size() > 1) scene.add(std::move(curve));
-  std::set<std::pair<long, long>> painted;  // points that lie on each other are one
+  std::set<std::pair<long, long>> painted;  // coinciding points are drawn once
   for (const PlotPoint& point : plot.points) {
     if (!std::isfinite(point.x) || !std::isfinite(point.y)) continue;
     const Point at = axes.place(point.x, point.y);

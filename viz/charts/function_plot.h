@@ -20,7 +20,7 @@ struct FunctionPlot {
   Color point_color;
   std::vector<PlotPoint> dots;  ///< few, large; painted in their order
   Color dot_color;
-  NumberAxis x{-1, 1}, y{-1, 1};  ///< their ticks are found where there is room for them
+  NumberAxis x{-1, 1}, y{-1, 1};  ///< ticks are chosen by the available room
   std::string x_title, y_title;   ///< under the plot and above it
   int role = 0;                   ///< of the region: a row of kPlotColumns over the frame
 };
@@ -30,11 +30,11 @@ constexpr int kPlotColumns = 200;
 float plot_dot_radius(const Style& style);
 /// x at the middle of a column.
 double x_of_column(const FunctionPlot& plot, int column);
-/// Where a point lies in a plot over `frame`.
+/// The place of a point in a plot over `frame`.
 Point place_in_plot(const FunctionPlot& plot, Rect frame, PlotPoint at);
-/// The frame in an area, with room for the axes' numbers and titles; w or h is 0 where there is none.
+/// The frame in an area, leaving room for the axes' numbers and titles; w or h is 0 if there is none.
 Rect plot_frame(const FunctionPlot& plot, Rect area, const Style& style);
-/// Paints the plot over `frame` and its words around it.
+/// Draws the plot over `frame` with its text around it.
 void paint_function_plot(Picture& picture, const FunctionPlot& plot, Rect frame, const Style& style);
 
 }  // namespace headscope::viz

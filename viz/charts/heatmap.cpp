@@ -30,7 +30,7 @@ struct Bins {
   int end_of(int bin) const {
     return std::min(edges.back(), static_cast<int>(std::ceil(low + (bin + 1) * step - kSlack)));
   }
-  /// The part of a cell that lies in a bin.
+  /// The fraction of a cell inside a bin.
   float overlap(int bin, int cell) const {
     const double begin = std::max<double>(cell, low + bin * step);
     return static_cast<float>(std::max(0.0, std::min<double>(cell + 1, low + (bin + 1) * step) - begin));
@@ -65,7 +65,7 @@ Bins make_bins(double first, double shown, int total, float start, float size, f
   return bins;
 }
 
-/// Where the line x + y = c crosses the diagonal between masked and not.
+/// The x where the line x + y = c crosses the diagonal between masked and unmasked cells.
 float diagonal_x(const Region& grid, float c) {
   const double cw = grid.rect.w / grid.cols, ch = grid.rect.h / grid.rows;
   const double d = (c - grid.rect.x - grid.rect.y + grid.first_col * cw + grid.first_row * ch) / (cw + ch);
@@ -77,8 +77,8 @@ bool is_masked(const HeatmapCells& cells, int row, int col) {
   return cells.masked[std::ptrdiff_t{row} * cells.matrix.cols + col] != 0;
 }
 
-/// Lines over the part right of the diagonal, or where any cell may be masked over all of the grid. They run
-/// under the image, whose cells give the exact outline.
+/// Lines over the part right of the diagonal, or over the whole grid if any cell may be masked. They are
+/// drawn under the image, whose cells give the exact outline.
 Segments hatching(const HeatmapCells& cells, const Region& grid, const Style& style) {
   Segments hatch{{}, style.theme.hatch, 1};
   const Rect& r = grid.rect;
@@ -93,7 +93,7 @@ Segments hatching(const HeatmapCells& cells, const Region& grid, const Style& st
   return hatch;
 }
 
-/// Lines between neighbouring cells of which one at least is not masked, cell by cell.
+/// Lines between neighbouring cells unless both are masked, cell by cell.
 void add_gaps_of_cells(Segments& lines, const HeatmapCells& cells, const Region& grid) {
   const Rect& r = grid.rect;
   const auto add = [&](Point from, Point to) {
@@ -142,12 +142,12 @@ float factor_of(const HeatmapCells& cells, int row) {
   return cells.row_factors.empty() ? 1 : cells.row_factors[row];
 }
 
-/// Of two values the one of larger magnitude; NaN wins, so that it shows.
+/// The value of larger magnitude; NaN wins, so that it is visible.
 float stronger(float a, float b) {
   return std::abs(b) <= std::abs(a) || a != a ? a : b;
 }
 
-/// What lies under a pixel.
+/// The cells under a pixel.
 struct Pooled {
   enum Kind : std::uint8_t { kMasked, kOutside, kValue } kind = kMasked;
   float value = 0;
@@ -163,7 +163,7 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
   std::vector<float> strongest(last - first);
   std::vector<std::uint8_t> has(any_masked ? strongest.size() : 0);
   for (int i = 0; i < rows.count(); ++i) {
-    int filled = first;  // columns that some row of the bin has a value for
+    int filled = first;  // columns with a value in some row of the bin
     std::ranges::fill(has, std::uint8_t{0});
     for (int r = rows.edges[i]; r < rows.edges[i + 1]; ++r) {
       const float factor = factor_of(cells, r);
@@ -251,8 +251,7 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
   }
 }
 
-/// 4 as "4", 2.67 as "3" of what is counted by the cell ("up to 3"), as "2.7" of what is counted by its
-/// parts.
+/// 4 as "4"; 2.67 as "3" if cells are counted ("up to 3"), as "2.7" if their areas are.
 std::string pooled_count(double cells, Pooling pooling) {
   const double whole = std::round(cells);
   if (std::abs(cells - whole) < 0.005) return number(whole, 6);
@@ -260,7 +259,7 @@ std::string pooled_count(double cells, Pooling pooling) {
   return fixed_number(cells, cells < 1.095 ? 2 : 1);
 }
 
-/// A frame that can be seen about a cell of any size, on any colour.
+/// A frame around a cell that is visible at any size, on any colour.
 void frame_cell(Scene& scene, const Region& grid, int row, int col, Color color, const Style& style) {
   const Rect cell = grid.cell_rect(row, col);
   const Point middle = cell.center();
@@ -297,7 +296,7 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
     if (cells.pooling == Pooling::mean) return pool_means(seen, down, across, visit);
     pool(seen, down, across, visit);
   };
-  // Memory is walked in its own order: a plain matrix that is stored by columns is pooled as its transpose.
+  // Memory is read in its own order: a plain matrix stored by columns is pooled as its transpose.
   if (std::abs(m.col_stride) > std::abs(m.row_stride) && m.rows > 1 && !cells.masked_above_diagonal &&
       cells.masked.empty() && cells.outside_column < 0 && cells.row_factors.empty()) {
     HeatmapCells turned = cells;
@@ -356,8 +355,8 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
 
 namespace {
 
-/// Decimals of cells: three digits of the largest from 1 on, two below. Nothing where it is too small to be
-/// written in a cell.
+/// Decimals of cells: three digits of the largest value from 1 on, two below. Nothing if it is too small to
+/// be written in a cell.
 std::optional<int> decimals_for(float largest) {
   if (!(largest > 0 && std::isfinite(largest))) return 2;
   const int leading = static_cast<int>(std::floor(std::log10(largest)));  // of 0.064: -2
@@ -437,8 +436,8 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   if (map.show_scale && scale_width <= 0) picture.whole = false;
   const float scale_room = scale_width > 0 ? scale_width + 4 * u : 0;
 
-  // Labels need the size of a cell, which needs the room of the labels: guess the cell from a fair share of
-  // the room.
+  // Labels depend on the size of a cell, which depends on the room for labels: estimate the cell from a fair
+  // share of the room.
   const double shown_rows = map.shown.rows > 0 ? std::min<double>(map.shown.rows, m.rows) : m.rows;
   const double shown_cols = map.shown.cols > 0 ? std::min<double>(map.shown.cols, m.cols) : m.cols;
   const float most_left = std::min(0.24F * (area.w - scale_room), 9 * style.font_size);
@@ -459,7 +458,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
     width = 0.98 * std::max(1.F, area.w - left.size - scale_room);
   }
 
-  // The room of the words about pooling depends on the whole matrix, so that zooming does not move the frame.
+  // The room for the note on pooling depends on the whole matrix, so that zooming does not move the frame.
   const float line = style.line(style.small());
   const bool pools = std::min(height / m.rows, width / m.cols) * static_cast<double>(style.device_scale) < 1;
   const float own_height = area.h - (map.col_room ? top.size : 0);
@@ -520,7 +519,7 @@ void paint_crosshair(Scene& scene, const Region& grid, int row, int col, Color r
   const auto band = [&](const Rect& rect, Color color) {
     if (rect.w > 0 && rect.h > 0) scene.add(FillRect{rect, color});
   };
-  // Nothing lies over the cell itself: its colour is what is being read.
+  // Nothing covers the cell itself: its colour is being read.
   scene.add(PushClip{r});
   band({r.x, seen.y, seen.x - r.x, h}, across);
   band({seen.right(), seen.y, r.right() - seen.right(), h}, across);

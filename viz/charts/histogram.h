@@ -7,7 +7,7 @@
 
 namespace headscope::viz {
 
-/// How many values lie in even steps of a range.
+/// Counts of values in equal bins of a range.
 struct Histogram {
   std::span<const std::int64_t> bins;
   double low = 0;  ///< of the first bin
@@ -17,8 +17,8 @@ struct Histogram {
   int role = 0;  ///< of the region: a column for each bin
 };
 
-/// Columns on an axis with numbers, inside `area`. Numbers that have no room are left out. Returns the
-/// region, which is also added.
+/// Draws columns on a numbered axis, inside `area`. Numbers that do not fit are left out. Returns the region,
+/// which is also added.
 Region paint_histogram(Picture& picture, const Histogram& histogram, Rect area, const Style& style);
 
 }  // namespace headscope::viz

@@ -11,7 +11,7 @@
 namespace headscope::viz {
 namespace {
 
-constexpr int kStrokes = 16;  // kinds of lines that weights are rounded to: few items, whatever the links
+constexpr int kStrokes = 16;  // line widths that weights are rounded to: few items, whatever the links
 
 float part_of_stroke(int stroke) {
   return static_cast<float>(stroke) / (kStrokes - 1);
@@ -40,12 +40,12 @@ struct Links {
 
   bool is_row() const { return chart.arrangement == LinkChart::Arrangement::arcs; }
 
-  /// Of a row both ends are its one row of items.
+  /// For arcs both ends are the single row of items.
   int count(End end = End::from) const {
     return static_cast<int>((is_row() || end == End::from ? chart.from : chart.to).labels.size());
   }
 
-  /// Items of one axis as the grid that labels stand at.
+  /// The items of one axis as the grid for labels.
   Region grid(End end = End::from) const {
     return is_row() ? Region::grid(0, 0, layout.drawing, 1, count(end))
                     : Region::grid(0, 0, layout.drawing, count(end), 1);
@@ -55,7 +55,7 @@ struct Links {
     return (is_row() ? layout.drawing.w : layout.drawing.h) / static_cast<float>(count(end));
   }
 
-  /// Where an item lies along its axis; series stand a little apart, so that each of their lines shows.
+  /// The place of an item along its axis; series are slightly apart, so that each of their lines is visible.
   float place(int item, int series, End end = End::from) const {
     const float start = is_row() ? layout.drawing.x : layout.drawing.y;
     const auto all = static_cast<float>(std::max<std::size_t>(1, chart.series.size()));
@@ -70,7 +70,7 @@ struct Links {
     return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * (kStrokes - 1)));
   }
 
-  /// How much higher than half its width an arc is: a half circle, or flatter where it has no room.
+  /// Height of an arc divided by half its width: a half circle, or flatter without enough room.
   float arc_ratio() const {
     const float widest = layout.drawing.w - pitch();
     return widest > 0 ? std::min(1.F, (layout.drawing.h - 2) / (widest / 2)) : 1.F;
@@ -110,7 +110,7 @@ struct Links {
         scene.add(std::move(line));
         continue;
       }
-      // The line ends in the middle of an arrow down onto the item that is led to.
+      // The line ends in the middle of an arrow down to the target.
       const Point end = line.points.back();
       for (std::size_t i = line.points.size() / 2; i < line.points.size(); ++i)
         line.points[i].y = std::min(line.points[i].y, base - arrow / 2);
@@ -121,7 +121,7 @@ struct Links {
     }
   }
 
-  /// Links are sorted by weight: those of one stroke and series follow each other, but for the series.
+  /// Links are sorted by weight: those of one stroke and series are consecutive, except for the series.
   void paint_straight(Scene& scene, std::span<const Link> links) const {
     std::vector<Segments> by_series(chart.series.size());
     int current = 0;
@@ -161,7 +161,7 @@ struct Links {
   }
 };
 
-// ---- what stands around the drawing ----
+// ---- around the drawing ----
 
 constexpr float kSwatch = 3;  // units, the length of a sample of a line
 
@@ -324,7 +324,7 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
   if (!layout.note) return;
   const float y = bottom + 2 * style.unit() + style.line(style.small()) / 2, gap = 4 * style.unit();
   const float words = style.width(chart.note, style.small());
-  // Under the drawing, where that leaves the note its room.
+  // Under the drawing, if that leaves room for the note.
   const float used = layout.drawing.right() + (links.is_row() ? 0 : layout.to_room.size) - area.x;
   const float room = std::min(area.w, std::max(used, words + gap + 22 * style.font_size));
   const float widths = paint_widths(scene, links, {area.x + room, y}, room - words - gap);

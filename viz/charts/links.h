@@ -27,23 +27,23 @@ struct LinkSeries {
 struct LinkChart {
   enum class Arrangement { columns, arcs };
   Arrangement arrangement = Arrangement::columns;
-  AxisLabels from, to;  ///< of the columns' items; a row has those of `from` alone
+  AxisLabels from, to;  ///< of the columns' items; arcs use only `from`
   std::vector<LinkSeries> series;
-  std::vector<Link> links;  ///< lightest first: the heaviest are painted last
+  std::vector<Link> links;  ///< lightest first: the heaviest are drawn last
   double full = 1;          ///< the weight that gets the widest line
-  int marked_from = -1;     ///< items that are chosen: a dot in their axis' colour
+  int marked_from = -1;     ///< chosen items: a dot in their axis' colour
   int marked_to = -1;
-  std::string note;      ///< under the drawing: which lines there are
+  std::string note;      ///< under the drawing: which lines are shown
   bool centered = true;  ///< in its area; else at its left
-  int from_role = 0;     ///< of the regions: a row (of arcs a column) for each item
+  int from_role = 0;     ///< of the regions: a row (for arcs a column) for each item
   int to_role = 0;
 };
 
-/// Where everything stands.
+/// The layout.
 struct LinkLayout {
   Rect area;
-  Rect drawing;     ///< between the items: what the lines lie in
-  Region from, to;  ///< of the items, their labels included; of arcs `from` alone
+  Rect drawing;     ///< between the items: the lines' area
+  Region from, to;  ///< of the items with their labels; arcs use only `from`
   LabelRoom from_room, to_room;
   bool legend = false;
   bool note = false;
@@ -52,11 +52,11 @@ struct LinkLayout {
 
 LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style);
 
-/// Names of series, items, lines, and what widths mean. The picture is not whole where something of it has no
-/// room.
+/// Draws names of series, items, lines, and the legend of widths. The picture is not whole if any of these
+/// does not fit.
 void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style);
 
-/// Some lines alone, as `paint_links` has them; the chart's own links do not matter.
+/// Draws only some lines, as in `paint_links`; the chart's own links are ignored.
 void paint_link_lines(Scene& scene, const LinkChart& chart, std::span<const Link> links,
                       const LinkLayout& layout, const Style& style);
 

@@ -6,18 +6,18 @@
 
 namespace headscope::viz {
 
-/// An axis from `low` to `high` with the numbers that are written along it.
+/// An axis from `low` to `high` with its numbers.
 struct NumberAxis {
   double low = 0;
   double high = 1;
   std::vector<Tick> ticks = {};
 
   double range() const { return high > low ? high - low : 1; }
-  /// Where a number lies on an axis that begins at `start`; `length` is negative where it leads up.
+  /// The place of a number on an axis that begins at `start`; `length` is negative if it points up.
   float along(double value, float start, float length) const {
     return start + static_cast<float>((value - low) / range()) * length;
   }
-  /// The same for a bar, which ends where the axis does.
+  /// The same for a bar, clamped to the axis.
   float clamped(double value, float start, float length) const;
   float widest(const Style& style) const;  ///< of the ticks' texts
 };
@@ -35,10 +35,10 @@ struct PlotFrame {
 /// How many numbers an upright axis of this height has room for, 2 to `most`.
 int upright_tick_count(float height, int most, const Style& style);
 
-/// A line across the plot at each tick of its y axis, and the numbers that have room left of it.
+/// Draws a line across the plot at each tick of its y axis, and at its left the numbers that fit.
 void paint_y_numbers(Scene& scene, const PlotFrame& plot, const Style& style);
 
-/// Lines at the ticks of the x axis from `top` to `bottom`, and centred under them, at the height `middle`,
+/// Lines at the ticks of the x axis from `top` to `bottom`, and below them, centred at the height `middle`,
 /// the numbers that neither begin before `left`, nor end after `right`, nor touch.
 struct NumberRow {
   float top = 0, bottom = 0;
@@ -48,8 +48,7 @@ struct NumberRow {
 };
 void paint_x_numbers(Scene& scene, const PlotFrame& plot, const NumberRow& row, const Style& style);
 
-/// The least of 1, 2 and 5 x 10^k that is not below `value`: where an axis can end. 1 for what is not
-/// positive.
+/// The smallest of 1, 2 and 5 x 10^k that is at least `value`: a round axis limit. 1 for non-positive values.
 double round_limit(double value);
 
 }  // namespace headscope::viz

@@ -10,7 +10,7 @@ namespace headscope::viz {
 namespace {
 
 constexpr double kMargin = 0.06;            // of the range, beyond the outermost marks
-constexpr std::size_t kMostLabelled = 400;  // marks; of more none has room
+constexpr std::size_t kMostLabelled = 400;  // marks; with more there is no room
 
 struct Range {
   double low = 0, high = 0;
@@ -115,7 +115,7 @@ ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style&
     if (layout.frame.w <= 0 || layout.frame.h <= 0) return layout;
     const auto w = static_cast<double>(layout.frame.w), h = static_cast<double>(layout.frame.h);
     double unit = (1 + 2 * kMargin) * std::max(x.span() / w, y.span() / h);  // for a pixel
-    if (unit < 1e-9) unit = 2 / std::min(w, h);                              // all marks lie on each other
+    if (unit < 1e-9) unit = 2 / std::min(w, h);                              // all marks coincide
     const Range across = x.widened(unit * w), up = y.widened(unit * h);
     layout.x = {across.low, across.high}, layout.y = {up.low, up.high};
   }

@@ -18,17 +18,17 @@ struct Share {
 /// Parts of a whole side by side.
 struct ShareBar {
   std::vector<Share> shares;
-  double total = 1;  ///< of all sizes, those of parts that are not given too
-  Color rest;        ///< of these, and of parts that are too narrow to show
-  double mark = -1;  ///< a triangle above this place, in units of the sizes; negative: none
+  double total = 1;  ///< sum of all sizes, including parts that are not given
+  Color rest;        ///< colour of these, and of parts too narrow to show
+  double mark = -1;  ///< place of a triangle, in units of the sizes; negative: none
   Color mark_color;
-  int role = 0;  ///< of the regions, one a part that is not hatched and wide enough to be pointed at
+  int role = 0;  ///< of the regions, one for each part that is not hatched and wide enough to point at
 };
 
-/// The parts over `bar`, each with its label where that fits; the triangle stands above it.
+/// Draws the parts in `bar`, each with its label if it fits; the triangle is above it.
 void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const Style& style);
 
-/// The place of a size from the bar's left on.
+/// The x of a size measured from the bar's left.
 float share_x(const ShareBar& shares, Rect bar, double size);
 
 }  // namespace headscope::viz

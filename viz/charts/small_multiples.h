@@ -3,8 +3,7 @@
 
 namespace headscope::viz {
 
-/// Square tiles in rows and columns, all of one size, that may be larger in all than the area that shows
-/// them.
+/// Square tiles of one size in rows and columns; together they may be larger than the area that shows them.
 struct TileGrid {
   int rows = 0;
   int cols = 0;
@@ -17,11 +16,11 @@ struct TileGrid {
   float pitch() const { return tile + gap; }
   Rect tile_rect(int row, int col) const;
   bool is_visible(int row, int col) const;
-  float width() const;  ///< of all columns, as far as the area shows them
+  float width() const;  ///< of the visible part of all columns
   float height() const;
 };
 
-/// Tiles as large as fit `area` whole, times `zoom`; scrolled as asked, but never past the ends.
+/// Tiles that fit `area` completely, enlarged by `zoom`; scrolled as requested, but not past the ends.
 TileGrid fit_tiles(Rect area, int rows, int cols, double zoom, double first_row, double first_col,
                    const Style& style);
 

@@ -23,7 +23,7 @@ constexpr float kLeastStrip = 5.5F;
 constexpr float kMostStrip = 24;
 
 constexpr float kMostComponent = 6;  // logical pixels
-constexpr float kSlack = 0.5F;       // a text that is this much wider than its column is not cut
+constexpr float kSlack = 0.5F;       // a text this much wider than its column is not truncated
 
 bool has_numbers(const TableColumn& column) {
   return column.kind == Kind::number || column.kind == Kind::bar;
@@ -46,12 +46,12 @@ std::pair<double, double> range_with_zero(std::span<const float> numbers) {
   return {low, high};
 }
 
-/// The axis that a column's bars stand on.
+/// The axis of a column's bars.
 std::pair<double, double> axis_of(const TableColumn& column) {
   return column.low < column.high ? std::pair{column.low, column.high} : range_with_zero(column.numbers);
 }
 
-/// Of an axis' end: one digit where that is all of it.
+/// The label of an axis' end: one digit if that is exact.
 std::string end_label(double end) {
   if (end == 0) return number(0, 1);
   const double digits = end / std::pow(10, std::floor(std::log10(std::abs(end))));
@@ -88,7 +88,7 @@ float heading_width(const TableColumn& column, const Style& style) {
   return style.width(column.heading, style.small(), heading_face(column));
 }
 
-/// The widest of some texts: those of some rows tell enough of all.
+/// The widest of a sample of texts: some rows are representative.
 float widest(std::span<const std::string> texts, float size, const Style& style) {
   constexpr std::size_t kLookedAt = 128;
   float width = 0;
@@ -98,7 +98,7 @@ float widest(std::span<const std::string> texts, float size, const Style& style)
   return std::ceil(width);
 }
 
-/// Of a column of texts, at most `most` for what is no detail.
+/// The width of a column of texts, at most `most` without the detail.
 float text_width(const TableColumn& column, float most, const Style& style) {
   const float words = std::min(most, widest(column.texts, style.font_size, style));
   const float details =
@@ -138,7 +138,7 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
       most = bar_number_width(style) + kMostBar * em;
       break;
     case Kind::strip: {
-      // Vectors want a whole number of pixels for each component.
+      // Vectors need a whole number of pixels per component.
       const std::size_t components = column.vectors.empty() ? 0 : column.vectors.front().size();
       least = kLeastStrip * em;
       most = std::max(least, std::min(kMostStrip * em, kMostComponent * static_cast<float>(components)));
@@ -150,7 +150,7 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   return {least, std::max(least, most)};
 }
 
-/// The columns that fit, by what matters most, then as wide as there is room.
+/// The columns that fit, by importance, then as wide as the room allows.
 std::vector<Place> place_columns(const Table& table, Rect area, const Style& style) {
   const float gap = 3 * style.unit();
   std::vector<std::pair<float, float>> widths;
@@ -245,7 +245,7 @@ struct Painter {
                        {place.x, y + u, place.w, row_h - 2 * u}, style);
   }
 
-  /// Where a column's bars stand: left of its numbers.
+  /// The rectangle of a column's bars: left of its numbers.
   Rect bar_rect(const Place& place, float y) const {
     return {place.x, y + 1.5F * u, place.w - bar_number_width(style) - u, row_h - 3 * u};
   }
@@ -305,7 +305,7 @@ struct Painter {
     }
   }
 
-  /// How far words after a cell may reach: up to the next cell.
+  /// The limit of the text after a cell: the next cell.
   float end_of_words(const FixedRow& row, std::size_t cell) const {
     for (std::size_t i = cell + 1; i < row.size(); ++i)
       if (const Place* next = layout.place_of(row[i].column)) return next->x - u;
@@ -372,7 +372,7 @@ struct Painter {
     paint_signed_bar(picture.scene, rect, value, low, high, color, style);
   }
 
-  /// A quiet ground, and a bar beside it that shows where the ground hardly does.
+  /// A pale background, with a bar at its side in case it is hardly visible.
   void mark(const Rect& row) {
     constexpr std::uint8_t kGround = 36;
     picture.scene.add(

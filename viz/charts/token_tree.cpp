@@ -11,12 +11,12 @@ constexpr int kCurvePoints = 12;
 float box_height(const Style& style) {
   return std::round(1.6F * style.font_size);
 }
-float gap(const Style& style) {  // between a word and those that follow it
+float gap(const Style& style) {  // between a word and the following ones
   return 8 * style.unit();
 }
 
-/// The way from a word to one that follows it: out to the right, then down.
-Polyline way(Point from, Point to, const TreeNode& node) {
+/// The connector from a word to a following one: right, then down.
+Polyline connector(Point from, Point to, const TreeNode& node) {
   Polyline line{{}, node.line, node.line_width};
   if (std::abs(from.y - to.y) < 0.5F) {
     line.points = {from, to};
@@ -88,7 +88,7 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
     const float start = layout.starts[i] + origin.x;
     const Rect between{parent.right(), parent.y, box.x - parent.right(), box.bottom() - parent.y};
     if (!between.overlaps(area)) continue;
-    scene.add(way({parent.right(), parent.center().y}, {std::min(start, box.x), box.center().y}, node));
+    scene.add(connector({parent.right(), parent.center().y}, {std::min(start, box.x), box.center().y}, node));
   }
   for (int i = 0; i < std::ssize(tree.nodes); ++i) {
     const TreeNode& node = tree.nodes[i];
@@ -97,7 +97,7 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
     const float number_x = layout.numbers[i] + origin.x;
     const Rect words{number_x - number, box.y, box.right() - number_x + number, box.h};
     if (!words.overlaps(area)) continue;
-    // What is cut would read as something else.
+    // Truncated text would be misread.
     const auto inside = [&](float from, float to) {
       return from >= area.x - 0.5F && to <= area.right() + 0.5F;
     };

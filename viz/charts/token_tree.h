@@ -14,24 +14,25 @@ struct TreeNode {
   Color fill{0, 0, 0, 0};
   Color outline{0, 0, 0, 0};  ///< invisible: none
   Color text;
-  Color line;            ///< of the way to it from its parent
+  Color line;            ///< of the connector from its parent
   float line_width = 1;  ///< logical pixels
 };
 
-/// Texts that begin with the same words, from left to right. Children stand in the order in which they are
-/// given, the first one in the line of its parent.
+/// Texts with common beginnings, from left to right. Children keep the given order, the first one in the line
+/// of its parent.
 struct TokenTree {
   std::vector<TreeNode> nodes;
-  float widest = 1e9F;  ///< of a word, which is shortened else
+  float widest = 1e9F;  ///< of a word; wider ones are shortened
   int role = 0;         ///< of the regions; their ids are indices of nodes
 };
 
-/// Where everything stands, from the root's corner on.
+/// The layout, relative to the root's corner.
 struct TreeLayout {
-  std::vector<int> rows;        ///< [nodes]
-  std::vector<Rect> boxes;      ///< [nodes], of the words
-  std::vector<float> numbers;   ///< [nodes], right ends of the numbers
-  std::vector<float> starts;    ///< [nodes], where the way from the parent ends, of all its children alike
+  std::vector<int> rows;       ///< [nodes]
+  std::vector<Rect> boxes;     ///< [nodes], of the words
+  std::vector<float> numbers;  ///< [nodes], right ends of the numbers
+  /// [nodes], where the connector from the parent ends, the same for all of its children.
+  std::vector<float> starts;
   float width = 0, height = 0;  ///< of the whole tree
   int row_count = 0;
 };
@@ -39,7 +40,7 @@ struct TreeLayout {
 float tree_row_height(const Style& style);
 TreeLayout lay_out_tree(const TokenTree& tree, const Style& style);
 
-/// Paints the part of the tree that lies in `area` when the root's corner is at `origin`.
+/// Draws the part of the tree inside `area`, with the root's corner at `origin`.
 void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layout, Point origin, Rect area,
                 const Style& style);
 

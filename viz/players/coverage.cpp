@@ -9,13 +9,13 @@
 namespace headscope::viz {
 namespace {
 
-/// Curves become lines that stray at most this far, in pixels.
+/// Curves become lines that deviate at most this much, in pixels.
 constexpr float kTolerance = 0.01F;
 constexpr int kMaxSteps = 64;
 
 int steps_for(float squared_ratio) {
   const float steps = std::ceil(std::sqrt(squared_ratio));
-  return steps >= 1 ? static_cast<int>(std::min<float>(steps, kMaxSteps)) : 1;  // one for what is no number
+  return steps >= 1 ? static_cast<int>(std::min<float>(steps, kMaxSteps)) : 1;  // one for NaN
 }
 
 Point lerp(Point a, Point b, float t) {
@@ -36,7 +36,7 @@ struct Turn {
   float sine;
 };
 
-/// Exact for the quarter turns, which texts mostly take.
+/// Exact for quarter turns, which most texts use.
 Turn turn_of(float angle) {
   constexpr float kHalfPi = std::numbers::pi_v<float> / 2;
   const float quarters = angle / kHalfPi;
@@ -113,8 +113,7 @@ void Coverage::edge(Point a, Point b) {
   if (a.y < 0) a = {a.x + (b.x - a.x) * (-a.y / (b.y - a.y)), 0};
   if (b.y > height) b = {a.x + (b.x - a.x) * ((height - a.y) / (b.y - a.y)), height};
 
-  // What lies left of the bounds covers its rows from their first pixel on; what lies right of them covers
-  // nothing.
+  // Edges left of the bounds cover their rows from the first pixel on; edges right of them cover nothing.
   const float width = static_cast<float>(bounds_.width());
   Point pieces[4] = {a, a, b, b};
   const auto cross = [&](float x) {

@@ -4,8 +4,8 @@
 
 namespace headscope::viz {
 
-/// What players of device pixels share: where things lie on them, and rectangles as pixels that are covered
-/// alike.
+/// Shared by players that draw device pixels: coordinates, and rectangles split into pixels of equal
+/// coverage.
 class DevicePlayer {
  public:
   void fill(const Rect& rect, float radius, Color color) {
@@ -37,7 +37,8 @@ class DevicePlayer {
     return {origin_.x + r.x * scale_, origin_.y + r.y * scale_, r.w * scale_, r.h * scale_};
   }
 
-  /// Partly covered pixels at the edges by themselves, so that a rectangle is the same for every player.
+  /// Draws the partly covered pixels at the edges separately, so that a rectangle is the same for every
+  /// player.
   void fill_device(const Rect& rect, Color color) {
     for (const Span& rows : cover(rect.y, rect.bottom())) {
       for (const Span& columns : cover(rect.x, rect.right())) {
@@ -52,7 +53,7 @@ class DevicePlayer {
         static_cast<std::uint8_t>(static_cast<float>(c.a) * std::clamp(opacity, 0.0F, 1.0F) + 0.5F));
   }
 
-  /// The part of these pixels that the clip lets show.
+  /// Fills the part of these pixels inside the clip.
   virtual void fill_pixels(const PixelRect& pixels, Color color) = 0;
   // Rectangles with round corners, in device pixels.
   virtual void fill_round(const Rect& rect, float radius, Color color) = 0;

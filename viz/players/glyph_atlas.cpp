@@ -47,7 +47,7 @@ void GlyphAtlas::add_page() {
 
 bool GlyphAtlas::place(Page& page, int width, int height, int& x, int& y) {
   if (page.shelf_x + width > kSide || height > page.shelf_height) {
-    // A shelf that nothing stands on yet grows; any other one is left, and the next begins below.
+    // An empty shelf grows; any other one is left, and the next begins below.
     const bool empty = page.shelf_x == 0;
     const int top =
         empty ? page.shelf_y : page.shelf_y + page.shelf_height + (page.shelf_height > 0 ? kGap : 0);

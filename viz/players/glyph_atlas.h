@@ -29,10 +29,10 @@ class GlyphAtlas {
     int height = 0;
   };
 
-  /// Nothing that an earlier frame drew is drawn any more.
+  /// Starts a frame: nothing from earlier frames is drawn any more.
   void begin_frame();
   const Entry& find(const GlyphKey& key, const Fonts& fonts);
-  /// Sends what was added since to the textures. Before the frame is rendered.
+  /// Uploads new glyphs to the textures. Call it before the frame is rendered.
   void upload();
 
   std::uint64_t texture(int page) const { return pages_[page].texture; }

@@ -68,8 +68,8 @@ inline void sample_nearest([[maybe_unused]] ImDrawList& list, [[maybe_unused]] b
 #endif
 }
 
-/// What a renderer without a display has to promise: meshes above 65,536 vertices, and from 1.92 on textures
-/// made on demand.
+/// Claims the capabilities that a renderer without a display needs: meshes above 65,536 vertices, and from
+/// 1.92 on textures made on demand.
 inline void claim_null_renderer(ImGuiIO& io) {
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
 #if IMGUI_VERSION_NUM >= 19200
@@ -124,9 +124,9 @@ inline void serve_textures([[maybe_unused]] const ImDrawData& data,
 #endif
 }
 
-// --- what the user does ---
+// --- input ---
 
-/// To be called once for a context: which of its keys it hears of.
+/// Call once for a context: sets up the keys it receives.
 inline void map_keys([[maybe_unused]] ImGuiIO& io) {
 #if IMGUI_VERSION_NUM < 18700
   for (int key = 0; key < ImGuiKey_COUNT; ++key) io.KeyMap[key] = key;
@@ -216,7 +216,7 @@ inline void begin_child(const char* name, ImVec2 size, bool border, ImGuiWindowF
 #endif
 }
 
-/// A scroll bar of its own, which shows `shown` of `total` from `first` on. Returns whether it was moved.
+/// A scroll bar that shows `shown` of `total` from `first` on. Returns whether it was moved.
 inline bool scroll_bar(const char* name, ImVec2 low, ImVec2 high, bool sideways, double shown, double total,
                        double& first) {
   constexpr double kSteps = 4096;  // parts of a step, as the widget counts in whole numbers

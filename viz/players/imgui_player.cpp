@@ -18,7 +18,7 @@ namespace {
 
 /// A texture not drawn for this many frames is dropped.
 constexpr std::uint64_t kIdleFrames = 240;
-/// Above this, textures that the last frame did not draw are dropped, the longest unused first.
+/// Above this, textures not drawn in the last frame are dropped, least recently used first.
 constexpr std::size_t kMostTextureBytes = std::size_t{256} << 20;
 /// Rounded rectangles up to this many pixels thin are no mesh.
 constexpr float kThinnestMesh = 8;
@@ -84,8 +84,8 @@ class ImageCache {
   std::uint64_t frame_ = 0;
 };
 
-/// One scene on its way into one draw list. Works in device pixels, as the raster player does, and divides by
-/// `pixel_scale` at the end. The scene begins on a whole one, so that it looks the same wherever it stands.
+/// Draws one scene into one draw list. Works in device pixels, as the raster player does, and divides by
+/// `pixel_scale` at the end. The scene begins on a whole pixel, so that it looks the same wherever it is.
 class Drawing : public DevicePlayer {
  public:
   Drawing(ImDrawList& list, const Fonts& fonts, GlyphAtlas& atlas, ImageCache& images, float pixel_scale,
@@ -165,7 +165,7 @@ class Drawing : public DevicePlayer {
   ImVec2 units(Point at) const { return {at.x / pixel_scale_, at.y / pixel_scale_}; }
   ImVec2 units(int x, int y) const { return units(Point{static_cast<float>(x), static_cast<float>(y)}); }
 
-  /// Far enough from the clip that no part of the glyph can be seen: it need not be rasterised.
+  /// Whether no part of the glyph can be visible inside the clip: it need not be rasterised.
   bool far_from_clip(const PlacedGlyph& placed) const {
     const float reach = 2 * placed.key.em_pixels;
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();

@@ -105,8 +105,7 @@ class Solid {
   std::uint32_t add_[3] = {};
 };
 
-/// Where along one axis of a texture a pixel takes its colour: from texel `first`, and as much as `part` from
-/// the one `step` farther.
+/// The texels of a pixel along one axis of a texture: `first`, and with weight `part` the one `step` farther.
 struct Tap {
   int first = 0;
   int step = 0;
@@ -191,7 +190,7 @@ class Side {
   Fixed step_, step_left_;
 };
 
-/// What changes evenly over a triangle.
+/// A linear function over a triangle.
 struct Slope {
   double at_corner = 0, dx = 0, dy = 0;
   double at(double x, double y) const { return at_corner + x * dx + y * dy; }
@@ -382,7 +381,7 @@ const Texture& texture_of(const ImDrawCmd& command, const TextureStore& textures
   return found->second;
 }
 
-/// As many whole pixels as hold a length that may be a hair too long by rounding.
+/// The number of pixels that cover a length, which may be slightly too long by rounding.
 int pixels_of(float length) {
   return std::max(0, ceil_to_pixel(length - 1e-3F));
 }

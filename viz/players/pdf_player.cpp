@@ -52,7 +52,7 @@ void expect(cairo_status_t status) {
                            cairo_status_to_string(status));
 }
 
-/// A character of a text, and how many glyphs stand for it: one, or none where it has no ink of its own.
+/// A character of a text, and its number of glyphs: one, or none without ink.
 struct Character {
   std::size_t bytes = 0;
   std::size_t glyphs = 0;
@@ -316,14 +316,14 @@ class PdfWriter {
   std::map<std::uint16_t, Handle<cairo_font_face_t>> faces_;
 };
 
-/// The same picture gives the same file whenever it is written.
+/// Removes the date: the same picture always gives the same file.
 void take_date_out(std::string& bytes, std::string_view digits) {
   const std::string line = "/CreationDate (" + std::string(digits) + ")";
   const std::size_t at = bytes.rfind(line);
   if (at != std::string::npos) bytes.replace(at, line.size(), line.size(), ' ');
 }
 
-/// Behind all that is found by its place in the file, and before its last lines, which readers look for.
+/// Inserted after everything that is found by its offset, and before the last lines, which readers look for.
 void add_comment(std::string& bytes, const Note& note) {
   const std::size_t at = bytes.rfind("startxref");
   if (at != std::string::npos) bytes.insert(at, "%" + note.name + " " + note.text + "\n");

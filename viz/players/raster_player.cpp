@@ -17,7 +17,7 @@ namespace {
 constexpr int kLargestSide = 32768;
 
 int pixels(float logical, float scale) {
-  // A hair above a whole number is a rounding error of the product, no need for one more pixel.
+  // Slightly above a whole number is a rounding error of the product and needs no further pixel.
   constexpr float kHair = 1e-3F;
   const float size = std::ceil(logical * scale - kHair);
   if (!(size > 0)) return 0;

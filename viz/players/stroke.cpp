@@ -5,8 +5,8 @@
 namespace headscope::viz {
 namespace {
 
-/// Whether a point `from_join` away from a join lies beside the neighbouring line, which then covers it. What
-/// lies beside neither of both lines belongs to the join's round side.
+/// Whether a point `from_join` away from a join lies at the neighbouring line, which then covers it. A point
+/// at neither line belongs to the join's round side.
 bool behind(Point neighbour_end, Point join, Point from_join) {
   return from_join.x * (join.x - neighbour_end.x) + from_join.y * (join.y - neighbour_end.y) < 0;
 }

@@ -5,7 +5,7 @@
 
 namespace headscope::viz {
 
-/// Textures of whatever draws ImGui: OpenGL in the window, counters in a test without a display.
+/// The textures of ImGui's renderer: OpenGL in the window, counters in a test without a display.
 class TextureBackend {
  public:
   virtual ~TextureBackend() = default;

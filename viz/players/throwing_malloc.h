@@ -4,8 +4,8 @@
 
 namespace headscope::viz {
 
-/// malloc and realloc for libraries in C, compiled as our own, that do not look whether there was memory.
-/// What the library holds itself when std::bad_alloc passes it is lost.
+/// malloc and realloc that throw std::bad_alloc, for C libraries compiled into this program that do not check
+/// for null. Memory the library holds at that moment is leaked.
 inline void* throwing_realloc(void* memory, std::size_t bytes) {
   void* const larger = std::realloc(memory, bytes);
   if (larger == nullptr && bytes > 0) throw std::bad_alloc();

@@ -14,22 +14,22 @@ constexpr double kPi = 3.14159265358979323846;
 
 /// Oklab, where equal distances look equal. See B. Ottosson, "A perceptual color space for image processing",
 /// 2020.
-struct Lab {
+struct Oklab {
   double l = 0;
   double a = 0;
   double b = 0;
 };
 
-Lab lch(double l, double chroma, double hue_degrees) {
+Oklab lch(double l, double chroma, double hue_degrees) {
   const double h = hue_degrees * kPi / 180;
   return {l, chroma * std::cos(h), chroma * std::sin(h)};
 }
 
-Lab mix(Lab p, Lab q, double t) {
+Oklab mix(Oklab p, Oklab q, double t) {
   return {p.l + (q.l - p.l) * t, p.a + (q.a - p.a) * t, p.b + (q.b - p.b) * t};
 }
 
-double distance(Lab p, Lab q) {
+double distance(Oklab p, Oklab q) {
   return std::hypot(p.l - q.l, p.a - q.a, p.b - q.b);
 }
 
@@ -40,7 +40,7 @@ struct LinearRgb {
   double b = 0;
 };
 
-LinearRgb to_linear(Lab c) {
+LinearRgb to_linear(Oklab c) {
   const auto cube = [](double x) { return x * x * x; };
   const double l = cube(c.l + 0.3963377774 * c.a + 0.2158037573 * c.b);
   const double m = cube(c.l - 0.1055613458 * c.a - 0.0638541728 * c.b);
@@ -63,7 +63,7 @@ std::uint8_t to_srgb(double linear) {
 }
 
 /// The nearest colour of the same lightness and hue that a screen has.
-Color to_color(Lab c) {
+Color to_color(Oklab c) {
   double low = 0, high = 1;
   if (!in_gamut(to_linear(c))) {
     for (int i = 0; i < 20; ++i) {
@@ -76,9 +76,9 @@ Color to_color(Lab c) {
   return {to_srgb(rgb.r), to_srgb(rgb.g), to_srgb(rgb.b)};
 }
 
-using Curve = std::array<Lab, 5>;  ///< control points of a Bezier curve of degree four
+using Curve = std::array<Oklab, 5>;  ///< control points of a Bezier curve of degree four
 
-Lab at(Curve points, double t) {
+Oklab at(Curve points, double t) {
   for (std::size_t left = points.size() - 1; left > 0; --left) {
     for (std::size_t i = 0; i < left; ++i) points[i] = mix(points[i], points[i + 1], t);
   }
@@ -88,13 +88,13 @@ Lab at(Curve points, double t) {
 constexpr std::size_t kSteps = 1024;
 using Table = std::array<Color, kSteps + 1>;
 
-/// The curve walked at an even pace in Oklab: each step of the table looks as large as the next.
+/// The curve sampled at equal distances in Oklab: all steps of the table look equally large.
 Table even_table(const Curve& curve) {
   constexpr std::size_t kFine = 4 * kSteps;
   std::array<double, kFine + 1> length{};
-  Lab previous = at(curve, 0);
+  Oklab previous = at(curve, 0);
   for (std::size_t i = 1; i <= kFine; ++i) {
-    const Lab here = at(curve, static_cast<double>(i) / kFine);
+    const Oklab here = at(curve, static_cast<double>(i) / kFine);
     length[i] = length[i - 1] + distance(previous, here);
     previous = here;
   }
@@ -114,7 +114,7 @@ Color pick(const Table& table, double t) {
   return table[std::lround(std::clamp(t, 0.0, 1.0) * kSteps)];
 }
 
-// Paper through mint and teal to a deep indigo; in the dark the same way from night to a pale lime.
+// From paper through mint and teal to a deep indigo; in the dark theme likewise from night to a pale lime.
 const Table& sequential_light() {
   static const Table table = even_table({lch(0.985, 0.006, 190), lch(0.90, 0.07, 178), lch(0.64, 0.16, 212),
                                          lch(0.42, 0.21, 276), lch(0.24, 0.11, 289)});
@@ -225,7 +225,7 @@ std::vector<double> nice_ticks(double low, double high, int count) {
   if (!std::isfinite(low) || !std::isfinite(high) || count < 1) return {};
   if (low > high) std::swap(low, high);
   const double range = high - low;
-  // Too narrow for doubles to lie between: one tick says all there is.
+  // Too narrow for doubles in between: one tick says everything.
   const double magnitude = std::max(std::abs(low), std::abs(high));
   constexpr double kSmallest = 1e-300;  // keeps the step a normal number
   if (!std::isfinite(range) || range <= std::max(magnitude * 1e-13, kSmallest)) return {low};
@@ -276,7 +276,7 @@ std::string tick_label(double value, double step) {
                          .ptr;
     return typeset({buffer, end});
   }
-  // Digits after the point that the step needs.
+  // Decimals needed by the step.
   int decimals = 0;
   for (double scaled = step; decimals < 300 && std::abs(scaled - std::round(scaled)) > 1e-6 * scaled;) {
     ++decimals;
@@ -286,7 +286,7 @@ std::string tick_label(double value, double step) {
   const bool plain = size < 1e6 && decimals <= kLongest;
   if (plain) return formatted(value, std::chars_format::fixed, decimals);
   const int exponent = exponent_of(value, 15);
-  // Above the decimal point a step may have trailing zeros: those say nothing in an exponent's mantissa.
+  // Before the decimal point a step may have trailing zeros, which are redundant in a mantissa.
   int step_zeros = 0;
   while (decimals == 0 && step_zeros < 300 && std::fmod(step, std::pow(10.0, step_zeros + 1)) == 0)
     ++step_zeros;

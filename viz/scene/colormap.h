@@ -21,15 +21,15 @@ std::vector<double> log_ticks(double low, double high, int count);
 /// Shortest label that tells neighbouring ticks apart, e.g. "0.25", "1e−6"; real minus signs. `step` 0: of a
 /// logarithmic scale.
 std::string tick_label(double value, double step);
-/// A number of an axis as it is written there.
+/// A number of an axis and its text.
 struct Tick {
   double value = 0;
   std::string text;
 };
-/// `nice_ticks` with their labels. `lone_step`: of `tick_label` where there is a single one.
+/// `nice_ticks` with their labels. `lone_step`: the step for `tick_label` if there is a single tick.
 std::vector<Tick> labelled_ticks(double low, double high, int count, double lone_step = 1);
-/// A value for reading: `digits` significant digits, "0.5000" being a rounded or a whole number of parts,
-/// "23" exactly that; very small and large ones as "1.235e−7"; "−∞", "NaN".
+/// A value for display: `digits` significant digits, "0.5000" if rounded, "23" if an exact integer; very
+/// small and large ones as "1.235e−7"; "−∞", "NaN".
 std::string number(double value, int digits = 4);
 /// With a fixed number of decimals, so that points align in a column; non-finite values as above.
 std::string fixed_number(double value, int decimals);

@@ -4,8 +4,8 @@
 
 namespace headscope::viz {
 
-/// The least rectangle about all that a scene paints, texts by their ink, as far as clips let it show; an
-/// empty one at the origin for an empty scene.
+/// The smallest rectangle around everything a scene draws, texts by their ink, after clipping; an empty one
+/// at the origin for an empty scene.
 Rect content_bounds(const Scene& scene, const Fonts& fonts);
 
 }  // namespace headscope::viz

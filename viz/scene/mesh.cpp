@@ -10,7 +10,7 @@ namespace {
 
 /// Of the angle between two directions. Beyond 60 degrees a mitre would reach out too far.
 constexpr float kSharpestMitre = 0.5F;
-/// Thinner than this nobody sees that a sharp corner lacks its round side.
+/// Thinner than this, the missing round side of a sharp corner is invisible.
 constexpr float kThinnestRoundJoin = 1.5F;
 /// From this half width on, corners are rounded in steps of 22.5 degrees at most instead of 45: within a
 /// tenth of a pixel of the arc either way.
@@ -50,7 +50,7 @@ void add_quad(Mesh& mesh, std::uint32_t a, std::uint32_t b, std::uint32_t c, std
   for (const std::uint32_t i : {a, b, c, a, c, d}) mesh.indices.push_back(i);
 }
 
-/// A stretch without sharp corners.
+/// A part without sharp corners.
 void add_strip(Mesh& mesh, std::span<const Point> points, const Profile& profile) {
   const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -94,7 +94,7 @@ void add_round_join(Mesh& mesh, Point corner, Point in, Point out, const Profile
   const int halvings = profile.outer < kWideStroke ? 1 : 2;
   Arc arc;
   arc.add(first);
-  // In two parts: the way back, straight, has no direction halfway.
+  // In two parts: a reversal has no halfway direction.
   const Point middle = in.x * out.x + in.y * out.y < -0.99F ? in : halfway(first, last);
   arc.go_on(first, middle, halvings);
   arc.go_on(middle, last, halvings);

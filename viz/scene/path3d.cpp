@@ -135,10 +135,11 @@ bool paint_axis(Labels& labels, const Path3& path, const Stage& stage, std::size
   }
   if (std::hypot(to.x - from.x, to.y - from.y) < style.font_size) return true;  // it points at the eye
   const auto beside = [&](Point at, std::string_view words, Color color, FontStyle face) {
-    const float dx = at.x - center.x, dy = at.y - center.y, way = std::max(1.F, std::hypot(dx, dy));
+    const float dx = at.x - center.x, dy = at.y - center.y, distance = std::max(1.F, std::hypot(dx, dy));
     const float w = style.width(words, style.small(), face), h = style.line(style.small());
     const float u = style.unit();
-    return labels.add(words, {at.x + dx / way * (w / 2 + u), at.y + dy / way * (h / 2 + u)}, color, face);
+    return labels.add(words, {at.x + dx / distance * (w / 2 + u), at.y + dy / distance * (h / 2 + u)}, color,
+                      face);
   };
   const Point middle{(from.x + to.x) / 2, (from.y + to.y) / 2};
   const Point top = from.y < to.y ? from : to;

@@ -11,8 +11,8 @@ namespace headscope::viz {
 /// A point of space, or a direction in it.
 using Point3 = std::array<double, 3>;
 
-/// From where a picture in space is seen: turned about the upright third axis, then tilted towards the eye.
-/// Parallel lines stay parallel.
+/// The view of a three-dimensional picture: rotated about the vertical third axis, then tilted towards the
+/// eye. Parallel projection.
 struct Camera {
   double turn = 0;  ///< degrees; 0: the first axis points to the right
   double tilt = 0;  ///< degrees; 0: from the side, 90: from above
@@ -21,12 +21,11 @@ struct Camera {
 /// x to the right, y up, z towards the eye.
 Point3 seen(const Point3& point, const Camera& camera);
 
-/// A path through points of space in a box.
+/// A path through three-dimensional points in a box.
 struct Path3 {
   std::vector<Point3> points;
-  std::vector<Color> colors;  ///< [points], of the way on from each
-  std::vector<int>
-      labelled;  ///< points with their number next to them, where it has room; the first ones first
+  std::vector<Color> colors;    ///< [points], of the segment after each
+  std::vector<int> labelled;    ///< points labelled with their number, if there is room; the first ones first
   std::array<double, 3> low{};  ///< the box
   std::array<double, 3> high{};
   std::array<std::string, 3> titles;  ///< of the box's axes
@@ -35,15 +34,15 @@ struct Path3 {
   int id = 0;
 };
 
-/// Where a path's points lie in `area`, which the box fills, without changing its size as it turns.
+/// The projections of a path's points into `area`, which the box fills at a constant size while it turns.
 std::vector<Point> projected(const Path3& path, Rect area);
 
 /// The point nearest to a place, if one lies within `reach` pixels; -1: none.
 int nearest_point(std::span<const Point> points, Point place, float reach);
 
-/// Paints the box with the names of its axes and the ends of their numbers, and the path, what is further
-/// away first; numbers of points stand next to the path, not on it. A name that would cover another is left
-/// out, and the picture is not whole then. Returns the region, also added.
+/// Draws the box with its axes' names and limits, and the path, farther parts first; numbers of points are
+/// next to the path, not on it. A name that would cover another is left out, and the picture is not whole
+/// then. Returns the region, which is also added.
 Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& style);
 
 }  // namespace headscope::viz

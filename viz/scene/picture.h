@@ -12,16 +12,16 @@
 
 namespace headscope::viz {
 
-/// Which rows of a picture's table show, from the first on, and how many there are; 0: it has no table.
+/// The visible rows of a picture's table, and how many there are; 0: it has no table.
 struct TableWindow {
   int first = 0, all = 0;
 };
 
-/// What a builder makes: what is seen, and what lies where.
+/// A picture: its scene and its regions.
 struct Picture {
   Scene scene;
   std::vector<Region> regions;
-  bool whole = true;  ///< false: something that belongs to it had no room and was left out or cut short
+  bool whole = true;  ///< false: something did not fit and was left out or truncated
   TableWindow rows = {};
 };
 
@@ -30,7 +30,7 @@ struct Style {
   const Theme& theme;
   const Fonts& fonts;
   float font_size = 14;
-  float device_scale = 1;  ///< device pixels for a logical one: matrices are pooled to what can be seen
+  float device_scale = 1;  ///< device pixels per logical pixel: matrices are pooled to what is visible
 
   float small() const { return 0.85F * font_size; }
   float title() const { return 1.15F * font_size; }
@@ -39,7 +39,7 @@ struct Style {
   float width(std::string_view text, float size, FontStyle style = FontStyle::regular) const {
     return fonts.width(text, style, size);
   }
-  /// To whole device pixels.
+  /// Rounded to whole device pixels.
   float snapped(float v) const { return std::round(v * device_scale) / device_scale; }
 };
 
@@ -53,19 +53,18 @@ void add_label(Scene& scene, const Style& style, std::string_view text, Point an
 void add_muted(Scene& scene, const Style& style, std::string_view text, Point anchor,
                Align align = Align::left, float max_width = 1e9F);
 
-/// A small label where all of it fits into `room`, else nothing: a title cut short says nothing. Returns
-/// whether it did.
+/// Adds a small label if all of it fits into `room`, else nothing. Returns whether it did.
 bool add_whole_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float room,
                      Color color, FontStyle face = FontStyle::regular, Align align = Align::left,
                      float angle = 0);
 
-/// Lines no wider than `width`, broken at spaces; a word that is wider alone is shortened.
+/// Breaks a text at spaces into lines of at most `width`; a word that is wider is shortened.
 std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
                               float width);
 
-/// The one of two colours that stands out more from `background` (WCAG 2 contrast).
+/// The colour of two with the higher contrast to `background` (WCAG 2).
 Color readable_on(Color background, Color a, Color b);
-/// `top` painted over an opaque `bottom`.
+/// `top` blended over an opaque `bottom`.
 Color blended(Color bottom, Color top);
 
 }  // namespace headscope::viz

@@ -4,8 +4,8 @@
 
 #include "viz/scene/geometry.h"
 
-/// Where shapes land on device pixels. Shared by the players, so that a picture is the same on the screen and
-/// in a file.
+/// How shapes map to device pixels. Shared by the players, so that a picture is the same on the screen and in
+/// a file.
 namespace headscope::viz {
 
 /// Whole device pixels, the upper bounds excluded.
@@ -27,7 +27,7 @@ inline PixelRect intersect(const PixelRect& a, const PixelRect& b) {
 /// Beyond any picture, and still safe to cast to int and to add to.
 inline constexpr float kFarAway = 1e6F;
 
-/// `v` no farther than that; what is no number lies far to the left.
+/// `v` limited to ±kFarAway; NaN becomes far left.
 inline float bounded(float v) {
   return v > -kFarAway ? std::min(v, kFarAway) : -kFarAway;
 }
@@ -42,7 +42,7 @@ inline int ceil_to_pixel(float v) {
   return static_cast<int>(std::ceil(bounded(v)));
 }
 
-/// The pixels that lie between these edges, in part or as a whole.
+/// The pixels between these edges, fully or partly covered.
 inline PixelRect touched(float left, float top, float right, float bottom) {
   return {floor_to_pixel(left), floor_to_pixel(top), ceil_to_pixel(right), ceil_to_pixel(bottom)};
 }
@@ -57,7 +57,7 @@ inline PixelRect snapped(const Rect& device) {
           round_to_pixel(device.bottom())};
 }
 
-/// Pixels [begin, end) of one axis, each of them covered to the same part.
+/// Pixels [begin, end) along one axis with equal coverage.
 struct Span {
   int begin = 0;
   int end = 0;
@@ -77,7 +77,7 @@ inline Spans cover(float low, float high) {
   if (!(high > low)) return result;
   low = bounded(low);
   high = bounded(high);
-  // What covers less than this of a pixel, or leaves less than this of it free, is rounding.
+  // Coverage below this, or within this of a whole pixel, is rounding.
   constexpr float kNegligible = 1.0F / 512;
   const auto push = [&](int begin, int end, float coverage) {
     if (end <= begin || coverage < kNegligible) return;

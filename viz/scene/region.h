@@ -8,9 +8,9 @@
 
 namespace headscope::viz {
 
-/// A part of a picture that answers the mouse: a grid of rows x cols equal cells over `rect`, which shows the
-/// cells from (first_row, first_col) on, fractions included where the picture is panned. One button is a grid
-/// of 1 x 1. `role` is the caller's own number for what the cells mean; `id` tells regions of one role apart.
+/// A part of a picture that reacts to the mouse: a grid of rows x cols equal cells over `rect`, which shows
+/// the cells from (first_row, first_col) on, fractions included when panned. A button is a grid of 1 x 1.
+/// `role` is the caller's number for the meaning of the cells; `id` distinguishes regions of one role.
 struct Region {
   int role = 0;
   int id = 0;
@@ -19,14 +19,14 @@ struct Region {
   double first_col = 0;  ///< at rect's left
   double rows = 1;       ///< shown over rect's height
   double cols = 1;       ///< shown over rect's width
-  int row_count = 1;     ///< there are in all
+  int row_count = 1;     ///< in total
   int col_count = 1;
 
   /// All of `rows` x `cols` cells over `rect`.
   static Region grid(int role, int id, Rect rect, int rows, int cols) {
     return {role, id, rect, 0, 0, static_cast<double>(rows), static_cast<double>(cols), rows, cols};
   }
-  /// Where a cell is drawn; the inverse of `cell_at`.
+  /// The rectangle of a cell; the inverse of `cell_at`.
   Rect cell_rect(int row, int col) const {
     const double ch = rect.h / rows, cw = rect.w / cols;
     return {static_cast<float>(rect.x + (col - first_col) * cw),
@@ -42,7 +42,7 @@ struct Hit {
   bool operator==(const Hit&) const = default;
 };
 
-/// What lies under a point; the last region that holds it wins, as it was painted last.
+/// The cell under a point; of several regions the last, because it was drawn last.
 inline std::optional<Hit> hit_test(std::span<const Region> regions, Point p) {
   for (int i = static_cast<int>(regions.size()) - 1; i >= 0; --i) {
     const Region& r = regions[i];

@@ -9,18 +9,17 @@
 
 namespace headscope::viz {
 
-/// How values become colours: which map, over which range. Values outside the range take the colour of its
-/// end.
+/// How values become colours: a colour map and a range. Values outside the range take the colour of its end.
 struct ColorScale {
   enum class Map { sequential, diverging };
   Map map = Map::sequential;
   bool logarithmic = false;
   double low = 0;
   double high = 1;
-  bool values_below = false;  ///< there are values under `low`: the legend says so
+  bool values_below = false;  ///< there are values below `low`: the legend says so
   bool values_above = false;
 
-  /// Place on the map: [0, 1] for sequential, [-1, 1] for diverging; clamped. NaN stays NaN.
+  /// Position on the colour map: [0, 1] for sequential, [-1, 1] for diverging; clamped. NaN stays NaN.
   double parameter(double value) const;
   Color color(const Theme& theme, double value) const;
   bool operator==(const ColorScale&) const = default;
@@ -47,7 +46,7 @@ class ColorTable {
   std::vector<Color> colors_;
 };
 
-/// What there is in a matrix, over its finite values (and without one column, and without what is masked).
+/// The range of a matrix' finite values (optionally without one column, and without masked cells).
 struct ValueRange {
   float low = 0;
   float high = 0;
@@ -59,35 +58,35 @@ struct RangeOptions {
   int without_column = -1;
 };
 ValueRange value_range(const Matrix& matrix, const RangeOptions& options = {});
-/// What there is in both.
+/// The union of two ranges.
 ValueRange united(const ValueRange& a, const ValueRange& b);
 
-/// A magnitude that all but a `fraction` of the finite values stay within, exact to about 6 %; for matrices
+/// A magnitude that all but a `fraction` of the finite values do not exceed, exact to about 6 %; for matrices
 /// with outliers.
 float robust_magnitude(const Matrix& matrix, double fraction);
 
-/// -m .. m, m the robust magnitude of a matrix, or where that is 0 the largest there is; says on which sides
-/// `range` goes further.
+/// -m .. m, m the robust magnitude of a matrix, or if that is 0 its largest magnitude; marks the sides on
+/// which `range` goes further.
 ColorScale robust_scale(const Matrix& matrix, double fraction, const ValueRange& range);
 ColorScale robust_scale(const Matrix& matrix, double fraction);  ///< of the matrix's own range
 
 /// Numbers along a scale, in ascending order, at most about `count`.
 std::vector<Tick> scale_ticks(const ColorScale& scale, int count);
 
-/// A colour outside of the scale, with a word for it.
+/// A colour for out-of-range cells, with its label.
 struct Outside {
   Color color;
   std::string text;
 };
 
-/// Width that the upright legend takes, numbers and title included.
+/// Width of the upright legend, including numbers and title.
 float color_scale_width(const ColorScale& scale, const std::string& title,
                         const std::optional<Outside>& outside, const Style& style);
-/// A legend in `area`: a title, a bar of colours with the largest value on top, numbers to its right. Drops
-/// what has no room, and returns whether nothing had to be.
+/// Draws a legend in `area`: a title, a colour bar with the largest value on top, numbers to its right.
+/// Leaves out what does not fit, and returns whether everything did.
 bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
                        const std::optional<Outside>& outside, Rect area, const Style& style);
-/// A lying one in a line of text: "title low [bar] high". Returns its width.
+/// Draws a horizontal legend in a line of text: "title low [bar] high". Returns its width.
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
                              Point left_middle, const Style& style);
 

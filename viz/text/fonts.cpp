@@ -309,7 +309,7 @@ std::string Fonts::fit(std::string_view text, FontStyle style, float size, float
   auto kept = std::ranges::find_if_not(whole.clusters, fits);
   for (;;) {
     std::size_t end = kept == whole.clusters.begin() ? 0 : std::prev(kept)->end;
-    // A space before the ellipsis looks like a slip.
+    // A space before the ellipsis looks like a mistake.
     while (end > 0 && text[end - 1] == ' ') --end;
     std::string fitted = std::string(text.substr(0, end)).append(kEllipsis);
     // Kerned with the ellipsis the last character may take more than before the one that followed it.

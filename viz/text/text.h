@@ -77,7 +77,7 @@ class Fonts {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Where a text stands about its anchor.
+/// The alignment of a text relative to its anchor.
 enum class Align { left, center, right };
 
 /// A run whose baseline starts (left), is centred, or ends (right) at `anchor`; `angle` turns it about the
@@ -90,9 +90,9 @@ GlyphRun make_text(const Fonts& fonts, std::string_view text, Point anchor, floa
 GlyphRun make_text_middle(const Fonts& fonts, std::string_view text, Point anchor, float size, Color color,
                           FontStyle style = FontStyle::regular, Align align = Align::left, float angle = 0);
 
-/// How a token is written in a label: spaces as "·", no-break spaces as "⍽", newlines as "↵", tabs as "⇥",
-/// other control characters as their pictures, invisible characters and rare spaces as `<U+200D>`, bytes that
-/// are no text as `<E2>`. UTF-8 always.
+/// A token as written in labels: spaces as "·", no-break spaces as "⍽", newlines as "↵", tabs as "⇥", other
+/// control characters as their pictures, invisible characters and rare spaces as `<U+200D>`, bytes that are
+/// not UTF-8 as `<E2>`. Always UTF-8.
 std::string visible(std::string_view bytes);
 
 }  // namespace headscope::viz

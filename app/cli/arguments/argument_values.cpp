@@ -95,7 +95,8 @@ void set_size(PictureArguments& picture, std::string_view text) {
     if (width && height) return set(*width, *height, Page::exact);
   }
   throw UsageError("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
-                 std::to_string(kLongestSide) + " a side, or (for plot) a width or fit, not " + quote(text));
+                   std::to_string(kLongestSide) + " a side, or (for plot) a width or fit, not " +
+                   quote(text));
 }
 
 void check_pixels(const PictureArguments& picture) {

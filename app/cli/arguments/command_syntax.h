@@ -114,7 +114,8 @@ class CommandSyntax {
   void over();  ///< a list of prompts for views that can show one
   void picture(bool of_window = false);
   void no_recipe(bool& value);
-  /// For the commands that recipe_command makes; includes no_recipe. `refused`: options that --recipe excludes.
+  /// For the commands that recipe_command makes; includes no_recipe. `refused`: options that --recipe
+  /// excludes.
   void recipe(bool& without, std::span<const std::string_view> refused = {});
   /// All shared options of a command that computes something for prompts and prints it as text or JSON.
   void reading();

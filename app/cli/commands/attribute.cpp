@@ -57,7 +57,7 @@ void write_json(const Report& report, std::ostream& out) {
                 {"against", token_or_null(tokenizer, a.against)},
                 {"logit", a.logit},
                 {"sum", a.sum()},
-                {"left", a.left()},
+                {"left", a.rounding_error()},
                 {"ln_f_scale", a.scale},
                 {"token_embedding", a.token_embedding},
                 {"position_embedding", a.position_embedding},
@@ -98,7 +98,7 @@ void write_text(const Report& report, std::ostream& out) {
       << format(" after position %d  ", a.position) << report.run.tokens.labels[a.position] << '\n';
   write_by_size(lines_of(report), kNumber, out);
   out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  left by rounding\n", printable(a.sum()),
-                printable(a.logit), printable(a.left()));
+                printable(a.logit), printable(a.rounding_error()));
   for (int layer = 0; layer < a.layers; ++layer)
     for (int head = 0; head < a.n_head(); ++head)
       if (report.shows_sources(layer, head)) write_sources(report, layer, head, out);

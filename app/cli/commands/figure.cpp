@@ -33,7 +33,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                          const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where) {
   if (const std::string why = missing(*run->model, view.needs); !why.empty())
     throw model::RunError(where + why);
-  for (const Tried& tried : command.tries)
+  for (const TriedText& tried : command.tries)
     if (!fits_vocabulary(tried, run->model->config().vocab_size))
       throw model::RunError(where + "the recipe's tries have token ids that the model " +
                             model::quote(run->model->name) + " does not have");

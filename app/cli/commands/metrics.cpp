@@ -135,8 +135,8 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
   measured.shard = command.prompt.shard;
   if (command.form == MetricsCommand::Form::json) measured.conditions = how_of(engine, command);
   if (engine.model->patterns) {
-    add_figures_of(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
-                   measured.heads);
+    add_head_metrics(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
+                     measured.heads);
     measured.texts = 1;
     return write(measured, command, streams.out);
   }
@@ -144,7 +144,7 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
       for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
         const PromptRun run = run_prompt(engine, prompt, source.where());
         warn_about(run, source.where(), streams.err);
-        add_figures_of(run, engine.workspace, measured.heads);
+        add_head_metrics(run, engine.workspace, measured.heads);
         ++measured.texts;
       });
   if (measured.texts == 0 && command.prompt.shard.count == 1)

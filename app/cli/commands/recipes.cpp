@@ -41,7 +41,8 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
   if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
   if (recipe.figure->height > 0 && !has_option(given, "--size")) plot.picture.page = recipe.figure->page;
   for (const char* option : {"--layer", "--head", "--query", "--key"})
-    if (!has_option(given, option) && !(std::string_view(option) == "--query" && has_option(given, "--token")))
+    if (!has_option(given, option) &&
+        !(std::string_view(option) == "--query" && has_option(given, "--token")))
       plot.of_recipe.emplace_back(option);
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {

@@ -17,14 +17,14 @@
 namespace headscope::app {
 namespace {
 
-constexpr Named<SweepChange> kAblations[] = {{"zero", SweepChange::zero}, {"mean", SweepChange::mean}};
+constexpr Named<SweepEdit> kAblations[] = {{"zero", SweepEdit::zero}, {"mean", SweepEdit::mean}};
 
 /// The question that the arguments define for every prompt.
 SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   SweepOf question;
   question.over = command.over;
   question.site = command.site;
-  question.change = command.edit;
+  question.edit = command.edit;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   question.token = token_of(tokenizer, command.token, "--token", question.token);
   question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
@@ -93,7 +93,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
                        {"metric", name_of(kSweepMetrics, command.metric)},
                        {"over", name_of(kSweepOver, command.over)},
                        {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
-                       {"change", name_of(kSweepChanges, command.edit)},
+                       {"change", name_of(kSweepEdits, command.edit)},
                        {"before", sweep.before.of(command.metric)},
                        {"changes", std::move(edits)}};
   write_json_line(tokenizer, run.tokens.tokens, result, out);
@@ -134,7 +134,7 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
 }
 
 void run_sweep(const SweepCommand& command, const Streams& streams) {
-  const bool patches = command.edit == SweepChange::patch;
+  const bool patches = command.edit == SweepEdit::patch;
   Engine engine = start_engine(command.model, command.prompt.edits, Capability::weights,
                                patches ? SecondModelUse::baseline : SecondModelUse::patch_source);
   const SweepOf asked = question_of(command, engine);
@@ -196,8 +196,8 @@ void check_sweep(SweepCommand& sweep) {
   const bool of_heads = sweep.over == SweepOver::heads;
   if (sweep.given_site && *sweep.given_site != model::Site::z && of_heads)
     throw UsageError("heads have the site z only; --site is for --sweep-over layer-position");
-  const auto unless_said = sweep.prompt.edits.second_model ? SweepChange::patch : SweepChange::zero;
-  sweep.edit = sweep.from ? SweepChange::patch : sweep.ablation.value_or(unless_said);
+  const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
+  sweep.edit = sweep.from ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   sweep.site = sweep.given_site.value_or(of_heads ? model::Site::z : model::Site::resid_pre);
   if (!sweep.out_name.empty()) {
     sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);

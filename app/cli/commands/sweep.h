@@ -11,12 +11,12 @@ namespace headscope::app {
 struct SweepCommand : Arguments {
   SweepMetric metric = SweepMetric::difference;
   SweepOver over = SweepOver::heads;
-  SweepChange edit = SweepChange::zero;
+  SweepEdit edit = SweepEdit::zero;
   model::Site site = model::Site::z;
   std::string token;                      ///< text or id; empty: the most probable
   std::string other_token;                ///< text or id; empty: the second most probable
   int position = -1;                      ///< -1: the last
-  std::optional<SweepChange> ablation;    ///< as given; nothing: not given
+  std::optional<SweepEdit> ablation;      ///< as given; nothing: not given
   std::optional<model::Site> given_site;  ///< as given; nothing: not given
   std::optional<std::string> from;        ///< text of the prompt to patch from
   std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// The way of one position into a layer's attention, as the model computed it.
+/// The input of a layer's attention at one position, as the model computed it.
 struct AttentionInput {
   std::vector<float> residual;  ///< [d_model]: the residual stream before the block
   std::vector<float> normed;    ///< [d_model]: ln_1 of it

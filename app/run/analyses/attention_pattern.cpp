@@ -6,16 +6,16 @@
 namespace headscope::app {
 
 Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run) {
-  Pattern change = after;
-  change.masked = {std::vector<std::uint8_t>(after.values.size()), after.keys()};
+  Pattern result = after;
+  result.masked = {std::vector<std::uint8_t>(after.values.size()), after.keys()};
   for_each_pair(after.masked, before.masked, after.length, after.keys(), before.keys(), run,
                 [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
                   const auto at = static_cast<std::size_t>(cell);
-                  change.values[at] = other < 0 ? 0 : difference(after.values[at], before.values[other]);
-                  change.masked.cells[at] = masked ? 1 : 0;
+                  result.values[at] = other < 0 ? 0 : difference(after.values[at], before.values[other]);
+                  result.masked.cells[at] = masked ? 1 : 0;
                 });
-  simplify(change.masked);
-  return change;
+  simplify(result.masked);
+  return result;
 }
 
 Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {

@@ -13,7 +13,7 @@ struct Pattern {
   int length = 0;  ///< T: queries
   std::vector<float> values;
   MaskedCells masked;
-  /// K: as many as queries, but for patterns of a file whose keys are other tokens.
+  /// K: the number of keys. Equals `length` except for pattern files whose keys are other tokens.
   int keys() const { return length > 0 ? static_cast<int>(std::ssize(values) / length) : 0; }
   std::size_t bytes() const { return bytes_of(values, masked.cells); }
   viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, keys()); }

@@ -8,23 +8,23 @@
 namespace headscope::app {
 
 Stages StagesOf::difference(const Stages& after, const Stages& before, const PromptRun& run) const {
-  Stages change = after;
+  Stages result = after;
   const int length = after.values.length;
-  change.masked = {std::vector<std::uint8_t>(after.values.pattern.size()), length};
+  result.masked = {std::vector<std::uint8_t>(after.values.pattern.size()), length};
   using Values = model::AttentionStages;
   for_each_pair(
       after.masked, before.masked, length, length, before.values.length, run,
       [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
         const auto at = static_cast<std::size_t>(cell);
         for (const auto stage : {&Values::scores, &Values::scaled, &Values::masked, &Values::pattern}) {
-          float& value = (change.values.*stage)[at];
+          float& value = (result.values.*stage)[at];
           value = other < 0 ? std::numeric_limits<float>::quiet_NaN()
                             : app::difference(value, (before.values.*stage)[other]);
         }
-        change.masked.cells[at] = masked ? 1 : 0;
+        result.masked.cells[at] = masked ? 1 : 0;
       });
-  simplify(change.masked);
-  return change;
+  simplify(result.masked);
+  return result;
 }
 
 viz::Matrix Stages::matrix(Stage stage) const {

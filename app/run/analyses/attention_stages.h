@@ -26,7 +26,8 @@ struct StagesOf {
   int head = 0;
   bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Work<Stages>& work) const;
-  /// Masked as pattern_difference; NaN where nothing stands for a token, ±inf where one of both is masked.
+  /// Masked like pattern_difference; NaN where a token has no counterpart, ±inf where only one side is
+  /// masked.
   Stages difference(const Stages& after, const Stages& before, const PromptRun& run) const;
 };
 

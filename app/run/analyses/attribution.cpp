@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/run/analyses/parameter_rows.h"
-#include "app/run/watching.h"
+#include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/pass/hooks.h"
 #include "model/pass/plan.h"
@@ -38,16 +38,16 @@ double scale_of(std::span<const float> row, double epsilon) {
   return std::sqrt(variance + epsilon);
 }
 
-/// What a vector on the stream at a position adds to the logit is its product with `along`; ln_f's bias adds
-/// `bias`, whatever is on the stream.
+/// A vector on the residual stream at a position adds its product with `along` to the logit; ln_f's bias adds
+/// `bias` in any case.
 struct Direction {
   double scale = 1;
-  std::vector<double> read;   ///< [d_model]: of what is normalized, before ln_f's gain
-  std::vector<double> along;  ///< [d_model]: of what is on the stream
+  std::vector<double> read;   ///< direction after normalization, before ln_f's gain
+  std::vector<double> along;  ///< direction on the residual stream
   double bias = 0;
 };
 
-/// `scale`: of ln_f as the pass had it; 0: as the stream has it.
+/// `scale`: ln_f's scale as edited; 0: computed from the stream.
 Direction direction_of(const PromptRun& run, int position, int token, int against, double scale = 0) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
@@ -73,8 +73,8 @@ Direction direction_of(const PromptRun& run, int position, int token, int agains
   return direction;
 }
 
-/// What a pass has at one position, where it is wanted.
-class Seen {
+/// Activations of a forward pass at one position, at the points that were requested.
+class WatchedRows {
  public:
   void want(model::HookPoint point) { rows_.push_back({point, {}}); }
   void watch(const PromptRun& run, int position, model::Workspace& workspace, const std::stop_token& stop) {
@@ -85,9 +85,9 @@ class Seen {
         values.insert(values.end(), row.begin(), row.end());
       });
     }
-    watch_again(run, position, position + 1, hooks, workspace, stop);
+    recompute(run, position, position + 1, hooks, workspace, stop);
   }
-  /// Empty where it was not wanted.
+  /// Empty if the point was not requested.
   std::span<const float> at(model::Site site, int layer = 0) const {
     const auto found = std::ranges::find(rows_, model::HookPoint{site, layer},
                                          &std::pair<model::HookPoint, std::vector<float>>::first);
@@ -98,8 +98,8 @@ class Seen {
   std::vector<std::pair<model::HookPoint, std::vector<float>>> rows_;
 };
 
-/// Whether edits change what is on the stream, or behind it, and not what some part writes.
-bool is_beside_parts(const model::Plan& plan, int layers) {
+/// Whether edits act on the stream itself or after it, not on what one part writes.
+bool edits_outside_parts(const model::Plan& plan, int layers) {
   using model::Site;
   for (int layer = 0; layer < layers; ++layer)
     for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
@@ -109,10 +109,10 @@ bool is_beside_parts(const model::Plan& plan, int layers) {
   return false;
 }
 
-Seen watch_stream(const PromptRun& run, int position, int layers, bool edited,
-                  const Work<Attribution>& work) {
+WatchedRows watch_stream(const PromptRun& run, int position, int layers, bool edited,
+                         const Work<Attribution>& work) {
   using model::Site;
-  Seen seen;
+  WatchedRows seen;
   seen.want({Site::embed, 0});
   seen.want({Site::pos_embed, 0});
   for (int layer = 0; layer < layers; ++layer) {
@@ -128,16 +128,16 @@ Seen watch_stream(const PromptRun& run, int position, int layers, bool edited,
   return seen;
 }
 
-/// ln_f's scale where it was edited; 0: it was not.
-double edited_scale(const Seen& seen) {
+/// ln_f's scale if it was edited, else 0.
+double edited_scale(const WatchedRows& seen) {
   const auto scale = seen.at(model::Site::ln_final_scale);
   return scale.empty() ? 0 : static_cast<double>(scale.front());
 }
 
-/// What edits added beside the parts: at each place what is there, less what came to it. All but the
-/// edits of logits, which stand behind the unembedding.
+/// What edits added outside the parts: at each point, the activation minus what arrived there. All edits
+/// except those of logits, which come after the unembedding.
 double edits_on_stream(const PromptRun& run, const Attribution& parts, const Direction& direction,
-                       const Seen& seen) {
+                       const WatchedRows& seen) {
   using model::Site;
   const model::Plan& plan = *run.run->plan;
   const auto at = [&](Site site, int layer) { return product(direction.along, seen.at(site, layer)); };
@@ -218,11 +218,11 @@ Attribution AttributionOf::difference(const Attribution& after, const Attributio
 SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& before,
                                   const PromptRun& run) const {
   SourceParts result = after;
-  result.gone = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
+  result.unmatched = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
   for (std::size_t key = 0; key < result.parts.size(); ++key) {
     const int there = run.baseline ? run.aligned[key] : static_cast<int>(key);
     if (there < 0 || there >= std::ssize(before.parts)) continue;
-    result.gone += before.parts[there];
+    result.unmatched += before.parts[there];
     result.parts[key] -= before.parts[there];
     result.weights[key] -= before.weights[there];
   }
@@ -230,7 +230,7 @@ SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& b
 }
 
 double SourceParts::sum() const {
-  return std::accumulate(parts.begin(), parts.end(), gone);
+  return std::accumulate(parts.begin(), parts.end(), unmatched);
 }
 
 Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>& work) const {
@@ -245,8 +245,8 @@ Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>
   result.against = id_of(against, logits);
   result.logit = logit_of(result.token) - (result.against >= 0 ? logit_of(result.against) : 0);
   const model::Plan* plan = run.run->plan.get();
-  result.edited = plan != nullptr && is_beside_parts(*plan, result.layers);
-  const Seen seen = watch_stream(run, position, result.layers, result.edited, work);
+  result.edited = plan != nullptr && edits_outside_parts(*plan, result.layers);
+  const WatchedRows seen = watch_stream(run, position, result.layers, result.edited, work);
   const Direction direction = direction_of(run, position, result.token, result.against, edited_scale(seen));
   result.scale = direction.scale;
   result.final_bias = direction.bias;
@@ -266,7 +266,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>
 SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>& work) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
-  Seen seen;
+  WatchedRows seen;
   if (run.run->plan != nullptr && run.run->plan->edits({model::Site::ln_final_scale, 0})) {
     seen.want({model::Site::ln_final_scale, 0});
     seen.watch(run, position, work.workspace, work.stop);

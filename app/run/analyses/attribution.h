@@ -6,29 +6,29 @@
 
 namespace headscope::app {
 
-/// A token of the vocabulary: by its id, or by its place among the model's guesses after a position.
+/// A token of the vocabulary, given by its id or by its rank among the model's guesses after a position.
 struct TokenChoice {
   enum class By { none, rank, id };
   By by = By::none;
-  int number = 0;  ///< rank: 0 is the most probable; beyond the vocabulary: the last
+  int number = 0;  ///< rank: 0 is the most probable; beyond the vocabulary: the least probable
   static constexpr TokenChoice best(int rank = 0) { return {By::rank, rank}; }
   static constexpr TokenChoice of(int id) { return {By::id, id}; }
   bool operator==(const TokenChoice&) const = default;
 };
 
-/// The id that is meant, by the logits after the position; -1: none. Throws RunError for an id outside the
-/// vocabulary.
+/// The chosen token's id, resolved by the logits after the position; -1: none. Throws RunError for an id
+/// outside the vocabulary.
 int id_of(const TokenChoice& choice, std::span<const float> logits);
 
-/// What each part of the model adds to a logit after one position, or to the difference of two: direct logit
-/// attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is linear
-/// once its scale is held as it is there, so that the parts add up to the logit; with edits, too.
+/// What each part of the model adds to a logit after one position, or to the difference of two logits: direct
+/// logit attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is
+/// linear once its scale is held fixed, so the parts add up to the logit, with edits as well.
 struct Attribution {
   int position = 0;
   int token = 0;     ///< id
   int against = -1;  ///< id of the token whose logit is subtracted; -1: none
   int layers = 0;
-  double logit = 0;  ///< the model's own, of the token, or the difference
+  double logit = 0;  ///< the token's logit as the model computed it, or the difference of two
   double scale = 1;  ///< of ln_f at the position: sqrt(variance + epsilon)
 
   double token_embedding = 0;
@@ -37,16 +37,18 @@ struct Attribution {
   std::vector<double> attention_bias;  ///< [n_layer]: c_proj's
   std::vector<double> mlps;            ///< [n_layer], with their biases
   double final_bias = 0;               ///< ln_f's
-  /// What edits added beside the parts, which are as they left them: on the stream itself, to
-  /// attention's sum of heads, behind the blocks. 0 where there are none of these.
+  /// What edits added outside the parts: to the residual stream itself, to attention's sum of heads, or after
+  /// the blocks. 0 without such edits. The parts are as the edits left them.
   double edits = 0;
-  bool edited = false;  ///< whether there are
+  bool edited = false;  ///< whether there are such edits
 
-  double sum() const;                            ///< of all parts
-  double left() const { return logit - sum(); }  ///< what float32 rounded on the way
+  double sum() const;  ///< of all parts
+  double rounding_error() const {
+    return logit - sum();
+  }  ///< the logit minus the sum of the parts: float32 rounding
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
   double head(int layer, int head) const { return heads[layer * n_head() + head]; }
-  double layer(int layer) const;  ///< of its heads, its bias and its MLP
+  double layer(int layer) const;  ///< sum of its heads, its bias and its MLP
   std::size_t bytes() const { return bytes_of(heads, attention_bias, mlps); }
 };
 
@@ -59,16 +61,17 @@ struct AttributionOf {
   bool operator==(const AttributionOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   Attribution compute(const PromptRun& run, const Work<Attribution>& work) const;
-  /// Of the same tokens' logits, part by part; each of both with its own scale of ln_f.
+  /// The difference for the same tokens, part by part; each side with its own scale of ln_f.
   Attribution difference(const Attribution& after, const Attribution& before, const PromptRun& run) const;
 };
 
-/// What a head adds to a logit, by the positions that it takes it from: weight times value, through the
-/// head's rows of c_proj.weight and ln_f, in the direction of the token.
+/// What a head adds to a logit, split by source position: weight times value, through the head's rows of
+/// c_proj.weight and ln_f, in the direction of the token.
 struct SourceParts {
-  std::vector<float> weights;  ///< [position + 1], or [T] where the head sees later keys: the head's
-  std::vector<double> parts;   ///< of as many; they add up to the head's part, but for rounding
-  double gone = 0;  ///< of changes: what was taken there from positions that stand for none here, subtracted
+  std::vector<float> weights;  ///< [position + 1], or [T] where the head sees later keys
+  std::vector<double> parts;   ///< same length; they add up to the head's part, except for rounding
+  /// On the difference side: minus the contribution of baseline positions without a counterpart here.
+  double unmatched = 0;
   double sum() const;
   std::size_t bytes() const { return bytes_of(weights, parts); }
 };
@@ -83,7 +86,7 @@ struct SourcesOf {
   int against = -1;  ///< -1: none
   bool operator==(const SourcesOf&) const = default;
   SourceParts compute(const PromptRun& run, const Work<SourceParts>& work) const;
-  /// By source, from the baseline's source that stands for each; where none does it took nothing there.
+  /// Source by source; a source without a counterpart in the baseline contributed nothing there.
   SourceParts difference(const SourceParts& after, const SourceParts& before, const PromptRun& run) const;
 };
 

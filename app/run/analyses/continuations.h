@@ -7,15 +7,15 @@
 
 namespace headscope::app {
 
-/// A token that was drawn, and the pass that read it; the last one of a text may be read by none.
+/// A drawn token, and the forward pass that read it; the last token of a text may not have been read.
 struct DrawnToken {
   int id = 0;
-  double probability = 0;  ///< that the model gave it, at temperature 1
-  int kept = 0;            ///< positions whose keys and values that pass found in the cache
-  int computed = 0;        ///< and those that it computed
+  double probability = 0;  ///< the model's probability for it, at temperature 1
+  int kept = 0;            ///< positions whose keys and values the pass found in the cache
+  int computed = 0;        ///< positions that the pass computed
 };
 
-/// How the model goes on from a run: texts that it draws, one for each seed.
+/// Texts that the model draws to continue a run, one for each seed.
 struct Continuations {
   std::vector<std::vector<DrawnToken>> texts;
   std::size_t bytes() const;
@@ -25,14 +25,14 @@ struct ContinuationsOf {
   using Answer = Continuations;
   static constexpr std::string_view kWork = "texts that may follow";
   int texts = 1;
-  int tokens = 8;  ///< of each; less where the model ends the text, or n_ctx does
+  int tokens = 8;  ///< of each text; fewer where the model ends the text, or at n_ctx
   double temperature = 1;
   int top_k = 0;
   double top_p = 1;        ///< see model::SamplingOptions
-  std::uint64_t seed = 0;  ///< of the first text, the others have those after it
-  bool read_last = false;  ///< a pass reads the last token, too; else nothing is said of it
+  std::uint64_t seed = 0;  ///< seed of the first text; the others use the following seeds
+  bool read_last = false;  ///< whether a pass reads the last token, too; else its counts are 0
   bool operator==(const ContinuationsOf&) const = default;
-  /// The tokens are those that `model::draw_token` draws at their positions. Shown after each token.
+  /// Draws with `model::draw_token`. Shows the answer after each token.
   Continuations compute(const PromptRun& run, const Work<Continuations>& work) const;
 };
 

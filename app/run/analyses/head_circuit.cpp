@@ -29,7 +29,7 @@ ParameterRows zeros(int rows, int cols) {
   return {std::vector<float>(std::ptrdiff_t{rows} * cols), rows, cols};
 }
 
-/// [d_model, d_head]: ln_1's gain and W_Q, W_K or W_V of a head.
+/// [d_model, d_head]: ln_1's gain times W_Q, W_K or W_V of a head.
 ParameterRows reading_of(const model::Transformer& transformer, int layer, int head, Column column) {
   const model::Config& config = transformer.config();
   const int d = config.n_embd, width = config.d_head();
@@ -44,7 +44,7 @@ ParameterRows reading_of(const model::Transformer& transformer, int layer, int h
   return result;
 }
 
-/// [d_head, d_model]: W_O of a head, ln_f's centring and gain.
+/// [d_head, d_model]: W_O of a head with ln_f's centring and gain.
 ParameterRows writing_of(const model::Transformer& transformer, int layer, int head) {
   const int width = transformer.config().d_head();
   const ParameterRows gain = parameter_rows(transformer, "ln_f.weight");
@@ -78,7 +78,7 @@ std::vector<float> carried(std::span<const float> x, const ParameterRows& weight
   return {sum.begin(), sum.end()};
 }
 
-/// Calls visit(first, rows) with all tokens as heads of a layer read them, some at a time. Throws Stopped.
+/// Calls visit(first, rows) with all tokens as the heads of a layer read them, in blocks. Throws Stopped.
 template <class Visit>
 void for_all_tokens(const model::Transformer& transformer, int layer, TokenReading reading,
                     model::Workspace& workspace, const std::stop_token& stop, const Visit& visit) {

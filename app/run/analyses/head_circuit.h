@@ -23,55 +23,56 @@ namespace headscope::app {
 
 struct HeadTokens : TokenPushes {
   TokenPush own;     ///< of the token itself
-  int own_rank = 0;  ///< 0: no token's is larger
+  int own_rank = 0;  ///< 0: no token's logit is larger
 };
 
-/// Questions about a circuit, and about what it makes of one token. A reading has padding: see
+/// Questions about a circuit, and about one token's part in it. `reading` has padding, hence `hash`: see
 /// Question::hash.
-struct OfCircuit {
+struct CircuitQuestion {
   static constexpr bool kOfModel = true;
   int layer = 0;
   int head = 0;
   TokenReading reading = {};
-  bool operator==(const OfCircuit&) const = default;
+  bool operator==(const CircuitQuestion&) const = default;
   std::size_t hash() const { return std::size_t{4096} * layer + head; }
 };
-struct OfCircuitAndToken {
+struct CircuitTokenQuestion {
   using Answer = HeadTokens;
   static constexpr bool kOfModel = true;
   int layer = 0;
   int head = 0;
   int id = 0;
   TokenReading reading = {};
-  bool operator==(const OfCircuitAndToken&) const = default;
+  bool operator==(const CircuitTokenQuestion&) const = default;
   std::size_t hash() const {
     constexpr std::size_t kOdd = 0x9e3779b97f4a7c15U;
     return kOdd * id + std::size_t{4096} * layer + head;
   }
 };
 
-/// The tokens that a head raises and lowers where it attends to the token.
-struct TokensOfHead : OfCircuitAndToken {
+/// The tokens whose logits a head raises and lowers when it attends to the token.
+struct TokensOfHead : CircuitTokenQuestion {
   static constexpr std::string_view kWork = "tokens of a head";
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
-/// Whether a head raises the tokens that it attends to: the eigenvalues of the OV circuit [vocabulary,
+/// Whether a head raises the tokens it attends to: the eigenvalues of the OV circuit, [vocabulary,
 /// vocabulary], of which all but d_head are 0.
 struct HeadCopying {
   std::vector<std::complex<double>> eigenvalues;  ///< [d_head], the largest magnitude first
-  double score = 0;  ///< their sum over the sum of their magnitudes, in [-1, 1]; NaN where that is 0
+  /// Sum of the eigenvalues divided by the sum of their magnitudes, in [-1, 1]; NaN where that is 0.
+  double score = 0;
   std::size_t bytes() const { return bytes_of(eigenvalues); }
 };
 
-struct CopyingOfHead : OfCircuit {
+struct CopyingOfHead : CircuitQuestion {
   using Answer = HeadCopying;
   static constexpr std::string_view kWork = "copying by a head";
   HeadCopying compute(const PromptRun& run, const Work<HeadCopying>& work) const;
 };
 
-/// The key tokens that a head looks for from a query token: the scores are in the place of logits.
-struct KeysOfToken : OfCircuitAndToken {
+/// The key tokens that a head looks for from a query token; scores take the place of logits.
+struct KeysOfToken : CircuitTokenQuestion {
   static constexpr std::string_view kWork = "keys of a token";
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
@@ -79,11 +80,12 @@ struct KeysOfToken : OfCircuitAndToken {
 /// The largest scores of the QK circuit.
 struct TokenPairs {
   static constexpr int kMost = 20;
-  std::vector<model::ProductEntry> strongest;  ///< falling; row: id of the query, col: of the key
+  /// In descending order; row: id of the query, col: id of the key.
+  std::vector<model::ProductEntry> strongest;
   std::size_t bytes() const { return bytes_of(strongest); }
 };
 
-struct PairsOfHead : OfCircuit {
+struct PairsOfHead : CircuitQuestion {
   using Answer = TokenPairs;
   static constexpr std::string_view kWork = "token pairs of a head";
   TokenPairs compute(const PromptRun& run, const Work<TokenPairs>& work) const;

@@ -24,7 +24,8 @@ Number weight_on_repeats(const QueryWeights& q) {
   for (int at = before(q, q.query); at >= 0; at = before(q, at)) sum = sum.value_or(0) + weight(q, at);
   return sum;
 }
-/// On what followed them; what comes before the query itself is followed by the query.
+/// Weight on the tokens after earlier occurrences of the query's token. An occurrence directly before the
+/// query does not count: the query itself comes after it.
 Number weight_on_followers(const QueryWeights& q) {
   Number sum;
   for (int at = before(q, q.query); at >= 0; at = before(q, at))

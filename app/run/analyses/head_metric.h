@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-// What is measured of heads: one table, of which files, the command line and the views are made.
+// The table of head metrics. Files, the command line and the views are all made from it.
 namespace headscope::app {
 
 enum class HeadMetric { first, previous, self, induction, duplicate, entropy, distance, sink };
@@ -19,7 +19,7 @@ struct QueryWeights {
   double distance = 0;             ///< mean of |query - key| by weight
 };
 
-/// A row of the table. A new metric is this, and a name in HeadMetric.
+/// A row of the table. A new metric needs one, and a name in HeadMetric.
 struct HeadMetricKind {
   HeadMetric id;
   std::string_view name;             ///< in files and on the command line: "induction"
@@ -29,20 +29,22 @@ struct HeadMetricKind {
   std::string_view title;            ///< "Weight on the first token"
   std::string_view detail;           ///< what is averaged, over which queries
   std::string_view unit = "weight";  ///< or "bits"
-  std::string_view lacking = {};     ///< why no query of a prompt may have it; empty: some always have
-  int decimals = 4;                  ///< that are worth showing
-  int bits = 36;                     ///< numbers are rounded to 2^-bits; to 2^(37 - bits) they have room
-  bool of_text = false;              ///< relates the query to its text: not where keys are no tokens of it
-  std::optional<double> (*of)(const QueryWeights&) = nullptr;  ///< nothing: this query is not counted
+  /// Why a prompt may have no query with this metric; empty: some always have it.
+  std::string_view lacking = {};
+  int decimals = 4;      ///< that are worth showing
+  int bits = 36;         ///< numbers are rounded to 2^-bits; to 2^(37 - bits) they have room
+  bool of_text = false;  ///< relates the query to its own text: not available where keys are other tokens
+  /// The metric of one query; nothing: this query does not count.
+  std::optional<double> (*of)(const QueryWeights&) = nullptr;
 };
 
-/// All of them, by their numbers in HeadMetric.
+/// All metrics, in the order of HeadMetric.
 std::span<const HeadMetricKind> head_metrics();
 const HeadMetricKind& kind_of(HeadMetric metric);
-/// Nothing: no metric has that name.
+/// The metric with this name in files and on the command line; nothing: there is none.
 std::optional<HeadMetric> head_metric(std::string_view name);
 
-/// Of a query's weights, entropy and distance together.
+/// A query's weights with their entropy and mean distance.
 QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier);
 
 }  // namespace headscope::app

@@ -94,8 +94,8 @@ HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricVa
   return result;
 }
 
-void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
-                    std::stop_token stop) {
+void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
+                      std::stop_token stop) {
   const std::vector<model::HeadIndex> all = all_heads(run.run->config);
   std::vector<HeadMetrics> of_run(all.size());
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
@@ -115,8 +115,8 @@ void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vect
   heads = std::move(of_run);
 }
 
-RepeatedTokens RepeatedTokens::usual(int n_ctx) {
-  return {std::min(kUsualLength, longest(n_ctx)), kUsualSequences, 0};
+RepeatedTokens RepeatedTokens::default_for(int n_ctx) {
+  return {std::min(kDefaultLength, longest(n_ctx)), kDefaultSequences, 0};
 }
 
 std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optional<int> start_token) const {
@@ -147,7 +147,7 @@ HeadMetricsOf MetricsOnList::compute(const PromptRun& run, const Work<HeadMetric
   return over_prompts(
       over, over.list->prompts.size(), run, work,
       [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
-        add_figures_of(one, work.workspace, answer.sums, work.stop);
+        add_head_metrics(one, work.workspace, answer.sums, work.stop);
       },
       show_sums);
 }
@@ -169,7 +169,7 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run, const Work<HeadMe
     model::ForwardOptions options;
     options.stop = work.stop;
     const auto pass = transformer.forward(tokens, work.workspace, options);
-    add_figures_of({run.model, {}, {}, pass}, work.workspace, result.sums, work.stop);
+    add_head_metrics({run.model, {}, {}, pass}, work.workspace, result.sums, work.stop);
     ++result.sequences;
     show_sums(result);
     if (result.sequences < texts.sequences)

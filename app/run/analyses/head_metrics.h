@@ -14,12 +14,12 @@
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
 
-// What heads do with a text, in numbers: means over queries, which can be taken over many texts.
+// Head metrics: means over queries, of one text or of many.
 namespace headscope::app {
 
-/// The mean of numbers that comes out the same, to the bit, in whatever order they were added and however
-/// they were cut into parts: each is rounded once to a whole number of small units, and whole numbers add up
-/// exactly. What adds must agree on the unit.
+/// A mean that is the same to the bit in whatever order the numbers were added and however they were split
+/// into parts: each number is rounded once to a multiple of a small unit, and those add up exactly. All
+/// numbers must use the same unit.
 struct ExactMean {
   /// More numbers than this could leave the range of `units`.
   static constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;
@@ -37,7 +37,7 @@ struct ExactMean {
   bool operator==(const ExactMean&) const = default;
 };
 
-/// For each position the last one before it with the same token; -1: there is none.
+/// For each position, the last earlier position with the same token; -1: none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
 /// All metrics of a head: of one run, or the difference of two. NaN where no query counts.
@@ -49,8 +49,8 @@ struct HeadMetricValues {
 /// After minus before, of float32: as pictures show it.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
-/// What one head does at queries of any number of texts. Sums of parts are those of the whole, to the bit.
-/// The first query of a text, which sees nothing but itself, is no part of any metric.
+/// The metrics of one head over the queries of any number of texts. Adding parts gives the whole, to the bit.
+/// The first query of a text sees only itself and does not count.
 class HeadMetrics {
  public:
   /// The weights of a text's query, query >= 1: [query + 1], or [T] where it may see later keys. `earlier`:
@@ -71,34 +71,35 @@ class HeadMetrics {
   std::array<ExactMean, kHeadMetrics> sums_{};
 };
 
-/// Adds what all heads do in a run to `heads`, [n_layer * n_head]: layer * n_head + head. Throws
-/// model::RunError, or model::Stopped with `heads` as they were.
-void add_figures_of(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
-                    std::stop_token stop = {});
+/// Adds the metrics of all heads in a run to `heads`, indexed layer * n_head + head. Throws model::RunError,
+/// or model::Stopped, which leaves `heads` unchanged.
+void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
+                      std::stop_token stop = {});
 
-/// Random tokens, and the same ones again: what came after a token the first time comes after it the second,
-/// and nothing else can be known of the text (Olsson et al. 2022, "In-context learning and induction heads").
+/// Random tokens followed by the same tokens: whatever followed a token the first time follows it the second
+/// time, and nothing else about the text is predictable (Olsson et al. 2022, "In-context learning and
+/// induction heads").
 struct RepeatedTokens {
-  static constexpr int kUsualLength = 50;  ///< tokens that are repeated, where the context has room
-  static constexpr int kUsualSequences = 8;
+  static constexpr int kDefaultLength = 50;  ///< tokens before the repetition, where the context has room
+  static constexpr int kDefaultSequences = 8;
 
-  int length = kUsualLength;
-  int sequences = kUsualSequences;
+  int length = kDefaultLength;
+  int sequences = kDefaultSequences;
   std::uint64_t seed = 0;
   bool operator==(const RepeatedTokens&) const = default;
 
-  /// The longest that a context has room for.
+  /// The longest length that fits into a context.
   static int longest(int n_ctx) { return (n_ctx - 1) / 2; }
-  /// The default ones, as far as the context goes.
-  static RepeatedTokens usual(int n_ctx);
+  /// The default sequences, shortened to fit the context.
+  static RepeatedTokens default_for(int n_ctx);
 
-  /// One of the sequences, which depends on nothing but its number and the seed: [1 + 2 length], the start
-  /// token first where there is one. The others are drawn from all ids below `vocabulary` but it.
+  /// One of the sequences; it depends only on its number and the seed: [1 + 2 length], the start token first
+  /// if there is one. The other tokens are drawn from all ids below `vocabulary` except the start token.
   std::vector<int> sequence(int number, int vocabulary, std::optional<int> start_token) const;
 };
 
-/// Of all heads, over a number of sequences or prompts. Parts can be subtracted where they are of the same
-/// texts.
+/// Metrics of all heads over a number of sequences or prompts. Two parts can be subtracted if they cover the
+/// same texts.
 struct HeadMetricsOf {
   std::vector<HeadMetricValues> heads;  ///< layer * n_head + head
   std::vector<HeadMetrics> sums;        ///< likewise, to add more texts to; empty: a difference
@@ -108,14 +109,14 @@ struct HeadMetricsOf {
 };
 std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before);
 
-/// What the model's heads do with the prompts of a list, whatever the prompt.
+/// The metrics of all heads over a list of prompts, whatever the prompt.
 struct MetricsOnList {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;
   static constexpr std::string_view kWork = "heads over many prompts";
   OverPrompts over;
   bool operator==(const MetricsOnList&) const = default;
-  /// Parts are of the first prompts.
+  /// Parts cover the first prompts.
   HeadMetricsOf compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const;
   std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
                                           const PromptRun&) const {
@@ -123,14 +124,14 @@ struct MetricsOnList {
   }
 };
 
-/// What the model's heads do with repeated random tokens, whatever the prompt.
+/// The metrics of all heads on repeated random tokens, whatever the prompt.
 struct MetricsOnRepeated {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;
   static constexpr std::string_view kWork = "heads on repeated tokens";
   RepeatedTokens texts;
   bool operator==(const MetricsOnRepeated&) const = default;
-  /// Parts are of the first sequences. Throws RunError for sequences that the context has no room for.
+  /// Parts cover the first sequences. Throws RunError for sequences that do not fit into the context.
   HeadMetricsOf compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const;
   std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
                                           const PromptRun&) const {

@@ -4,20 +4,20 @@
 #include <iterator>
 #include <span>
 
-#include "app/run/watching.h"
+#include "app/run/recompute.h"
 #include "model/pass/hooks.h"
 
 namespace headscope::app {
 namespace {
 
-constexpr int kChunk = 16;  // positions whose rows are held at a time
+constexpr int kChunk = 16;  // positions whose rows are in memory at a time
 
 int places_of(const PromptRun& run) {
   return 2 * run.run->config.n_layer + 1;
 }
 
-/// The stream of positions [first, first + count), [count * places, d_model]: what a block begins with is in
-/// the run, what it has between its halves is computed again.
+/// The residual stream at positions [first, first + count), [count * places, d_model]: block inputs are in
+/// the run, the values between attention and MLP are recomputed.
 std::vector<float> stream_of(const PromptRun& run, int first, int count, const Work<LogitLens>& work) {
   const model::Run& kept = *run.run;
   const int layers = kept.config.n_layer, places = places_of(run), d_model = kept.config.n_embd;
@@ -35,7 +35,7 @@ std::vector<float> stream_of(const PromptRun& run, int first, int count, const W
         if (const auto row = row_of(mid, position); !row.empty()) put(position, 2 * layer + 1, row);
     });
   }
-  watch_again(run, first, first + count, hooks, work.workspace, work.stop);
+  recompute(run, first, first + count, hooks, work.workspace, work.stop);
   return rows;
 }
 
@@ -60,7 +60,7 @@ void append(std::vector<model::LensReading>& to, std::vector<model::LensReading>
   std::ranges::move(readings, std::back_inserter(to));
 }
 
-/// Without any work: as many of the block's positions as the other answer has with the same tokens.
+/// The leading positions of the block that the other answer has with the same tokens; nothing is computed.
 LogitLens begun(const LensOf& question, const LogitLens& previous, const PromptRun& run) {
   const std::vector<int>& tokens = run.run->tokens;
   LogitLens kept;
@@ -87,7 +87,7 @@ std::string lens_place_name(int place, int n_layer) {
   return std::to_string(layer) + (mid ? " mid" : " pre");
 }
 
-std::optional<LogitLens> LensOf::kept_of(const LogitLens& previous, const PromptRun& run) const {
+std::optional<LogitLens> LensOf::reusable_part(const LogitLens& previous, const PromptRun& run) const {
   LogitLens kept = begun(*this, previous, run);
   if (kept.readings.empty()) return std::nullopt;
   return kept;
@@ -109,9 +109,9 @@ LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) con
 
 namespace {
 
-/// As many positions, at most, as have one after the other stand for them in what is compared, or nothing.
+/// A range of positions whose counterparts are consecutive, or that have none.
 struct Stretch {
-  int there = -1;  ///< what stands for the first; -1: nothing does for any
+  int there = -1;  ///< counterpart of the first; -1: none has one
   int count = 0;
 };
 Stretch stretch_at(const PromptRun& run, int first, int most) {

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// What a layer's attention makes of one position, as the model computed it.
+/// The output of a layer's attention at one position, as the model computed it.
 struct MergedHeads {
   model::AttentionOutput of;
   std::vector<float> bias;    ///< [d_model]: c_proj's

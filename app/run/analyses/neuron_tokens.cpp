@@ -8,36 +8,36 @@
 namespace headscope::app {
 namespace {
 
-/// What a neuron writes for each 1 of activation, and that as logits.
-struct Written {
+/// A neuron's output per unit of activation, as a row and as logits.
+struct NeuronOutput {
   std::vector<float> row, logits;
 };
 
-Written written_by(const model::Transformer& transformer, int layer, int neuron,
-                   model::Workspace& workspace) {
-  Written written;
-  written.row =
+NeuronOutput output_of(const model::Transformer& transformer, int layer, int neuron,
+                       model::Workspace& workspace) {
+  NeuronOutput output;
+  output.row =
       parameter_rows(transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1).values;
-  written.logits.resize(transformer.config().vocab_size);
-  transformer.unembed(written.row, workspace, written.logits);
-  return written;
+  output.logits.resize(transformer.config().vocab_size);
+  transformer.unembed(output.row, workspace, output.logits);
+  return output;
 }
 
-NeuronTokens tokens_of(Written written) {
-  const auto norm = static_cast<float>(norm_of(written.row));
-  return {strongest_pushes(std::move(written.logits)), norm};
+NeuronTokens tokens_of(NeuronOutput output) {
+  const auto norm = static_cast<float>(norm_of(output.row));
+  return {strongest_pushes(std::move(output.logits)), norm};
 }
 
 }  // namespace
 
 NeuronTokens TokensOfNeuron::compute(const PromptRun& run, const Work<NeuronTokens>& work) const {
-  return tokens_of(written_by(*run.model->transformer, layer, neuron, work.workspace));
+  return tokens_of(output_of(*run.model->transformer, layer, neuron, work.workspace));
 }
 
 NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run, const Work<NeuronTokens>& work) const {
-  Written here = written_by(*run.model->transformer, layer, neuron, work.workspace);
+  NeuronOutput here = output_of(*run.model->transformer, layer, neuron, work.workspace);
   const PromptRun& other = run.baseline ? *run.baseline : run;
-  const Written there = written_by(*other.model->transformer, layer, neuron, work.workspace);
+  const NeuronOutput there = output_of(*other.model->transformer, layer, neuron, work.workspace);
   const auto subtract = [&](std::vector<float>& ours, const std::vector<float>& theirs) {
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = after * ours[i] - before * theirs[i];
   };

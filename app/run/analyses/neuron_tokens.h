@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-/// What one neuron of an MLP writes into the residual stream, read as logits for each 1 of activation: its
-/// row of mlp.c_proj.weight times the unembedding, without the final layer norm.
+/// What one neuron of an MLP writes into the residual stream, read as logits per unit of activation: its row
+/// of mlp.c_proj.weight times the unembedding, without the final layer norm.
 struct NeuronTokens : TokenPushes {
   float norm = 0;  ///< of its row
 };
@@ -23,17 +23,17 @@ struct TokensOfNeuron {
   static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   int neuron = 0;
-  // Of a difference between two models: what the neuron puts out in the run, and in its baseline.
+  // For a difference between two models: the neuron's activation in the run, and in its baseline.
   float after = 1;
   float before = 1;
-  /// Of the same bits: what is not a number is the same question when it is asked again.
+  /// Compares bits, so that a question with a NaN equals itself.
   bool operator==(const TokensOfNeuron& q) const { return bits() == q.bits(); }
   std::size_t hash() const {
     const auto own = bits();
     return std::hash<std::string_view>{}({reinterpret_cast<const char*>(own.data()), sizeof own});  // NOLINT
   }
   NeuronTokens compute(const PromptRun& run, const Work<NeuronTokens>& work) const;
-  /// As active as the neuron is in both: in logits, each with the weights of its own model. Of one model that
+  /// The difference in logits with each side's activation and each model's own weights. With one model that
   /// is the difference of activations times compute().
   NeuronTokens compute_difference(const PromptRun& run, const Work<NeuronTokens>& work) const;
 

@@ -7,23 +7,24 @@
 
 namespace headscope::app {
 
-/// What comes after one position.
+/// The prediction after one position.
 struct NextToken {
   int position = 0;
   std::vector<float> logits;  ///< of the whole vocabulary
-  std::string not_finite;     ///< where the run or these logits are not finite: see not_finite_note
+  std::string not_finite;     ///< set where the run or these logits are not finite: see not_finite_note
   std::size_t bytes() const { return bytes_of(logits) + not_finite.size(); }
 };
 
-/// Kullback-Leibler divergence of two distributions over the same tokens, in nats: what is lost by taking `q`
-/// where `p` is true. Infinite where q is 0 and p is not.
+/// Kullback-Leibler divergence KL(p
+///
+/// q) of two distributions over the same tokens, in nats. Infinite where q is 0 and p is not.
 double divergence(std::span<const double> p, std::span<const double> q);
 
 struct NextAfter {
   using Answer = NextToken;
   static constexpr std::string_view kWork = "next token";
   static constexpr bool kQuick = true;
-  int position = -1;  ///< -1, or beyond the run: its last
+  int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const NextAfter&) const = default;
   NextToken compute(const PromptRun& run, const Work<NextToken>& work) const;
 };

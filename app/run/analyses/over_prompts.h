@@ -8,9 +8,9 @@
 namespace headscope::app {
 
 /// Answers a question about the first `count` prompts of a list, one after the other. `Answer` has a member
-/// `progress`, a ListProgress. `add(run, index, answer)` adds a prompt's share, or throws Stopped and leaves
-/// the answer as it was; `finish(answer)` makes it one that can be shown. What cannot be run is skipped and
-/// counted.
+/// `progress`, a ListProgress. `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the
+/// answer must be unchanged. `finish(answer)` turns it into one that can be shown. Prompts that cannot be run
+/// are skipped and counted.
 template <class Answer, class Add, class Finish>
 Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of, const Work<Answer>& work,
                     const Add& add, const Finish& finish) {

@@ -17,12 +17,12 @@ struct ParameterRows {
   model::ConstFloatRows view() const { return {values.data(), rows, cols, cols}; }
 };
 
-/// Rows [first, first + count) of the parameter of this name, which the model has; all of them where `count`
-/// is negative. Throws RunError where it has none of that name.
+/// Rows [first, first + count) of the parameter with this name; all rows if `count` is negative. Throws
+/// RunError if the model has no such parameter.
 ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first = 0,
                              int count = -1);
 
-/// Tokens' rows of the unembedding: of `lm_head.weight`, or where the two are tied of `wte.weight`.
+/// Rows of the unembedding: of `lm_head.weight`, or if the two are tied, of `wte.weight`.
 ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count);
 
 }  // namespace headscope::app

@@ -69,7 +69,7 @@ std::vector<std::uint8_t> masked_cells(const PromptRun& run, model::HeadIndex he
   std::vector<std::uint8_t> masked(weights.rows * cols, 1);
   const model::KeptHead of_head = model::head_of(kept.config, kept.pages, head.layer, head.head);
   const int keys = std::min(weights.cols, model::keys_for(kept, of_head, first_query + weights.rows - 1));
-  // What becomes of scores of 0: which of them are −∞ does not depend on what they were.
+  // Applies the edits to scores of 0: which scores are −∞ does not depend on the original values.
   std::vector<float> scores(std::ptrdiff_t{weights.rows} * keys);
   const model::FloatRows rows{scores.data(), weights.rows, keys, keys};
   model::mask_scores(kept, of_head, first_query, rows);

@@ -15,14 +15,14 @@ model::ConstFloatRows rows_of(std::span<const float> values, const model::Config
   return {values.data(), config.n_ctx, config.n_embd, config.n_embd};
 }
 
-/// Every `step`-th row from `first` on that still has one `after` it.
+/// Every `step`-th row from `first` that still has a row `after` positions later.
 model::ConstFloatRows every(model::ConstFloatRows x, int first, int step, int after) {
   const int last = x.rows - 1 - after;
   return {x.row_data(std::min(first, x.rows - 1)), last < first ? 0 : (last - first) / step + 1, x.cols,
           x.stride * step};
 }
 
-/// Of `guess` as rows that should be `truth`.
+/// The relative error of `guess` against `truth`.
 float error_of(model::ConstFloatRows guess, model::ConstFloatRows truth) {
   double missed = 0, met = 0;
   for (int i = 0; i < guess.rows; ++i) {
@@ -36,11 +36,11 @@ float error_of(model::ConstFloatRows guess, model::ConstFloatRows truth) {
   return met > 0 ? static_cast<float>(std::sqrt(missed / met)) : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Rows carried on by a map step by step, to be compared with those further on.
-class Carried {
+/// Rows mapped step by step, compared with the rows further along.
+class MappedRows {
  public:
   /// Rows `first`, first + step, ... of x.
-  Carried(model::ConstFloatRows x, int first, int step, std::shared_ptr<const model::RowMap> map)
+  MappedRows(model::ConstFloatRows x, int first, int step, std::shared_ptr<const model::RowMap> map)
       : x_(x), first_(first), step_(step), map_(std::move(map)) {
     const model::ConstFloatRows from = every(x, first, step, 0);
     for (int i = 0; i < from.rows; ++i) {
@@ -50,7 +50,7 @@ class Carried {
     next_.resize(now_.size());
   }
 
-  /// One step on; the error of those that still have a row to be compared with.
+  /// Applies the map once; returns the error over the rows that still have a target.
   float error_after_step(model::Workspace& workspace) {
     ++steps_;
     const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
@@ -60,7 +60,7 @@ class Carried {
     return error_of({now_.data(), truth.rows, x_.cols, x_.cols}, truth);
   }
 
-  /// Of the map, and of the rows.
+  /// Memory of the map and the rows.
   std::size_t bytes() const { return (std::ptrdiff_t{x_.cols} * x_.cols + 2 * now_.size()) * sizeof(float); }
 
  private:
@@ -71,8 +71,8 @@ class Carried {
   std::vector<float> now_, next_;
 };
 
-/// Of all positions that have one k further on, each pair of dimensions turned by k of its angles. A last
-/// dimension without its other half is left out.
+/// The error over all positions with one k further along, each pair of dimensions rotated by k times its
+/// angle. A last dimension without its pair is left out.
 float turned_error(model::ConstFloatRows x, int k) {
   const int pairs = x.cols / 2;
   std::vector<float> guess(static_cast<std::size_t>(2 * pairs));
@@ -124,9 +124,9 @@ PositionPath PathOfPositions::compute(const PromptRun& run, const Work<PositionP
   return result;
 }
 
-/// All positions by the first map, the odd ones by that of the even.
+/// All positions under the first map, odd positions under the map of the even ones.
 struct ShiftInProgress {
-  Carried all, odd;
+  MappedRows all, odd;
 };
 
 std::size_t PositionShift::bytes() const {
@@ -143,7 +143,7 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run, const Work<Positio
   const auto carried = [&](int first, int step) {
     const std::vector<float> map =
         model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), work.stop);
-    return Carried(learned, first, step, std::make_shared<const model::RowMap>(map, config.n_embd));
+    return MappedRows(learned, first, step, std::make_shared<const model::RowMap>(map, config.n_embd));
   };
   PositionShift result;
   if (work.begun != nullptr) {

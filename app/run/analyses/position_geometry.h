@@ -5,15 +5,15 @@
 #include "app/run/question.h"
 #include "viz/scene/matrix.h"
 
-// What the vectors of positions are to each other: the model's own, `wpe.weight`, beside the sinusoids of
-// Vaswani et al. 2017 for as many positions and dimensions. All of it is of the model alone.
+// Geometry of the position vectors: the model's `wpe.weight` compared with the sinusoids of Vaswani et al.
+// 2017 for the same number of positions and dimensions. It depends on the model alone.
 namespace headscope::app {
 
-/// Questions about them.
-struct OfPositions {
+/// Base of these questions.
+struct PositionsQuestion {
   static constexpr bool kOfModel = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
-  bool operator==(const OfPositions&) const = default;
+  bool operator==(const PositionsQuestion&) const = default;
 };
 
 /// The cosine of every position with every other.
@@ -27,22 +27,22 @@ struct PositionCosines {
   std::size_t bytes() const { return bytes_of(learned, sinusoidal); }
 };
 
-struct CosinesOfPositions : OfPositions {
+struct CosinesOfPositions : PositionsQuestion {
   using Answer = PositionCosines;
   static constexpr std::string_view kWork = "cosines of positions";
   PositionCosines compute(const PromptRun& run, const Work<PositionCosines>& work) const;
 };
 
-/// The positions as a path along the three directions in which they lie furthest apart.
+/// The positions as a path along the three directions of largest variance.
 struct PositionPath {
   static constexpr int kMost = 3;
   int directions = 0;              ///< 3, or as many as the model has dimensions or positions
-  std::vector<float> coordinates;  ///< [positions, directions], from their mean
+  std::vector<float> coordinates;  ///< relative to their mean
   std::vector<double> shares;      ///< [directions], of the whole variance
   std::size_t bytes() const { return bytes_of(coordinates, shares); }
 };
 
-struct PathOfPositions : OfPositions {
+struct PathOfPositions : PositionsQuestion {
   using Answer = PositionPath;
   static constexpr std::string_view kWork = "main directions of positions";
   PositionPath compute(const PromptRun& run, const Work<PositionPath>& work) const;
@@ -50,21 +50,21 @@ struct PathOfPositions : OfPositions {
 
 struct ShiftInProgress;
 
-/// How far e(t) T^k is from e(t + k). An error is the length of what is missed over the length of what was
-/// to be met, both over all t of a k (root of the sums of squares).
+/// How far e(t) T^k is from e(t + k). Errors are relative: the length of the residual divided by the length
+/// of the target, both over all t of one k (root of the sums of squares).
 struct PositionShift {
   static constexpr int kMost = 128;  ///< steps
-  int steps = 0;                     ///< k goes from 0 to this; while it is computed, all lists are shorter
-  std::vector<float> sinusoidal;     ///< [steps + 1], T as turns of its pairs of dimensions
-  std::vector<float> learned;        ///< [steps + 1], T the best linear map of all e(t) to e(t + 1)
-  std::vector<float> unseen;         ///< [steps + 1], T of the even t alone, its error at odd ones
-  std::vector<float> stay;           ///< [steps + 1], e(t) in place of e(t) T^k
-  int pairs = 0;                     ///< of positions that the first map is fitted to
-  std::shared_ptr<const ShiftInProgress> in_progress;  ///< what it goes on from; null: it is whole
+  int steps = 0;  ///< k goes from 0 to this; the lists are shorter while the answer is being computed
+  std::vector<float> sinusoidal;  ///< [steps + 1], T rotates the pairs of dimensions
+  std::vector<float> learned;     ///< [steps + 1], T the best linear map of all e(t) to e(t + 1)
+  std::vector<float> unseen;      ///< [steps + 1], T fitted to even t alone; its error at odd t
+  std::vector<float> stay;        ///< [steps + 1], e(t) in place of e(t) T^k
+  int pairs = 0;                  ///< pairs of positions that `learned` is fitted to
+  std::shared_ptr<const ShiftInProgress> in_progress;  ///< state to resume from; null: complete
   std::size_t bytes() const;
 };
 
-struct ShiftOfPositions : OfPositions {
+struct ShiftOfPositions : PositionsQuestion {
   using Answer = PositionShift;
   static constexpr std::string_view kWork = "a map from position to position";
   PositionShift compute(const PromptRun& run, const Work<PositionShift>& work) const;

@@ -11,32 +11,32 @@ namespace headscope::app {
 
 namespace {
 
-/// Of queries and keys, [length, width] each.
-QueryKeySpace plane_of(std::span<const float> queries, std::span<const float> keys, int length, int width,
-                       const std::stop_token& stop) {
+/// Projects queries and keys, [length, width] each.
+QueryKeySpace query_key_space(std::span<const float> queries, std::span<const float> keys, int length,
+                              int width, const std::stop_token& stop) {
   std::vector<float> rows(queries.begin(), queries.end());
   rows.insert(rows.end(), keys.begin(), keys.end());
-  QueryKeySpace plane;
-  plane.length = length;
-  if (length == 0) return plane;
-  plane.coordinates.assign(4 * static_cast<std::size_t>(plane.length), 0.F);
-  plane.finite = std::ranges::all_of(rows, [](float v) { return std::isfinite(v); });
-  if (!plane.finite) return plane;
+  QueryKeySpace space;
+  space.length = length;
+  if (length == 0) return space;
+  space.coordinates.assign(4 * static_cast<std::size_t>(space.length), 0.F);
+  space.finite = std::ranges::all_of(rows, [](float v) { return std::isfinite(v); });
+  if (!space.finite) return space;
   const model::PrincipalDirections found =
-      model::principal_directions({rows.data(), 2 * plane.length, width, width}, 2, stop);
+      model::principal_directions({rows.data(), 2 * space.length, width, width}, 2, stop);
   const auto count = static_cast<std::size_t>(found.count);
   for (std::size_t i = 0; i < found.coordinates.size(); ++i)
-    plane.coordinates[2 * (i / count) + i % count] = found.coordinates[i];
-  std::ranges::copy(found.shares, plane.shares.begin());
-  // Where all lies on one line, or in one place, rounding alone is left of the other directions.
+    space.coordinates[2 * (i / count) + i % count] = found.coordinates[i];
+  std::ranges::copy(found.shares, space.shares.begin());
+  // If everything lies on one line, or in one point, the other directions contain rounding errors alone.
   constexpr double kRounding = 1e-9;
-  for (std::size_t axis = 0; axis < plane.shares.size(); ++axis) {
-    if (plane.shares[axis] > 1 - kRounding) plane.shares[axis] = 1;
-    if (plane.shares[axis] >= kRounding) continue;
-    plane.shares[axis] = 0;
-    for (std::size_t i = axis; i < plane.coordinates.size(); i += 2) plane.coordinates[i] = 0;
+  for (std::size_t axis = 0; axis < space.shares.size(); ++axis) {
+    if (space.shares[axis] > 1 - kRounding) space.shares[axis] = 1;
+    if (space.shares[axis] >= kRounding) continue;
+    space.shares[axis] = 0;
+    for (std::size_t i = axis; i < space.coordinates.size(); i += 2) space.coordinates[i] = 0;
   }
-  return plane;
+  return space;
 }
 
 void add_queries_and_keys(const model::Run& run, int layer, int head, std::vector<float>& queries,
@@ -51,13 +51,14 @@ void add_queries_and_keys(const model::Run& run, int layer, int head, std::vecto
 
 }  // namespace
 
-QueryKeySpace PlaneOf::compute(const PromptRun& run, const Work<QueryKeySpace>& work) const {
+QueryKeySpace QueryKeySpaceOf::compute(const PromptRun& run, const Work<QueryKeySpace>& work) const {
   std::vector<float> queries, keys;
   add_queries_and_keys(*run.run, layer, head, queries, keys);
-  return plane_of(queries, keys, run.run->length(), run.run->config.d_head(), work.stop);
+  return query_key_space(queries, keys, run.run->length(), run.run->config.d_head(), work.stop);
 }
 
-ListPlane PlaneOverList::compute(const PromptRun& run, const Work<ListPlane>& work) const {
+ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
+                                                 const Work<ListQueryKeySpace>& work) const {
   std::size_t prompts = 0;
   const int n_ctx = run.model->config().n_ctx;
   for (int tokens = 0; prompts < over.list->prompts.size(); ++prompts) {
@@ -65,21 +66,21 @@ ListPlane PlaneOverList::compute(const PromptRun& run, const Work<ListPlane>& wo
       Prompt prompt = over.list->prompts[prompts];
       prompt.start_token = over.start_token;
       tokens += std::min(tokenize(*run.model, prompt).length(), n_ctx);
-    } catch (const model::RunError&) {  // takes no room
+    } catch (const model::RunError&) {  // costs no room
     }
-    if (tokens > ListPlane::kMostTokens && prompts > 0) break;
+    if (tokens > ListQueryKeySpace::kMostTokens && prompts > 0) break;
   }
   return over_prompts(
       over, prompts, run, work,
-      [&](const PromptRun& one, std::size_t index, ListPlane& answer) {
+      [&](const PromptRun& one, std::size_t index, ListQueryKeySpace& answer) {
         add_queries_and_keys(*one.run, layer, head, answer.queries, answer.keys);
         for (int position = 0; position < one.run->length(); ++position)
           answer.places.push_back({index, position, one.run->tokens[position]});
       },
-      [&](ListPlane& answer) {
+      [&](ListQueryKeySpace& answer) {
         answer.prompts = prompts;
-        answer.plane = plane_of(answer.queries, answer.keys, static_cast<int>(answer.places.size()),
-                                run.model->config().d_head(), work.stop);
+        answer.space = query_key_space(answer.queries, answer.keys, static_cast<int>(answer.places.size()),
+                                       run.model->config().d_head(), work.stop);
       });
 }
 

@@ -7,13 +7,13 @@
 
 namespace headscope::app {
 
-/// A head's queries and keys in the plane along whose two directions they lie furthest apart, taken together
-/// (principal components); about their common mean.
+/// A head's queries and keys in two dimensions: their first two principal components, taken together, about
+/// their common mean.
 struct QueryKeySpace {
   int length = 0;                  ///< T
   std::vector<float> coordinates;  ///< [2 T, 2]: the queries by position, then the keys
-  std::array<double, 2> shares{};  ///< of the whole variance, along each direction
-  bool finite = true;              ///< else there is no plane: a query or key is not finite
+  std::array<double, 2> shares{};  ///< share of the total variance along each direction
+  bool finite = true;              ///< false: a query or key is not finite, and there are no coordinates
 
   std::array<float, 2> at(bool key, int position) const {
     const int i = 2 * (position + (key ? length : 0));
@@ -22,19 +22,19 @@ struct QueryKeySpace {
   std::size_t bytes() const { return bytes_of(coordinates); }
 };
 
-struct PlaneOf {
+struct QueryKeySpaceOf {
   using Answer = QueryKeySpace;
   static constexpr std::string_view kWork = "queries and keys in a plane";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
-  bool operator==(const PlaneOf&) const = default;
+  bool operator==(const QueryKeySpaceOf&) const = default;
   QueryKeySpace compute(const PromptRun& run, const Work<QueryKeySpace>& work) const;
 };
 
-/// The same of all tokens of a list's prompts, as far as there is room for.
-struct ListPlane {
-  static constexpr int kMostTokens = 4000;  ///< more marks than these hide each other
+/// The same for all tokens of a list's prompts, as far as there is room.
+struct ListQueryKeySpace {
+  static constexpr int kMostTokens = 4000;  ///< more marks than this would cover each other
 
   struct Place {
     std::size_t prompt = 0;  ///< index in the list
@@ -42,26 +42,26 @@ struct ListPlane {
     int id = 0;  ///< of the token
     bool operator==(const Place&) const = default;
   };
-  QueryKeySpace plane;        ///< its length is that of `places`
-  std::vector<Place> places;  ///< of the queries, and of the keys
-  std::size_t prompts = 0;    ///< that there is room for, of the list's first
+  QueryKeySpace space;        ///< its length is that of `places`
+  std::vector<Place> places;  ///< where the queries come from, and the keys
+  std::size_t prompts = 0;    ///< how many of the list's first prompts there is room for
   ListProgress progress;
   std::vector<float> queries, keys;  ///< [places, d_head]
   std::size_t bytes() const {
-    return plane.bytes() + bytes_of(places, queries, keys) + progress.problem.size();
+    return space.bytes() + bytes_of(places, queries, keys) + progress.problem.size();
   }
 };
 
-struct PlaneOverList {
-  using Answer = ListPlane;
+struct QueryKeySpaceOverList {
+  using Answer = ListQueryKeySpace;
   static constexpr std::string_view kWork = "queries and keys of many prompts";
   static constexpr bool kOfModel = true;
   OverPrompts over;
   int layer = 0;
   int head = 0;
-  bool operator==(const PlaneOverList&) const = default;
-  /// Parts are of the first prompts.
-  ListPlane compute(const PromptRun& run, const Work<ListPlane>& work) const;
+  bool operator==(const QueryKeySpaceOverList&) const = default;
+  /// Parts cover the first prompts.
+  ListQueryKeySpace compute(const PromptRun& run, const Work<ListQueryKeySpace>& work) const;
 };
 
 }  // namespace headscope::app

@@ -8,7 +8,7 @@
 namespace headscope::app {
 namespace {
 
-/// How like each value of a column is to the one before: 1 a smooth curve, 0 noise.
+/// How similar each value of a column is to the one before: 1 a smooth curve, 0 noise.
 double smoothness(std::span<const float> values, int rows, int cols, int col) {
   const auto at = [&](int row) { return static_cast<double>(values[std::ptrdiff_t{row} * cols + col]); };
   double mean = 0, variance = 0, together = 0;
@@ -41,7 +41,7 @@ std::vector<int> readable_dimensions(std::span<const float> learned, int positio
     for (int d = 0; d < dimensions; ++d) {
       if (std::ranges::find(chosen, d) != chosen.end()) continue;
       const double made = positions * sinusoidal_frequency(d, dimensions) / (2 * std::numbers::pi);
-      // All that lie within half an octave are equally near.
+      // All candidates within half an octave count as equally near.
       const double distance = std::max(0.5, std::abs(std::log2(made / periods)));
       if (best >= 0 && distance > best_distance) continue;
       const double its_smoothness = smoothness(learned, positions, dimensions, d);

@@ -6,7 +6,7 @@
 
 namespace headscope::app {
 
-/// How one query's weights come to be, step by step.
+/// How one query's weights are computed, step by step.
 struct SoftmaxRow : model::AttentionRow {
   std::size_t bytes() const { return bytes_of(scores, scaled, powers, weights); }
 };
@@ -21,7 +21,8 @@ struct SoftmaxRowOf {
   int layer = 0;
   int head = 0;
   int query = 0;       ///< position in the run
-  int least_keys = 0;  ///< the row has so many at least, where the run has: those behind its own are masked
+  int least_keys = 0;  ///< minimum number of keys in the row, as far as the run has them; keys beyond the
+                       ///< query's own are masked
   bool operator==(const SoftmaxRowOf&) const = default;
   SoftmaxRow compute(const PromptRun& run, const Work<SoftmaxRow>& work) const;
 };

@@ -14,13 +14,13 @@
 namespace headscope::app {
 namespace {
 
-/// Cells whose plans are held at a time.
+/// Cells whose plans are in memory at a time.
 constexpr std::size_t kAtOnce = 512;
 
-/// Between two parts that are shown.
+/// Minimum time between two parts that are shown.
 constexpr std::chrono::milliseconds kPause{40};
 
-/// Reads what a sweep is after from a row of logits.
+/// Reads a sweep's metrics from a row of logits.
 class Meter {
  public:
   Meter(const Sweep& sweep, std::span<const float> run) : token_(sweep.token), against_(sweep.against) {
@@ -42,7 +42,7 @@ class Meter {
     for (std::size_t i = 0; i < logits.size(); ++i)
       if (probabilities_[i] != 0)
         sum += probabilities_[i] * (logs_[i] - (static_cast<double>(logits[i]) - total));
-    sum = sum < 0 ? 0 : sum;  // rounding leads to no value below
+    sum = sum < 0 ? 0 : sum;  // rounding must not make it negative
     return reading;
   }
 
@@ -52,7 +52,7 @@ class Meter {
 };
 
 void check_source(const SweepOf& question, const PromptRun& run) {
-  if (question.change != SweepChange::patch) return;
+  if (question.edit != SweepEdit::patch) return;
   const auto length = static_cast<std::size_t>(run.run->length());
   if (question.from.tokens.empty()) throw model::RunError("there is no prompt to patch from");
   if (question.from.aligned.size() == length) return;
@@ -62,7 +62,7 @@ void check_source(const SweepOf& question, const PromptRun& run) {
                         ", and nothing says which stand for which");
 }
 
-/// Nothing is known yet.
+/// A sweep without any reading yet.
 Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float> logits) {
   Sweep sweep;
   sweep.position = question.position;
@@ -76,7 +76,7 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
   return sweep;
 }
 
-/// The same tokens with nothing changed.
+/// The same tokens without edits.
 std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Work<Sweep>& work) {
   if (run.run->plan == nullptr) return run.run;
   if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
@@ -139,12 +139,12 @@ model::Edits SweepOf::edits(int layer, int column) const {
   model::EditedPlace at{{site, layer}, {}, {}, {}};
   if (column >= 0 && over == SweepOver::heads) at.head = column;
   if (column >= 0 && over == SweepOver::positions) at.positions = {column};
-  switch (change) {
-    case SweepChange::zero:
+  switch (edit) {
+    case SweepEdit::zero:
       return {model::SetValues{at, {0}}};
-    case SweepChange::mean:
+    case SweepEdit::mean:
       return {model::SetMean{at}};
-    case SweepChange::patch:
+    case SweepEdit::patch:
       break;
   }
   if (const auto patch = from.at(at)) return {*patch};
@@ -156,7 +156,7 @@ static model::Edits edits_of_cell(const SweepOf& question, const Sweep& sweep, s
   return question.edits(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
 }
 
-/// The cells that are not known yet, in their order. Those without edits are known to be nothing.
+/// The cells that are still missing, in order. Cells without edits are marked as known.
 static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep& sweep) {
   std::vector<std::size_t> cells;
   for (std::size_t cell = 0; cell < sweep.readings.size(); ++cell) {
@@ -187,8 +187,8 @@ Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
   const auto clean = clean_run(run, work);
   auto shown = std::chrono::steady_clock::now() - kPause;
   for (std::vector<std::size_t> unknown = cells_to_compute(*this, sweep); !unknown.empty();) {
-    // Late layers first: a pass of theirs begins late, so that half of the grid is there after a quarter of
-    // the work. The numbers of a cell are the same in every order.
+    // Late layers first: their passes start late, so half of the grid is done after a quarter of the work.
+    // The results are the same in every order.
     const std::size_t first = unknown.size() - std::min(unknown.size(), kAtOnce);
     const std::vector<std::size_t> cells(unknown.begin() + static_cast<std::ptrdiff_t>(first), unknown.end());
     unknown.resize(first);
@@ -201,8 +201,8 @@ Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
     const auto plans = transformer.plans(std::move(lists), work.workspace, work.stop, second_of(run));
     transformer.variants(
         *clean, plans, position, 1, work.workspace,
-        [&](std::size_t i, model::ConstFloatRows changed) {
-          sweep.readings[cells[i]] = meter(changed.row(0));
+        [&](std::size_t i, model::ConstFloatRows edited) {
+          sweep.readings[cells[i]] = meter(edited.row(0));
           sweep.known[cells[i]] = true;
           const auto now = std::chrono::steady_clock::now();
           if (now - shown < kPause) return;

@@ -9,46 +9,46 @@
 
 namespace headscope::app {
 
-/// What is changed in turn: each head, or each layer at each position.
+/// What is edited in turn: each head, or each layer at each position.
 enum class SweepOver { heads, positions };
 
-enum class SweepChange {
+enum class SweepEdit {
   zero,   ///< zero ablation
   mean,   ///< mean ablation: over the positions of the run
   patch,  ///< activation patching: from another prompt
 };
 
-/// What of the guesses after a position is looked at.
+/// What a sweep measures of the prediction after a position.
 enum class SweepMetric {
   logit,        ///< of a token
   difference,   ///< of two tokens' logits
   probability,  ///< of a token
-  divergence,   ///< KL(run || changed) of all tokens, in nats
+  divergence,   ///< KL(run || edited run) of all tokens, in nats
 };
 
-/// All metrics at once: the logits cost the work.
+/// All metrics at once; the logits are the expensive part.
 struct SweepReading {
   double logit = 0;    ///< of the token
-  double against = 0;  ///< logit of the other one; 0: there is none
+  double against = 0;  ///< logit of the other token; 0: there is none
   double probability = 0;
-  double divergence = 0;  ///< from the run's probabilities; of the run 0
+  double divergence = 0;  ///< from the run's probabilities; 0 for the run itself
   double of(SweepMetric metric) const;
 };
 
-/// What each of many single changes makes of the guesses after a position.
+/// How each of many single edits affects the prediction after a position.
 struct Sweep {
   int position = 0;
   int token = 0;                       ///< id
   int against = -1;                    ///< id of the token whose logit is subtracted; -1: none
   int layers = 0;                      ///< rows
-  int columns = 0;                     ///< heads, or positions from the first to the one that is looked at
+  int columns = 0;                     ///< heads, or positions up to the one whose prediction is measured
   SweepReading before;                 ///< in the run
   std::vector<SweepReading> readings;  ///< [layers, columns]; NaN where there is nothing to patch from
-  std::vector<bool> known;             ///< which of them are there
+  std::vector<bool> known;             ///< which readings are computed
   int known_count() const;
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
   const SweepReading& at(int layer, int column) const { return readings[index(layer, column)]; }
-  /// What the metric has more with the change than in the run.
+  /// The metric with the edit minus the metric in the run.
   double difference(SweepMetric metric, int layer, int column) const {
     return at(layer, column).of(metric) - before.of(metric);
   }
@@ -62,16 +62,16 @@ struct Sweep {
 struct PatchPrompt {
   std::vector<int> tokens;
   std::vector<int> aligned;   ///< [T]; -1: none, it is left as it is; empty: the same, of prompts as long
-  bool second_model = false;  ///< it runs in the model of what the run is compared with
-  bool own = false;           ///< it is the run's prompt itself, in that model
-  bool is_same() const;       ///< whether each position stands for itself
-  /// What puts in at a place what stands there: at its positions, or where it has none at all that something
-  /// stands for; nothing where nothing does.
+  bool second_model = false;  ///< it runs in the baseline's model
+  bool own = false;           ///< it is the run's own prompt, in that model
+  bool is_same() const;       ///< whether each position corresponds to itself
+  /// The patch of a place: at its positions, or if it has none, at all positions with a counterpart; nothing
+  /// if there is none.
   std::optional<model::PatchFrom> at(model::EditedPlace place) const;
   bool operator==(const PatchPrompt&) const = default;
 };
 
-/// What a run is compared with, to be patched from; of a run that is compared with nothing, nothing.
+/// The baseline of a run as a source of patches; empty without a baseline.
 PatchPrompt patch_prompt_of(const PromptRun& run);
 
 struct SweepOf {
@@ -79,20 +79,20 @@ struct SweepOf {
   static constexpr std::string_view kWork = "sweep";
 
   SweepOver over = SweepOver::heads;
-  model::Site site = model::Site::z;  ///< of heads z; else resid_pre, attn_out or mlp_out
-  SweepChange change = SweepChange::zero;
+  model::Site site = model::Site::z;  ///< z for heads; else resid_pre, attn_out or mlp_out
+  SweepEdit edit = SweepEdit::zero;
   PatchPrompt from = {};                    ///< of a patch
-  TokenChoice token = TokenChoice::best();  ///< ranks are those in the run
+  TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::best(1);
-  int position = 0;  ///< whose guesses are looked at
+  int position = 0;  ///< whose prediction is measured
   bool operator==(const SweepOf&) const = default;
 
-  /// What is changed for one cell, beside what is changed in the run; empty where there is nothing to patch.
-  /// Column -1: for a whole row at once.
+  /// The edits for one cell, in addition to those of the run; empty where there is nothing to patch. Column
+  /// -1: a whole row at once.
   model::Edits edits(int layer, int column) const;
 
-  /// Throws RunError for an id outside the vocabulary, for another prompt that is not as long, and where the
-  /// run is compared with no second model to patch from.
+  /// Throws RunError for an id outside the vocabulary, for another prompt of a different length, and if the
+  /// run has no second model to patch from.
   Sweep compute(const PromptRun& run, const Work<Sweep>& work) const;
 };
 

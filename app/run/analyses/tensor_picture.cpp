@@ -8,10 +8,9 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::int64_t kBlock = 1 << 18;  // values that are read at a time
+constexpr std::int64_t kBlock = 1 << 18;  // values read at a time
 
-/// Calls visit(first row, values of some rows) for all rows, and says how far it is between `from` and `to`
-/// of the work.
+/// Calls visit(first row, values of some rows) for all rows, and reports progress between `from` and `to`.
 template <class Visit>
 void visit_rows(const model::Transformer& transformer, int index, const TensorPicture& picture,
                 const Work<TensorPicture>& work, double from, double to, const Visit& visit) {
@@ -74,7 +73,7 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPi
   constexpr double kDeviations = 4;
   p.bins_low = std::max(static_cast<double>(p.low), p.mean - kDeviations * p.deviation);
   p.bins_high = std::min(static_cast<double>(p.high), p.mean + kDeviations * p.deviation);
-  if (!(p.bins_high > p.bins_low)) {  // a constant stands in the middle
+  if (!(p.bins_high > p.bins_low)) {  // a constant tensor: its bin is in the middle
     const double room = p.mean != 0 ? std::abs(p.mean) / 2 : 1;
     p.bins_low -= room, p.bins_high += room;
   }

@@ -16,16 +16,17 @@ struct TensorPicture {
   int cols = 0;
   int pooled_rows = 0;
   int pooled_cols = 0;
-  std::vector<float> pooled;  ///< row-major; of the values under each cell the one of largest magnitude
-  float low = 0, high = 0;    ///< of what is finite, as all that follows
+  std::vector<float> pooled;  ///< row-major; each cell has its value of largest magnitude
+  float low = 0, high = 0;    ///< of the finite values, like everything below
   double mean = 0;
   double deviation = 0;
-  std::vector<std::int64_t> bins;      ///< how many values in even steps from bins_low to bins_high
-  double bins_low = 0, bins_high = 0;  ///< the mean and four deviations, or where the values end before
-  std::int64_t beyond = 0;             ///< finite values outside the bins
+  std::vector<std::int64_t> bins;  ///< counts in equal bins from bins_low to bins_high
+  double bins_low = 0,
+         bins_high = 0;     ///< mean ± four deviations, or the range of the values if that is smaller
+  std::int64_t beyond = 0;  ///< finite values outside the bins
   std::int64_t not_finite = 0;
 
-  /// The first row (column) of the tensor that lies under one of `pooled`: of `pooled_rows` the end.
+  /// The first row (column) of the tensor covered by one of `pooled`; for `pooled_rows` the end.
   int first_row(int pooled_row) const { return first_of(pooled_row, rows, pooled_rows); }
   int first_col(int pooled_col) const { return first_of(pooled_col, cols, pooled_cols); }
   viz::Matrix matrix() const { return viz::Matrix::row_major(pooled, pooled_rows, pooled_cols); }
@@ -43,7 +44,7 @@ struct PictureOfTensor {
   static constexpr bool kOfModel = true;
   int index = 0;  ///< in Transformer::parameters()
   bool operator==(const PictureOfTensor&) const = default;
-  /// A part that is shown before is empty.
+  /// Parts shown before the end are empty.
   TensorPicture compute(const PromptRun& run, const Work<TensorPicture>& work) const;
 };
 

@@ -9,14 +9,14 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kHeadsPerThread = 2;  // that are made between two looks at what else is wanted
+constexpr int kHeadsPerThread = 2;  // made between two checks for newer work
 
-/// Of two weights the one of larger magnitude; NaN wins, so that it shows.
+/// The weight of larger magnitude; NaN wins, so that it is visible.
 float stronger(float a, float b) {
   return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
 }
 
-/// What a head does in a run. `earlier`: earlier_occurrences of its tokens.
+/// The metrics of a head in a run. `earlier`: earlier_occurrences of its tokens.
 HeadMetrics metrics_of(const PromptRun& run, model::HeadIndex head, const Pattern& pattern,
                        std::span<const int> earlier) {
   const int keys = pattern.keys();
@@ -67,7 +67,7 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
     }
     float& other = thumbnail_.first_column_without_key0[out_row];
     for (int col = 0, key = 1; key < keys; ++col) {
-      // The keys that fall into this column end where the next one's begin.
+      // This column's keys end where the next column's begin.
       const auto next =
           static_cast<int>((std::int64_t{col + 1} * keys_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
       float& cell = col == 0 ? other : out[col];
@@ -80,7 +80,7 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
 }
 
 Thumbnail ThumbnailMaker::finish() && {
-  thumbnail_.figures = metrics_.values();
+  thumbnail_.metrics = metrics_.values();
   const int rows = thumbnail_.rows, cols = thumbnail_.cols;
   const auto range = [&](int without_column) {
     return viz::value_range(viz::Matrix::row_major(thumbnail_.values, rows, cols),
@@ -155,12 +155,13 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Wor
     if (work.stop.stop_requested()) throw model::Stopped();
     const PatternOf pattern{result.done / config.n_head, result.done % config.n_head};
     const Pattern after = pattern.compute(run, of_patterns), before = pattern.compute(baseline, of_patterns),
-                  change = pattern_difference(after, before, run);
+                  difference = pattern_difference(after, before, run);
     ThumbnailMaker maker(length, keys, has_own_keys(run), {});
-    maker.add(0, {change.values.data(), length, keys, keys}, change.masked.cells, !change.masked.causal());
+    maker.add(0, {difference.values.data(), length, keys, keys}, difference.masked.cells,
+              !difference.masked.causal());
     Thumbnail thumbnail = std::move(maker).finish();
     const model::HeadIndex head{pattern.layer, pattern.head};
-    thumbnail.figures = difference_of(metrics_of(run, head, after, earlier).values(),
+    thumbnail.metrics = difference_of(metrics_of(run, head, after, earlier).values(),
                                       metrics_of(baseline, head, before, earlier_there).values());
     result.of_head[result.done] = std::make_shared<const Thumbnail>(std::move(thumbnail));
     if (result.done + 1 < count) {

@@ -11,36 +11,37 @@
 
 namespace headscope::app {
 
-/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and exact metrics of the whole
-/// of it.
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and the exact metrics of the
+/// whole pattern.
 struct Thumbnail {
   static constexpr int kMost = 64;
   int rows = 0;               ///< the run's length where that is smaller
-  int cols = 0;               ///< likewise, its keys
+  int cols = 0;               ///< the number of its keys where that is smaller
   std::vector<float> values;  ///< [rows, cols]
   /// [rows]: column 0 pooled without key 0; empty where no keys were pooled.
   std::vector<float> first_column_without_key0;
-  std::vector<std::uint8_t> masked;  ///< [rows, cols], 1: all under it is; empty: what is above the diagonal
-  viz::ValueRange range;             ///< of what is not masked
+  /// [rows, cols], 1: everything pooled into it is masked; empty: above the diagonal.
+  std::vector<std::uint8_t> masked;
+  viz::ValueRange range;  ///< of the unmasked cells
   viz::ValueRange range_without_key0;
-  HeadMetricValues figures;
+  HeadMetricValues metrics;
 
   bool is_masked(int row, int col) const {
     return masked.empty() ? col > row : masked[row * cols + col] != 0;
   }
 };
 
-/// Makes one from its pattern, some rows at a time.
+/// Makes a thumbnail from a pattern, some rows at a time.
 class ThumbnailMaker {
  public:
-  /// Of a pattern [length, keys]. `earlier`: earlier_occurrences of the run's tokens, must outlive the maker;
-  /// empty: no token occurs twice.
+  /// For a pattern [length, keys]. `earlier`: earlier_occurrences of the run's tokens, must outlive the
+  /// maker; empty: no token occurs twice.
   explicit ThumbnailMaker(int length, std::span<const int> earlier = {})
       : ThumbnailMaker(length, length, true, earlier) {}
   /// `own_keys`: whether keys are the queries' tokens.
   ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier);
-  /// rows [n, keys], in order; `masked` as masked_cells gives it for them, `later`: whether queries may see
-  /// keys after them.
+  /// Adds rows [n, keys], in order. `masked`: their masked_cells. `later`: whether queries may see keys after
+  /// them.
   void add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked = {},
            bool later = false);
   Thumbnail finish() &&;
@@ -53,10 +54,10 @@ class ThumbnailMaker {
   std::span<const int> earlier_;
 };
 
-/// Of all heads. While they are made, those not there yet are the previous run's.
+/// Thumbnails of all heads. While they are computed, missing ones are the previous run's.
 struct Thumbnails {
   std::vector<std::shared_ptr<const Thumbnail>> of_head;  ///< layer * n_head + head; null: not there yet
-  int done = 0;                                           ///< the first so many are of this run
+  int done = 0;                                           ///< how many of the first are this run's
   std::size_t bytes() const;
 };
 
@@ -66,7 +67,8 @@ struct ThumbnailsOfHeads {
   static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const ThumbnailsOfHeads&) const = default;
   Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
-  /// Of the differences of patterns, pooled after the subtraction; their metrics are the differences of both.
+  /// Thumbnails of differences of patterns, pooled after the subtraction; their metrics are the differences
+  /// of the metrics.
   Thumbnails compute_difference(const PromptRun& run, const Work<Thumbnails>& work) const;
 };
 

@@ -16,7 +16,7 @@ TokenMerges MergesOfTokens::compute(const PromptRun& run, const Work<TokenMerges
     if (!is_new) continue;
     std::vector<model::MergeStep>& steps = entry->second;
     steps = tokenizer.merges(tokenizer.bytes(id));
-    // A token that its bytes do not merge to is special, or was asked for by its id.
+    // If the bytes do not merge to this token, it is special, or was given by its id.
     if (steps.empty() || steps.back().merged != id) steps.clear();
   }
   return result;

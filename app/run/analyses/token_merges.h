@@ -6,10 +6,10 @@
 
 namespace headscope::app {
 
-/// The merges that built the tokens, from one piece for each of its bytes on. None for a single byte, and
-/// for a special token, which no merge makes.
+/// The merges that built the tokens, starting from single bytes. Empty for a single byte, and for a special
+/// token, which no merge makes.
 struct TokenMerges {
-  std::map<int, std::vector<model::MergeStep>> of_id;  ///< of the run's tokens, each once
+  std::map<int, std::vector<model::MergeStep>> of_id;  ///< for each distinct token of the run
   std::size_t bytes() const;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/run/analyses/vectors.h"
-#include "app/run/watching.h"
+#include "app/run/recompute.h"
 #include "model/pass/hooks.h"
 
 namespace headscope::app {
@@ -85,7 +85,7 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Work<TokenPass>& work
   }
   keep(Site::ln_final_normalized, 0, pass.ln_f);
 
-  watch_again(run, pass.position, pass.position + 1, hooks, work.workspace, work.stop);
+  recompute(run, pass.position, pass.position + 1, hooks, work.workspace, work.stop);
   return pass;
 }
 

@@ -14,23 +14,23 @@ struct BlockPass {
   std::vector<float> ln_2;                 ///< [d_model], normalized, before gain and bias
   std::vector<float> mlp_pre, mlp_post;    ///< [n_inner], before and after the non-linearity
   std::vector<float> mlp_out, resid_post;  ///< [d_model]
-  // Of the vectors above, sums in double.
+  // Norms and cosines of the vectors above, summed in double.
   double attn_norm = 0, mid_norm = 0, mlp_norm = 0, post_norm = 0;
-  double attn_cosine = 0;  ///< between the residual stream before and after the attention's output is added
-  double mlp_cosine = 0;   ///< the same of the MLP's
+  double attn_cosine = 0;  ///< cosine of the residual stream before and after adding the attention's output
+  double mlp_cosine = 0;   ///< the same for the MLP's output
   std::size_t bytes() const;
 };
 
-/// The way of one position through the model.
+/// The forward pass of one position.
 struct TokenPass {
   int position = 0;
   std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0
   double embedded_norm = 0;
-  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< of a part: those that are computed so far
+  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a part has those computed so far
   std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
   std::size_t bytes() const;
 
-  /// The residual stream that enters a block; of a block behind the last one: that leaves it. It must be
+  /// The residual stream that enters a block; for a block after the last: the one that leaves it. It must be
   /// there.
   const std::vector<float>& resid(int layer) const {
     return layer == 0 ? embedded : blocks[layer - 1]->resid_post;
@@ -38,14 +38,15 @@ struct TokenPass {
   double resid_norm(int layer) const { return layer == 0 ? embedded_norm : blocks[layer - 1]->post_norm; }
 };
 
-/// Computes one position again, on what the run keeps of those before it.
+/// Recomputes one position, using the keys and values that the run keeps of earlier positions.
 struct PassOfToken {
   using Answer = TokenPass;
   static constexpr std::string_view kWork = "way through the model";
-  int position = -1;  ///< -1, or beyond the run: its last
+  int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const PassOfToken&) const = default;
   TokenPass compute(const PromptRun& run, const Work<TokenPass>& work) const;
-  /// Of their vectors, with the norms and cosines of these; a cosine is NaN where one of its vectors is 0.
+  /// The difference of the vectors, with the norms and cosines of the differences; a cosine is NaN where one
+  /// of its vectors is 0.
   TokenPass difference(const TokenPass& after, const TokenPass& before, const PromptRun& run) const;
 };
 

@@ -4,21 +4,21 @@
 
 namespace headscope::app {
 
-/// A token of the vocabulary, and how far something moves its logit.
+/// A token of the vocabulary, and how much something moves its logit.
 struct TokenPush {
   int id = 0;
   float logit = 0;
 };
 
-/// The tokens that something moves most.
+/// The tokens whose logits something moves most.
 struct TokenPushes {
   static constexpr int kMost = 10;
-  std::vector<TokenPush> up;    ///< the largest logits, falling
-  std::vector<TokenPush> down;  ///< the smallest logits, rising
+  std::vector<TokenPush> up;    ///< the largest logits, in descending order
+  std::vector<TokenPush> down;  ///< the smallest logits, in ascending order
   std::size_t bytes() const { return (up.size() + down.size()) * sizeof(TokenPush); }
 };
 
-/// Of logits of the whole vocabulary.
+/// The extremes of logits over the whole vocabulary.
 TokenPushes strongest_pushes(std::vector<float> logits);
 
 }  // namespace headscope::app

@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// Less its mean and over its standard deviation.
+/// Subtracts the mean and divides by the standard deviation.
 void normalize(std::span<float> row, float epsilon) {
   const std::vector<float> x(row.begin(), row.end());
   model::divide(row, model::center(x, epsilon, row));

@@ -7,14 +7,13 @@
 
 namespace headscope::app {
 
-/// What stands for the residual stream of a token wherever it is said, when a head's circuits are read off
-/// the weights.
+/// Which vector stands for a token's residual stream, independent of context, when a head's circuits are read
+/// from the weights.
 struct TokenReading {
-  /// Not the embedding alone, but what is on the stream after layer 0's MLP where its attention adds nothing:
-  /// W_E + MLP_0(ln_2(W_E)), the effective embedding. Heads of layer 0 come before it and read W_E all the
-  /// same.
+  /// Use the effective embedding, W_E + MLP_0(ln_2(W_E)): the stream after layer 0's MLP if its attention
+  /// adds nothing. Heads of layer 0 come before it and always read W_E.
   bool after_first_mlp = false;
-  /// Through ln_1 as it is with this vector alone; else its gain alone, as if every token's scale were 1.
+  /// Apply ln_1 with this vector's own scale; else its gain alone, as if every token's scale were 1.
   bool normalized = true;
   bool operator==(const TokenReading&) const = default;
 };
@@ -23,11 +22,11 @@ struct TokenReading {
 class TokenRows {
  public:
   TokenRows(const model::Transformer& transformer, int layer, TokenReading reading);
-  /// Of tokens [first, first + count), [count, d_model].
+  /// The rows of tokens [first, first + count), [count, d_model].
   ParameterRows rows(int first, int count, model::Workspace& workspace) const;
 
  private:
-  /// Layer 0's MLP with its norm.
+  /// Layer 0's MLP with its layer norm.
   struct Mlp {
     ParameterRows gain, bias, in, in_bias, out, out_bias;
   };

@@ -7,10 +7,10 @@ namespace headscope::app {
 namespace {
 
 constexpr int kTop = 5;
-constexpr int kBlock = 128;  // positions between two looks at what else is wanted
+constexpr int kBlock = 128;  // positions between two checks for newer work
 
-/// Of `previous`, the positions of which the tokens up to the one after are the same: what is said of a
-/// position depends on the token after it, too; the last one has none.
+/// The number of leading positions whose tokens, including the one after, are the same as in `previous`: the
+/// statistics of a position depend on the next token, too.
 std::ptrdiff_t common_positions(const Statistics& previous, const std::vector<int>& tokens) {
   const auto ends =
       std::mismatch(tokens.begin(), tokens.end(), previous.tokens.begin(), previous.tokens.end());

@@ -6,11 +6,11 @@
 
 namespace headscope::app {
 
-/// What the model made of each position.
+/// The model's statistics at each position.
 struct Statistics {
-  std::vector<model::PositionStatistics> positions;  ///< [T]; while it is computed, of the first ones
-  std::vector<int> tokens;                           ///< [T], what they are of
-  /// Of a comparison: what was made of the position that stands for each there; nothing where none does.
+  std::vector<model::PositionStatistics> positions;  ///< [T]; a part has the first ones
+  std::vector<int> tokens;                           ///< [T], the tokens they belong to
+  /// On the difference side: the statistics of each position's counterpart; nothing without one.
   std::vector<std::optional<model::PositionStatistics>> before = {};
   std::size_t bytes() const;
 };
@@ -19,9 +19,9 @@ struct StatisticsOfTokens {
   using Answer = Statistics;
   static constexpr std::string_view kWork = "token statistics";
   bool operator==(const StatisticsOfTokens&) const = default;
-  /// Positions that the previous run had for the same tokens, up to the one after, are taken from it.
+  /// Positions that the previous run had with the same tokens, including the one after, are taken from it.
   Statistics compute(const PromptRun& run, const Work<Statistics>& work) const;
-  /// The positions of the run beside those of its baseline.
+  /// The positions of the run together with those of its baseline.
   Statistics difference(const Statistics& after, const Statistics& before, const PromptRun& run) const;
 };
 

@@ -15,7 +15,7 @@
 namespace headscope::app {
 namespace {
 
-/// [T]: of each position's value through the head's rows of c_proj.
+/// [T]: the norm of each position's value through the head's rows of c_proj.
 std::vector<float> norms_of_values(const PromptRun& run, int layer, int head) {
   const int width = run.run->config.d_head();
   const ParameterRows projection = parameter_rows(
@@ -33,7 +33,7 @@ std::vector<float> norms_of_values(const PromptRun& run, int layer, int head) {
   return norms;
 }
 
-/// Whether edits may show later keys to a query in a layer up to this one, or hide earlier ones.
+/// Whether edits may unmask later keys or mask earlier ones, in a layer up to this one.
 bool edits_cells_up_to(const model::Run& run, int layer) {
   if (run.plan == nullptr) return false;
   for (int l = 0; l <= layer; ++l)

@@ -1,12 +1,12 @@
 #pragma once
 #include "app/run/analyses/attention_pattern.h"
 
-// Attention by what it moves, not by its weights alone.
+// Attention measured by what it writes, not by weights alone.
 namespace headscope::app {
 
-/// How much of each key a head writes: the norm of weight times value through the head's rows of
-/// c_proj.weight (Kobayashi et al. 2020, "Attention is Not Only a Weight"). Values as their biases and
-/// edits leave them; the answer's cells are these norms.
+/// How much a head writes from each key: the norm of weight times value through the head's rows of
+/// c_proj.weight (Kobayashi et al. 2020, "Attention is Not Only a Weight"). Values include their biases and
+/// edits; the answer's cells are these norms.
 struct WeightedValuesOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "weighted values";
@@ -19,16 +19,16 @@ struct WeightedValuesOf {
 };
 
 /// Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): how much of each
-/// position's embedding reaches each position by the end of a layer, if heads count alike and the residual
-/// stream half: the product of 0.5 I + 0.5 mean over heads of the patterns, from layer 0 on. Rows add up to 1
-/// where those of the patterns do.
+/// position's embedding reaches each position by the end of a layer, if all heads count equally and the
+/// residual stream counts half: the product of 0.5 I + 0.5 mean over heads of the patterns, from layer 0 on.
+/// Rows add up to 1 where the patterns' rows do.
 struct RolloutOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "attention rollout";
   static constexpr Capabilities kNeeds = Capability::patterns;
-  int layer = 0;  ///< the last one that is taken in
+  int layer = 0;  ///< the last layer included
   bool operator==(const RolloutOf&) const = default;
-  /// Throws RunError where keys are not the queries' tokens; Stopped.
+  /// Throws RunError if keys are not the queries' tokens, and Stopped.
   Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
   Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };

@@ -16,17 +16,17 @@ inline double dot(std::span<const float> a, std::span<const float> b) {
 inline double norm_of(std::span<const float> vector) {
   return std::sqrt(dot(vector, vector));
 }
-/// Of the angle between two vectors; NaN where one of them is 0.
+/// Cosine of the angle between two vectors; NaN where one of them is 0.
 inline double cosine_of(std::span<const float> a, std::span<const float> b) {
   return dot(a, b) / (norm_of(a) * norm_of(b));
 }
 
-/// What changed of a number: 0 where it is the same, infinite ones too.
+/// The difference of two numbers; 0 if they are equal, also if both are infinite.
 template <class T>
 T difference(T after, T before) {
   return after == before ? T{0} : after - before;
 }
-/// Component by component, as far as both go.
+/// The component-wise difference, as far as both vectors go.
 inline std::vector<float> difference_of(std::span<const float> a, std::span<const float> b) {
   std::vector<float> result(std::min(a.size(), b.size()));
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = a[i] - b[i];

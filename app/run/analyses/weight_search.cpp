@@ -40,7 +40,7 @@ class ShapeFit {
     if (shape_.empty()) return;
     std::ranges::sort(shape_, {},
                       [](const WeightSearch::Cell& cell) { return std::pair(cell.query, cell.key); });
-    // In 64 bits: cells may be as far out as numbers go.
+    // In 64 bits: the coordinates of cells are not bounded.
     std::int64_t least_key = shape_.front().key, most_key = least_key;
     int before = -1;
     for (const WeightSearch::Cell& cell : shape_) {
@@ -70,25 +70,25 @@ class ShapeFit {
     }
   }
 
-  struct Found {
+  struct BestPlace {
     double fit = 0;
     int query = 0, key = 0;
   };
-  /// Of equal ones the first; nothing where the shape has no place.
-  std::optional<Found> best() const {
+  /// The first of equally good places; nothing if the shape has no place.
+  std::optional<BestPlace> best() const {
     const auto found = std::ranges::max_element(places_, {}, &Place::sum);
     if (found == places_.end()) return std::nullopt;
-    return Found{found->sum / queries_, found->query, found->key};
+    return BestPlace{found->sum / queries_, found->query, found->key};
   }
 
  private:
   struct Place {
     double sum = 0;
     int query = -1, key = 0;
-    float weight = 0;  // of that key
+    float weight = 0;  // on that key
   };
   std::vector<WeightSearch::Cell> shape_;
-  int queries_ = 0;  // that the shape has cells of
+  int queries_ = 0;  // number of the shape's queries
   std::int64_t first_move_ = 0;
   std::vector<Place> places_;
 };
@@ -114,7 +114,7 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
 
 }  // namespace
 
-bool TokenSelector::holds(std::string_view bytes, int position, int length, int query) const {
+bool TokenSelector::matches(std::string_view bytes, int position, int length, int query) const {
   switch (kind) {
     case Kind::any:
       return true;
@@ -173,13 +173,13 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   const std::vector<int>& ids = run.run->tokens;
   const int length = run.run->length();
   const auto bytes = [&](int position) { return run.model->tokenizer->bytes(ids[position]); };
-  // Of each query the keys that are meant; the patterns come later, one query after the other.
+  // The matching keys of each query; the patterns come later, one query after the other.
   std::vector<std::vector<int>> keys(ids.size());
   const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
   for (int query = 1; query < length; ++query) {
-    if (!search.from.holds(bytes(query), query, length, query)) continue;
+    if (!search.from.matches(bytes(query), query, length, query)) continue;
     for (int key = 0; key < (later ? length : query + 1); ++key) {
-      if (search.to.holds(bytes(key), key, length, query)) keys[query].push_back(key);
+      if (search.to.matches(bytes(key), key, length, query)) keys[query].push_back(key);
     }
   }
   std::vector<BestWeights> of_heads(heads.size(), best.none());
@@ -212,7 +212,7 @@ std::string excerpt(const PromptTokens& tokens, int query) {
   return text;
 }
 
-/// Adds what was found in one prompt.
+/// Adds the matches of one prompt.
 void join(FoundWeights& all, const BestWeights& found, const PromptTokens& tokens, int prompt) {
   BestWeights best(WeightsOfRun::kMost);
   for (const FoundWeight& before : all.best) best.add(before);

@@ -9,17 +9,18 @@
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 
-// Where heads look from some tokens to some others, over any number of prompts.
+// Search for the largest attention weights between chosen tokens, over any number of prompts.
 namespace headscope::app {
 
-/// Which tokens are meant.
+/// A condition on tokens.
 struct TokenSelector {
   enum class Kind { any, text, position, from_end, before_query };
   Kind kind = Kind::any;
-  std::string text;  ///< Kind::text: a token's bytes, or these after a space
-  int number = 0;  ///< position: from 0; from_end: 1 is the last; before_query: 1 is the one before (of keys)
+  std::string text;  ///< Kind::text: the token's bytes, with or without a leading space
+  int number = 0;  ///< position: from 0; from_end: 1 is the last; before_query: 1 is the token before it (for
+                   ///< keys only)
 
-  bool holds(std::string_view bytes, int position, int length, int query) const;
+  bool matches(std::string_view bytes, int position, int length, int query) const;
   bool operator==(const TokenSelector&) const = default;
 };
 
@@ -31,14 +32,14 @@ struct FoundWeight {
   bool operator==(const FoundWeight&) const = default;
 };
 
-/// The largest weights of those that were found, and how many there were. The same in whatever order they
-/// come: of equal weights those of the first prompt, layer, head, query and key.
+/// The largest weights found, and how many there were. The result does not depend on the order of insertion:
+/// ties go to the first prompt, layer, head, query and key.
 class BestWeights {
  public:
   explicit BestWeights(std::size_t most) : most_(most) {}
   void add(const FoundWeight& found);
   void add(const BestWeights& others);
-  BestWeights none() const { return BestWeights(most_); }  ///< that keep as many
+  BestWeights none() const { return BestWeights(most_); }  ///< an empty list with the same limit
   std::int64_t count() const { return count_; }
   std::vector<FoundWeight> best() const;  ///< best first
 
@@ -46,7 +47,7 @@ class BestWeights {
   void keep(const FoundWeight& found);
   std::size_t most_;
   std::int64_t count_ = 0;
-  std::vector<FoundWeight> heap_;  // the worst of the kept ones in front
+  std::vector<FoundWeight> heap_;  // the smallest kept weight is in front
 };
 
 struct WeightSearch {
@@ -58,26 +59,26 @@ struct WeightSearch {
   TokenSelector from, to;               ///< queries, keys
   double above = 0;                     ///< weights larger than this
   std::vector<model::HeadIndex> heads;  ///< none: all
-  /// In place of tokens: how much of their attention the queries of these cells give to them, the mean of the
-  /// sums of each query's weights; found where the last query has its largest weight among them. Each cell
-  /// once.
+  /// Used instead of tokens: how much attention the queries of these cells give to the cells, the mean over
+  /// queries of each query's sum of weights. The match is reported at the last query, at its largest weight
+  /// in the shape. Each cell once.
   std::vector<Cell> shape = {};
-  bool moves = true;  ///< the shape may lie anywhere along the diagonal: of each head its best place
+  bool moves = true;  ///< the shape may move along the diagonal: its best place for each head
 
   bool operator==(const WeightSearch& other) const;
 };
 
-/// Adds what a run's heads have of it. Query 0 is left out: it has nothing to look at but itself; so are
-/// shapes that do not fit into the pattern. Throws model::RunError for a head that the model does not have,
-/// or model::Stopped with `best` as it was.
+/// Adds the matches in a run. Query 0 is skipped, since it can only look at itself; so are shapes that do not
+/// fit into the pattern. Throws model::RunError for a head that the model does not have, or model::Stopped,
+/// which leaves `best` unchanged.
 void search_weights(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
                     BestWeights& best, std::stop_token stop = {});
 
-/// The largest of them.
+/// The largest matches.
 struct FoundWeights {
   std::vector<FoundWeight> best;      ///< best first
-  std::vector<std::string> excerpts;  ///< of each: labels of the tokens up to its query
-  std::int64_t count = 0;             ///< of all that were found
+  std::vector<std::string> excerpts;  ///< for each: labels of the tokens up to its query
+  std::int64_t count = 0;             ///< of all matches
   ListProgress progress;              ///< of a list
   std::size_t bytes() const {
     std::size_t sum = bytes_of(best) + progress.problem.size();
@@ -87,7 +88,7 @@ struct FoundWeights {
 };
 
 struct WeightsOfRun {
-  static constexpr std::size_t kMost = 200;  ///< that are kept
+  static constexpr std::size_t kMost = 200;  ///< how many are kept
   using Answer = FoundWeights;
   static constexpr std::string_view kWork = "where heads look";
   WeightSearch search;
@@ -102,7 +103,7 @@ struct WeightsOverList {
   OverPrompts over;
   WeightSearch search;
   bool operator==(const WeightsOverList&) const = default;
-  /// Parts are of the first prompts.
+  /// Parts cover the first prompts.
   FoundWeights compute(const PromptRun& run, const Work<FoundWeights>& work) const;
 };
 

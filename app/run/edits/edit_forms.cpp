@@ -200,7 +200,7 @@ float number_of(const Json& value, std::string_view key, bool may_hide) {
 
 int whole_of(const Json& value, std::string_view key) {
   if (!value.is_number_integer()) refuse(key, "takes whole numbers, not " + model::quote(value.dump()));
-  const auto number = value.get<double>();  // of any size
+  const auto number = value.get<double>();  // may exceed a float's range
   if (!(number >= -1 && number <= std::numeric_limits<int>::max()))
     refuse(key, "has " + value.dump() + ", which is no index");
   return value.get<int>();

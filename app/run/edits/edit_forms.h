@@ -11,13 +11,13 @@
 #include "app/run/prompt_run.h"
 #include "model/pass/edits.h"
 
-// What the text and the JSON form of edits consist of, for their readers and for each EditKind.
+// Building blocks of the text and the JSON form of edits, for their readers and for each EditKind.
 namespace headscope::app {
 
 using Json = nlohmann::json;
 using Place = model::EditedPlace;
 
-extern const float kHiddenScore;  ///< -inf, "null" in both forms
+extern const float kHiddenScore;  ///< -inf; "null" in both forms
 
 /// "a, b or c"; `last` is " or ".
 std::string listed(const std::vector<std::string>& words, std::string_view last);
@@ -26,14 +26,14 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 
 std::optional<model::Site> site_named(std::string_view short_name);
 
-/// Whole numbers, or none of them: all there are.
+/// A list of whole numbers, or all.
 struct Numbers {
   bool all = false;
   std::vector<int> list;
 };
 
-/// Reads the text of one edit from left to right; spaces before what is read are passed over. Throws
-/// model::RunError with the whole text.
+/// Reads the text of one edit from left to right, skipping spaces before each token. Throws model::RunError
+/// with the whole text.
 class EditReader {
  public:
   EditReader(std::string_view text, const LoadedModel& model);
@@ -57,7 +57,7 @@ class EditReader {
   }
   int whole() { return read<int>("a number", "whole number"); }
   float number() { return read<float>("a value", "number"); }
-  /// "3", "3,5-8", "*"; of queries or keys "3+5-8": a comma stands between these two.
+  /// "3", "3,5-8", "*"; queries and keys as "3+5-8", because a comma separates the two
   Numbers numbers(bool of_cells);
   std::vector<float> vector();  ///< "0.5" or "[0.5,1]"
   std::string quoted();
@@ -69,7 +69,7 @@ class EditReader {
   std::string_view whole_, rest_;
   const LoadedModel& model_;
   const model::Config& config_;
-  int count_;  // no position or unit has this number
+  int count_;  // upper bound of positions and units, exclusive
 };
 
 std::string number_text(float value);
@@ -81,29 +81,29 @@ std::string place_words(const model::EditedPlace& at);                          
 
 // ---- JSON ----
 
-/// What is wrong with an edit; the file and its number are put in front.
+/// A problem with an edit; the caller adds the file and the edit's number.
 class WrongEdit : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// All throw WrongEdit; of a value `key` is for the message.
+// All throw WrongEdit; `key` names the value in the message.
 float number_of(const Json& value, std::string_view key, bool may_hide = false);
 int whole_of(const Json& value, std::string_view key);
 const Json::array_t& array_of(const Json& value, std::string_view key);
 void allow(const Json& object, std::span<const std::string_view> keys);
 
-/// The object of an edit.
+/// The JSON object of an edit.
 struct EditObject {
   const Json& json;
-  const Place& at;  ///< where its kind has one
+  const Place& at;  ///< if its kind has one
   const LoadedModel& model;
 
   const Json& value(std::string_view key) const { return json.at(key); }
   float number(std::string_view key) const { return number_of(value(key), key); }
-  /// A number or a list of them.
+  /// A number or a list of numbers.
   std::vector<float> numbers(std::string_view key, bool may_hide = false) const;
-  /// Of keys that may be left out, which then means all.
+  /// A list of whole numbers; empty, meaning all, if the key is absent.
   std::vector<int> wholes(std::string_view key) const;
   std::optional<int> whole(std::string_view key) const;
 };

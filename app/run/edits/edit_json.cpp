@@ -14,7 +14,8 @@ namespace {
 template <class T>
 constexpr bool kHasSite = std::ranges::find(EditKind<T>::kKeys, "site") != EditKind<T>::kKeys.end();
 
-/// The keys that tell kinds with a site or without, in quotes; `where`: those that an object has.
+/// The keys that identify the kinds with or without a site, in quotes; `where`: only those that this object
+/// has.
 std::vector<std::string> kind_keys(bool with_site, const Json* where = nullptr) {
   std::vector<std::string> keys;
   any_kind([&]<class T>() {

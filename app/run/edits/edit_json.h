@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// Edits as a JSON list, applied in its order: objects with "site" (a TransformerLens hook), "head",
+/// Parses edits from a JSON list, applied in its order: objects with "site" (a TransformerLens hook), "head",
 /// "positions" and "units" (left out: all) and one of "set" (a number, a list, "mean"), "scale", "add" with
 /// "factor", "cells" with "renormalise", "patch" ({"prompt" or "ids", "positions"}); or with "mask" ("none"
 /// or a square of 0 and 1; "layer", "head"); or with "position_ids". `null` in scores is -inf. Throws

@@ -10,20 +10,21 @@
 
 namespace headscope::app {
 
-/// All that the program knows about one kind of edit. Each alternative of model::Edit specialises it, with
+/// Everything the program knows about one kind of edit. Each alternative of model::Edit specialises it, with
 /// static members only (kinds/); the compiler names what a new kind lacks:
 /// - kGrammar: its lines in edit_grammar();
-/// - kOperator, behind a place, or kName, before "=": how its text begins; read: the rest of it, nothing
-///   where another kind of the same operator is meant (with kName: adds one for each layer);
-/// - kKeys: the keys of its JSON object, first the one that tells the kind; from_json;
+/// - kOperator, after a place, or kName, before "=": how its text begins; read: parses the rest, returning
+///   nothing if another kind with the same operator is meant (with kName: adds one edit for each layer);
+/// - kKeys: the keys of its JSON object, the one that identifies the kind first; from_json;
 /// - text, which parse_edits reads back, and words;
-/// - numbers: how many it holds, about, for the limit of all; length: about how long its text is;
-/// - kOverwrites: leaves nothing of its place; replaces: whether it takes the place of one of its kind;
-/// - kHasParts: those side by side that replace each other are one edit;
-/// - append, merge, contains, remove, join: of what somebody types, adds, takes back or paints;
-/// - is_beyond, has_positions, move: of positions;
+/// - numbers: about how many numbers it holds, for the overall limit; length: about how long its text is;
+/// - kOverwrites: it discards what was at its place; replaces: whether it replaces one of its kind;
+/// - kHasParts: adjacent edits that replace each other are one edit;
+/// - append, merge, contains, remove, join: combine an edit with one that is typed, added, removed or
+///   dragged;
+/// - is_beyond, has_positions, move: about positions;
 /// - strength, set_strength: what a slider moves;
-/// - fills: whether it puts something into a cell of a head, whatever the mask says.
+/// - fills: whether it sets a cell of a head, whatever the mask says.
 template <class T>
 struct EditKind {
   static_assert(!sizeof(T), "a kind of edit has no EditKind: see app/run/edits/edit_kind.h");
@@ -31,18 +32,18 @@ struct EditKind {
 template <class T>
 using KindOf = EditKind<std::remove_cvref_t<T>>;
 
-/// Kinds that are there or not: what the others say otherwise.
+/// Defaults for kinds that are either present or not; other kinds override them.
 template <class T>
 struct WholeEdit {
   static constexpr bool kOverwrites = false, kHasParts = false;
   static bool contains(const T& all, const T& edit) { return all == edit; }
-  /// Takes away what is in `edit`; whether nothing is left.
+  /// Removes `edit` from `from`; returns whether nothing is left.
   static bool remove(T& from, const T& edit) { return from == edit; }
-  /// As parts of one text, in their order; whether they are.
+  /// Appends a later part of the same text; returns whether the two are one edit.
   static bool append(T&, const T&) { return false; }
-  /// Takes over what `next` leaves of one that it replaces.
+  /// Takes over what `next` keeps of the edit that it replaces.
   static void merge(T&, const T&) {}
-  /// Makes one edit of two that differ in their positions alone; whether it could.
+  /// Joins two edits that differ only in their positions; returns whether it could.
   static bool join(T&, const T&) { return false; }
   static bool fills(const T&, model::HeadIndex, int, int) { return false; }
   static bool is_beyond(const T&, int) { return false; }
@@ -52,21 +53,21 @@ struct WholeEdit {
   static std::size_t numbers(const T& edit) { return EditKind<T>::length(edit); }
 };
 
-/// Whether a point is of a head's scores or pattern; `chosen`: the edit's head, nothing: all.
+/// Whether a point is the scores or pattern of this head; `chosen`: the edit's head, nothing: all heads.
 inline bool is_of_head(model::HookPoint point, const std::optional<int>& chosen, model::HeadIndex head) {
   return model::is_of_cells(point.site) && point.layer == head.layer &&
          chosen.value_or(head.head) == head.head;
 }
 
-/// Keys of JSON of a kind that has a place.
+/// JSON keys of a kind with a place.
 template <class... Keys>
 constexpr auto keys_at_place(Keys... keys) {
   return std::array<std::string_view, sizeof...(Keys) + 4>{keys..., "site", "head", "positions", "units"};
 }
 
-/// Kinds that change values at a place, `at`, in cells only where the query sees the key. kSources: what
-/// stands in a list with the place's positions, one for each, or for none. In place of text and words they
-/// have what follows the place there: operand and what; and values, how many numbers they hold beside it.
+/// Base of kinds that edit values at a place, `at`; in cells only where the query sees the key. kSources: a
+/// list parallel to the place's positions, or empty. Instead of text and words such a kind has only what
+/// follows the place there: operand and what; and values, how many numbers it holds in addition.
 template <class T, std::vector<int> T::*kSources = nullptr>
 struct EditAtPlace : WholeEdit<T> {
   static std::size_t values(const T&) { return 0; }
@@ -111,7 +112,7 @@ struct EditAtPlace : WholeEdit<T> {
   }
 };
 
-/// Asks about two edits of one kind; false of two kinds.
+/// Applies `ask` to two edits of the same kind; false for different kinds.
 template <class A, class B, class Ask>
 bool of_one_kind(A& a, B& b, const Ask& ask) {
   return std::visit(
@@ -122,7 +123,8 @@ bool of_one_kind(A& a, B& b, const Ask& ask) {
       a);
 }
 
-/// Calls visit<T>() for each kind in the order of model::Edit until one is true; whether one was.
+/// Calls visit<T>() for each kind, in the order of model::Edit, until one returns true; returns whether one
+/// did.
 template <class Visit, class... T>
 bool any_kind(const Visit& visit, std::type_identity<std::variant<T...>>) {
   return (visit.template operator()<T>() || ...);

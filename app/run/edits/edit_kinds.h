@@ -1,5 +1,5 @@
 #pragma once
-// The EditKind of each kind of edit: what visits edits includes this.
+// The EditKind of every kind of edit. Code that visits edits includes this.
 #include "app/run/edits/kinds/cells.h"
 #include "app/run/edits/kinds/mask.h"
 #include "app/run/edits/kinds/patch.h"

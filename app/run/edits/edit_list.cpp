@@ -9,7 +9,7 @@ namespace {
 
 using model::Edit;
 
-/// Whether `next` takes the place of `before`.
+/// Whether `next` replaces `before`.
 bool takes_its_place(const Edit& next, const Edit& before) {
   return std::visit(
       [](const auto& a, const auto& b) {
@@ -46,7 +46,7 @@ EditList with_edit(EditList list, Edit edit) {
   return list;
 }
 
-EditList with_painted(EditList list, const Edit& edit) {
+EditList with_joined_edit(EditList list, const Edit& edit) {
   if (has_edit(list, edit)) return list;
   const auto joined = std::ranges::find_if(list.edits, [&](ListedEdit& listed) {
     return listed.on && of_one_kind(listed.edit, edit, [](auto& into, const auto& added) {
@@ -97,7 +97,7 @@ EditList with_position_id(EditList list, int position, int id) {
 }
 
 EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees) {
-  const model::SetMask* now = nullptr;  // the last one that concerns the head
+  const model::SetMask* now = nullptr;  // the last mask of this head
   for (const ListedEdit& listed : list.edits) {
     const auto* mask = std::get_if<model::SetMask>(&listed.edit);
     if (mask && listed.on && mask->layer.value_or(head.layer) == head.layer &&

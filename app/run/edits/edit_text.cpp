@@ -12,7 +12,7 @@ namespace {
 
 using Layers = std::optional<std::vector<int>>;
 
-/// "L5H1." or "L*."; nothing where there is no layer.
+/// Reads "L5H1." or "L*."; nothing if there is no layer.
 Layers read_layers(EditReader& in, std::optional<int>& head) {
   in.sees("");
   const std::string_view text = in.rest();
@@ -48,9 +48,9 @@ std::string_view read_operator(EditReader& in) {
                             : expected + " at " + model::quote(in.rest()));
 }
 
-/// What follows the name of a site: one edit for each layer.
-void read_change(EditReader& in, model::Site site, const std::vector<int>& layers,
-                 const std::optional<int>& head, model::Edits& result) {
+/// Reads what follows the name of a site: one edit for each layer.
+void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>& layers,
+                        const std::optional<int>& head, model::Edits& result) {
   Numbers positions{.all = true, .list = {}}, others{.all = true, .list = {}};
   bool cells = false;
   if (in.take("[")) {
@@ -66,21 +66,21 @@ void read_change(EditReader& in, model::Site site, const std::vector<int>& layer
       in.expect("]");
     }
   }
-  const std::string_view change = read_operator(in);
-  if (cells && change != "=" && change != "~=") in.fail("single cells can only be set, with = or ~=");
-  if (!cells && change == "~=") in.fail("~= sets single cells of a pattern, as in L3.pattern[8,3]~=0");
+  const std::string_view op = read_operator(in);
+  if (cells && op != "=" && op != "~=") in.fail("single cells can only be set, with = or ~=");
+  if (!cells && op == "~=") in.fail("~= sets single cells of a pattern, as in L3.pattern[8,3]~=0");
   const std::string_view operand = in.rest();
   for (const int layer : layers) {
     in.rewind(operand);
     const Place at{{site, layer}, head, positions.list, cells ? std::vector<int>{} : others.list};
     any_kind([&]<class T>() {
       if constexpr (requires { EditKind<T>::kOperator; }) {
-        if (cells || change != EditKind<T>::kOperator) return false;
+        if (cells || op != EditKind<T>::kOperator) return false;
         std::optional<model::Edit> edit = EditKind<T>::read(in, at);
         if (edit) result.push_back(std::move(*edit));
         return edit.has_value();
       } else if constexpr (std::is_same_v<T, model::SetCells>) {
-        if (cells) result.emplace_back(EditKind<T>::read(in, at, positions, others.list, change == "~="));
+        if (cells) result.emplace_back(EditKind<T>::read(in, at, positions, others.list, op == "~="));
         return cells;
       } else {
         static_assert(!EditKind<T>::kName.empty());
@@ -90,7 +90,7 @@ void read_change(EditReader& in, model::Site site, const std::vector<int>& layer
   }
 }
 
-/// One edit, or the same in several layers.
+/// Reads one edit, or the same edit in several layers.
 model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   EditReader in(text, model);
   model::Edits result;
@@ -112,14 +112,14 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
     const bool block = model::in_block(*site);
     if (block && !layers) in.fail("it needs a layer, as in L5." + std::string(name));
     if (!block && layers) in.fail(std::string(name) + " stands in no layer");
-    read_change(in, *site, layers.value_or(std::vector{0}), head, result);
+    read_edits_of_site(in, *site, layers.value_or(std::vector{0}), head, result);
   }
   in.sees("");
   if (!in.rest().empty()) in.fail("nothing is expected at " + model::quote(in.rest()));
   return result;
 }
 
-/// At each ";" that stands outside quotes.
+/// Splits at each ";" outside quotes.
 std::vector<std::string_view> separate(std::string_view text) {
   std::vector<std::string_view> parts;
   bool quoted = false;
@@ -141,7 +141,7 @@ bool has_parts(const model::Edit& edit) {
   return std::visit([](const auto& one) { return KindOf<decltype(one)>::kHasParts; }, edit);
 }
 
-/// Whether as text they would be one edit, as cells of one head are.
+/// Whether the text form would merge them into one edit, as it does with cells of one head.
 bool are_parts_of_one(const model::Edit& before, const model::Edit& next) {
   return has_parts(next) && of_one_kind(before, next, [](const auto& a, const auto& b) {
            return KindOf<decltype(a)>::replaces(b, a);
@@ -151,7 +151,7 @@ bool are_parts_of_one(const model::Edit& before, const model::Edit& next) {
 }  // namespace
 
 model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
-  constexpr std::size_t kMostNumbers = std::size_t{1} << 24;  // a few letters can stand for a million of them
+  constexpr std::size_t kMostNumbers = std::size_t{1} << 24;  // a few letters can expand to a million numbers
   model::Edits all;
   std::size_t numbers = 0;
   bool apart = false;
@@ -161,12 +161,12 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
       continue;
     }
     for (model::Edit& edit : read_edit(part, model)) {
-      if (!has_parts(edit)) check(model.transformer->config(), edit);  // of others more may come
+      if (!has_parts(edit)) check(model.transformer->config(), edit);  // more cells may follow
       numbers += std::visit([](const auto& one) { return KindOf<decltype(one)>::numbers(one); }, edit);
       if (numbers > kMostNumbers)
         throw model::RunError("the edits that end with " + model::quote(part) + " name more than " +
                               std::to_string(kMostNumbers) + " positions, units and values");
-      // Cells of one head side by side are one edit, so that a row is renormalised once.
+      // Adjacent cells of one head are one edit, so that a row is renormalised once.
       if (apart || all.empty() || !of_one_kind(all.back(), edit, [](auto& before, const auto& next) {
             return KindOf<decltype(before)>::append(before, next);
           }))
@@ -174,7 +174,7 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
     }
     apart = false;
   }
-  for (const model::Edit& edit : all)  // cells that came together add up
+  for (const model::Edit& edit : all)  // merged cells add up
     if (has_parts(edit)) check(model.transformer->config(), edit);
   return all;
 }

@@ -24,7 +24,7 @@ bool PositionMap::keeps(const std::vector<int>& at) const {
 }
 
 bool PositionMap::move(std::vector<int>& at, std::vector<int>* sources) {
-  std::vector<int> now, kept;  // the sources of those
+  std::vector<int> now, kept;  // their sources
   for (std::size_t i = 0; i < at.size(); ++i) {
     const int position = to(at[i]);
     if (position < 0 || std::ranges::find(now, position) != now.end()) continue;
@@ -39,7 +39,7 @@ bool PositionMap::move(std::vector<int>& at, std::vector<int>* sources) {
 std::vector<int> moved_positions(std::span<const int> before, std::span<const int> now, int fixed) {
   const auto size = static_cast<int>(before.size()), by = static_cast<int>(now.size()) - size;
   const auto first = static_cast<int>(std::ranges::mismatch(before, now).in1 - before.begin());
-  const int most = std::min(size, size + by) - first;  // that may be the same at the end
+  const int most = std::min(size, size + by) - first;  // that a common ending may have
   int last = 0;
   while (last < most && before[size - 1 - last] == now[now.size() - 1 - static_cast<std::size_t>(last)])
     ++last;

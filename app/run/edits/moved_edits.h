@@ -6,27 +6,27 @@
 
 namespace headscope::app {
 
-/// Where the tokens of a prompt are after it was edited: what both texts begin and end with moves, and a
-/// token between stays at its position as long as another one stands there. Of each old position the new one,
-/// -1: its token is gone. Empty: the texts have no token in common. `fixed`: tokens at the start that say
-/// nothing about that (the start token).
+/// Maps positions of a prompt to positions after its text was edited: the common beginning and end move
+/// along, and a token in between keeps its position while there is one. For each old position the new one,
+/// -1: the token is gone. Empty: no token in common. `fixed`: leading tokens that are ignored in the
+/// comparison (the start token).
 std::vector<int> moved_positions(std::span<const int> before, std::span<const int> now, int fixed = 0);
 
-/// Where the positions of one edit are now, and whether it lost one on the way.
+/// Moves the positions of one edit, and records whether one was lost.
 class PositionMap {
  public:
-  /// As for moved_edits.
+  /// The arguments of moved_edits.
   PositionMap(std::span<const int> positions, int n_ctx) : positions_(positions), n_ctx_(n_ctx) {}
 
   bool lost() const { return lost_; }
-  bool keeps(const std::vector<int>& at) const;  ///< all where they are; also an empty list
-  int to(int position);                          ///< -1: gone
-  /// The positions that are left, each once, and what stands in `sources` for them, where that holds
-  /// anything. Whether there are any.
+  bool keeps(const std::vector<int>& at) const;  ///< whether none moves; true for an empty list
+  int to(int position);                          ///< the new position; -1: gone
+  /// Moves `at`, each position once, and `sources` in parallel if it is not empty. Returns whether any
+  /// position is left.
   bool move(std::vector<int>& at, std::vector<int>* sources = nullptr);
 
-  /// For each position of what `count` positions become the one it was; -1: it is new. `edited`: whether a
-  /// position is other than it would be without the edit.
+  /// For each new position the old one among `count`; -1: a new token. `edited`: whether the edit affects a
+  /// position.
   template <class Edited>
   std::vector<int> sources(int count, const Edited& edited) {
     std::vector<int> from;
@@ -48,15 +48,15 @@ class PositionMap {
   bool lost_ = false;
 };
 
-/// Edits of positions, of cells, masks and position ids moved to where `positions` says that their tokens
-/// are; positions behind those stay. What would be at `n_ctx` or later is gone.
+/// Moves positions, cells, masks and position ids in edits to where `positions` says their tokens are;
+/// positions after those stay. Anything that would move to `n_ctx` or later is gone.
 struct MovedEdits {
   EditList list;
-  model::Edits gone;  ///< as they were: those that lost a position or cell with its token
+  model::Edits gone;  ///< the original edits that lost a position or cell with its token
 };
 MovedEdits moved_edits(EditList list, std::span<const int> positions, int n_ctx);
 
-/// Whether the list is about any position.
+/// Whether any edit of the list names positions.
 bool has_positions(const EditList& list);
 
 }  // namespace headscope::app

@@ -6,19 +6,19 @@
 
 namespace headscope::app {
 
-/// The hash by which the hub names a file's content: SHA-256 of large files, of small ones git's SHA-1 of a
-/// blob. Fed piece by piece. Throws std::runtime_error where OpenSSL has no such hash.
+/// The hash by which the hub identifies a file's content: SHA-256 for large files, git's SHA-1 of a blob for
+/// small ones. Data is added piece by piece. Throws std::runtime_error if OpenSSL lacks the hash.
 class Digest {
  public:
   static Digest sha256();
-  /// `expected`: 64 hexadecimal digits or 40, which says which of the two it is; `bytes`: the file's size.
+  /// `expected`: 64 or 40 hexadecimal digits, which selects SHA-256 or SHA-1; `bytes`: the file's size.
   Digest(std::string_view expected, std::uint64_t bytes);
   Digest(Digest&&) noexcept;
   Digest& operator=(Digest&&) noexcept;
   ~Digest();
 
   void add(std::string_view bytes);
-  /// In hexadecimal digits; nothing can be added after it.
+  /// In hexadecimal digits; nothing can be added afterwards.
   std::string hex();
 
  private:
@@ -27,7 +27,7 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
-/// Whether a text is such a name: 40 or 64 hexadecimal digits in lower case.
+/// Whether a text is such a hash: 40 or 64 hexadecimal digits in lower case.
 bool is_digest(std::string_view text);
 
 }  // namespace headscope::app

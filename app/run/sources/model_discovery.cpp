@@ -39,7 +39,7 @@ std::optional<fs::path> main_snapshot(const fs::path& model) {
   }
 }
 
-/// The snapshots of a model, the best first.
+/// The snapshots of a model, best first.
 std::vector<fs::path> snapshots(const fs::path& model) {
   std::vector<fs::path> found = entries(model / "snapshots");
   const auto age = [](const fs::path& path) {
@@ -62,7 +62,7 @@ std::string repository_name(std::string_view folder) {
   return name;
 }
 
-/// By its name, or else by the last part of it.
+/// Finds a model by its name, or else by the last part of it.
 std::optional<fs::path> discovered(const std::string& name, const std::vector<DiscoveredModel>& models) {
   for (const DiscoveredModel& model : models)
     if (model.name == name) return model.folder;
@@ -77,7 +77,7 @@ bool is_gpt2(const fs::path& folder) {
   constexpr std::size_t kMostBytes = 1 << 20;
   try {
     const fs::path file = folder / "config.json";
-    if (!fs::is_regular_file(file)) return false;  // reading a pipe would wait for somebody to write
+    if (!fs::is_regular_file(file)) return false;  // reading a pipe would block
     const auto config = model::parse_json(model::read_file(file, kMostBytes), file.string());
     return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
   } catch (const std::exception&) {
@@ -132,7 +132,7 @@ std::optional<fs::path> attention_named(const std::string& name, const std::stri
     if (!first) first = file;
     try {
       if (weights.empty() || weights_hash(file) == weights) return file;
-    } catch (const model::LoadError&) {  // it went away
+    } catch (const model::LoadError&) {  // it has been removed
     }
   }
   return first;

@@ -47,7 +47,7 @@ fs::path bundled_model() {
 
 namespace {
 
-/// $VARIABLE/headscope where that is a whole path, else ~/`otherwise`/headscope.
+/// $VARIABLE/headscope if that is an absolute path, else ~/`otherwise`/headscope.
 std::optional<fs::path> own_folder(const Environment& environment, const char* variable,
                                    const char* otherwise) {
   if (const auto folder = environment(variable); folder && fs::path(*folder).is_absolute())

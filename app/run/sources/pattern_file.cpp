@@ -25,13 +25,13 @@ using model::quote;
 
 constexpr std::string_view kQueryTokens = "tokens",
                            kKeyTokens = "key_tokens";  // tensors, and keys of metadata
-constexpr std::size_t kBlock = std::size_t{1} << 18;   // weights that are read at once
+constexpr std::size_t kBlock = std::size_t{1} << 18;   // weights read at a time
 
 std::string hook_of(int layer) {
   return "blocks." + std::to_string(layer) + ".attn.hook_pattern";
 }
 
-/// The layer of a pattern's name, as it is written for that layer; nothing for other tensors.
+/// The layer in a pattern's tensor name; nothing for other tensors.
 std::optional<int> layer_of(std::string_view name) {
   constexpr std::size_t kBefore = std::string_view("blocks.").size();
   constexpr int kEnd = 1'000'000;
@@ -52,7 +52,7 @@ std::string counted(std::int64_t n, std::string_view one) {
   return std::to_string(n) + " " + std::string(one) + (n == 1 ? "" : "s");
 }
 
-/// Shown as it is but for what cannot be, and for length.
+/// Makes a text printable and shortens it.
 std::string printable(std::string_view text, std::size_t most) {
   const std::size_t whole = text.size();
   if (whole > most) {
@@ -75,7 +75,7 @@ std::string place(int layer, int head, int query) {
 
 }  // namespace
 
-/// What the file says of itself before its weights are read.
+/// The file's header, before its weights are read.
 struct PatternFile::Header {
   std::string name;
   model::SafetensorsFile file;
@@ -114,7 +114,7 @@ struct PatternFile::Header {
     fail("tensor " + quote(tensor) + ": expected F32, F16 or BF16, found " + quote(view.dtype));
   }
 
-  /// Ids of `count` tokens; nothing where there is no such tensor.
+  /// Ids of `count` tokens; nothing if there is no such tensor.
   std::optional<std::vector<int>> ids(std::string_view tensor, int count, std::string_view of) const {
     const auto found = file.tensors().find(std::string(tensor));
     if (found == file.tensors().end()) return std::nullopt;
@@ -141,7 +141,7 @@ struct PatternFile::Header {
     return result;
   }
 
-  /// Texts of `count` tokens; nothing where the metadata have none.
+  /// Texts of `count` tokens; nothing if the metadata have none.
   std::optional<std::vector<std::string>> texts(std::string_view key, int count, std::string_view of) const {
     const auto json = metadata(key);
     if (!json) return std::nullopt;
@@ -167,7 +167,7 @@ struct PatternFile::Header {
     fail(sentence);
   }
 
-  /// Nothing where neither texts nor ids are there.
+  /// Nothing if there are neither texts nor ids.
   std::optional<PromptTokens> tokens(std::string_view key, int count, std::string_view of) const {
     constexpr std::size_t kLongest = 200;  // bytes of a label
     const auto given = ids(key, count, of);
@@ -194,7 +194,7 @@ struct PatternFile::Header {
     return tokens;
   }
 
-  /// Called by their positions, no two the same.
+  /// Tokens labelled by their positions, no two equal.
   static PromptTokens numbered(int count) {
     PromptTokens tokens;
     tokens.run_length = count;

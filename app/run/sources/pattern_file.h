@@ -12,33 +12,33 @@
 
 namespace headscope::app {
 
-/// Attention patterns without the weights that made them, of any model: a safetensors file with the tensors
+/// Attention patterns of any model, without its weights: a safetensors file with the tensors
 /// `blocks.{layer}.attn.hook_pattern`, [head, query, key] or [1, head, query, key] in F32, F16 or BF16, the
 /// same for all layers from 0 on, as caches of TransformerLens and `headscope trace` name them. Other tensors
-/// are passed over. What there may be beside them:
+/// are ignored. Optional contents:
 ///
-/// - whose weights they are: the tensors `tokens` and `key_tokens` ([n] or [1, n] ids), or the metadata of
-///   those names (JSON lists of texts), or both. Without `key_tokens`, and with as many keys as queries, keys
-///   are the queries' tokens; else they are other ones.
-/// - in the metadata `causal`, "true" or "false"; without it patterns are causal where keys are the queries'
-///   tokens and no query has weight on a later one. `model`: what made them. `text`: what they are of.
+/// - the tokens: the tensors `tokens` and `key_tokens` ([n] or [1, n] ids), or metadata of those names (JSON
+///   lists of texts), or both. Without `key_tokens`, and with as many keys as queries, keys are the queries'
+///   tokens; else they are other tokens.
+/// - the metadata `causal`, "true" or "false"; without it patterns are causal if keys are the queries' tokens
+///   and no query has weight on a later one. `model`: what made them. `text`: the text they belong to.
 ///
-/// Holds the file open and no weight in memory. Any thread may read.
+/// Keeps the file open and no weights in memory. Reading is thread-safe.
 class PatternFile {
  public:
   static constexpr int kMostPositions = 4096;  ///< queries, and keys
   static constexpr int kMostHeads = 1 << 14;   ///< of all layers
 
-  /// Reads all of it once, a block of rows at a time, for what can be said of it. Throws model::LoadError,
-  /// one sentence that names the file, and model::Stopped.
+  /// Opens a file and reads all of it once, a block of rows at a time, to check its weights. Throws
+  /// model::LoadError, one sentence that names the file, and model::Stopped.
   static std::shared_ptr<const PatternFile> open(const std::filesystem::path& file,
                                                  const model::LoadOptions& options = {});
-  /// Whether a file has patterns by its header; never throws.
+  /// Whether a file's header has patterns; never throws.
   static bool is_one(const std::filesystem::path& file) noexcept;
 
   const std::filesystem::path& path() const { return path_; }
   std::string name() const;  ///< of the file, printable
-  /// As the file names them, printable; empty: it does not.
+  /// As stated in the file, printable; empty: not stated.
   const std::string& model() const { return model_; }
   const std::string& text() const { return text_; }
   const std::string& hash() const { return hash_; }  ///< of the file: see weights_hash
@@ -49,21 +49,21 @@ class PatternFile {
   const PromptTokens& queries() const { return queries_; }
   const PromptTokens& keys() const { return keys_ ? *keys_ : queries_; }
   bool has_own_keys() const { return !keys_; }  ///< keys are the queries' tokens
-  /// Ids of the queries, equal where their tokens are. Without texts and ids no two are.
+  /// Ids of the queries, equal for equal tokens. Without texts and ids no two are equal.
   const std::vector<int>& ids() const { return ids_; }
 
   bool causal() const { return causal_; }  ///< no query sees later keys
-  /// "causal, by the weights", "no mask, says the file": which it is, and who says so.
+  /// "causal, by the weights", "no mask, says the file": the mask, and its source.
   std::string mask_words() const;
-  /// Whether each row's sum is 1, as far as the precision goes.
+  /// Whether each row adds up to 1, within the precision.
   bool rows_sum_to_one() const { return odd_sum_.empty(); }
-  /// What is odd about the weights, a phrase each: not finite, below 0, rows of another sum than 1.
+  /// Anomalies of the weights, a phrase each: not finite, below 0, rows that do not add up to 1.
   std::vector<std::string> notes() const;
   /// "12 layers of 12 heads, 30 tokens, no mask, by the weights".
   std::string summary() const;
 
-  /// The rows of queries from `first_query` on, as many as `out` holds, each of key_count() weights. Throws
-  /// model::LoadError where the file no longer has them.
+  /// Reads the rows of queries from `first_query` on, as many as `out` holds, each of key_count() weights.
+  /// Throws model::LoadError if the file no longer has them.
   void read(int layer, int head, int first_query, std::span<float> out) const;
 
  private:
@@ -86,21 +86,21 @@ class PatternFile {
   std::vector<int> ids_;
   std::string model_, text_, hash_;
   bool causal_ = false, mask_said_ = false;
-  std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: it is not so
+  std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: no such anomaly
 };
 
-/// A file of patterns in the place of a model. Throws as PatternFile::open.
+/// Loads a file of patterns in place of a model. Throws as PatternFile::open.
 std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,
                                                  const model::LoadOptions& options = {});
 
-/// The run that stands for a file: all that is asked of it are its patterns. `model` has patterns.
+/// The run of a pattern file; it can only be asked for patterns. `model` has patterns.
 PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model);
 
-/// Compares the run of a file with that of another one, head by head. Throws model::RunError where it has
-/// other layers or heads.
+/// Makes another pattern file the baseline of a run, head by head. Throws model::RunError if it has other
+/// layers or heads.
 void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by);
 
-/// Throws model::RunError where it holds attention patterns alone.
+/// The model's transformer. Throws model::RunError if it has attention patterns only.
 const model::Transformer& weights_of(const LoadedModel& model);
 
 }  // namespace headscope::app

@@ -4,7 +4,7 @@
 
 namespace headscope::app {
 
-/// What precisions are called in files and on the command line.
+/// Names of precisions in files and on the command line.
 inline constexpr Named<model::Precision> kPrecisionNames[]{
     {"f32", model::Precision::f32}, {"f16", model::Precision::f16}, {"bf16", model::Precision::bf16}};
 

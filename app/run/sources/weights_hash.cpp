@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSingle = "model.safetensors";
 constexpr std::string_view kKind = "sha256:";
 
-/// A link to `blobs/<hash>`, as a cache of Hugging Face has it; else empty.
+/// The hash from a link to `blobs/<hash>`, as in a Hugging Face cache; else empty.
 std::string hash_of_blob(const fs::path& file) {
   std::error_code error;
   if (!fs::is_symlink(file, error)) return "";
@@ -93,7 +93,7 @@ std::string weights_stamp(const fs::path& folder) {
 WeightsHash HashOfWeights::compute(const PromptRun& run, const Work<WeightsHash>& work) const {
   try {
     return {weights_hash(*run.model, work.stop)};
-  } catch (const model::LoadError&) {  // a picture of what is in memory can be made all the same
+  } catch (const model::LoadError&) {  // a picture of the model in memory is still possible
     return {};
   }
 }

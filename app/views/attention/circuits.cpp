@@ -20,11 +20,11 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions: a token of the vocabulary, its id: the token's; of pairs their place.
+/// Region::id: the token's id; for pairs their index.
 enum Role { kToken };
 enum class Circuit { ov, keys, pairs };
 constexpr int kSides = 2;
-constexpr float kBeside = 34;  // ems from which on the two lists stand side by side
+constexpr float kBeside = 34;  // ems: minimum width for two lists side by side
 constexpr int kRows = TokenPushes::kMost;
 
 const Option<Circuit> kCircuit = choice_option<Circuit>(
@@ -52,12 +52,12 @@ CopyingOfHead copying_question(const ViewContext& c) {
   return {c.selection.layer, c.selection.head, reading_of(c)};
 }
 
-/// The words of a circuit and its lists.
+/// The texts of a circuit and its lists.
 struct CircuitWords {
   std::string title;                         ///< after the head's name, or before it: see `title_of`
   std::string subtitle;                      ///< empty: the copying score
   std::array<std::string, kSides> headings;  ///< of the lists
-  std::array<std::string, kSides> in_file;   ///< of their tokens
+  std::array<std::string, kSides> in_file;   ///< headings of their tokens in files
   std::string quantity;
 };
 
@@ -89,11 +89,11 @@ std::string signed_number(double value) {
 struct Entry {
   double value = 0;
   int region = 0;  ///< id of its region
-  int id = 0;      ///< of the token, of pairs the key's
-  int query = -1;  ///< of pairs: id
+  int id = 0;      ///< id of the token; for pairs of the key's
+  int query = -1;  ///< for pairs: id of the query's token
 };
 
-/// What is shown: two lists, and a sentence on the token itself. Nothing while there is no answer.
+/// The shown numbers: two lists, and a sentence about the token itself. Nothing while there is no answer.
 struct Numbers {
   std::array<std::vector<Entry>, kSides> sides;
   std::string own;
@@ -123,7 +123,7 @@ std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   return {question, n};
 }
 
-/// "copying score 0.83"; a score says what a head does with all tokens alike.
+/// "copying score 0.83"; the score is about the head, whatever the token.
 std::string copying_words(const ViewContext& c) {
   const auto copying = c.ask(copying_question(c));
   if (!copying) return c.failure(copying_question(c)).empty() ? "copying score: computing…" : "";
@@ -192,7 +192,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
     viz::Bar bar;
     constexpr float kLabel = 0.33F;  // of the width; a chart leaves its labels a third of it
     bar.label = pairs ? pair_label(c, entry, kLabel * width) : label_of(c, entry.id);
-    // Where a head raises fewer tokens than there are bars the last ones have none.
+    // If a head raises fewer tokens than there are bars, the last ones are empty.
     bar.value = std::isfinite(entry.value) ? std::max(0.0, up ? entry.value : -entry.value) : 0;
     bar.number = signed_number(entry.value);
     const viz::Color color = c.options[kCircuit] == Circuit::ov ? c.theme->value : c.theme->key;
@@ -246,7 +246,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// What a region shows; null: nothing.
+/// The entry of a region; null: none.
 const Entry* entry_at(const Numbers& numbers, const viz::Region& region) {
   for (const std::vector<Entry>& list : numbers.sides)
     for (const Entry& entry : list)
@@ -284,7 +284,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!entry) return facts;
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
   const auto token = [&](int id) { return label_of(c, id) + "   id " + std::to_string(id); };
-  facts.say(title_of(c), Fact::In::status);
+  facts.say(title_of(c), Fact::Location::status);
   if (entry->query >= 0) facts.say("query " + token(entry->query));
   facts.say((entry->query >= 0 ? "key " : "") + token(entry->id));
   facts.number(words_of(c).quantity, static_cast<float>(entry->value));

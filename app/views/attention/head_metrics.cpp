@@ -20,7 +20,7 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. cell: row: layer, col: head; row: id: a row of the list.
+/// Roles of regions. cell: row: layer, col: head; row: id: a row of the list.
 enum Role { kCell, kRow };
 enum class Text { prompt, repeated, list };
 
@@ -52,7 +52,7 @@ bool is_difference(const ViewContext& c) {
 }
 
 RepeatedTokens repeated_tokens(const ViewContext& c) {
-  return RepeatedTokens::usual(c.run->run->config.n_ctx);
+  return RepeatedTokens::default_for(c.run->run->config.n_ctx);
 }
 Question question_of(const ViewContext& c) {
   switch (c.options[kText]) {
@@ -66,25 +66,25 @@ Question question_of(const ViewContext& c) {
   return ThumbnailsOfHeads{};
 }
 
-/// The metrics of heads: of the first ones, as many as are there.
+/// The metrics of the heads that are measured so far, from the first on.
 struct Measurement {
   std::shared_ptr<const void> answer;            ///< owns the metrics
   std::vector<const HeadMetricValues*> of_head;  ///< null: none
   std::string texts;                             ///< what they are measured on, of a list
-  int sequences = 0;                             ///< of random tokens that are done
+  int sequences = 0;                             ///< number of finished sequences of random tokens
 };
 
-/// On the prompt. Nothing while there is no answer.
+/// Measured on the prompt. Nothing while there is no answer.
 std::optional<Measurement> measured_on_prompt(const ViewContext& c) {
   const auto answer = c.ask(ThumbnailsOfHeads{});
   if (!answer || !c.run) return std::nullopt;
   Measurement m{answer, {}, ""};
   for (int i = 0; i < std::min(answer->done, static_cast<int>(answer->of_head.size())); ++i)
-    m.of_head.push_back(answer->of_head[i] ? &answer->of_head[i]->figures : nullptr);
+    m.of_head.push_back(answer->of_head[i] ? &answer->of_head[i]->metrics : nullptr);
   return m;
 }
 
-/// On a list, or on repeated tokens.
+/// Measured on a list, or on repeated tokens.
 std::optional<Measurement> measured_on_texts(const ViewContext& c) {
   if (!c.run || (uses_list(c) && !c.prompts)) return std::nullopt;
   const auto answer =
@@ -96,11 +96,11 @@ std::optional<Measurement> measured_on_texts(const ViewContext& c) {
   return m;
 }
 
-/// The numbers of all heads; NaN where they are not there yet, or do not exist.
+/// The metrics of all heads; NaN if not measured yet, or undefined.
 struct Numbers {
   int layers = 0, heads = 0;
-  int done = 0;                                            ///< the first heads that are there
-  std::string pending;                                     ///< how much is there, while not all is
+  int done = 0;                                            ///< number of measured heads
+  std::string pending;                                     ///< progress, while incomplete
   std::string texts;                                       ///< what they are measured on, of a list
   std::array<std::vector<float>, kHeadMetrics> of_metric;  ///< [layers, heads]
   std::vector<std::string> names;
@@ -136,7 +136,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   return n;
 }
 
-/// Heads that are there with a number that is large enough, indices into [layers, heads].
+/// Measured heads whose metric passes the threshold, indices into [layers, heads].
 std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
   const auto least = static_cast<float>(c.options[kLeast]);
   std::vector<int> heads;
@@ -147,18 +147,18 @@ std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
   return heads;
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
-/// The grid, and the list with it or in its place.
-BesideList lay_out(const ViewContext& c) {
+/// The grid with the list, or the list alone.
+ChartAndList lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const BesideList l = lay_out_beside_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
-  return l.figure.h < 6 * c.font_size ? BesideList{{}, below_title(c)} : l;
+  const ChartAndList l = lay_out_with_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
+  return l.chart.h < 6 * c.font_size ? ChartAndList{{}, below_title(c)} : l;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "heads", .keys = ListKeys::pages};
 
-/// The chosen number comes first, with bars.
+/// The chosen metric comes first, with bars.
 List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& heads) {
   const auto value = [&](HeadMetric metric) {
     return [&of = n.of(metric), &heads](int row) { return of[heads[row]]; };
@@ -213,7 +213,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   const auto cover = [&](int head, viz::Color color) {
     picture.scene.add(viz::FillRect{grid.cell_rect(head / n.heads, head % n.heads).inset(0.5F), color});
   };
-  const std::vector<int> listed = listed_heads(c, n);  // the others step back
+  const std::vector<int> listed = listed_heads(c, n);  // all others are dimmed
   for (int head = 0; head < n.done && c.options[kLeast] > 0; ++head)
     if (!std::ranges::binary_search(listed, head)) cover(head, c.theme->surface.with_alpha(215));
   // Not there yet, or nothing to measure.
@@ -224,7 +224,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   return grid.rect.bottom();
 }
 
-/// What the picture cannot show, in words; empty: nothing is missing.
+/// A note on what the picture cannot show; empty: nothing is missing.
 std::string note_of(const ViewContext& c, const Numbers& n) {
   if (!n.pending.empty()) return "computing… " + n.pending;
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
@@ -253,23 +253,23 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
   const Numbers& n = *numbers;
-  const auto [figure, beside] = lay_out(c);
+  const auto [chart, list_area] = lay_out(c);
   const std::vector<int> heads = listed_heads(c, n);
   List list = list_of(c, n, heads);
-  list.lay_out(beside);
-  const bool lists = beside.w > 0 && list.layout().places.size() > 1;
-  if (figure.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
+  list.lay_out(list_area);
+  const bool lists = list_area.w > 0 && list.layout().places.size() > 1;
+  if (chart.w < 10 * c.font_size && (!lists || (!heads.empty() && list.layout().rows.empty())))
     return too_small(c, "for the heads");
   Picture picture = blank(c);
   const std::string title(kind_of(c.options[kMetric]).title);
   paint_title(picture, c, title + (is_difference(c) ? difference_suffix(c) : ""),
               (is_difference(c) ? difference_words(c) + "; " : "") + detail_of(c, n));
-  const float cells_end = figure.w > 0 ? paint_grid(picture, c, n, figure) : 0;
+  const float cells_end = chart.w > 0 ? paint_grid(picture, c, n, chart) : 0;
   std::string note = note_of(c, n);
   if (lists) list.paint(picture);
-  // One of the two alone is not the whole figure.
-  picture.whole = picture.whole && figure.w > 0 && (lists || c.in_pane);
-  if (figure.w <= 0) return picture;
+  // A figure needs both.
+  picture.whole = picture.whole && chart.w > 0 && (lists || c.in_pane);
+  if (chart.w <= 0) return picture;
   if (note.empty() && c.options[kLeast] > 0)
     note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
            (is_difference(c)
@@ -277,12 +277,12 @@ Picture build(const ViewContext& c) {
                 : "at least ") +
            to_text(kLeast, c.options.value(kLeast));
   if (lists && note.empty()) note = list.note("listed: ");
-  const float note_y = std::min(figure.bottom() + style.unit(), cells_end + 2 * style.unit());
-  paint_small_lines(picture, c, {note}, {figure.x, note_y}, figure.w);
+  const float note_y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
+  paint_small_lines(picture, c, {note}, {chart.x, note_y}, chart.w);
   return picture;
 }
 
-/// The head under the mouse; beyond all of them where it is not there any more.
+/// The head under the mouse; an index beyond the last head if it no longer exists.
 int head_at(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   if (region.role != kRow) return hit.row * n.heads + hit.col;
@@ -345,7 +345,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say(n.names[head]);
   facts.commands.push_back({"Show " + n.names[head], {SelectHead{head / n.heads, head % n.heads}}});
   if (head >= n.done) {
-    facts.say(kComputing, Fact::In::tooltip);
+    facts.say(kComputing, Fact::Location::tooltip);
     return facts;
   }
   for (const HeadMetricKind& metric : head_metrics()) {
@@ -357,7 +357,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                           .value = none ? "none" : exact(value),
                           .unit = weight || none ? "" : std::string(metric.unit),
                           .copied = chosen && std::isfinite(value) ? plain(value) : "",
-                          .in = chosen ? Fact::In::both : Fact::In::tooltip});
+                          .location = chosen ? Fact::Location::both : Fact::Location::tooltip});
   }
   return facts;
 }

@@ -22,10 +22,10 @@ namespace {
 
 constexpr float kSmallestHatched = 72;  // pixels a tile
 constexpr float kCardSide = 220;
-constexpr std::uint8_t kFaded = 170;  // a previous map, under so much of the surface
+constexpr std::uint8_t kFaded = 170;  // opacity of the background over a previous map
 enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the small map's cells
 
-/// How much of the maps a pane shows; `low`: by default.
+/// An option for which maps a pane shows; `low` is the default.
 Option<double> pane_option(std::string_view name, std::string_view label, std::string_view help, double low,
                            double high) {
   return pane_only(gesture_option(name, label, help, low, low, high));
@@ -50,7 +50,7 @@ std::optional<HeadMetric> metric_of(const ViewContext& c) {
   return static_cast<HeadMetric>(static_cast<int>(c.options[kTiles]) - 1);
 }
 
-/// Cells of a small map on either side.
+/// Number of rows and columns of a small map.
 int row_count(const ViewContext& c) {
   return std::min(c.run->run->length(), Thumbnail::kMost);
 }
@@ -63,7 +63,7 @@ const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
   return index < thumbnails.done ? thumbnails.of_head[index].get() : nullptr;
 }
 
-/// The previous run's thumbnail, shown meanwhile; null where its size differs.
+/// The previous run's thumbnail, shown until this run's is there; null if its size differs.
 const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
   const Thumbnail* t = thumbnails.of_head[index].get();
   return t && t->rows == row_count(c) && t->cols == col_count(c) ? t : nullptr;
@@ -77,15 +77,15 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
   for (int i = 0; i < c.run->run->config.n_layer * c.run->run->config.n_head; ++i) {
     const Thumbnail* t = thumbnail_of(thumbnails, i);
     if (!t) continue;
-    if (metric && std::isfinite(t->figures[*metric])) most = std::max(most, t->figures[*metric]);
+    if (metric && std::isfinite(t->metrics[*metric])) most = std::max(most, t->metrics[*metric]);
     all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
   }
   if (metric) return viz::linear_scale(most);
   return c.side == Side::difference ? difference_scale(all, c.options) : weight_scale(all, c.options);
 }
 
-/// A thumbnail as the scale sees it. Without key 0, a pooled first column holds the keys that remain of it;
-/// one that was not pooled is key 0 itself and lies outside of the scale.
+/// A thumbnail with the values that are coloured. With key 0 excluded, a pooled first column holds its
+/// remaining keys; one that is not pooled is key 0 itself and lies outside the scale.
 struct Map {
   std::vector<float> values;
   std::vector<float> row_factors;
@@ -109,16 +109,16 @@ Map make_map(const Thumbnail& t, const ViewContext& c, const viz::ColorScale& sc
 }
 
 struct Layout {
-  bool figure = false;  ///< with title, axis titles and scale
-  bool legend = false;  ///< the scale in a line under the maps
-  bool pools = false;   ///< a line under the maps says how cells are pooled
+  bool has_titles = false;  ///< with title, axis titles and scale
+  bool legend = false;      ///< the scale in a line under the maps
+  bool pools = false;       ///< a line under the maps says how cells are pooled
   viz::ColorScale scale;
   std::string scale_title;
   std::optional<viz::Outside> outside;
   float scale_room = 0;  ///< right of the maps
   viz::Rect area;        ///< of all but the title
   viz::TileGrid tiles;
-  double row_ratio = 1, col_ratio = 1;  ///< of the run's cells to a small map's
+  double row_ratio = 1, col_ratio = 1;  ///< run cells per cell of a small map
   float bar_room = 0;                   ///< for scroll bars, right of the maps and under them
 
   double layers_shown() const { return shown(tiles.area.h, tiles.rows); }
@@ -175,7 +175,7 @@ void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) 
   }
 }
 
-/// The scale in one line, and the colour outside of it where there is room for both.
+/// Draws the scale in one line, and the colour outside of it if there is room for both.
 void paint_legend(Picture& picture, const ViewContext& c, const Layout& layout, viz::Point at) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), room = c.width - margin(c) - at.x;
@@ -209,7 +209,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   const float u = style.unit(), m = margin(c), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
   Layout layout;
-  layout.figure = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
+  layout.has_titles = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
   const auto metric = metric_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
@@ -219,12 +219,12 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;
-  if (layout.figure) {
+  if (layout.has_titles) {
     area = below_title(c);
     layout.scale_room =
         viz::color_scale_width(layout.scale, layout.scale_title, layout.outside, style) + 4 * u;
   }
-  // A pane has its scale in a line under the maps; how cells are pooled stands under them everywhere.
+  // A pane has its scale in a line under the maps. A note on pooling appears under them everywhere.
   layout.legend = c.in_pane && area.h >= 8 * line;
   layout.row_ratio = 1.0 * c.run->run->length() / row_count(c);
   layout.col_ratio = 1.0 * key_count(*c.run) / col_count(c);
@@ -252,7 +252,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   return layout;
 }
 
-/// A head's metric on its colour, where it has room; one that it does not have stays blank.
+/// Draws a head's metric on its colour, if there is room; without the metric the tile stays blank.
 void paint_metric_tile(viz::Scene& scene, const ViewContext& c, double value, const viz::ColorScale& scale,
                        const viz::Rect& rect) {
   const viz::Style style = style_of(c);
@@ -277,9 +277,9 @@ Picture build(const ViewContext& c) {
   const viz::Rect &inner = tiles.area, &area = layout.area;
   const viz::ColorScale& scale = layout.scale;
   Picture picture = blank(c);
-  picture.whole = layout.figure || c.in_pane;
+  picture.whole = layout.has_titles || c.in_pane;
   const auto metric = metric_of(c);
-  if (layout.figure) {
+  if (layout.has_titles) {
     const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
     std::string subtitle = "rows: layers; in each map, rows are queries and columns keys";
     if (c.side == Side::difference)
@@ -307,7 +307,7 @@ Picture build(const ViewContext& c) {
         continue;
       }
       if (metric) {
-        paint_metric_tile(scene, c, t->figures[*metric], scale, rect);
+        paint_metric_tile(scene, c, t->metrics[*metric], scale, rect);
       } else {
         Map map = make_map(*t, c, scale);
         map.cells.hatched = tiles.tile >= kSmallestHatched;
@@ -319,13 +319,13 @@ Picture build(const ViewContext& c) {
   const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
   scene.add(viz::StrokeRect{chosen.inset(-1), c.theme->accent, 2, 1});
   if (clips) scene.add(viz::PopClip{});
-  if (layout.figure) {
+  if (layout.has_titles) {
     viz::paint_color_scale(
         scene, scale, layout.scale_title, layout.outside,
         {inner.x + tiles.width() + 4 * u, inner.y, layout.scale_room - 4 * u + 1, tiles.height()}, style);
   }
   float y = inner.y + tiles.height() + layout.bar_room + u + line / 2;
-  // Under the maps, or from the margin on where that leaves too little room.
+  // Under the maps, or from the margin if that leaves too little room.
   const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
   if (layout.legend) {
     paint_legend(picture, c, layout, {legend_x, y});
@@ -342,7 +342,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The queries or keys of a cell of a small map: of `size` cells for `length`.
+/// The range of queries or keys pooled into a cell of a small map with `size` cells for `length`.
 std::pair<int, int> pooled_in_cell(int cell, int size, int length) {
   return {(cell * length + size - 1) / size, ((cell + 1) * length + size - 1) / size - 1};
 }
@@ -385,7 +385,7 @@ Table table(const ViewContext& c) {
   for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
     const Thumbnail* t = thumbnail_of(*thumbnails, i);
     if (metric)
-      add_row(result, i / heads, i % heads, static_cast<float>(t ? t->figures[*metric] : std::nan("")));
+      add_row(result, i / heads, i % heads, static_cast<float>(t ? t->metrics[*metric] : std::nan("")));
     for (int query = 0; query < rows && t && !metric; ++query) {
       auto& row = result.rows.emplace_back();
       add_cells(row, i / heads, i % heads, range(query, rows, c.run->run->length()));
@@ -449,7 +449,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
 }
 
 ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
-  constexpr double kRows = 0.5;  // for a step of the wheel
+  constexpr double kRows = 0.5;  // rows per step of the wheel
   const double up = static_cast<double>(gesture.by.y), left = static_cast<double>(gesture.by.x);
   if (gesture.modifiers.ctrl) return {set(kHeadsZoom, c.options[kHeadsZoom] * std::pow(1.15, up))};
   if (gesture.modifiers.shift) return {set(kFirstHead, first_head(c) - kRows * up)};
@@ -471,8 +471,8 @@ ViewActions fit(const ViewContext& c, int) {
   return {set(kHeadsZoom, kHeadsZoom.low)};
 }
 
-ViewActions change_head(const ViewContext& c, int which) {
-  if (!can_change(c)) return {};
+ViewActions edit_head(const ViewContext& c, int which) {
+  if (!can_edit(c)) return {};
   const auto& [layer, head, query, key] = c.selection;
   return toggled(which == 0 ? head_off(layer, head) : head_at_mean(layer, head));
 }
@@ -495,16 +495,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   const Thumbnail* t = thumbnails ? thumbnail_of(*thumbnails, region.id) : nullptr;
   if (!t || hit.row >= t->rows || hit.col >= t->cols) {
-    facts.say(kComputing, Fact::In::tooltip);
+    facts.say(kComputing, Fact::Location::tooltip);
     return facts;
   }
   if (const auto metric = metric_of(c)) {
     const HeadMetricKind& kind = kind_of(*metric);
-    const double value = t->figures[*metric];
+    const double value = t->metrics[*metric];
     facts.say(
         std::string(kind.title) + ": " +
         (std::isfinite(value) ? exact(static_cast<float>(value)) + " " + std::string(kind.unit) : "none"));
-    facts.say(std::string(kind.detail), Fact::In::tooltip);
+    facts.say(std::string(kind.detail), Fact::Location::tooltip);
     return facts;
   }
   facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
@@ -517,11 +517,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                  t->values[hit.row * t->cols + hit.col]);
   }
   if (c.run->run->length() > 1 && c.side != Side::difference) {
-    facts.say("mean weight on the first token " + percent(t->figures[HeadMetric::first]), Fact::In::tooltip);
+    facts.say("mean weight on the first token " + percent(t->metrics[HeadMetric::first]),
+              Fact::Location::tooltip);
     if (has_own_keys(*c.run))
-      facts.say("on the previous " + percent(t->figures[HeadMetric::previous]) + ", on itself " +
-                    percent(t->figures[HeadMetric::self]),
-                Fact::In::tooltip);
+      facts.say("on the previous " + percent(t->metrics[HeadMetric::previous]) + ", on itself " +
+                    percent(t->metrics[HeadMetric::self]),
+                Fact::Location::tooltip);
   }
   facts.card = make_card(c, *thumbnails, *t, hit);
   return facts;
@@ -540,7 +541,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   if (!thumbnails || picture.regions.empty()) return {};
   const Layout layout = lay_out(c, *thumbnails);
   const viz::TileGrid& tiles = layout.tiles;
-  // Clear of the frame around the selected map.
+  // Leaves room for the frame around the selected map.
   const float clear = style_of(c).unit() / 2;
   const viz::Rect maps{tiles.area.x, tiles.area.y, tiles.width(), tiles.height()};
   std::vector<Scroll> scrolls;
@@ -567,7 +568,7 @@ View heads_view() {
   view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
                    {"a", "Fit", "All heads in sight again", fit},
-                   {"/?", "", "The chosen head off, or at its mean, and as it was again", change_head}};
+                   {"/?", "", "The chosen head off, or at its mean, and as it was again", edit_head}};
   add_gestures<click, on_key, on_wheel>(view);
   view.menu = menu;
   view.scrolls = scrolls;

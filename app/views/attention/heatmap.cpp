@@ -32,7 +32,7 @@ const Option<Cells> kCells = choice_option<Cells>(
       "Attention rollout: the mean pattern of all heads, half of it the residual stream, through "
       "the layers up to the chosen one"}});
 
-/// The words of a kind of cells.
+/// The texts for a kind of cells.
 struct Words {
   std::string title, subtitle;
   std::string_view quantity;  ///< of a cell
@@ -80,9 +80,9 @@ Picture build(const ViewContext& c) {
   if (auto wait = waiting(c, question, pattern != nullptr)) return *wait;
   Picture picture = blank(c);
   const Words words = words_of(c);
-  const bool change = c.side == Side::difference;
+  const bool is_difference = c.side == Side::difference;
   const viz::Rect area = paint_title(picture, c, words.title + difference_suffix(c),
-                                     change ? difference_words(c) : words.subtitle);
+                                     is_difference ? difference_words(c) : words.subtitle);
   const PatternScale scale = pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal());
   viz::Heatmap map = attention_map(c, pattern->matrix(), kCell);
   color_weights(map, scale);
@@ -93,7 +93,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// Place of a key among the keys of its query, 1 for the largest weight.
+/// Rank of a key among the keys of its query, 1 for the largest weight.
 int rank_of(const Pattern& answer, int query, int key) {
   const viz::Matrix pattern = answer.matrix();
   int rank = 1;
@@ -132,7 +132,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say("masked: " + why_masked(hit.row, hit.col));
     facts.say(c.options[kCells] != Cells::rollout ? "score −∞, weight exactly 0"
                                                   : "nothing of it reaches this position",
-              Fact::In::tooltip);
+              Fact::Location::tooltip);
     return facts;
   }
   const float weight = answer->matrix().at(hit.row, hit.col);
@@ -145,11 +145,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say((std::isfinite(part) ? percent(part) + " of " + std::string(words.whole) + ", " : "") + "rank " +
                 std::to_string(rank_of(*answer, hit.row, hit.col)) + " of " +
                 std::to_string(answer->masked.count_of(hit.row)),
-            Fact::In::tooltip);
+            Fact::Location::tooltip);
   return facts;
 }
 
-/// Between the map and its legend, and under the map and what it says of pooling.
+/// Between the map and its legend, and below the map and its note on pooling.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   if (picture.regions.empty()) return {};
   const viz::Region& grid = picture.regions.front();
@@ -171,7 +171,7 @@ View heatmap_view() {
   view.title = "Heatmap";
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.part = Part::attention;
-  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
+  view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.scrolls = scrolls;
   view.needs = Capability::patterns;
   view.build = build;

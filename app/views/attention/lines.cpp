@@ -20,16 +20,16 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions: a row (of arcs a column) for each position.
+/// Roles of regions: a row (for arcs a column) for each position.
 enum Role { kQueries, kKeys };
 enum class Arrangement { columns, arcs };
 
-constexpr std::size_t kMostHeads = 14;      // whose colours can be told apart
-constexpr std::size_t kMostLines = 2000;    // that are drawn: as many as fit a frame
-constexpr std::size_t kMostArcs = 600;      // the same, of arcs
+constexpr std::size_t kMostHeads = 14;      // with distinguishable colours
+constexpr std::size_t kMostLines = 2000;    // drawn lines: as many as fit into a frame's time
+constexpr std::size_t kMostArcs = 600;      // the same for arcs
 constexpr std::size_t kMostOfToken = 2000;  // under the mouse
-constexpr std::size_t kMostRows = 100'000;  // of the table: a sheet holds ten times as many
-constexpr int kMostWeights = 6 << 20;       // of all patterns together: a budget for answers holds as many
+constexpr std::size_t kMostRows = 100'000;  // of the table: a spreadsheet holds ten times as many
+constexpr int kMostWeights = 6 << 20;       // of all patterns together, to fit the budget for answers
 
 const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .label = "Heads",
@@ -53,66 +53,66 @@ const Option<bool> kUniform =
 const Option<bool> kPinned = session_only(
     switch_option("pinned", "Pinned", "pP", "only lines of the chosen query, and those to the chosen key"));
 
-/// Whose lines are drawn: heads of the model, then the uniform average where it is asked for.
+/// A source of lines: a head of the model, or the uniform average if requested.
 struct Source {
   std::string name;
   viz::Color color;
-  std::shared_ptr<const Pattern> pattern;  ///< of the uniform average: whose masked cells it has
+  std::shared_ptr<const Pattern> pattern;  ///< for the uniform average: the pattern whose mask it uses
   bool uniform = false;
-  float sign = 1;  ///< of the differences that have lines: 1, or -1 for what there is less of
+  float sign = 1;  ///< sign of the differences drawn: 1, or -1 for decreases
   int keys = pattern->keys();
 
-  /// Of all keys of a query up to `end_of` it; what is masked has none.
+  /// The weight of a key up to `end_of`; 0 if it is masked.
   float weight(int query, int key) const {
     if (!uniform) return sign * pattern->values[static_cast<std::ptrdiff_t>(query) * keys + key];
     return pattern->masked(query, key) ? 0 : 1.F / static_cast<float>(pattern->masked.count_of(query));
   }
 };
 
-/// At most as many heads as there are colours, and as memory holds patterns of this length.
+/// The maximum number of heads: limited by colours, and by memory for patterns of this length.
 std::size_t most_heads(const ViewContext& c) {
   const int length = c.run->run->length(), keys = key_count(*c.run);
   const std::size_t colors = c.side == Side::difference ? kMostHeads / 2 : kMostHeads;
   return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMostWeights / (length * keys))));
 }
 
-/// The heads of the option: those that the model has, and the names of those that it has not.
-struct AskedHeads {
-  std::vector<PatternOf> here;
+/// The heads of the option: those that the model has, and the names of the others.
+struct LineHeads {
+  std::vector<PatternOf> present;
   std::vector<std::string> missing;
 };
-AskedHeads asked_heads(const ViewContext& c) {
+LineHeads line_heads(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
-  AskedHeads asked;
+  LineHeads heads;
   for (const int number : c.options[kLineHeads]) {
     const auto [layer, head] = head_of_number(number);
     if (layer < config.n_layer && head < config.n_head) {
-      asked.here.push_back({layer, head});
+      heads.present.push_back({layer, head});
     } else {
-      asked.missing.push_back(head_name(layer, head));
+      heads.missing.push_back(head_name(layer, head));
     }
   }
-  return asked;
+  return heads;
 }
 
 std::vector<PatternOf> shown_heads(const ViewContext& c) {
-  std::vector<PatternOf> heads = asked_heads(c).here;
+  std::vector<PatternOf> heads = line_heads(c).present;
   if (heads.size() > most_heads(c)) heads.resize(most_heads(c));
   if (heads.empty()) heads.push_back({c.selection.layer, c.selection.head});
   return heads;
 }
 
 /// Which heads of the option are not drawn, and why; empty: all are.
-std::string words_of_heads_left_out(const ViewContext& c) {
-  const AskedHeads asked = asked_heads(c);
+std::string missing_heads_words(const ViewContext& c) {
+  const LineHeads heads = line_heads(c);
   std::string words;
-  for (const std::string& name : asked.missing) words += (words.empty() ? "no head " : ", ") + name;
-  if (asked.here.size() <= most_heads(c)) return words;
+  for (const std::string& name : heads.missing) words += (words.empty() ? "no head " : ", ") + name;
+  if (heads.present.size() <= most_heads(c)) return words;
   return words + (words.empty() ? "" : "; ") + "the first " + std::to_string(most_heads(c)) + " of " +
-         std::to_string(asked.here.size()) + " heads";
+         std::to_string(heads.present.size()) + " heads";
 }
 
-/// The seven colours of a chart, then the same ones again, closer to the text's.
+/// The seven colours of a chart, then the same ones blended with the text colour.
 viz::Color color_of(const ViewContext& c, std::size_t index) {
   const viz::Color color = viz::categorical(*c.theme, static_cast<int>(index));
   return index < kMostHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
@@ -146,9 +146,9 @@ bool draws_arcs(const ViewContext& c) {
 }
 
 /// The strongest weights that pass a threshold, lightest first, and how many there are.
-class Strongest {
+class StrongestLinks {
  public:
-  Strongest(float threshold, std::size_t most) : threshold_(threshold), cut_(threshold), most_(most) {}
+  StrongestLinks(float threshold, std::size_t most) : threshold_(threshold), cut_(threshold), most_(most) {}
 
   void add(const viz::Link& link) {
     if (!(link.weight >= threshold_) || link.weight <= 0) return;
@@ -178,14 +178,14 @@ class Strongest {
   std::vector<viz::Link> links_;
 };
 
-void add_query(Strongest& strongest, const std::vector<Source>& sources, int query) {
+void add_query(StrongestLinks& strongest, const std::vector<Source>& sources, int query) {
   for (std::size_t s = 0; s < sources.size(); ++s) {
     const int end = sources[s].pattern->masked.end_of(query);
     for (int key = 0; key < end; ++key)
       strongest.add({query, key, static_cast<int>(s), sources[s].weight(query, key)});
   }
 }
-void add_key(Strongest& strongest, const std::vector<Source>& sources, int key, int length,
+void add_key(StrongestLinks& strongest, const std::vector<Source>& sources, int key, int length,
              int without_query = -1) {
   for (std::size_t s = 0; s < sources.size(); ++s)
     for (int query = sources[s].pattern->masked.causal() ? key : 0; query < length; ++query)
@@ -199,7 +199,7 @@ struct LinkSelection {
 };
 
 LinkSelection drawn_links(const ViewContext& c, const std::vector<Source>& sources, std::size_t most) {
-  Strongest strongest(static_cast<float>(c.options[kThreshold]), most);
+  StrongestLinks strongest(static_cast<float>(c.options[kThreshold]), most);
   const int length = c.run->run->length();
   if (c.options[kPinned]) {
     add_query(strongest, sources, c.selection.query);
@@ -210,8 +210,7 @@ LinkSelection drawn_links(const ViewContext& c, const std::vector<Source>& sourc
   return {strongest.take(), strongest.passed()};
 }
 
-/// The largest weight that is drawn: of all lines 1, which query 0 gives to its one key where nothing is
-/// edited.
+/// The largest drawn weight. Without edits it is 1: query 0 has a single key.
 double largest_weight(const ViewContext& c, const std::vector<Source>& sources) {
   const bool causal =
       std::ranges::all_of(sources, [](const Source& s) { return s.pattern->masked.causal(); });
@@ -220,7 +219,7 @@ double largest_weight(const ViewContext& c, const std::vector<Source>& sources) 
   return drawn.links.empty() ? 1 : drawn.links.front().weight;
 }
 
-/// The chart without its lines: enough to lay it out, and for some of them.
+/// The chart without its lines: enough for the layout, and for drawing some of them.
 viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart;
   const bool arcs = draws_arcs(c);
@@ -249,7 +248,7 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   chart.note = shown < passed
                    ? "the " + grouped(shown) + " strongest of " + grouped(passed) + what + "s" + least
                    : grouped(passed) + what + (passed == 1 ? "" : "s") + least;
-  if (const std::string left_out = words_of_heads_left_out(c); !left_out.empty())
+  if (const std::string left_out = missing_heads_words(c); !left_out.empty())
     chart.note = left_out + "; " + chart.note;
   return chart;
 }
@@ -259,18 +258,18 @@ std::string subtitle_of(const ViewContext& c) {
   return draws_arcs(c) ? "arcs lead from queries to their keys" : "lines join queries and their keys";
 }
 
-/// Why arcs cannot be drawn where they are asked for; empty: they can.
-std::string no_arcs(const ViewContext& c) {
+/// Why arcs are not possible; empty: they are.
+std::string arcs_problem(const ViewContext& c) {
   if (!draws_arcs(c) || has_own_keys(*c.run)) return "";
   return "arcs lead from tokens to tokens of the same text; here keys are other ones than queries";
 }
 
 Picture build(const ViewContext& c) {
   if (!c.run) {
-    static_cast<void>(current_pattern(c));  // so that it comes with the first run
+    static_cast<void>(current_pattern(c));  // request it now, so that it arrives with the first run
     return *waiting(c);
   }
-  if (const std::string words = no_arcs(c); !words.empty()) return message(c, words);
+  if (const std::string words = arcs_problem(c); !words.empty()) return message(c, words);
   std::optional<Question> missing;
   const std::vector<Source> sources = sources_of(c, &missing);
   if (missing) return *waiting(c, *missing, false);
@@ -304,8 +303,7 @@ bool is_inside(const ViewContext& c, const Place& place) {
   return place.position < (place.key ? key_count(*c.run) : c.run->run->length());
 }
 
-/// A row for each weight from the threshold on, the strongest first; the heading says where these are not
-/// all.
+/// A row for each weight above the threshold, the strongest first; the heading says if rows are missing.
 Table table(const ViewContext& c) {
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
   if (sources.empty()) return {};
@@ -319,7 +317,7 @@ Table table(const ViewContext& c) {
               grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
   Table result{{"head", "query", "query token", "key", "key token", weight}, {}};
   for (const viz::Link& link : drawn.links) {
-    const Source& source = sources[link.series];  // of differences its last word is the direction
+    const Source& source = sources[link.series];  // for differences its last word is the direction
     const std::size_t end = c.side == Side::difference ? source.name.rfind(' ') : std::string::npos;
     add_row(result, source.name.substr(0, end), link.from, c.run->tokens.labels[link.from], link.to,
             key_tokens(*c.run).labels[link.to], source.sign < 0 ? -link.weight : link.weight);
@@ -328,8 +326,8 @@ Table table(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  const std::vector<std::string> missing = asked_heads(c).missing;
-  if (missing.empty()) return no_arcs(c);
+  const std::vector<std::string> missing = line_heads(c).missing;
+  if (missing.empty()) return arcs_problem(c);
   const model::Config& config = c.run->run->config;
   return "there is no head " + missing.front() + ": layers go from 0 to " +
          std::to_string(config.n_layer - 1) + " and heads from 0 to " + std::to_string(config.n_head - 1) +
@@ -342,7 +340,8 @@ ViewActions clicked(const ViewContext& c, const Place& place) {
   const auto pin = [](bool on) { return SetOption{&kPinned, on}; };
   if (place.key) {
     if (pinned && place.position == c.selection.key) return {SelectKey{-1}};
-    if (!may_see(c, c.selection.query, place.position))  // no chosen query sees it: the last one does
+    if (!may_see(c, c.selection.query,
+                 place.position))  // not visible to the selected query, but to the last one
       return {SelectQuery{c.run->run->length() - 1}, SelectKey{place.position}, pin(true)};
     return {SelectKey{place.position}, pin(true)};
   }
@@ -377,7 +376,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
   const std::vector<Source> sources = sources_of(c);
   if (sources.empty()) return facts;
-  Strongest strongest(static_cast<float>(c.options[kThreshold]), kMostOfToken);
+  StrongestLinks strongest(static_cast<float>(c.options[kThreshold]), kMostOfToken);
   if (place.key) {
     add_key(strongest, sources, place.position, c.run->run->length());
   } else {
@@ -408,7 +407,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                viz::number(static_cast<double>(link->weight), 3);
     }
     if (named == 0) words = " nothing from " + plain(c.options[kThreshold]);
-    facts.say(sources[s].name + ":" + words, s == 0 ? Fact::In::both : Fact::In::tooltip);
+    facts.say(sources[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
   }
   return facts;
 }
@@ -441,7 +440,7 @@ ViewActions toggle_head(const ViewContext& c, int) {
   return {SetOption{&kLineHeads, std::move(heads)}};
 }
 
-/// Draws all heads of the selected layer, or the selected one alone again.
+/// Draws all heads of the selected layer, or only the selected one.
 ViewActions whole_layer(const ViewContext& c, int) {
   if (!c.run) return {};
   std::vector<int> heads;

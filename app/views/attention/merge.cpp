@@ -17,8 +17,8 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. part: id: a head, or after them the bias. component, over a part's region: the same id; row:
-/// a Vector. strip: id: a Strip. Both have a column for each component.
+/// Roles of regions. part: id: a head, or after the heads the bias. component, over a part's region: the same
+/// id; row: a Vector. strip: id: a Strip. Both have a column for each component.
 enum Role { kPart, kComponent, kStrip };
 enum Vector { kOwnZ, kOwnPart, kSum };
 enum Strip { kZ, kOut, kBefore, kAfter };
@@ -35,7 +35,7 @@ MergedHeadsOf question_of(const ViewContext& c) {
   return {c.selection.layer, c.selection.query};
 }
 
-/// What adds up to the attention's output: a part of each head, and the bias.
+/// The parts of the attention's output: one for each head, and the bias.
 struct Numbers {
   std::shared_ptr<const MergedHeads> merged;
   int heads = 0;
@@ -45,7 +45,7 @@ struct Numbers {
   std::vector<std::span<const float>> parts;  ///< [d_model]
   std::vector<float> norms;
   std::vector<float> along;  ///< of the parts and the sum: components in its direction
-  double norm = 0;           ///< of the sum; what is along it adds up to this
+  double norm = 0;           ///< of the sum; the components along it add up to this
 
   std::span<const float> sum() const { return merged->of.out; }
 };
@@ -83,22 +83,22 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
   const std::string d = grouped(config.n_embd), shape = shape_of(m.before.size());
   const viz::Theme& t = *c.theme;
   const viz::ColorScale residual = strip_scale(m.after);
-  const std::string change = delta(c), bias = change.empty() ? " + bias" : "";
-  return {{kZ, change + "z, side by side", shape_in_heads(config), "each head's sum of weight × value",
+  const std::string prefix = delta(c), bias = prefix.empty() ? " + bias" : "";
+  return {{kZ, prefix + "z, side by side", shape_in_heads(config), "each head's sum of weight × value",
            t.value, m.of.z, strip_scale(m.of.z), n.heads, c.selection.head},
-          {kOut, change + "z × c_proj.weight" + bias, shape,
+          {kOut, prefix + "z × c_proj.weight" + bias, shape,
            "weight [" + d + " × " + d + "]: what attention writes", t.text, m.of.out, strip_scale(m.of.out)},
-          {kBefore, change + "residual stream before", shape, "what the block got at this position", t.text,
+          {kBefore, prefix + "residual stream before", shape, "what the block got at this position", t.text,
            m.before, residual},
-          {kAfter, change + "residual stream after", shape, "with what attention writes", t.text, m.after,
+          {kAfter, prefix + "residual stream after", shape, "with what attention writes", t.text, m.after,
            residual}};
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
 const ListRows kRows{.role = kPart, .first = kFirstPart, .names = "parts", .keys = ListKeys::pages};
 
-/// In a file their sum is a row, too, and the residual stream before and after.
+/// In files the sum and the residual stream before and after are rows, too.
 List list_of(const ViewContext& c, const Numbers& n) {
   List list(c, kRows, n.heads + 1);
   list.text("part", 9, n.names, {.file = "part"});
@@ -127,7 +127,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
-/// Lines under the table, where the page has room for them.
+/// Lines under the table, if there is room.
 constexpr const char* kNote =
     "Norms of the parts need not add up to the norm of their sum: parts may point against each other. What "
     "they "
@@ -173,12 +173,13 @@ Picture build(const ViewContext& c) {
   const Layout layout = lay_out(c, list.table);
   if (!list.lay_out(layout.table)) return too_small(c, "for the heads");
   Picture picture = blank(c);
-  const bool change = c.side == Side::difference;
+  const bool is_difference = c.side == Side::difference;
   paint_title(
       picture, c, "Merge and project: " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
-      (change ? difference_subtitle(c, {n->merged->of.z, n->sum(), n->merged->before, n->merged->after}) +
-                    "; layer "
-              : "layer ") +
+      (is_difference
+           ? difference_subtitle(c, {n->merged->of.z, n->sum(), n->merged->before, n->merged->after}) +
+                 "; layer "
+           : "layer ") +
           std::to_string(c.selection.layer) + ": z of the heads through c_proj into the residual stream" +
           list.note(", "));
   if (layout.strips.h > 0) {

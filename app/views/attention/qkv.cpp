@@ -21,7 +21,7 @@ namespace {
 enum Role { kComponent };  // Region::id: a Row
 /// Strips, from above.
 enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
-constexpr int kRows = kValueHead + 1, kAll = kQueryHead;  // of all heads before those of one
+constexpr int kRows = kValueHead + 1, kAll = kQueryHead;  // the first ones are of all heads
 
 AttentionInputOf question_of(const ViewContext& c) {
   return {c.selection.layer, c.selection.query};
@@ -39,7 +39,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
   const viz::Theme& t = *c.theme;
   const auto output = std::span(input.output);
   const std::vector<viz::Color> of_thirds{t.query, t.key, t.value};
-  // q, k, v and all that is cut from them share a scale, so that the eye may compare them.
+  // q, k, v and their parts share a scale, so that they can be compared.
   const viz::ColorScale of_output = strip_scale(input.output);
   std::vector<NamedStrip> strips{
       {kResidual, "residual stream", shape_of(d), "what the block gets at this position", t.text,
@@ -69,7 +69,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
   return strips;
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
 /// All heads' strips, and under them those of the chosen head, as many as there is room for.
 struct Layout {
@@ -103,7 +103,7 @@ Layout lay_out(const ViewContext& c, viz::Rect area) {
   return layout;
 }
 
-/// From the chosen piece to the strip of it alone.
+/// Draws lines from the chosen piece to its own strip.
 void paint_leads(viz::Scene& scene, const ViewContext& c, const Layout& layout, int heads) {
   const viz::Rect last = layout.rect(kValue), first = layout.rect(kQueryHead);
   const float part = last.w / static_cast<float>(heads),
@@ -123,11 +123,12 @@ Picture build(const ViewContext& c) {
   const Layout layout = lay_out(c, below_title(c));
   if (layout.end == 0) return too_small(c, "for the vectors");
   Picture picture = blank(c);
-  const bool change = c.side == Side::difference;
-  paint_title(picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
-              (change ? difference_subtitle(c, {input->residual, input->normed, input->output}) + "; layer "
-                      : "layer ") +
-                  std::to_string(c.selection.layer) + ": from the residual stream into the heads");
+  const bool is_difference = c.side == Side::difference;
+  paint_title(
+      picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
+      (is_difference ? difference_subtitle(c, {input->residual, input->normed, input->output}) + "; layer "
+                     : "layer ") +
+          std::to_string(c.selection.layer) + ": from the residual stream into the heads");
   if (layout.shows(kQueryHead)) paint_leads(picture.scene, c, layout, c.run->run->config.n_head);
   picture.whole &= layout.first == 0 && layout.end == kRows;
   for (const NamedStrip& strip : strips_of(c, *input))
@@ -136,7 +137,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The strip, and which of its components; of q, k and v also the head that it belongs to.
+/// The strip and its component; for q, k and v also the component's head.
 struct Place {
   Row row = kResidual;
   int component = 0;

@@ -21,8 +21,8 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. key: Region::id: position. component, over its key's region: Region::id: key position; row: a
-/// Vector; col: component.
+/// Roles of regions. key: Region::id: position. component, over its key's region: Region::id: key position;
+/// row: a Vector; col: component.
 enum Role { kKey, kComponent };
 enum class Vector : int { query, key, value, weighted_value, z, product };
 enum class Strips { values, products };
@@ -38,7 +38,7 @@ const Option<Strips> kStrips = choice_option<Strips>(
 struct Numbers {
   int layer = 0;
   int query = 0;
-  int keys = 0;  ///< of the table: up to the query, and to the last one that it sees
+  int keys = 0;  ///< of the table: up to the query, or to the last key that it sees
   std::size_t d_head = 0;
   std::span<const float> q;
   std::vector<std::vector<float>> k;  ///< [keys]
@@ -52,7 +52,7 @@ struct Numbers {
   float at(Stage stage, int key) const { return of(stage)[key]; }
 };
 
-/// Whether the numbers are differences. Vectors have none and do not show then.
+/// Whether the numbers are differences; vectors are hidden then.
 bool is_difference(const ViewContext& c) {
   return c.side == Side::difference;
 }
@@ -107,7 +107,7 @@ float weighted_magnitude(const Numbers& n) {
   return largest;
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
 int key_count(const ViewContext& c) {
   const auto stages = current_stages(c);
@@ -163,30 +163,30 @@ viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) 
   return row;
 }
 
-/// The most important columns are the keys and their weights, then how the weights come about, then the sum.
+/// Columns by importance: the keys and their weights, then how the weights are computed, then the sum.
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
-  const bool products = c.options[kStrips] == Strips::products, change = is_difference(c);
+  const bool products = c.options[kStrips] == Strips::products, differs = is_difference(c);
   List list = empty_list(c);
   const auto strip = [&](const std::string& heading, int importance, Vector which, viz::Color color,
                          float largest, const std::string& scale, const auto& vectors, bool hidden,
                          const char* file) -> ListColumn& {
-    ListLook look{.heading = color, .hidden = hidden || change};
+    ListLook look{.heading = color, .hidden = hidden || differs};
     if (!look.hidden) look.file = file;
     ListColumn& made = list.strip(heading, importance, static_cast<int>(which), vectors, look);
     made.scale = viz::diverging_scale(largest), made.scale_title = scale;
     return made;
   };
-  // Differences are blank where nothing stands for a token, and where a score is masked on one side.
+  // Differences are blank without a counterpart, and if a score is masked on one side.
   const auto bar = [&](const std::string& heading, int importance, Stage stage, const std::string& file,
                        viz::Color color, ListLook look) {
     if (!look.hidden) look.file = difference_prefix(c) + file;
-    if (change) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
+    if (differs) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
     list.bar(heading, importance, color, n.of(stage), look);
   };
   const viz::Color muted = theme.text_muted.with_alpha(150);
   const auto weights = n.of(Stage::pattern).first(n.k.size());
-  const double high = change ? 0 : viz::round_limit(magnitude(weights));
+  const double high = differs ? 0 : viz::round_limit(magnitude(weights));
   list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
   list.text("token", 9, c.run->tokens.labels, {.file = "token", .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
@@ -195,14 +195,14 @@ List list_of(const ViewContext& c, const Numbers& n) {
         !products, "q*k");
   bar("score q·k", 6, Stage::scores, "score", muted, {});
   bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", muted, {});
-  bar("masked", 1, Stage::masked, "masked", muted, {.hidden = change});
+  bar("masked", 1, Stage::masked, "masked", muted, {.hidden = differs});
   bar("weight", 8, Stage::pattern, "weight", theme.key,
-      {.digits = 4, .scientific = 0.001, .high = high, .axis = !change});
+      {.digits = 4, .scientific = 0.001, .high = high, .axis = !differs});
   strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
   strip("weight × v", 3, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,
         products, "weight*v")
       .factors.assign(weights.begin(), weights.end());
-  if (!change) {
+  if (!differs) {
     list.table.header = {query_row(c, n, list)};
     list.table.footer = {sum_row(c, n, list)};
   }
@@ -277,7 +277,7 @@ float whole_height(const ViewContext& c) {
   return below_title(c).y + viz::table_height(empty_list(c).table, style_of(c)) + margin(c) + 1;
 }
 
-/// The key of the row above or below, in the order of the table, and its row in sight.
+/// Selects the key of the row above or below, in the table's order, and scrolls to it.
 ViewActions move_key_by_row(const ViewContext& c, const TableRows& rows, int by) {
   const auto stages = current_stages(c);
   if (!stages) return {};
@@ -298,7 +298,7 @@ std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, c
   return move_key_by_row(c, rows, up ? -1 : 1);
 }
 
-/// The key whose row or vector it is; none: it is the query's, or the sum.
+/// The key whose row or vector was hit; none: it is the query's, or the sum.
 std::optional<int> key_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const auto which = static_cast<Vector>(hit.row);
@@ -331,7 +331,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto which = static_cast<Vector>(hit.row);
   const bool own = component && (which == Vector::query || which == Vector::z);
   facts.say(head_name(n.layer, c.selection.head) + "   query " + token_name(c.run->tokens, n.query) + " →",
-            Fact::In::status);
+            Fact::Location::status);
   facts.say((own ? "query " : "key ") + token_name(c.run->tokens, key));
   if (is_difference(c) && std::isnan(n.at(Stage::pattern, key))) {
     facts.say(no_counterpart_words(c));
@@ -341,15 +341,15 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
     facts.say(component_lines(n, which, key, hit.col));
   }
-  const auto say = [&](const char* name, Stage stage, Fact::In in) {
-    facts.number(difference_prefix(c) + std::string(name), n.at(stage, key), in);
+  const auto say = [&](const char* name, Stage stage, Fact::Location location) {
+    facts.number(difference_prefix(c) + std::string(name), n.at(stage, key), location);
   };
-  const auto rows = component && !is_difference(c) ? Fact::In::menu : Fact::In::tooltip;
+  const auto rows = component && !is_difference(c) ? Fact::Location::menu : Fact::Location::tooltip;
   say("score", Stage::scores, rows);
-  if (rows != Fact::In::menu) say("scaled", Stage::scaled, rows);
+  if (rows != Fact::Location::menu) say("scaled", Stage::scaled, rows);
   if (!component && !is_difference(c) && stages->masked(n.query, key))
     facts.say("masked: " + why_masked(n.query, key));
-  say("weight", Stage::pattern, is_difference(c) ? Fact::In::both : rows);
+  say("weight", Stage::pattern, is_difference(c) ? Fact::Location::both : rows);
   if (is_difference(c) || own) return facts;
   const auto digits = [&](Stage stage) { return viz::number(n.at(stage, key), 4); };
   facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, n.layer) + " = " +

@@ -22,7 +22,7 @@
 namespace headscope::app {
 namespace {
 
-enum Role { kPlane };
+enum Role { kPlot };
 enum class Coloring { kind, weight, position, token, prompt };
 enum class Text { prompt, list };
 
@@ -45,46 +45,48 @@ bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 
-PlaneOverList list_question(const ViewContext& c) {
+QueryKeySpaceOverList list_question(const ViewContext& c) {
   return {over_list(c), c.selection.layer, c.selection.head};
 }
 Question question_of(const ViewContext& c) {
   if (uses_list(c)) return list_question(c);
-  return PlaneOf{c.selection.layer, c.selection.head};
+  return QueryKeySpaceOf{c.selection.layer, c.selection.head};
 }
 
 /// The queries and keys of one prompt, or of many.
 struct Marks {
-  std::shared_ptr<const QueryKeySpace> plane;
-  std::shared_ptr<const ListPlane> of_list;  ///< null: of one prompt
-  std::vector<ListPlane::Place> of_prompt;
+  std::shared_ptr<const QueryKeySpace> space;
+  std::shared_ptr<const ListQueryKeySpace> of_list;  ///< null: of one prompt
+  std::vector<ListQueryKeySpace::Place> of_prompt;
 
   /// The places of the queries, and of the keys.
-  const std::vector<ListPlane::Place>& places() const { return of_list ? of_list->places : of_prompt; }
+  const std::vector<ListQueryKeySpace::Place>& places() const {
+    return of_list ? of_list->places : of_prompt;
+  }
 };
 /// Nothing while there is no answer.
 std::optional<Marks> marks_of(const ViewContext& c) {
   if (!c.run) {
-    if (!uses_list(c)) static_cast<void>(c.ask(PlaneOf{c.selection.layer, c.selection.head}));
+    if (!uses_list(c)) static_cast<void>(c.ask(QueryKeySpaceOf{c.selection.layer, c.selection.head}));
     return std::nullopt;
   }
   Marks shown;
   if (uses_list(c)) {
     shown.of_list = c.prompts ? c.ask(list_question(c)) : nullptr;
     if (!shown.of_list) return std::nullopt;
-    shown.plane = {shown.of_list, &shown.of_list->plane};
+    shown.space = {shown.of_list, &shown.of_list->space};
     return shown;
   }
-  shown.plane = c.ask(PlaneOf{c.selection.layer, c.selection.head});
-  if (!shown.plane) return std::nullopt;
-  for (int i = 0; i < shown.plane->length; ++i) shown.of_prompt.push_back({0, i, c.run->run->tokens[i]});
+  shown.space = c.ask(QueryKeySpaceOf{c.selection.layer, c.selection.head});
+  if (!shown.space) return std::nullopt;
+  for (int i = 0; i < shown.space->length; ++i) shown.of_prompt.push_back({0, i, c.run->run->tokens[i]});
   return shown;
 }
 
-/// Ids that occur more than once, those that occur most: each has a colour, by falling count.
+/// Ids that occur more than once, by descending count: each gets a colour.
 std::vector<int> repeated_tokens(const Marks& shown) {
   std::map<int, int> counts;
-  for (const ListPlane::Place& place : shown.places()) ++counts[place.id];
+  for (const ListQueryKeySpace::Place& place : shown.places()) ++counts[place.id];
   std::vector<int> repeated;
   for (const auto& [id, count] : counts)
     if (count > 1) repeated.push_back(id);
@@ -93,7 +95,7 @@ std::vector<int> repeated_tokens(const Marks& shown) {
   return repeated;
 }
 
-/// What colours the marks: not a query's weights for many prompts, not the prompt for one.
+/// The colouring in effect: a query's weights are not possible for many prompts, prompts not for one.
 Coloring coloring_of(const ViewContext& c) {
   const Coloring coloring = c.options[kColoring];
   return coloring == (uses_list(c) ? Coloring::weight : Coloring::prompt) ? Coloring::kind : coloring;
@@ -102,7 +104,7 @@ Coloring coloring_of(const ViewContext& c) {
 /// How the marks are coloured.
 struct Fill {
   Coloring by = Coloring::kind;
-  std::vector<int> tokens;                 ///< that have a colour
+  std::vector<int> tokens;                 ///< tokens with a colour
   std::shared_ptr<const Pattern> pattern;  ///< of weights; null: not there yet
   viz::ColorScale scale;                   ///< of weights, positions or prompts
 };
@@ -115,13 +117,13 @@ Fill fill_of(const ViewContext& c, const Marks& marks) {
     fill.scale = viz::linear_scale(*std::ranges::max_element(weights_of_query(c, fill.pattern.get())));
   if (fill.by != Coloring::position && fill.by != Coloring::prompt) return fill;
   int most = 1;
-  for (const ListPlane::Place& place : marks.places())
+  for (const ListQueryKeySpace::Place& place : marks.places())
     most = std::max(most, fill.by == Coloring::prompt ? static_cast<int>(place.prompt) : place.position);
   fill.scale = viz::linear_scale(most);
   return fill;
 }
 
-viz::Color color_of(const ViewContext& c, const Fill& fill, bool key, const ListPlane::Place& place) {
+viz::Color color_of(const ViewContext& c, const Fill& fill, bool key, const ListQueryKeySpace::Place& place) {
   const viz::Theme& theme = *c.theme;
   switch (fill.by) {
     case Coloring::kind:
@@ -145,24 +147,24 @@ viz::Color color_of(const ViewContext& c, const Fill& fill, bool key, const List
   return (key ? theme.key : theme.query).with_alpha(190);
 }
 
-std::string axis_title(const QueryKeySpace& plane, std::size_t axis) {
-  return "direction " + std::to_string(axis + 1) + ", " + percent(plane.shares[axis]) + " of the variance";
+std::string axis_title(const QueryKeySpace& space, std::size_t axis) {
+  return "direction " + std::to_string(axis + 1) + ", " + percent(space.shares[axis]) + " of the variance";
 }
 
 /// The marks are the queries in the order of the places, then the keys.
 viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown) {
   using Shape = viz::ScatterChart::Shape;
-  const QueryKeySpace& plane = *shown.plane;
+  const QueryKeySpace& space = *shown.space;
   viz::ScatterChart chart;
   chart.kinds = {{"query", Shape::circle, c.theme->query}, {"key", Shape::triangle, c.theme->key}};
-  chart.x_title = axis_title(plane, 0);
-  chart.y_title = axis_title(plane, 1);
-  chart.role = kPlane;
+  chart.x_title = axis_title(space, 0);
+  chart.y_title = axis_title(space, 1);
+  chart.role = kPlot;
   const Fill fill = fill_of(c, shown);
   for (const bool key : {false, true}) {
-    for (int i = 0; i < plane.length; ++i) {
-      const ListPlane::Place& place = shown.places()[i];
-      const auto [x, y] = plane.at(key, i);
+    for (int i = 0; i < space.length; ++i) {
+      const ListQueryKeySpace::Place& place = shown.places()[i];
+      const auto [x, y] = space.at(key, i);
       viz::ScatterChart::Mark mark;
       mark.x = x, mark.y = y;
       mark.kind = key ? 1 : 0;
@@ -176,7 +178,7 @@ viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown) {
   return chart;
 }
 
-/// Leaves a line under the chart to the legend of colours.
+/// Leaves a line under the chart for the legend of colours.
 viz::Rect chart_area(const ViewContext& c) {
   viz::Rect area = below_title(c);
   if (coloring_of(c) != Coloring::kind) area.h -= style_of(c).line(style_of(c).small()) + style_of(c).unit();
@@ -213,12 +215,12 @@ void paint_legend(Picture& picture, const ViewContext& c, const Marks& shown) {
 
 /// "62 % of their variance lies in this plane", after the name of the list.
 std::string subtitle_of(const ViewContext& c, const Marks& shown) {
-  const QueryKeySpace& plane = *shown.plane;
-  std::string words = percent(plane.shares[0] + plane.shares[1]) + " of their variance lies in this plane";
+  const QueryKeySpace& space = *shown.space;
+  std::string words = percent(space.shares[0] + space.shares[1]) + " of their variance lies in this plane";
   if (!shown.of_list) return words;
-  const ListPlane& list = *shown.of_list;
+  const ListQueryKeySpace& list = *shown.of_list;
   if (list.prompts < c.prompts->prompts.size() && list.progress.done == list.prompts)
-    words = grouped(plane.length) + " tokens; " + words;
+    words = grouped(space.length) + " tokens; " + words;
   return list_words(c, list.progress, list.prompts) + "; " + words;
 }
 
@@ -226,9 +228,9 @@ Picture build(const ViewContext& c) {
   const std::optional<Marks> shown = marks_of(c);
   if (uses_list(c) && !c.prompts) return no_list(c);
   if (auto words = waiting(c, question_of(c), shown.has_value())) return *words;
-  const QueryKeySpace& plane = *shown->plane;
-  if (!plane.finite) return message(c, "queries or keys of this head are not finite");
-  if (plane.length == 0) return message(c, list_words(c, shown->of_list->progress));
+  const QueryKeySpace& space = *shown->space;
+  if (!space.finite) return message(c, "queries or keys of this head are not finite");
+  if (space.length == 0) return message(c, list_words(c, shown->of_list->progress));
   const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
   if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
@@ -244,13 +246,13 @@ Picture build(const ViewContext& c) {
 /// The mark nearest to the mouse.
 struct Mark {
   bool key = false;
-  ListPlane::Place of;  ///< its prompt counts only in a list
+  ListQueryKeySpace::Place of;  ///< its prompt is only meaningful in a list
   viz::Point place;
 };
 std::optional<Mark> mark_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::optional<Marks> shown = marks_of(c);
-  if (!shown || !shown->plane->finite) return std::nullopt;
-  const int length = shown->plane->length;
+  if (!shown || !shown->space->finite) return std::nullopt;
+  const int length = shown->space->length;
   const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
   const viz::Region& region = region_of(picture, hit);
@@ -271,10 +273,10 @@ std::string score_words(const ViewContext& c, int query, int key, const std::str
 }
 
 /// The beginning of a prompt of the list.
-std::string beginning_of(const ViewContext& c, const ListPlane& list, std::size_t prompt) {
+std::string beginning_of(const ViewContext& c, const ListQueryKeySpace& list, std::size_t prompt) {
   constexpr int kMost = 24;  // tokens
   std::string words = "prompt " + grouped(static_cast<std::int64_t>(prompt) + 1) + ": ";
-  auto place = std::ranges::lower_bound(list.places, prompt, {}, &ListPlane::Place::prompt);
+  auto place = std::ranges::lower_bound(list.places, prompt, {}, &ListQueryKeySpace::Place::prompt);
   for (int i = 0; i < kMost && place != list.places.end() && place->prompt == prompt; ++i, ++place)
     words += label_of(c, place->id);
   return words + (place != list.places.end() && place->prompt == prompt ? "…" : "");
@@ -283,13 +285,13 @@ std::string beginning_of(const ViewContext& c, const ListPlane& list, std::size_
 Table table(const ViewContext& c) {
   const std::optional<Marks> shown = marks_of(c);
   if (!shown) return {};
-  const QueryKeySpace& plane = *shown->plane;
-  Table result{{"kind", "position", "token", axis_title(plane, 0), axis_title(plane, 1)}, {}};
+  const QueryKeySpace& space = *shown->space;
+  Table result{{"kind", "position", "token", axis_title(space, 0), axis_title(space, 1)}, {}};
   if (uses_list(c)) result.header.insert(result.header.begin(), "prompt");
   for (const bool key : {false, true}) {
-    for (int i = 0; i < plane.length; ++i) {
-      const ListPlane::Place& place = shown->places()[i];
-      const auto [x, y] = plane.at(key, i);
+    for (int i = 0; i < space.length; ++i) {
+      const ListQueryKeySpace::Place& place = shown->places()[i];
+      const auto [x, y] = space.at(key, i);
       auto& row = result.rows.emplace_back();
       if (uses_list(c)) add_cells(row, place.prompt + 1);
       add_cells(row, key ? "key" : "query", place.position, label_of(c, place.id), x, y);
@@ -298,7 +300,7 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// Selects a query, or a key with a query that sees it: the last one sees all.
+/// Selects a query, or a key together with a query that sees it: the last one sees all.
 ViewActions chosen(const ViewContext& c, const Mark& at) {
   const int position = at.of.position;
   if (uses_list(c))

@@ -19,7 +19,7 @@ struct Questions {
   SoftmaxRowOf before;
 };
 
-/// Rows differ in length where one side lifts the mask or the query stands at another position.
+/// Rows differ in length if one side lifts the mask, or if the query has another position there.
 Questions questions_of(const ViewContext& c) {
   const Selection& s = c.selection;
   Questions questions{{s.layer, s.head, s.query}, {}};
@@ -27,16 +27,16 @@ Questions questions_of(const ViewContext& c) {
   if (c.side != Side::difference || there < 0) return questions;
   questions.before = {s.layer, s.head, there};
   const model::HeadIndex head{s.layer, s.head};
-  const std::vector<int>& stands = aligned_keys(*c.run);
+  const std::vector<int>& counterparts = aligned_keys(*c.run);
   const int own_end = end_of_keys(*c.run, head, s.query),
             other_end = end_of_keys(*c.run->baseline, head, there);
   int end = own_end, end_there = other_end;
-  for (int key = 0; key < std::ssize(stands); ++key) {
-    const int on_baseline = stands[key];
+  for (int key = 0; key < std::ssize(counterparts); ++key) {
+    const int on_baseline = counterparts[key];
     if (on_baseline >= 0 && on_baseline < other_end) end = std::max(end, key + 1);
     if (key < own_end) end_there = std::max(end_there, on_baseline + 1);
   }
-  // Otherwise it is the question of the run's own side.
+  // Otherwise it is the same question as on the run's own side.
   if (end > own_end) questions.now.least_keys = end;
   if (end_there > other_end) questions.before.least_keys = end_there;
   return questions;
@@ -54,15 +54,15 @@ std::optional<QueryRows> rows_of_query(const ViewContext& c) {
   if (compared_query(c) < 0) return std::nullopt;
   QueryRows rows{c.ask_on(Side::run, questions.now), c.ask_on(Side::baseline, questions.before), {}};
   if (!rows.now || !rows.before) return std::nullopt;
-  const std::vector<int>& stands = aligned_keys(*c.run);
-  rows.stands.assign(stands.begin(), stands.begin() + std::ssize(rows.now->scores));
+  const std::vector<int>& counterparts = aligned_keys(*c.run);
+  rows.counterparts.assign(counterparts.begin(), counterparts.begin() + std::ssize(rows.now->scores));
   return rows;
 }
 
 std::optional<Picture> waiting_for_rows(const ViewContext& c, bool known) {
   if (!c.run) {
-    static_cast<void>(
-        c.ask(SoftmaxRowOf{c.selection.layer, c.selection.head, 0}));  // comes with the first run
+    // Arrives with the first run.
+    static_cast<void>(c.ask(SoftmaxRowOf{c.selection.layer, c.selection.head, 0}));
     return waiting(c);
   }
   const Questions questions = questions_of(c);

@@ -7,24 +7,24 @@
 #include "app/run/analyses/softmax_row.h"
 #include "app/views/view.h"
 
-// The attention of the selected query, step by step, on either side of a comparison and beside what it is
-// compared with.
+// The attention of the selected query, step by step, in the run and, on the difference side, in the baseline.
 namespace headscope::app {
 
 struct QueryRows {
   std::shared_ptr<const SoftmaxRow> now;
-  /// On the difference side the row of the query that stands for it, else null. Both rows then have every key
-  /// that is seen in one of them.
+  /// On the difference side the row of the query's counterpart, else null. Both rows then have every key that
+  /// is seen in one of them.
   std::shared_ptr<const SoftmaxRow> before;
-  std::vector<int> stands;  ///< likewise: for each key of `now` the one of `before`, -1: none; else empty
+  std::vector<int> counterparts;  ///< on the difference side: for each key of `now` its counterpart in
+                                  ///< `before`, -1: none; else empty
 };
 
-/// None while an answer is missing, and where nothing stands for the query.
+/// None while an answer is missing, and if the query has no counterpart.
 std::optional<QueryRows> rows_of_query(const ViewContext& context);
-/// Why there is no picture of them; null where they are `known`.
+/// Why there is no picture yet; null if the rows are `known`.
 std::optional<Picture> waiting_for_rows(const ViewContext& context, bool known);
 
-/// The names of the two sides: "changed", "original".
+/// The names of the two sides in pictures: "changed", "original".
 std::pair<const char*, const char*> names_of_sides(const ViewContext& context);
 
 }  // namespace headscope::app

@@ -20,14 +20,14 @@
 namespace headscope::app {
 namespace {
 
-using namespace cell;
+using namespace score_breakdown;
 
-/// Of regions. component: id: a Vector, a column for each; step: id: index of a line; key: a column for each
-/// key of the query's row.
+/// Roles of regions. component: id: a Vector, with a column for each component; step: id: index of a step;
+/// key: a column for each key of the query's row.
 enum Role { kComponent, kStep, kKey };
 enum Vector { kQuery, kKeyVector, kProduct };
 
-// ---- the figure ----
+// ---- the picture ----
 
 constexpr const char* kNote = "= exact, ≈ rounded here to add up";
 constexpr const char* kMore = "; every digit is under the mouse";
@@ -54,14 +54,14 @@ Heights heights_of(const ViewContext& c) {
 }
 
 std::string name_of(const ViewContext& c, Vector which) {
-  const std::string change = delta(c);
-  if (which == kProduct) return change.empty() ? "q × k" : change + "(q × k)";
-  return change + (which == kQuery ? "query q" : "key k");
+  const std::string prefix = delta(c);
+  if (which == kProduct) return prefix.empty() ? "q × k" : prefix + "(q × k)";
+  return prefix + (which == kQuery ? "query q" : "key k");
 }
 
 struct Layout {
   viz::Rect area;
-  viz::Rect q, k, bars;  ///< of the vectors; no height: no room
+  viz::Rect q, k, bars;  ///< of the vectors; height 0: no room
   viz::Rect steps;
   viz::Rect keys;    ///< strip of the row
   float line = 0;    ///< height of a step
@@ -77,7 +77,7 @@ Layout lay_out(const ViewContext& c) {
   layout.line = h.step;
   const viz::Rect& area = layout.area;
   const float widest = 90 * style.font_size;
-  float names = 0;  // beside the vectors
+  float names = 0;  // width of the vectors' names
   for (const Vector which : {kQuery, kKeyVector, kProduct})
     names = std::max(names, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
   names = 3 * style.unit() + std::ceil(names);
@@ -160,7 +160,7 @@ void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, con
   strip(n.q, kQuery, layout.q);
   strip(n.k, kKeyVector, layout.k);
   paint_products(picture, c, n.products, layout.bars);
-  // Between the numbers' title and the edge, where there is room.
+  // Between the numbers' title and the edge, if there is room.
   viz::Scene measured;
   const float y = layout.bars.bottom() + 1.5F * style.unit() + 1.5F * style.line(style.small());
   const float w = viz::paint_color_scale_line(measured, scale, scale_title, {0, 0}, style);
@@ -169,10 +169,10 @@ void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, con
     viz::paint_color_scale_line(picture.scene, scale, scale_title, {layout.bars.right() - w, y}, style);
 }
 
-/// The colour of a result: differences by their sign, else the weight stands out.
+/// The colour of a result: differences by their sign, else the weight is highlighted.
 viz::Color color_of(const ViewContext& c, const Step& step, bool last) {
-  if (step.change > 0) return signed_color(c, true);
-  if (step.change < 0) return signed_color(c, false);
+  if (step.difference > 0) return signed_color(c, true);
+  if (step.difference < 0) return signed_color(c, false);
   return last && c.side != Side::difference ? c.theme->key : c.theme->text;
 }
 
@@ -181,7 +181,7 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
   const viz::Style style = style_of(c);
   const float u = style.unit(), size = style.font_size;
   viz::Scene& scene = picture.scene;
-  // Results stand below each other, expressions end at the sign.
+  // Results are aligned with each other, expressions end at the sign.
   float results = 0, expressions = 0;
   for (const Step& step : steps) {
     results = std::max(results, style.width(step.result, size, viz::FontStyle::medium));
@@ -222,14 +222,15 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
   }
 }
 
-/// For differences symmetric about zero.
+/// Symmetric about zero for differences.
 viz::ColorScale scale_of_keys(const Numbers& n) {
   if (!n.before) return viz::linear_scale(1);
   const float largest = viz::value_range(viz::Matrix::row(n.of_keys)).magnitude();
   return viz::diverging_scale(largest > 0 ? largest : 1);
 }
 
-/// What the row sum is made of, or the differences of the weights, a cell a key; a click selects another key.
+/// Draws the terms of the row sum, or the differences of the weights, one cell per key; a click selects
+/// another key.
 void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
@@ -264,7 +265,7 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
 
 Picture build(const ViewContext& c) {
   const auto n = numbers_of(c);
-  if (auto words = cell::waiting_for(c, n.has_value())) return *words;
+  if (auto words = score_breakdown::waiting_for(c, n.has_value())) return *words;
   const Layout layout = lay_out(c);
   if (!layout.fits) return too_small(c, "for the arithmetic");
   Picture picture = blank(c);
@@ -283,7 +284,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// A component's numbers, for differences those of both sides.
+/// A component's numbers, on the difference side those of both sides.
 std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n, int i) {
   const std::string at = "[" + std::to_string(i) + "]";
   const auto sides = names_of_sides(c);
@@ -294,10 +295,10 @@ std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n,
       lines.back() += std::string(": ") + sides.first + " " + exact(now) + ", " + sides.second + " " +
                       exact(before(*n.before));
   };
-  add("q" + at, n.q[i], n.now.q[i], [i](const Cell& cell) { return cell.q[i]; });
-  add("k" + at, n.k[i], n.now.k[i], [i](const Cell& cell) { return cell.k[i]; });
+  add("q" + at, n.q[i], n.now.q[i], [i](const ScoreTerms& terms) { return terms.q[i]; });
+  add("k" + at, n.k[i], n.now.k[i], [i](const ScoreTerms& terms) { return terms.k[i]; });
   add("q" + at + " × k" + at, n.products[i], n.now.products[i],
-      [i](const Cell& cell) { return cell.products[i]; });
+      [i](const ScoreTerms& terms) { return terms.products[i]; });
   return lines;
 }
 
@@ -310,31 +311,30 @@ std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int k
           std::string(names_of_sides(c).first) + " " + exact(weight)};
 }
 
-/// The components, then each number from the score to the weight; empty where a number is missing on one
-/// side.
+/// The components, then each number from the score to the weight; empty if it is missing on one side.
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
   Table result{{"quantity", "index", "value"}, {}};
-  const std::string change = difference_prefix(c);
+  const std::string prefix = difference_prefix(c);
   const auto vector = [&](const char* name, const auto& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) add_row(result, change + name, i, values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) add_row(result, prefix + name, i, values[i]);
   };
   vector("q", n->q);
   vector("k", n->k);
   vector("q*k", n->products);
-  const auto positions = [&](const Cell& cell, const std::string& compared) {
-    add_row(result, compared + "position of the query", "", cell.query);
-    add_row(result, compared + "position of the key", "", cell.key);
+  const auto positions = [&](const ScoreTerms& terms, const std::string& compared) {
+    add_row(result, compared + "position of the query", "", terms.query);
+    add_row(result, compared + "position of the key", "", terms.key);
   };
   positions(n->now, "");
   if (n->before) {
     positions(*n->before, "compared ");
-    add_row(result, change + "score through q", "", n->through_q);
-    add_row(result, change + "score through k", "", n->through_k);
+    add_row(result, prefix + "score through q", "", n->through_q);
+    add_row(result, prefix + "score through k", "", n->through_k);
   }
   visit_quantities(*n, [&](const char* name, auto value) {
-    add_row(result, change + name, "", n->before && std::isnan(value) ? "" : plain(value));
+    add_row(result, prefix + name, "", n->before && std::isnan(value) ? "" : plain(value));
   });
   return result;
 }
@@ -348,7 +348,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const auto n = numbers_of(c);
   if (!n) return facts;
-  const std::string change = difference_prefix(c);
+  const std::string prefix = difference_prefix(c);
   const viz::Region& region = region_of(picture, hit);
   const int i = hit.col;
   const auto frame_cell = [&](const viz::Region& of) {
@@ -358,15 +358,15 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     for (const viz::Region& other : picture.regions)
       if (other.role == kComponent) frame_cell(other);
     facts.say(component_lines(c, *n, i));
-    facts.number(change + "q", n->q[i], Fact::In::menu);
-    facts.number(change + "k", n->k[i], Fact::In::menu);
+    facts.number(prefix + "q", n->q[i], Fact::Location::menu);
+    facts.number(prefix + "k", n->k[i], Fact::Location::menu);
   } else if (region.role == kStep) {
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->line, 1, 2});
     facts.say(steps_of(c, *n)[region.id].exact);
     const auto of = [&](float now, float before) { return n->before ? difference(now, before) : now; };
-    const Cell& before = n->before ? *n->before : n->now;
-    facts.number(change + "score", of(n->now.score(), before.score()), Fact::In::menu);
-    facts.number(change + "weight", of(n->now.weight(), before.weight()), Fact::In::menu);
+    const ScoreTerms& before = n->before ? *n->before : n->now;
+    facts.number(prefix + "score", of(n->now.score(), before.score()), Fact::Location::menu);
+    facts.number(prefix + "weight", of(n->now.weight(), before.weight()), Fact::Location::menu);
   } else if (region.role == kKey && i < std::ssize(n->of_keys)) {
     frame_cell(region);
     facts.say(key_lines(c, *n, i));

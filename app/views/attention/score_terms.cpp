@@ -17,56 +17,57 @@
 #include "model/pass/plan.h"
 #include "viz/scene/colormap.h"
 
-namespace headscope::app::cell {
+namespace headscope::app::score_breakdown {
 namespace {
 
-Cell cell_of(const PromptRun& of, const Selection& selection, int query, int key,
-             std::shared_ptr<const SoftmaxRow> row) {
+ScoreTerms terms_of(const PromptRun& of, const Selection& selection, int query, int key,
+                    std::shared_ptr<const SoftmaxRow> row) {
   const model::Run& run = *of.run;
-  Cell cell;
-  cell.layer = selection.layer, cell.head = selection.head, cell.query = query, cell.key = key;
-  const auto q = run.q(cell.layer, cell.head, query);
-  cell.q.assign(q.begin(), q.end());
-  cell.k = run.k(cell.layer, cell.head, key);
-  for (std::size_t i = 0; i < cell.k.size(); ++i) {
-    const double product = static_cast<double>(cell.q[i]) * static_cast<double>(cell.k[i]);
-    cell.products.push_back(product);
-    (product < 0 ? cell.negative : cell.positive) += product;
+  ScoreTerms terms;
+  terms.layer = selection.layer, terms.head = selection.head, terms.query = query, terms.key = key;
+  const auto q = run.q(terms.layer, terms.head, query);
+  terms.q.assign(q.begin(), q.end());
+  terms.k = run.k(terms.layer, terms.head, key);
+  for (std::size_t i = 0; i < terms.k.size(); ++i) {
+    const double product = static_cast<double>(terms.q[i]) * static_cast<double>(terms.k[i]);
+    terms.products.push_back(product);
+    (product < 0 ? terms.negative : terms.positive) += product;
   }
-  cell.q_norm = norm_of(cell.q);
-  cell.k_norm = norm_of(cell.k);
-  cell.row = std::move(row);
-  return cell;
+  terms.q_norm = norm_of(terms.q);
+  terms.k_norm = norm_of(terms.k);
+  terms.row = std::move(row);
+  return terms;
 }
 
-/// The difference of the weight on each key; NaN where nothing stands for it.
-std::vector<float> changed_weights(const QueryRows& rows) {
-  std::vector<float> changes;
-  for (std::size_t key = 0; key < rows.stands.size(); ++key) {
-    const int on_baseline = rows.stands[key];
-    changes.push_back(on_baseline < 0
-                          ? std::numeric_limits<float>::quiet_NaN()
-                          : difference(rows.now->weights[key], rows.before->weights[on_baseline]));
+/// The difference of the weight on each key; NaN without a counterpart.
+std::vector<float> weight_differences(const QueryRows& rows) {
+  std::vector<float> differences;
+  for (std::size_t key = 0; key < rows.counterparts.size(); ++key) {
+    const int on_baseline = rows.counterparts[key];
+    differences.push_back(on_baseline < 0
+                              ? std::numeric_limits<float>::quiet_NaN()
+                              : difference(rows.now->weights[key], rows.before->weights[on_baseline]));
   }
-  return changes;
+  return differences;
 }
 
 /// The strongest key, on the difference side the one with the largest difference; without any, the strongest
 /// that has a counterpart.
-int key_of_itself(const QueryRows& rows, const std::vector<float>& changes) {
+int default_key(const QueryRows& rows, const std::vector<float>& differences) {
   const auto& weights = rows.now->weights;
   if (!rows.before) return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
   int best = 0;
   const auto rank = [&](int key) {
-    return std::isnan(changes[key]) ? std::pair(-1.F, 0.F) : std::pair(std::abs(changes[key]), weights[key]);
+    return std::isnan(differences[key]) ? std::pair(-1.F, 0.F)
+                                        : std::pair(std::abs(differences[key]), weights[key]);
   };
-  for (int key = 1; key < std::ssize(changes); ++key)
+  for (int key = 1; key < std::ssize(differences); ++key)
     if (rank(key) > rank(best)) best = key;
   return best;
 }
 
-void set_change(Numbers& n) {
-  const Cell &now = n.now, &before = *n.before;
+void set_differences(Numbers& n) {
+  const ScoreTerms &now = n.now, &before = *n.before;
   n.q = difference_of(now.q, before.q);
   n.k = difference_of(now.k, before.k);
   for (std::size_t i = 0; i < now.k.size(); ++i) {
@@ -83,17 +84,17 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto rows = rows_of_query(c);
   if (!rows) return std::nullopt;
   Numbers n;
-  n.of_keys = rows->before ? changed_weights(*rows) : rows->now->powers;
-  const int key = c.selection.key >= 0 ? c.selection.key : key_of_itself(*rows, n.of_keys);
-  n.now = cell_of(*c.run, c.selection, c.selection.query, key, rows->now);
+  n.of_keys = rows->before ? weight_differences(*rows) : rows->now->powers;
+  const int key = c.selection.key >= 0 ? c.selection.key : default_key(*rows, n.of_keys);
+  n.now = terms_of(*c.run, c.selection, c.selection.query, key, rows->now);
   if (!rows->before) {
     n.q = n.now.q, n.k = n.now.k, n.products = n.now.products;
     return n;
   }
-  const int on_baseline = rows->stands[key];
+  const int on_baseline = rows->counterparts[key];
   if (on_baseline < 0) return std::nullopt;
-  n.before = cell_of(*c.run->baseline, c.selection, compared_query(c), on_baseline, rows->before);
-  set_change(n);
+  n.before = terms_of(*c.run->baseline, c.selection, compared_query(c), on_baseline, rows->before);
+  set_differences(n);
   return n;
 }
 
@@ -109,7 +110,7 @@ bool unchanged(const Numbers& n) {
     return std::ranges::all_of(values, [](auto value) { return value == 0; });
   };
   bool none = n.before && zero(n.q) && zero(n.k);
-  visit_quantities(n, [&](const char*, auto change) { none = none && !(change < 0 || change > 0); });
+  visit_quantities(n, [&](const char*, auto value) { none = none && !(value < 0 || value > 0); });
   return none;
 }
 
@@ -136,7 +137,7 @@ std::string written(double value, int decimals) {
   return viz::fixed_number(value, decimals);
 }
 
-/// "− 9.8765", "+ 1.2": what follows a first term.
+/// "− 9.8765", "+ 1.2": a second term.
 std::string added(double value, int decimals) {
   return (value < 0 ? " − " : " + ") + written(std::abs(value), decimals);
 }
@@ -144,8 +145,8 @@ std::string in_brackets(double value, int decimals) {
   return value < 0 ? "(" + written(value, decimals) + ")" : written(value, decimals);
 }
 
-/// Whether a text reads as the number itself.
-bool says_all(const std::string& text, double value) {
+/// Whether a text is exact.
+bool is_exact(const std::string& text, double value) {
   if (std::isinf(value)) return true;
   std::string ascii;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -157,10 +158,10 @@ bool says_all(const std::string& text, double value) {
 }
 
 const char* sign_before(const std::string& text, double value) {
-  return says_all(text, value) ? "=" : "≈";
+  return is_exact(text, value) ? "=" : "≈";
 }
 
-/// The brief name ends before the first colon.
+/// Makes a step; the brief name ends at the first colon.
 Step make_step(const std::string& name, std::string expression, double value, int decimals,
                std::vector<std::string> lines) {
   Step step{name,
@@ -174,91 +175,92 @@ Step make_step(const std::string& name, std::string expression, double value, in
 }
 
 /// The scaled score through the mask, or through an edit in its place.
-Step mask_step(const Cell& cell, int decimals) {
-  const std::string key = "key " + std::to_string(cell.key), query = "query " + std::to_string(cell.query);
+Step mask_step(const ScoreTerms& terms, int decimals) {
+  const std::string key = "key " + std::to_string(terms.key), query = "query " + std::to_string(terms.query);
   Step step{"mask", "mask", key + " ≤ " + query, "seen", kInWords, {}};
-  if (!cell.edited()) {
+  if (!terms.edited()) {
     step.exact = {"a key after the query would become −∞ here, its weight exactly 0"};
-    if (cell.key > cell.query) {
+    if (terms.key > terms.query) {
       step.expression = key + " > " + query + ", mask lifted";
       step.exact = {"without edits this key would become −∞ here, its weight exactly 0"};
     }
     return step;
   }
-  const double value = cell.masked();
+  const double value = terms.masked();
   step.result = written(value, decimals);
   step.sign = sign_before(step.result, value);
-  const bool hidden = std::isinf(cell.masked());
+  const bool hidden = std::isinf(terms.masked());
   step.name = hidden ? "mask" : "edited: in place of the scaled score";
   step.brief = hidden ? "mask" : "edited";
   step.expression = hidden ? query + " may not see " + key : "by an edit";
-  step.exact = {"masked " + exact(cell.masked()), "scaled " + exact(cell.scaled())};
+  step.exact = {"masked " + exact(terms.masked()), "scaled " + exact(terms.scaled())};
   return step;
 }
 
 /// Whether an edit replaced the softmax weight.
-bool weight_edited(const ViewContext& c, const Cell& cell) {
+bool weight_edited(const ViewContext& c, const ScoreTerms& terms) {
   const model::Plan* plan = c.run->run->plan.get();
-  return plan != nullptr && plan->edits({model::Site::pattern, cell.layer}) &&
-         cell.weight() != cell.softmax();
+  return plan != nullptr && plan->edits({model::Site::pattern, terms.layer}) &&
+         terms.weight() != terms.softmax();
 }
 
-Step weight_step(const ViewContext& c, const Cell& cell, int decimals) {
-  const std::string quotient = written(cell.power(), decimals) + " / " + written(cell.row->sum, decimals);
-  const double weight = cell.weight();
-  if (!weight_edited(c, cell))
-    return make_step("weight", quotient, weight, kFewest, {"weight " + exact(cell.weight())});
+Step weight_step(const ViewContext& c, const ScoreTerms& terms, int decimals) {
+  const std::string quotient = written(terms.power(), decimals) + " / " + written(terms.row->sum, decimals);
+  const double weight = terms.weight();
+  if (!weight_edited(c, terms))
+    return make_step("weight", quotient, weight, kFewest, {"weight " + exact(terms.weight())});
   return make_step("weight: edited, in place of softmax", "edited, not " + quotient, weight, kFewest,
-                   {"weight " + exact(cell.weight()), "softmax gives " + exact(cell.softmax())});
+                   {"weight " + exact(terms.weight()), "softmax gives " + exact(terms.softmax())});
 }
 
-std::vector<Step> steps_of_pair(const ViewContext& c, const Cell& cell) {
+std::vector<Step> pair_steps(const ViewContext& c, const ScoreTerms& terms) {
   const model::Config& config = c.run->run->config;
-  const double score = cell.score(), scaled = cell.scaled(), shifted = cell.shifted(), power = cell.power(),
-               sum = cell.row->sum, largest = cell.row->largest;
-  const int of_score = decimals_that_add_up(cell.positive, cell.negative, score);
-  const double masked = cell.masked();
+  const double score = terms.score(), scaled = terms.scaled(), shifted = terms.shifted(),
+               power = terms.power(), sum = terms.row->sum, largest = terms.row->largest;
+  const int of_score = decimals_that_add_up(terms.positive, terms.negative, score);
+  const double masked = terms.masked();
   const int of_shift = decimals_that_add_up(masked, -largest, shifted);
-  const int of_sum = decimals_that_add_up(power, cell.other_powers(), sum);
-  const std::string factor = scale_factor(config, cell.layer);
-  const std::string keys = std::to_string(cell.row->scores.size());
-  const std::string largest_name = "key " + token_name(c.run->tokens, cell.row->largest_key);
+  const int of_sum = decimals_that_add_up(power, terms.other_powers(), sum);
+  const std::string factor = scale_factor(config, terms.layer);
+  const std::string keys = std::to_string(terms.row->scores.size());
+  const std::string largest_name = "key " + token_name(c.run->tokens, terms.row->largest_key);
   std::vector<Step> steps;
-  steps.push_back(
-      make_step("score q·k: positive and negative products",
-                written(cell.positive, of_score) + added(cell.negative, of_score), score, of_score,
-                {"score " + exact(cell.score()), "the model adds the products one after another",
-                 "positive products " + exact(cell.positive), "negative products " + exact(cell.negative)}));
+  steps.push_back(make_step(
+      "score q·k: positive and negative products",
+      written(terms.positive, of_score) + added(terms.negative, of_score), score, of_score,
+      {"score " + exact(terms.score()), "the model adds the products one after another",
+       "positive products " + exact(terms.positive), "negative products " + exact(terms.negative)}));
   steps.push_back(make_step("cosine: over both norms",
-                            written(score, of_score) + " / (" + written(cell.q_norm, kFewest) + " × " +
-                                written(cell.k_norm, kFewest) + ")",
-                            cell.cosine(), kFewest,
-                            {"cosine of q and k " + exact(cell.cosine()), "norm of q " + exact(cell.q_norm),
-                             "norm of k " + exact(cell.k_norm), "for the eye: the model does not use it"}));
+                            written(score, of_score) + " / (" + written(terms.q_norm, kFewest) + " × " +
+                                written(terms.k_norm, kFewest) + ")",
+                            terms.cosine(), kFewest,
+                            {"cosine of q and k " + exact(terms.cosine()), "norm of q " + exact(terms.q_norm),
+                             "norm of k " + exact(terms.k_norm), "for the eye: the model does not use it"}));
   steps.push_back(
       make_step("scaled: × " + factor, written(score, of_score) + " × " + factor, scaled, of_shift,
-                {"scaled " + exact(cell.scaled()),
-                 "score " + exact(cell.score()) + " × " + exact(config.attention_scale(cell.layer))}));
-  steps.push_back(mask_step(cell, of_shift));
+                {"scaled " + exact(terms.scaled()),
+                 "score " + exact(terms.score()) + " × " + exact(config.attention_scale(terms.layer))}));
+  steps.push_back(mask_step(terms, of_shift));
   steps.push_back(make_step(
       "less the largest: of the row",
       written(masked, of_shift) + (largest < 0 ? " + " : " − ") + written(std::abs(largest), of_shift),
       shifted, of_shift,
-      {"difference " + exact(cell.shifted()), "largest " + exact(cell.row->largest) + ", of " + largest_name,
+      {"difference " + exact(terms.shifted()),
+       "largest " + exact(terms.row->largest) + ", of " + largest_name,
        "changes no weight, but keeps e^x in range"}));
   steps.push_back(make_step("exponential", "e^" + in_brackets(shifted, of_shift), power, of_sum,
-                            {"exponential " + exact(cell.power())}));
+                            {"exponential " + exact(terms.power())}));
   steps.push_back(
       make_step("row sum: this key and the others of " + keys,
-                written(power, of_sum) + added(cell.other_powers(), of_sum), sum, of_sum,
-                {"row sum " + exact(cell.row->sum), "of the other keys " + exact(cell.other_powers())}));
-  steps.push_back(weight_step(c, cell, of_sum));
+                written(power, of_sum) + added(terms.other_powers(), of_sum), sum, of_sum,
+                {"row sum " + exact(terms.row->sum), "of the other keys " + exact(terms.other_powers())}));
+  steps.push_back(weight_step(c, terms, of_sum));
   return steps;
 }
 
-// ---- what changed ----
+// ---- the difference side ----
 
-/// The words for a number on both sides, and for the difference.
+/// The words for a number on both sides, and the prefix of differences.
 struct SideWords {
   const char* now;
   const char* before;
@@ -267,16 +269,16 @@ struct SideWords {
 
 /// A number on both sides, in the model's own type, and their difference.
 template <class T>
-Step change_step(const std::string& name, T now, T before, const SideWords& sides) {
-  const T change = difference(now, before);
+Step difference_step(const std::string& name, T now, T before, const SideWords& sides) {
+  const T signed_difference = difference(now, before);
   const std::string brief = name.substr(0, name.find(':'));
   const auto said = [](const char* what, T value) {
     return std::string(what) + " " + (std::isnan(value) ? "none" : exact(value));
   };
-  const std::vector<std::string> lines{said((sides.difference_prefix + brief).c_str(), change),
+  const std::vector<std::string> lines{said((sides.difference_prefix + brief).c_str(), signed_difference),
                                        said(sides.now, now), said(sides.before, before)};
   Step step;
-  const double a = now, b = before, d = change;
+  const double a = now, b = before, d = signed_difference;
   if (std::isnan(d)) {
     const bool both = std::isnan(a) && std::isnan(b);
     step = {name, "", both ? "none on both sides" : "none on one side", "none", kInWords, lines};
@@ -288,62 +290,62 @@ Step change_step(const std::string& name, T now, T before, const SideWords& side
   }
   const std::string delta("Δ ");
   step.name = delta + name, step.brief = delta + brief;
-  step.change = d;
+  step.difference = d;
   return step;
 }
 
-Step change_of_mask(const Cell& now, const Cell& before, const SideWords& sides) {
+Step mask_difference_step(const ScoreTerms& now, const ScoreTerms& before, const SideWords& sides) {
   if (now.edited() || before.edited()) {
     const bool hidden = std::isinf(now.masked()) || std::isinf(before.masked());
-    return change_step(hidden ? "masked: hidden keys are −∞" : "masked: as edited", now.masked(),
-                       before.masked(), sides);
+    return difference_step(hidden ? "masked: hidden keys are −∞" : "masked: as edited", now.masked(),
+                           before.masked(), sides);
   }
   return {"mask", "mask",   "hidden on neither side",
           "seen", kInWords, {"a key that a query may not see would become −∞ here"}};
 }
 
-std::vector<Step> steps_of_change(const ViewContext& c, const Numbers& n) {
-  const Cell &now = n.now, &before = *n.before;
+std::vector<Step> difference_steps(const ViewContext& c, const Numbers& n) {
+  const ScoreTerms &now = n.now, &before = *n.before;
   const auto names = names_of_sides(c);
   const SideWords sides{names.first, names.second, difference_prefix(c)};
   const std::string factor = scale_factor(c.run->run->config, now.layer);
   const double both = n.through_q + n.through_k;
   const int of_both = decimals_that_add_up(n.through_q, n.through_k, both);
   std::vector<Step> steps;
-  steps.push_back(change_step("score: q·k", now.score(), before.score(), sides));
+  steps.push_back(difference_step("score: q·k", now.score(), before.score(), sides));
   steps.push_back(
       make_step("through q, through k: each times the mean of the other",
                 written(n.through_q, of_both) + added(n.through_k, of_both), both, of_both,
                 {"Δq · mean of both k " + exact(n.through_q), "mean of both q · Δk " + exact(n.through_k),
                  std::string("together the ") + difference_prefix(c) + "the score, but for rounding"}));
-  steps.back().change = both;
-  steps.push_back(change_step("cosine: of q and k", now.cosine(), before.cosine(), sides));
-  steps.push_back(change_step("scaled: score × " + factor, now.scaled(), before.scaled(), sides));
-  steps.push_back(change_of_mask(now, before, sides));
+  steps.back().difference = both;
+  steps.push_back(difference_step("cosine: of q and k", now.cosine(), before.cosine(), sides));
+  steps.push_back(difference_step("scaled: score × " + factor, now.scaled(), before.scaled(), sides));
+  steps.push_back(mask_difference_step(now, before, sides));
   steps.push_back(
-      change_step("difference: from the largest of its row", now.shifted(), before.shifted(), sides));
-  const auto largest = [&](const char* side, const PromptRun& of, const Cell& cell) {
-    return "largest, " + std::string(side) + ": " + exact(cell.row->largest) + ", of key " +
-           token_name(of.tokens, cell.row->largest_key);
+      difference_step("difference: from the largest of its row", now.shifted(), before.shifted(), sides));
+  const auto largest = [&](const char* side, const PromptRun& of, const ScoreTerms& terms) {
+    return "largest, " + std::string(side) + ": " + exact(terms.row->largest) + ", of key " +
+           token_name(of.tokens, terms.row->largest_key);
   };
   steps.back().exact.push_back(largest(sides.now, *c.run, now));
   steps.back().exact.push_back(largest(sides.before, *c.run->baseline, before));
-  steps.push_back(change_step("exponential", now.power(), before.power(), sides));
-  steps.push_back(change_step("row sum: of all exponentials", now.row->sum, before.row->sum, sides));
-  steps.push_back(change_step(weight_edited(c, now) ? "weight: edited, in place of softmax" : "weight",
-                              now.weight(), before.weight(), sides));
+  steps.push_back(difference_step("exponential", now.power(), before.power(), sides));
+  steps.push_back(difference_step("row sum: of all exponentials", now.row->sum, before.row->sum, sides));
+  steps.push_back(difference_step(weight_edited(c, now) ? "weight: edited, in place of softmax" : "weight",
+                                  now.weight(), before.weight(), sides));
   return steps;
 }
 
 }  // namespace
 
 std::vector<Step> steps_of(const ViewContext& c, const Numbers& n) {
-  return n.before ? steps_of_change(c, n) : steps_of_pair(c, n.now);
+  return n.before ? difference_steps(c, n) : pair_steps(c, n.now);
 }
 
 int step_count(const ViewContext& c) {
-  constexpr int kOfPair = 8, kOfChange = 9;
-  return c.side == Side::difference ? kOfChange : kOfPair;
+  constexpr int kPairSteps = 8, kDifferenceSteps = 9;
+  return c.side == Side::difference ? kDifferenceSteps : kPairSteps;
 }
 
-}  // namespace headscope::app::cell
+}  // namespace headscope::app::score_breakdown

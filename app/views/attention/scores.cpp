@@ -27,7 +27,7 @@ struct Arrangement {
   int cols = 4;
 };
 
-/// Side by side, two by two, or on top of each other: whichever gives the largest maps.
+/// The arrangement with the largest maps: side by side, two by two, or on top of each other.
 Arrangement arrange(viz::Rect area, const viz::Style& style) {
   const float labels = 9 * style.font_size, title = 2.5F * style.font_size;
   Arrangement best;
@@ -43,7 +43,7 @@ Arrangement arrange(viz::Rect area, const viz::Style& style) {
   return best;
 }
 
-/// How a stage is called in pictures and in files.
+/// Names of a stage in pictures and in files.
 struct StageName {
   const char* title;
   const char* file;
@@ -65,24 +65,25 @@ std::string stage_note(const ViewContext& c, Stage stage, bool causal) {
   return {};
 }
 
-/// Scales of the stages. Masking changes no score that remains: stages 2 and 3 share theirs, but for
-/// scores that were edited. What is hidden on one side of a difference is infinitely far from the other.
+/// Scales of the stages. Masking does not affect the remaining scores: stages 2 and 3 share a scale, except
+/// with edited scores. A difference is infinite where only one side is masked.
 std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern,
-                                                  bool change) {
+                                                  bool is_difference) {
   const auto signed_scale = [&](Stage stage) {
     return viz::diverging_scale(static_cast<double>(viz::value_range(stages.matrix(stage)).magnitude()));
   };
   const viz::ColorScale scaled = signed_scale(Stage::scaled);
   viz::ColorScale masked = stages.masked.causal() ? scaled : signed_scale(Stage::masked);
-  for (const float value : change ? std::span<const float>(stages.values.masked) : std::span<const float>()) {
+  for (const float value :
+       is_difference ? std::span<const float>(stages.values.masked) : std::span<const float>()) {
     masked.values_above |= value == INFINITY;
     masked.values_below |= value == -INFINITY;
   }
   return {signed_scale(Stage::scores), scaled, masked, pattern};
 }
 
-/// Where the four stages stand. Where there is no room for the labels of each, the labels of those on the
-/// left and on top are for all.
+/// The layout of the four stages. If there is no room for each one's labels, those at the left and on top are
+/// shared.
 struct Panels {
   Arrangement grid;
   bool shared = false;
@@ -91,7 +92,7 @@ struct Panels {
   std::array<viz::Rect, kStages> places;
 };
 
-/// Places in rows and columns, those of the first column and the first row larger by `more`.
+/// Splits an area into rows and columns; those of the first column and the first row are larger by `more`.
 std::array<viz::Rect, kStages> places_in(viz::Rect area, Arrangement grid, viz::Point size, viz::Point more,
                                          float gap) {
   std::array<viz::Rect, kStages> places;
@@ -105,7 +106,7 @@ std::array<viz::Rect, kStages> places_in(viz::Rect area, Arrangement grid, viz::
   return places;
 }
 
-/// `title` and `scale`: the room that each stage needs above its map and beside it. Shared labels of columns
+/// `title` and `scale`: the room that each stage needs above its map and next to it. Shared column labels
 /// have no title above them.
 Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols, float title,
                     float scale, const viz::Style& style) {
@@ -127,7 +128,7 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
                                         std::clamp(free, 3.6F * em, 7.5F * em), style);
     side = std::floor(std::min((width - panels.left.size) / across, (height - panels.top.size) / down));
   }
-  constexpr float kLeastSide = 3;  // ems; below, labels say nothing
+  constexpr float kLeastSide = 3;  // ems; below, labels are unreadable
   panels.shared = side >= kLeastSide * em;
   if (panels.shared) {
     const bool pools = side * style.device_scale < static_cast<float>(rows.labels.size());
@@ -140,7 +141,7 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
   return panels;
 }
 
-/// Labels of rows and columns where panels share them or are narrow.
+/// Draws the row and column labels if panels share them or are narrow.
 void share_labels(Picture& picture, const ViewContext& c, const Panels& panels, int stage,
                   viz::Heatmap& map) {
   const viz::Rect& panel = panels.places[stage];
@@ -172,19 +173,19 @@ Picture build(const ViewContext& c) {
     return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.font_size) + u;
-  const bool causal = stages->masked.causal(), change = c.side == Side::difference;
+  const bool causal = stages->masked.causal(), is_difference = c.side == Side::difference;
   Picture picture = blank(c);
   const viz::Rect area = paint_title(
       picture, c,
       "From scores to weights, " + head_name(c.selection.layer, c.selection.head) + difference_suffix(c),
-      change ? difference_words(c)
-             : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
+      is_difference ? difference_words(c)
+                    : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
   const PatternScale weights = pattern_scale(c, stages->matrix(Stage::pattern), "weight", causal);
-  const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale, change);
+  const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale, is_difference);
   const auto scale_title = [&](Stage stage) {
     return stage == Stage::pattern ? weights.title : difference_prefix(c) + std::string("score");
   };
-  // The four grids line up: each leaves the room that the widest legend takes.
+  // The four grids are aligned: each reserves the width of the widest legend.
   float scale_width = 0;
   for (const Stage stage : kAllStages)
     scale_width = std::max(scale_width, viz::color_scale_width(scales[static_cast<std::size_t>(stage)],
@@ -192,9 +193,9 @@ Picture build(const ViewContext& c) {
   const Panels panels =
       place_panels(area, token_axis(c, "query", c.theme->query, c.selection.query),
                    token_axis(c, "key", c.theme->key, c.selection.key), line + u, scale_width + 4 * u, style);
-  // Of tokens that nothing stands for there is no difference.
+  // Tokens without a counterpart have no difference.
   std::vector<std::uint8_t> absent;
-  if (change)
+  if (is_difference)
     for (const float score : stages->values.scores) absent.push_back(std::isnan(score) ? 1 : 0);
   for (const Stage stage : kAllStages) {
     const int i = static_cast<int>(stage);
@@ -203,7 +204,8 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, kNames[i].title, {panel.x, y}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
     const float used = style.width(kNames[i].title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    paint_note(picture, c, stage_note(c, stage, change || causal), {panel.x + used, y}, panel.w - used);
+    paint_note(picture, c, stage_note(c, stage, is_difference || causal), {panel.x + used, y},
+               panel.w - used);
 
     viz::Heatmap map = attention_map(c, stages->matrix(stage), kCell);
     if (stage == Stage::pattern) color_weights(map, weights);
@@ -248,13 +250,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   add_cell(facts, c, picture, kCell, hit);
   const auto value = [&](Stage stage) { return stages->matrix(stage).at(hit.row, hit.col); };
   const auto digits = [&](Stage stage) { return viz::number(static_cast<double>(value(stage)), 4); };
-  const bool change = c.side == Side::difference, masked = stages->masked(hit.row, hit.col);
-  facts.number(difference_prefix(c) + std::string("score"), value(Stage::scores), Fact::In::tooltip);
-  facts.number("scaled", value(Stage::scaled), Fact::In::tooltip);
-  facts.number("masked", value(Stage::masked), Fact::In::tooltip);
-  if (masked && !change) facts.said.back().unit = "(" + why_masked(hit.row, hit.col) + ")";
-  facts.number("weight", value(Stage::pattern), change ? Fact::In::both : Fact::In::tooltip);
-  if (change) return facts;
+  const bool is_difference = c.side == Side::difference, masked = stages->masked(hit.row, hit.col);
+  facts.number(difference_prefix(c) + std::string("score"), value(Stage::scores), Fact::Location::tooltip);
+  facts.number("scaled", value(Stage::scaled), Fact::Location::tooltip);
+  facts.number("masked", value(Stage::masked), Fact::Location::tooltip);
+  if (masked && !is_difference) facts.said.back().unit = "(" + why_masked(hit.row, hit.col) + ")";
+  facts.number("weight", value(Stage::pattern),
+               is_difference ? Fact::Location::both : Fact::Location::tooltip);
+  if (is_difference) return facts;
   facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, c.selection.layer) +
             " = " + digits(Stage::scaled) +
             (masked ? "; masked → −∞; softmax → 0" : "; softmax → " + digits(Stage::pattern)));
@@ -272,7 +275,7 @@ View scores_view() {
   view.id = "scores";
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kPainting, &kShape, &kZoom};
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.scrolls = scrolls;
   view.build = build;
   view.facts = facts;

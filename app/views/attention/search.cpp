@@ -9,28 +9,28 @@
 namespace headscope::app {
 namespace {
 
-enum Role { kRow };  // Region::id: index of what was found
+enum Role { kRow };  // Region::id: index of a match
 enum class Text { prompt, list };
-enum class For { weights, shape };
-enum class From { token, position, any };
-enum class To { token, position, before, any };
+enum class Target { weights, shape };
+enum class QueryChoice { token, position, any };
+enum class KeyChoice { token, position, before, any };
 enum class Heads { all, chosen };
 
 const Option<Text> kText =
     session_only(choice_option<Text>("search-text", "In", "tT", "where it is searched",
                                      {{"prompt", "In prompt", "In the prompt"},
                                       {"list", "In list", "In all prompts of the list that is open"}}));
-const Option<For> kFor = choice_option<For>(
+const Option<Target> kTarget = choice_option<Target>(
     "search-for", "For", "fF", "what is searched",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
      {"shape", "Shape",
       "Heads whose queries give their attention to the shape that was marked on a heatmap"}});
-const Option<From> kFrom = choice_option<From>(
+const Option<QueryChoice> kQueries = choice_option<QueryChoice>(
     "search-from", "Queries", "qQ", "which queries",
     {{"token", "From token", "The chosen query's token wherever it is, with or without a space before it"},
      {"position", "From position", "The chosen query's position"},
      {"any", "From any", "All but the first, which sees nothing but itself"}});
-const Option<To> kTo = choice_option<To>(
+const Option<KeyChoice> kKeys = choice_option<KeyChoice>(
     "search-to", "Keys", "oO", "which keys; all where no key is chosen",
     {{"token", "To token", "The chosen key's token wherever it is, with or without a space before it"},
      {"position", "To position", "The chosen key's position"},
@@ -56,7 +56,7 @@ bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 bool of_shape(const ViewContext& c) {
-  return c.options[kFor] == For::shape;
+  return c.options[kTarget] == Target::shape;
 }
 
 /// Selects a token's text without its leading space, so that both spellings are found.
@@ -72,21 +72,21 @@ TokenSelector at_position(int position) {
 
 /// The empty prompt has no token to look from.
 TokenSelector queries_of(const ViewContext& c) {
-  const From from = c.options[kFrom];
-  if (c.run->tokens.was_empty || from == From::any) return {};
-  return from == From::token ? same_word(c, c.selection.query) : at_position(c.selection.query);
+  const QueryChoice from = c.options[kQueries];
+  if (c.run->tokens.was_empty || from == QueryChoice::any) return {};
+  return from == QueryChoice::token ? same_word(c, c.selection.query) : at_position(c.selection.query);
 }
 
 TokenSelector keys_of(const ViewContext& c) {
   if (c.selection.key < 0) return {};
-  switch (c.options[kTo]) {
-    case To::token:
+  switch (c.options[kKeys]) {
+    case KeyChoice::token:
       return same_word(c, c.selection.key);
-    case To::position:
+    case KeyChoice::position:
       return at_position(c.selection.key);
-    case To::before:
+    case KeyChoice::before:
       return {TokenSelector::Kind::before_query, "", c.selection.query - c.selection.key};
-    case To::any:
+    case KeyChoice::any:
       break;
   }
   return {};
@@ -109,14 +109,14 @@ WeightSearch search_of(const ViewContext& c) {
   return search;
 }
 
-/// Why there is nothing to ask; empty: there is.
+/// Why there is no question; empty: there is one.
 std::string missing(const ViewContext& c) {
   if (of_shape(c) && c.options[kShape].empty())
     return "no shape is marked: choose Shape for the mouse in the Heatmap and pull it over cells";
   return "";
 }
 
-/// What is found, and the question; nothing is asked where there is nothing to look for.
+/// The question and its answer; nothing if there is no question.
 std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
   if (!c.run || !missing(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
   if (uses_list(c)) return reply_to(c, WeightsOverList{over_list(c), search_of(c)});
@@ -173,7 +173,7 @@ bool is_chosen(const ViewContext& c, const FoundWeight& found) {
   return !uses_list(c) || is_shown_prompt(c, static_cast<std::size_t>(found.prompt) - 1);
 }
 
-/// The selected row; among several rows of one place, the one that was clicked.
+/// The selected row; among several rows of one place, the clicked one.
 int chosen_row(const ViewContext& c, const FoundWeights& found) {
   const auto is_row = [&](std::ptrdiff_t row) {
     return row >= 0 && row < std::ssize(found.best) && is_chosen(c, found.best[row]);
@@ -251,7 +251,7 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// The row under the mouse of what was found; -1: there is none any more.
+/// The match under the mouse; -1: it no longer exists.
 int row_at(const FoundWeights* found, const Picture& picture, const viz::Hit& hit) {
   const int row = region_of(picture, hit).id;
   return found != nullptr && row < std::ssize(found->best) ? row : -1;
@@ -262,8 +262,8 @@ Table table(const ViewContext& c) {
   return found ? list_of(c, *found).exported() : Table{};
 }
 
-/// Shows the place of a row. The search stays the same: the place has what is searched in common with the
-/// chosen one, and where no key was chosen, all keys are searched on.
+/// Shows the place of a match without altering the search: the place shares the searched tokens with the
+/// current selection, and if no key was selected, any key is searched.
 ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   const FoundWeight& one = found.best[row];
   ViewActions actions;
@@ -273,13 +273,14 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   } else {
     actions = {SelectHead{one.layer, one.head}, SelectQuery{one.query}, SelectKey{one.key}};
   }
-  if (c.selection.key < 0 && !of_shape(c)) actions.emplace_back(SetOption{&kTo, static_cast<int>(To::any)});
+  if (c.selection.key < 0 && !of_shape(c))
+    actions.emplace_back(SetOption{&kKeys, static_cast<int>(KeyChoice::any)});
   actions.emplace_back(SetOption{&kChosenRow, row});
   return actions;
 }
 
-/// Goes to the result before or after the selected one, whether its run is there yet or not; with
-/// none, to the first.
+/// Selects the previous or next result, whether its run is there yet or not; without a selected one, the
+/// first.
 ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
   const auto found = found_of(c);
   if (!found || found->best.empty()) return {};
@@ -321,7 +322,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// Only panes scroll: a figure shows the largest that fit, and says so.
+/// Only panes scroll: a figure shows as many as fit, and says so.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
 }
@@ -339,7 +340,8 @@ View search_view() {
       build, facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
-  view.options = {&kText, &kFor, &kFrom, &kTo, &kHeads, &kAbove, &kShape, &kMoves, &kFirstRow, &kChosenRow};
+  view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,
+                  &kAbove, &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
   view.commands = {{"", "No shape", "Forget the shape that was marked", [](const ViewContext& c, int) {
                       if (c.options[kShape].empty()) return ViewActions{};
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};

@@ -45,19 +45,19 @@ const Option<double> kScale{{.name = "softmax-scale",
 const Option<int> kFirst =
     first_row_option("first-score", "First score", "first row of the table that is shown", true);
 
-/// Scores in groups that each sum to 1, and their weights. On the difference side: the differences of
-/// the numbers, NaN where nothing stands for a key, ±inf where it is hidden on one side alone.
-struct Lab {
+/// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a
+/// counterpart, ±inf if the key is masked on one side only.
+struct Numbers {
   std::vector<std::string> names;
   std::vector<float> scores, scaled, weights;
   std::vector<float> other;  ///< the same at another scale, for comparison; empty: none
   std::string other_name;
   std::string title, note;
-  std::string other_note;  ///< continues the note where the other weights show
+  std::string other_note;  ///< continues the note if the other weights are shown
   double scale = 1;
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
-  bool change = false;
+  bool is_difference = false;
 };
 
 /// "robot must obey orders": raw scores of each token with all four; later keys are masked.
@@ -81,112 +81,115 @@ std::vector<float> softmax_of_groups(const std::vector<float>& scores, double sc
   return weights;
 }
 
-void finish(Lab& lab, double factor, double other, const std::vector<std::size_t>& sizes) {
-  lab.scale = factor;
-  lab.weights = softmax_of_groups(lab.scores, factor, sizes);
-  if (other > 0) lab.other = softmax_of_groups(lab.scores, other, sizes);
-  for (const float score : lab.scores) lab.scaled.push_back(static_cast<float>(factor) * score);
-  for (const double w : lab.weights)
-    if (w > 0) lab.entropy -= w * std::log2(w);
-  lab.one_group = sizes.size() == 1;
+void finish(Numbers& n, double factor, double other, const std::vector<std::size_t>& sizes) {
+  n.scale = factor;
+  n.weights = softmax_of_groups(n.scores, factor, sizes);
+  if (other > 0) n.other = softmax_of_groups(n.scores, other, sizes);
+  for (const float score : n.scores) n.scaled.push_back(static_cast<float>(factor) * score);
+  for (const double w : n.weights)
+    if (w > 0) n.entropy -= w * std::log2(w);
+  n.one_group = sizes.size() == 1;
 }
 
-/// The lab of a query's scores, edited or not, without names.
-Lab lab_of_row(const ViewContext& c, const SoftmaxRow& row) {
-  Lab lab;
+/// The numbers of a query's scores, edited or not, without names.
+Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
+  Numbers n;
   const double factor = c.options[kScale];
   const model::Config& config = c.run->run->config;
-  lab.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
-              token_name(c.run->tokens, c.selection.query);
+  n.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
+            token_name(c.run->tokens, c.selection.query);
   // Edited scores, before they are scaled.
   const float of_model = config.attention_scale(c.selection.layer);
-  lab.scores = row.scores;
+  n.scores = row.scores;
   bool edited = false;
-  for (std::size_t key = 0; key < lab.scores.size(); ++key) {
+  for (std::size_t key = 0; key < n.scores.size(); ++key) {
     if (row.masked[key] == row.scaled[key] || std::isnan(row.scaled[key])) continue;
-    lab.scores[key] = row.masked[key] / of_model;
+    n.scores[key] = row.masked[key] / of_model;
     edited = true;
   }
-  lab.other_name = "unscaled";
-  lab.note = std::string(edited ? "scores as edited × " : "scores × ") +
-             (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
+  n.other_name = "unscaled";
+  n.note = std::string(edited ? "scores as edited × " : "scores × ") +
+           (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
   const model::Plan* plan = c.run->run->plan.get();
   if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
-    lab.note += "; edits put other weights in place of these";
-  lab.other_note = "; the last column leaves the scale out";
-  finish(lab, factor * double{of_model}, 1, {lab.scores.size()});
-  return lab;
+    n.note += "; edits put other weights in place of these";
+  n.other_note = "; the last column leaves the scale out";
+  finish(n, factor * double{of_model}, 1, {n.scores.size()});
+  return n;
 }
 
-/// The differences from the row that stands for it, key by key.
-Lab change_of_labs(Lab now, const Lab& before, const std::vector<int>& stands, const std::string& other) {
-  now.change = true;
+/// The differences from the counterpart's row, key by key.
+Numbers difference_of_rows(Numbers now, const Numbers& before, const std::vector<int>& counterparts,
+                           const std::string& other) {
+  now.is_difference = true;
   now.entropy -= before.entropy;
-  for (const auto values : {&Lab::scores, &Lab::scaled, &Lab::weights, &Lab::other}) {
-    for (std::size_t key = 0; key < stands.size(); ++key) {
+  for (const auto values : {&Numbers::scores, &Numbers::scaled, &Numbers::weights, &Numbers::other}) {
+    for (std::size_t key = 0; key < counterparts.size(); ++key) {
       float& value = (now.*values)[key];
-      value = stands[key] < 0 ? std::numeric_limits<float>::quiet_NaN()
-                              : difference(value, (before.*values)[stands[key]]);
+      value = counterparts[key] < 0 ? std::numeric_limits<float>::quiet_NaN()
+                                    : difference(value, (before.*values)[counterparts[key]]);
     }
   }
-  if (std::ranges::any_of(stands, [](int key) { return key < 0; }))
+  if (std::ranges::any_of(counterparts, [](int key) { return key < 0; }))
     now.note += "; blank: nothing in the " + other + " stands for the key";
-  if (std::ranges::any_of(now.scores, [](float change) { return std::isinf(change); }))
+  if (std::ranges::any_of(now.scores, [](float value) { return std::isinf(value); }))
     now.note += "; scores without a change: the key is hidden on one side alone";
   return now;
 }
 
-/// "robot must obey orders", each token with those up to it.
-Lab lab_of_robot(double factor) {
-  Lab lab;
-  lab.title = "Softmax of “robot must obey orders”";
+/// "robot must obey orders", each token with itself and the tokens before it.
+Numbers numbers_of_robot(double factor) {
+  Numbers n;
+  n.title = "Softmax of “robot must obey orders”";
   std::vector<std::size_t> sizes;
   for (std::size_t query = 0; query < kRobot.size(); ++query) {
     sizes.push_back(query + 1);
     for (std::size_t key = 0; key <= query; ++key) {
-      lab.names.push_back(std::string(kRobot[query]) + " → " + kRobot[key]);
-      lab.scores.push_back(kRobotScores[query][key]);
+      n.names.push_back(std::string(kRobot[query]) + " → " + kRobot[key]);
+      n.scores.push_back(kRobotScores[query][key]);
     }
   }
-  lab.other_name = "of a quarter";
-  lab.note = "the weights often printed for these scores (0.48, 0.52, …) are softmax of a quarter of them";
-  lab.other_note = ": the last column";
-  finish(lab, factor, 0.25, sizes);
-  return lab;
+  n.other_name = "of a quarter";
+  n.note = "the weights often printed for these scores (0.48, 0.52, …) are softmax of a quarter of them";
+  n.other_note = ": the last column";
+  finish(n, factor, 0.25, sizes);
+  return n;
 }
 
-/// The lab of -size, 0 and size.
-Lab lab_of_three(float size, double factor) {
-  Lab lab;
-  lab.scores = {-size, 0, size};
-  for (const float score : lab.scores) lab.names.push_back(exact(score));
-  lab.title = "Softmax of " + lab.names[0] + ", " + lab.names[1] + ", " + lab.names[2];
-  lab.note = "in float32 the weight of a score 88 below the largest is subnormal, that of one 104 below is 0";
-  finish(lab, factor, 0, {3});
-  return lab;
+/// The numbers for scores -size, 0 and size.
+Numbers numbers_of_three(float size, double factor) {
+  Numbers n;
+  n.scores = {-size, 0, size};
+  for (const float score : n.scores) n.names.push_back(exact(score));
+  n.title = "Softmax of " + n.names[0] + ", " + n.names[1] + ", " + n.names[2];
+  n.note = "in float32 the weight of a score 88 below the largest is subnormal, that of one 104 below is 0";
+  finish(n, factor, 0, {3});
+  return n;
 }
 
-/// None while the query's scores are missing, or those that they are compared with.
-std::optional<Lab> lab_of(const ViewContext& c) {
+/// None while the scores of the query, or of its counterpart, are missing.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (!c.run) return std::nullopt;
-  const auto rows = rows_of_query(c);  // also for the examples: the view then answers like all others
+  // Also for the examples, so that the view always asks the same questions.
+  const auto rows = rows_of_query(c);
   const Source source = c.options[kSource];
-  // An example is the same on all sides, whatever stands for the query.
-  const bool none_stands = c.side == Side::difference && compared_query(c) < 0;
-  if (!rows && (source == Source::row || !none_stands)) return std::nullopt;
+  // An example is the same on all sides, even without a counterpart of the query.
+  const bool no_counterpart_exists = c.side == Side::difference && compared_query(c) < 0;
+  if (!rows && (source == Source::row || !no_counterpart_exists)) return std::nullopt;
   const double factor = c.options[kScale];
-  if (source == Source::robot) return lab_of_robot(factor);
+  if (source == Source::robot) return numbers_of_robot(factor);
   if (source != Source::row)
-    return lab_of_three(source == Source::one ? 1.F : source == Source::ten ? 10.F : 100.F, factor);
-  Lab lab = lab_of_row(c, *rows->now);
-  for (int key = 0; key < std::ssize(lab.scores); ++key) lab.names.push_back(token_name(c.run->tokens, key));
+    return numbers_of_three(source == Source::one ? 1.F : source == Source::ten ? 10.F : 100.F, factor);
+  Numbers n = numbers_of_row(c, *rows->now);
+  for (int key = 0; key < std::ssize(n.scores); ++key) n.names.push_back(token_name(c.run->tokens, key));
   if (rows->before)
-    return change_of_labs(std::move(lab), lab_of_row(c, *rows->before), rows->stands, second_name(*c.run));
-  lab.other_note += ": the weights crowd onto few keys";
-  return lab;
+    return difference_of_rows(std::move(n), numbers_of_row(c, *rows->before), rows->counterparts,
+                              second_name(*c.run));
+  n.other_note += ": the weights crowd onto few keys";
+  return n;
 }
 
-// ---- the figure ----
+// ---- the picture ----
 
 constexpr int kOtherColumn = 4;  // of the list
 
@@ -197,79 +200,79 @@ float largest(const std::vector<float>& values) {
 
 const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
-/// Differences have the two colours of signed values, and are blank where they are not finite.
-List list_of(const ViewContext& c, const Lab& lab) {
+/// Differences have the two colours of signed values, and are blank if not finite.
+List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
   const bool row = c.options[kSource] == Source::row;
   const viz::Color muted = theme.text_muted.with_alpha(150);
-  List list(c, kRows, static_cast<int>(lab.scores.size()));
+  List list(c, kRows, static_cast<int>(n.scores.size()));
   const auto bars = [&](std::string heading, std::string file, int importance,
                         const std::vector<float>& values, viz::Color color, ListLook look) -> ListColumn& {
     constexpr double kStrong = 0.75;
     const std::uint8_t alpha = color == muted ? 130 : 255;
-    look.file = (lab.change ? difference_prefix(c) : "") + file;
-    if (lab.change) {
+    look.file = (n.is_difference ? difference_prefix(c) : "") + file;
+    if (n.is_difference) {
       look.blank = [&values](int at) { return !std::isfinite(values[at]); };
       color = viz::diverging(theme, kStrong).with_alpha(alpha);
     }
-    ListColumn& made = list.bar((lab.change ? delta(c) : "") + heading, importance, color, values, look);
-    if (lab.change) made.bar_below = viz::diverging(theme, -kStrong).with_alpha(alpha);
+    ListColumn& made = list.bar((n.is_difference ? delta(c) : "") + heading, importance, color, values, look);
+    if (n.is_difference) made.bar_below = viz::diverging(theme, -kStrong).with_alpha(alpha);
     return made;
   };
-  // Both on one axis: a spike stands out beside what is no spike. Differences of spikes would hide the
-  // others'.
-  const float both = std::max(largest(lab.weights), largest(lab.other));
+  // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
+  // spikes would hide the rest.
+  const float both = std::max(largest(n.weights), largest(n.other));
   const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values,
                            viz::Color color) {
-    const double high = viz::round_limit(lab.change ? largest(values) : both);
+    const double high = viz::round_limit(n.is_difference ? largest(values) : both);
     bars(heading, heading, importance, values, color,
-         {.digits = 4, .scientific = 0.001, .low = lab.change ? -high : 0, .high = high, .axis = true});
+         {.digits = 4, .scientific = 0.001, .low = n.is_difference ? -high : 0, .high = high, .axis = true});
   };
-  list.text(row ? "key" : "score of", 9, lab.names,
+  list.text(row ? "key" : "score of", 9, n.names,
             {.file = "of", .heading = row ? theme.key : theme.text_muted});
-  bars("score", "score", 6, lab.scores, muted, {});
-  bars(lab.change ? "scaled" : "× " + viz::number(lab.scale, 3), "scaled", 5, lab.scaled, muted,
-       {.hidden = lab.scale == 1});
-  weights("weight", 8, lab.weights, theme.key);
+  bars("score", "score", 6, n.scores, muted, {});
+  bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled, muted,
+       {.hidden = n.scale == 1});
+  weights("weight", 8, n.weights, theme.key);
   int order = list.last();
-  if (!lab.other.empty()) weights(lab.other_name, lab.change ? 4 : 7, lab.other, muted);
+  if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other, muted);
   const bool sorted = row && c.options[kStrongestFirst];
-  if (lab.change) {
-    const auto magnitude = [&](int at) { return std::abs(lab.weights[at]); };
+  if (n.is_difference) {
+    const auto magnitude = [&](int at) { return std::abs(n.weights[at]); };
     list.number("", 0, magnitude, {.hidden = true});
     order = list.last();
   }
   if (sorted) list.table.order = {order};
   list.table.marked = row ? c.selection.key : -1;
   list.table.mark = theme.key;
-  list.table.row_names = sorted ? lab.change ? "keys that changed most" : "strongest keys"
+  list.table.row_names = sorted ? n.is_difference ? "keys that changed most" : "strongest keys"
                          : row  ? "keys"
                                 : "rows";
   list.table.first_number = sorted ? 1 : 0;
   return list;
 }
 
-std::string summary(const ViewContext& c, const Lab& lab) {
-  if (lab.change) {
-    return difference_subtitle(c, {lab.scores, lab.weights}) + "; entropy " + (lab.entropy > 0 ? "+" : "") +
-           viz::number(lab.entropy, 3) + " bits";
+std::string summary(const ViewContext& c, const Numbers& n) {
+  if (n.is_difference) {
+    return difference_subtitle(c, {n.scores, n.weights}) + "; entropy " + (n.entropy > 0 ? "+" : "") +
+           viz::number(n.entropy, 3) + " bits";
   }
-  if (!lab.one_group) return "each query's weights sum to 1; later keys are masked";
-  const double most = std::log2(static_cast<double>(lab.weights.size()));
-  return "entropy " + viz::number(lab.entropy, 3) + " of " + viz::number(most, 3) + " bits, largest weight " +
-         viz::number(largest(lab.weights), 3);
+  if (!n.one_group) return "each query's weights sum to 1; later keys are masked";
+  const double most = std::log2(static_cast<double>(n.weights.size()));
+  return "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) + " bits, largest weight " +
+         viz::number(largest(n.weights), 3);
 }
 
-/// The list's area above the lines of the note, which are empty where there is no room.
-viz::Rect lay_out(const ViewContext& c, const Lab& lab, List& list, std::vector<std::string>& note) {
+/// The list's area above the note, which is empty if there is no room.
+viz::Rect lay_out(const ViewContext& c, const Numbers& n, List& list, std::vector<std::string>& note) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   list.lay_out(area);
-  const bool other = !lab.other.empty() && list.layout().place_of(kOtherColumn) != nullptr;
-  note = viz::wrap(style, lab.note + (other ? lab.other_note : ""), style.small(), viz::FontStyle::regular,
-                   area.w);
+  const bool other = !n.other.empty() && list.layout().place_of(kOtherColumn) != nullptr;
+  note =
+      viz::wrap(style, n.note + (other ? n.other_note : ""), style.small(), viz::FontStyle::regular, area.w);
   const float height = static_cast<float>(note.size()) * style.line(style.small()) + 2 * style.unit();
-  // In a low pane keys are worth more than words on where the scale comes from.
+  // In a low pane keys are more important than the note on the scale.
   const float some_rows = viz::table_height(viz::Table{}, style) + 6 * viz::table_row_height(style);
   if (c.in_pane && c.options[kSource] == Source::row && area.h - height < some_rows) {
     note.clear();
@@ -280,16 +283,16 @@ viz::Rect lay_out(const ViewContext& c, const Lab& lab, List& list, std::vector<
 }
 
 Picture build(const ViewContext& c) {
-  const auto lab = lab_of(c);
-  if (!lab) return *waiting_for_rows(c, false);
+  const auto n = numbers_of(c);
+  if (!n) return *waiting_for_rows(c, false);
   const viz::Style style = style_of(c);
-  List list = list_of(c, *lab);
+  List list = list_of(c, *n);
   std::vector<std::string> note;
-  const viz::Rect area = lay_out(c, *lab, list, note);
+  const viz::Rect area = lay_out(c, *n, list, note);
   if (!list.lay_out(area)) return too_small(c, "for the table");
   Picture picture = blank(c);
-  paint_title(picture, c, lab->title + (lab->change ? difference_suffix(c) : ""),
-              summary(c, *lab) + list.note(", "));
+  paint_title(picture, c, n->title + (n->is_difference ? difference_suffix(c) : ""),
+              summary(c, *n) + list.note(", "));
   list.paint(picture);
   const float y = std::min(area.bottom(), area.y + viz::table_height(list.table, style)) + 2 * style.unit();
   paint_small_lines(picture, c, note, {area.x, y});
@@ -297,27 +300,27 @@ Picture build(const ViewContext& c) {
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto lab = lab_of(c);
+  const auto n = numbers_of(c);
   const viz::Region& region = region_of(picture, hit);
-  if (!lab || region.id >= std::ssize(lab->scores)) return {};
+  if (!n || region.id >= std::ssize(n->scores)) return {};
   const int i = region.id;
   Facts facts = facts_of_row(c, region.rect, c.theme->query);
-  facts.say(lab->names[i]);
-  if (std::isnan(lab->weights[i]) && lab->change) {
+  facts.say(n->names[i]);
+  if (std::isnan(n->weights[i]) && n->is_difference) {
     facts.say(no_counterpart_words(c));
     return facts;
   }
-  const std::string change = lab->change ? difference_prefix(c) : "";
-  facts.number(change + "score", lab->scores[i]);
-  facts.number(change + "scaled", lab->scaled[i]);
-  facts.number(change + "weight", lab->weights[i]);
-  if (!lab->other.empty()) facts.number(change + lab->other_name, lab->other[i]);
+  const std::string prefix = n->is_difference ? difference_prefix(c) : "";
+  facts.number(prefix + "score", n->scores[i]);
+  facts.number(prefix + "scaled", n->scaled[i]);
+  facts.number(prefix + "weight", n->weights[i]);
+  if (!n->other.empty()) facts.number(prefix + n->other_name, n->other[i]);
   return facts;
 }
 
 Table table(const ViewContext& c) {
-  const auto lab = lab_of(c);
-  return lab ? list_of(c, *lab).exported() : Table{};
+  const auto n = numbers_of(c);
+  return n ? list_of(c, *n).exported() : Table{};
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -330,7 +333,7 @@ float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Table table;
   table.rows = c.selection.query + 1;
-  if (const auto lab = lab_of(c)) table.rows = static_cast<int>(lab->scores.size());
+  if (const auto n = numbers_of(c)) table.rows = static_cast<int>(n->scores.size());
   return below_title(c).y + viz::table_height(table, style) + 4 * style.line(style.small()) + margin(c) + 1;
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using namespace mlp;
 
-/// Of regions. strip: id and row are a Vector, col: component. neuron: id: its place among the strongest.
+/// Roles of regions. strip: id and row: a Vector, col: component. neuron: id: its index among the strongest.
 /// curve: col: see viz::x_of_column.
 enum Role { kStrip, kNeuron, kCurve };
 const auto kNeurons = make_option<int>("neurons", "Neurons", "how many of the strongest neurons are listed",
@@ -26,11 +26,11 @@ const auto kFirstNeuron =
     first_row_option("first-neuron", "First neuron",
                      "place of the first neuron that is shown, the strongest being 0", true, 0, 199);
 
-constexpr std::size_t kTokens = 3;  // each way, in the table
+constexpr std::size_t kTokens = 3;  // in each direction, in the table
 
 // ---- what is shown ----
 
-/// The chosen layer's, on one side; null while it is not there yet.
+/// The selected layer's block on one side; null while it is not there yet.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int position) {
   const auto pass = c.ask_on(side, PassOfToken{position});
   const int layer = c.selection.layer;
@@ -41,23 +41,23 @@ std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
   return block_of(c, c.side, c.chosen_query);
 }
 
-/// On the side of changes between two models, whose weights are not the same.
+/// Whether this is the difference of two models, whose weights differ.
 bool is_between_models(const ViewContext& c) {
   return c.side == Side::difference && compares_models(*c.run);
 }
 
-/// How a neuron pushes tokens here: `times` what the answer says.
+/// How a neuron moves tokens' logits here: the answer times `times`.
 struct Pushing {
   std::shared_ptr<const NeuronTokens> tokens = nullptr;  ///< null: not known
   float times = 0;
-  std::string failure = "";  ///< why it is not
+  std::string failure = "";  ///< why not
 
-  /// The tokens that it pushes up, or down, the most pushed first; none while they are not known.
+  /// The tokens whose logits it raises, or lowers, most first; none while not known.
   std::span<const TokenPush> pushed(bool up) const {
     if (!tokens) return {};
     return (times >= 0) == up ? tokens->up : tokens->down;
   }
-  /// What a token's logit gets: direct, without the final layer norm.
+  /// The neuron's direct contribution to a token's logit, without the final layer norm.
   double push(const TokenPush& token) const {
     return static_cast<double>(times) * static_cast<double>(token.logit);
   }
@@ -90,28 +90,28 @@ std::string signed_number(double value) {
 
 // ---- the table ----
 
-/// What is known of the tokens that listed neurons push, by their place.
+/// Per listed neuron: how it moves tokens' logits.
 using Pushings = std::vector<Pushing>;
 
-/// The neurons that show, asked from above; of the others nothing is known.
+/// Asks for the visible neurons from the top; the others are unknown.
 Pushings pushings_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
   Pushings result(n.order.size());
   for (const int row : rows) result[row] = pushing_of(c, n, n.order[row]);
   return result;
 }
 
-/// `waiting`: the row that says why the tokens of a neuron are missing; -1: none does.
+/// `waiting`: the row that says why the tokens of a neuron are missing; -1: none.
 List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, int waiting = -1) {
-  const std::string change = delta(c), file_change = difference_prefix(c);
+  const std::string prefix = delta(c), file_prefix = difference_prefix(c);
   const auto value = [&n](Vector vector) {
     return [&n, vector](int row) { return value_of(n, vector, n.order[row]); };
   };
   List list(c, kRows, static_cast<int>(n.order.size()));
   list.file("place", [](int row) { return row + 1; });
   list.number("neuron", 10, n.order, {.file = "neuron", .digits = 0});
-  list.number(change + "before", 5, value(kBefore), {.file = file_change + "before"});
-  list.bar(change + "after", 9, c.theme->accent.with_alpha(170), value(kAfter),
-           {.file = file_change + "after", .axis = true});
+  list.number(prefix + "before", 5, value(kBefore), {.file = file_prefix + "before"});
+  list.bar(prefix + "after", 9, c.theme->accent.with_alpha(170), value(kAfter),
+           {.file = file_prefix + "after", .axis = true});
   const float width = 3.6F * c.font_size;
   list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&pushings](int row) {
     const Pushing& of = pushings[row];
@@ -130,7 +130,7 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
     const auto label = cell([&c](const Pushing&, const TokenPush& token) { return label_of(c, token.id); });
     const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
     list.file(file + "id", cell([](const Pushing&, const TokenPush& token) { return in_file(token.id); }));
-    // One width whatever the words are: they come one after the other.
+    // A fixed width, because the texts arrive one after the other.
     const std::string heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
     ListColumn& column = list.text(heading, (up ? 8 : 7) - 2 * static_cast<int>(place), label,
                                    {.file = file + "token", .least = 2 * width, .most = 2 * width});
@@ -153,9 +153,9 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
 
 // In ems.
 constexpr float kStripHeight = 1.6F;
-constexpr float kPlotBeside = 44;  // width from which on the plot stands beside the table
+constexpr float kPlotBeside = 44;  // minimum width for the plot to be next to the table
 
-constexpr float kPlotShape = 0.8F;  // height over width, where it stands above the table
+constexpr float kPlotShape = 0.8F;  // height divided by width, if it is above the table
 
 struct Layout {
   std::array<viz::Rect, kVectors> strips;
@@ -223,7 +223,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   viz::Rect rest{area.x, y, area.w, std::max(0.F, area.bottom() - y)};
   const auto plot_in = [&](viz::Rect place) { return viz::plot_frame(curve_of(c, n, {}), place, style); };
   if (c.side == Side::difference) {
-    // What changed lies on no curve.
+    // Differences lie on no curve.
   } else if (area.w >= kPlotBeside * em && rest.h >= 9 * em) {
     const float w = std::clamp(0.3F * area.w, 16 * em, 34 * em);
     l.plot = plot_in({rest.x, rest.y, w, std::min(rest.h, 1.1F * w)});
@@ -269,7 +269,7 @@ void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, cons
   }
 }
 
-/// Every strip has its own ends: the colours are those of parts of them.
+/// Every strip has its own limits: the colours are fractions of them.
 void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
   if (l.legend <= 0) return;
   const viz::Style style = style_of(c);
@@ -303,7 +303,7 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting_for(c, PassOfToken{c.chosen_query}, block != nullptr)) return *words;
   const Numbers n = numbers_of(block, listed(c));
   const Layout l = lay_out(c, n);
-  // Which rows show does not depend on what they say, and only their neurons are asked about.
+  // The visible rows do not depend on their contents, and only their neurons are asked about.
   Pushings pushings(n.order.size());
   List places = list_of(c, n, pushings);
   if (!places.lay_out(l.neurons) || l.strips[0].w < 4 * c.font_size) return too_small(c, "for the MLP");
@@ -316,10 +316,11 @@ Picture build(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   const std::string steps =
       grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd);
-  const bool change = c.side == Side::difference;
+  const bool is_difference = c.side == Side::difference;
   const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
                             token_name(c.run->tokens, c.selection.query) + difference_suffix(c);
-  const std::string first = change ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
+  const std::string first =
+      is_difference ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
   std::string subtitle = first + places.note("; ");
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
@@ -341,10 +342,10 @@ Picture build(const ViewContext& c) {
 // ---- words ----
 
 std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, int neuron, bool ask) {
-  const std::string change = difference_prefix(c);
+  const std::string prefix = difference_prefix(c);
   std::vector<std::string> lines{"neuron " + std::to_string(neuron),
-                                 change + "before " + exact(value_of(n, kBefore, neuron)),
-                                 change + "after " + exact(value_of(n, kAfter, neuron))};
+                                 prefix + "before " + exact(value_of(n, kBefore, neuron)),
+                                 prefix + "after " + exact(value_of(n, kAfter, neuron))};
   if (!ask) return lines;
   const Pushing of = pushing_of(c, n, neuron);
   if (!of.tokens) return lines;
@@ -358,7 +359,7 @@ std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, in
   return lines;
 }
 
-/// Frames a neuron wherever it stands: in the strips, on the curve and in the table.
+/// Frames a neuron in the strips, on the curve and in the table.
 void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& picture, const Numbers& n,
                   int neuron) {
   const auto frame = [&](const viz::Rect& rect, float width, float radius) {
@@ -377,7 +378,7 @@ void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& pict
   }
 }
 
-/// The neuron that a hit is about, on the curve the nearest of those that show; -1: none.
+/// The neuron of a hit, on the curve the nearest visible one; -1: none.
 int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const bool is_listed = region.role == kNeuron && region.id < std::ssize(n.order);
@@ -399,7 +400,7 @@ int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, co
   return nearest;
 }
 
-/// A row for each neuron that is listed, the strongest first.
+/// A row for each listed neuron, the strongest first.
 Table table(const ViewContext& c) {
   const auto block = block_of(c);
   if (!block) return {};
@@ -411,7 +412,7 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-/// The tokens whose logits a neuron pushes most, with the pushes; empty while they are not known.
+/// The tokens whose logits a neuron moves most, with the amounts; empty while not known.
 std::string pushes_as_text(const ViewContext& c, const Numbers& n, int neuron) {
   const Pushing of = pushing_of(c, n, neuron);
   std::string words;
@@ -432,12 +433,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const std::string number = std::to_string(neuron);
     frame_neuron(facts.overlay, c, picture, n, neuron);
     facts.say(neuron_words(c, n, neuron, region.role != kStrip), 3);
-    facts.number("before", value_of(n, kBefore, neuron), Fact::In::menu);
-    facts.number("after", value_of(n, kAfter, neuron), Fact::In::menu);
-    facts.value("neuron", number, Fact::In::menu);
+    facts.number("before", value_of(n, kBefore, neuron), Fact::Location::menu);
+    facts.number("after", value_of(n, kAfter, neuron), Fact::Location::menu);
+    facts.value("neuron", number, Fact::Location::menu);
     const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
-    facts.commands.push_back(
-        {"Neuron " + number + (is_changed(c, off) ? " on again" : " off"), toggled(off)});
+    facts.commands.push_back({"Neuron " + number + (is_edited(c, off) ? " on again" : " off"), toggled(off)});
     if (region.role != kStrip) facts.copy("its tokens and pushes", pushes_as_text(c, n, neuron));
   } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[region.id])) {
     facts.overlay.add(

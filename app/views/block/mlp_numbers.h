@@ -9,7 +9,7 @@
 #include "viz/charts/function_plot.h"
 #include "viz/scene/scale.h"
 
-// What is shown of an MLP at one position.
+// The numbers of an MLP at one position, as shown.
 namespace headscope::app::mlp {
 
 enum Vector { kInput, kBefore, kAfter, kOutput };
@@ -19,10 +19,10 @@ struct Numbers {
   std::shared_ptr<const BlockPass> block;
   std::array<std::span<const float>, kVectors> vectors;
   std::array<viz::ColorScale, kVectors> scales;
-  std::vector<int> order;  ///< the strongest neurons, by the falling magnitude of what they put out
+  std::vector<int> order;  ///< the strongest neurons, by descending magnitude of their output
 };
 
-/// `listed` is at most how many neurons there are.
+/// `listed`: how many neurons to list, at most all.
 Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed);
 float value_of(const Numbers& numbers, Vector vector, int neuron);
 
@@ -30,7 +30,8 @@ float value_of(const Numbers& numbers, Vector vector, int neuron);
 std::string activation_name(const model::Config& config);
 
 viz::PlotPoint point_of(const Numbers& numbers, int neuron);
-/// The curve of the non-linearity, all neurons on it, and as dots those at the places `shown` of the order.
+/// The curve of the nonlinearity with all neurons on it, and dots for those in `shown`, indices into the
+/// order.
 viz::FunctionPlot plot_of(const model::Config& config, const Numbers& numbers, std::span<const int> shown,
                           const viz::Theme& theme);
 

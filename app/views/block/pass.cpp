@@ -68,8 +68,7 @@ void paint_box(Picture& picture, const ViewContext& c, const Line& line, const S
                  viz::FontStyle::medium, viz::Align::center, box.w);
 }
 
-/// "next “·the” 31.2 %", the most probable token, or less of it in a narrower room; empty while it is not
-/// known.
+/// "next “·the” 31.2 %", the most probable token, shortened in a narrow room; empty while it is not known.
 std::string best_guess(const ViewContext& c, float room) {
   const auto next = current_next(c);
   if (!next || next->logits.empty()) return "";
@@ -133,14 +132,14 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   const viz::Style style = style_of(c);
   const float from = l.places.front().strip.x, right = l.drawing.right();
   if (l.places.front().strip.w <= 0 || l.legend <= 0) return;
-  // Under the strips, or where that leaves too little room, from the margin on.
-  const bool change = c.side == Side::difference;
+  // Under the strips, or from the margin if that leaves too little room.
+  const bool is_difference = c.side == Side::difference;
   viz::Scene stream, normalized;
-  const float first =
-      viz::paint_color_scale_line(stream, n.stream, change ? difference_name(c) : "value", {0, 0}, style);
+  const float first = viz::paint_color_scale_line(
+      stream, n.stream, is_difference ? difference_name(c) : "value", {0, 0}, style);
   const float second = viz::paint_color_scale_line(
-      normalized, n.normalized, change ? difference_name(c) + std::string(", normalized") : "normalized",
-      {0, 0}, style);
+      normalized, n.normalized,
+      is_difference ? difference_name(c) + std::string(", normalized") : "normalized", {0, 0}, style);
   const float gap = 4 * style.unit(), both = first + gap + second;
   const float x = from + both <= right ? from : l.drawing.x + both <= right ? right - both : l.drawing.x;
   if (x + first > right) return;
@@ -172,18 +171,18 @@ Picture build(const ViewContext& c) {
   const int layers = c.run->run->config.n_layer;
   const viz::Style style = style_of(c);
   const std::string token = token_name(c.run->tokens, c.selection.query);
-  const bool change = c.side == Side::difference;
-  std::vector<std::span<const float>> changed{pass->embedded, pass->ln_f};
+  const bool is_difference = c.side == Side::difference;
+  std::vector<std::span<const float>> vectors{pass->embedded, pass->ln_f};
   for (const auto& block : pass->blocks)
     for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
-      changed.emplace_back(*vector);
+      vectors.emplace_back(*vector);
   const char* what = difference_suffix(c);
   std::string title = "The way of " + token + " through the model" + what;
   if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
     title = "Way of " + token + what;
   const std::string block =
       "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full";
-  paint_title(picture, c, title, change ? difference_subtitle(c, changed) + "; " + block : block);
+  paint_title(picture, c, title, is_difference ? difference_subtitle(c, vectors) + "; " + block : block);
   // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
   paint_lines(picture, c, n, l);
@@ -195,7 +194,7 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// What a step does, in a sentence.
+/// A sentence about what a step does.
 std::string words_of(const ViewContext& c, Step step) {
   const model::Config& config = c.run->run->config;
   const int position = c.selection.query;
@@ -225,7 +224,7 @@ std::string words_of(const ViewContext& c, Step step) {
   return "";
 }
 
-/// The part of the model that a step is; none of its own for additions and norms.
+/// The part of the model that a step belongs to; none for additions and norms.
 std::optional<Part> part_of(Step step) {
   if (step == kEmbedding) return Part::embedding;
   if (step == kAttention) return Part::attention;
@@ -234,7 +233,7 @@ std::optional<Part> part_of(Step step) {
   return std::nullopt;
 }
 
-/// What a step leads to: its view, or the block before or after.
+/// The action of a step: shows its view, or the block before or after.
 ViewActions choice_of(Step step) {
   if (step == kBefore) return {MoveHead{-1, 0}};
   if (step == kAfter) return {MoveHead{1, 0}};
@@ -251,7 +250,7 @@ std::string choice_words(Step step) {
   return view ? "the view " + std::string(view->title) : "";
 }
 
-/// Offers that in the menu, at another layer where one is given.
+/// Adds that action to the menu, for another layer if given.
 void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int> layer = {}) {
   ViewActions choice = choice_of(step);
   if (choice.empty()) return;
@@ -259,7 +258,7 @@ void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int
   facts.commands.push_back({"Show " + choice_words(step), std::move(choice)});
 }
 
-/// A column of a chart as a place in the model, and what is added there to the stream.
+/// A column of a chart: its place in the model, and what is added to the stream there.
 struct Addition {
   int layer = -1;  ///< -1: the embedding
   bool mlp = false;
@@ -294,7 +293,7 @@ void highlight_steps(viz::Scene& overlay, const ViewContext& c, const Numbers& n
   }
 }
 
-/// A band over what feeds a column, itself framed where it is one.
+/// Highlights the columns that feed a step, and frames its own column if it has one.
 void highlight_columns(viz::Scene& overlay, const ViewContext& c, const Picture& picture, int before,
                        bool framed) {
   for (const viz::Region& region : picture.regions) {
@@ -308,8 +307,8 @@ void highlight_columns(viz::Scene& overlay, const ViewContext& c, const Picture&
   }
 }
 
-/// The first column that is not before a step.
-int column_behind(const ViewContext& c, Step step) {
+/// The first column that does not come before a step.
+int first_column_after(const ViewContext& c, Step step) {
   const int layer = c.selection.layer;
   if (step == kEmbedding) return 0;
   if (step == kBefore) return column_of(layer - 1, true);
@@ -335,7 +334,7 @@ std::vector<std::string> chart_words(const ViewContext& c, const TokenPass& pass
   return lines;
 }
 
-/// One dimension in a strip; of an addition all that it adds up.
+/// One dimension in a strip; for an addition all of its summands.
 std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n, Step step, int dimension) {
   const auto value = [&](std::string words, Step of) {
     const Line* line = line_of(n, of);
@@ -382,9 +381,9 @@ void add_chart_facts(Facts& facts, const ViewContext& c, const TokenPass& pass, 
   facts.say(chart_words(c, pass, a));
   if (!a.block) return;
   facts.commands.push_back({"Layer " + std::to_string(a.layer), {SelectHead{a.layer, c.selection.head}}});
-  facts.number("norm of what is added", static_cast<float>(a.norm()), Fact::In::menu);
-  facts.number("norm of the stream", static_cast<float>(a.stream()), Fact::In::menu);
-  facts.number("cosine", static_cast<float>(a.cosine()), Fact::In::menu);
+  facts.number("norm of what is added", static_cast<float>(a.norm()), Fact::Location::menu);
+  facts.number("norm of the stream", static_cast<float>(a.stream()), Fact::Location::menu);
+  facts.number("cosine", static_cast<float>(a.cosine()), Fact::Location::menu);
   add_choice(facts, c, a.mlp ? kMlp : kAttention, a.layer);
   add_part_edits(facts.commands, c, a.layer, a.mlp);
 }
@@ -415,17 +414,20 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Line* line = line_of(n, step);
   if (!line) return facts;
   highlight_steps(facts.overlay, c, n, l, step);
-  highlight_columns(facts.overlay, c, picture, column_behind(c, step), false);
+  highlight_columns(facts.overlay, c, picture, first_column_after(c, step), false);
   facts.say((line->name.empty() ? line->vector : line->name) + "   " + line->shape);
   facts.say(words_of(c, step));
   if (region.role == kStrip && hit.col < std::ssize(line->values)) {
     facts.overlay.add(
         viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
     facts.say(dimension_words(c, n, step, hit.col));
-    facts.number(line->vector + "[" + std::to_string(hit.col) + "]", line->values[hit.col], Fact::In::menu);
+    facts.number(line->vector + "[" + std::to_string(hit.col) + "]", line->values[hit.col],
+                 Fact::Location::menu);
   }
-  if (const std::string to = choice_words(step); !to.empty()) facts.say("click: " + to, Fact::In::tooltip);
-  if (!line->values.empty()) facts.number("norm", static_cast<float>(norm_of(line->values)), Fact::In::menu);
+  if (const std::string to = choice_words(step); !to.empty())
+    facts.say("click: " + to, Fact::Location::tooltip);
+  if (!line->values.empty())
+    facts.number("norm", static_cast<float>(norm_of(line->values)), Fact::Location::menu);
   return facts;
 }
 

@@ -15,7 +15,7 @@
 namespace headscope::app::pass_picture {
 namespace {
 
-/// Whether a step stands beside the residual stream, not on it.
+/// Whether a step is on a branch, not on the residual stream.
 bool is_branch(int step) {
   return step == kLn1 || step == kAttention || step == kLn2 || step == kMlp;
 }
@@ -63,7 +63,7 @@ viz::ColorScale scale_of(const std::vector<Line>& lines, bool normalized) {
   return vector_scale(all);
 }
 
-/// A round number not below the largest value; 1 where there is none above 0.
+/// A round number of at least the largest value; 1 if none is above 0.
 double axis_end(double largest) {
   if (!(largest > 0) || !std::isfinite(largest)) return 1;
   const std::vector<double> ticks = viz::nice_ticks(0, largest, 4);
@@ -91,7 +91,7 @@ void place_lines(Layout& l, const ViewContext& c, const Numbers& n, float pitch)
   const float norm = std::ceil(style.width("00000.0", style.small())) + 2 * u;
   const float vector = widest(c, n.lines, &Line::vector, viz::FontStyle::regular) + 2 * u,
               shape = widest(c, n.lines, &Line::shape, viz::FontStyle::regular) + 3 * u;
-  const float least = 8 * em;  // of a strip
+  const float least = 8 * em;  // minimum width of a strip
   if (right - left - norm >= least) {
     l.norm = right;
     right -= norm;
@@ -129,12 +129,12 @@ void place_lines(Layout& l, const ViewContext& c, const Numbers& n, float pitch)
 
 constexpr float kLeastChart = 1.5F;  // ems
 
-/// As many charts as there is room for, under each other.
+/// Places as many charts as fit, below each other.
 void place_charts(Layout& l, const ViewContext& c, const TokenPass& pass, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float em = style.font_size, title = viz::column_title_height(style),
               labels = viz::column_labels_height(style), gap = 3 * style.unit();
-  // What moves the stream is worth most, and how it turns least.
+  // By importance: what is added to the stream first, how it turns last.
   static const std::array<std::vector<Chart>, kCharts> kShown{
       {{kAdded}, {kNorms, kAdded}, {kNorms, kAdded, kCosines}}};
   for (std::size_t count = kCharts; count > 0; --count) {
@@ -224,10 +224,11 @@ viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart whi
   } else {
     chart.high = axis_end(static_cast<double>(range.high));
   }
-  const std::string change = difference_name(c), streams = "the stream's " + change,
-                    added = change + " of what is added";
-  const std::array<std::vector<std::string>, kCharts> changes{
-      {{"norm of " + streams + " after each addition", "norm of " + streams, "stream's " + change, "norm"},
+  const std::string difference = difference_name(c), streams = "the stream's " + difference,
+                    added = difference + " of what is added";
+  const std::array<std::vector<std::string>, kCharts> difference_titles{
+      {{"norm of " + streams + " after each addition", "norm of " + streams, "stream's " + difference,
+        "norm"},
        {"norm of the " + added + ": attention left, MLP right", "norm of the " + added, added, "added"},
        {"cosine of " + streams + " before and after the addition", "cosine before · after", "cosine"}}};
   static const std::array<std::vector<std::string>, kCharts> titles{
@@ -235,7 +236,7 @@ viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart whi
         "norm"},
        {"norm of what is added: attention left, MLP right", "norm of what is added", "added"},
        {"cosine of the stream before and after the addition", "cosine before · after", "cosine"}}};
-  chart.titles = (c.side == Side::difference ? changes : titles)[which];
+  chart.titles = (c.side == Side::difference ? difference_titles : titles)[which];
   chart.marked = c.selection.layer + 1;
   chart.mark = c.theme->raised;
   chart.role = kChart;
@@ -253,7 +254,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const float least = line + u / 2, legend = line + 2 * u;
   Layout l;
   if (area.h < count * least || area.w < 14 * em) return l;
-  // A chart of all layers is worth more than what the colours say.
+  // A chart of all layers is more important than the legend of colours.
   const float one = viz::column_title_height(style) + viz::column_labels_height(style) + kLeastChart * em + u;
   const bool wide = area.w >= 60 * em && area.h >= 26 * em,
              low = area.w >= 28 * em && area.h < count * least + one;
@@ -270,7 +271,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
     place_charts(l, c, pass, {area.x + w + gap, area.y, area.w - w - gap, bottom - area.y});
     return l;
   }
-  constexpr float kChartHeight = 6;  // ems, that the charts get before the lines get more than they need
+  constexpr float kChartHeight = 6;  // ems: the charts get this before the lines get more than they need
   const float charts = kCharts * kChartHeight * em;
   const float pitch = std::floor(std::clamp((area.h - legend - line - charts) / count, least, 2.4F * em));
   const float drawn = pitch * count + legend;
@@ -290,9 +291,9 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
 // ---- edges between the steps ----
 
 std::vector<Edge> edges_of(const Numbers& n, const Layout& l, const viz::Style& style) {
-  const float bend = l.stream + 1.1F * style.font_size;  // where what a branch adds comes down
+  const float bend = l.stream + 1.1F * style.font_size;  // x of the branch's output
   std::vector<Edge> edges;
-  std::size_t on_stream = 0;  // the last step there
+  std::size_t on_stream = 0;  // the last step on the stream
   const auto edge = [&](std::size_t from, std::size_t to, std::vector<viz::Point> points) {
     edges.push_back({n.lines[from].step, n.lines[to].step, std::move(points)});
   };

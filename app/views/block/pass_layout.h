@@ -9,14 +9,14 @@
 #include "viz/charts/columns.h"
 #include "viz/scene/scale.h"
 
-// What the picture of a token's forward pass shows, and where: one block in full, the others as two boxes,
+// Contents and layout of the picture of a token's forward pass: one block in full, the others as two boxes,
 // and charts of all of them.
 namespace headscope::app::pass_picture {
 
-/// Of regions. step: id: a Step. strip: id and row: a Step, col: dimension. chart: id: a Chart, col: see
-/// column_of.
+/// Roles of regions. step: id: a Step. strip: id and row: a Step, col: dimension. chart: id: a Chart, col:
+/// see column_of.
 enum Role { kStep, kStrip, kChart };
-/// In the order of the pass; what is before and after the block that is shown in full stands for its blocks.
+/// In the order of the pass; kBefore and kAfter stand for all blocks before and after the one shown in full.
 enum Step {
   kEmbedding,
   kBefore,
@@ -42,7 +42,7 @@ viz::Color mlp_color(const ViewContext& context);
 struct Line {
   Step step = kEmbedding;
   std::string name;    ///< in its box
-  std::string vector;  ///< what leaves it: "attn_out"
+  std::string vector;  ///< its output: "attn_out"
   std::string shape;
   std::span<const float> values;  ///< of the chosen token; empty: not there yet, or none
 };
@@ -52,15 +52,15 @@ struct Numbers {
   viz::ColorScale stream, normalized;
 };
 
-/// Of a pass that is at least begun; values point into it.
+/// The numbers of a pass with at least one block; values point into it.
 Numbers numbers_of(const ViewContext& context, const TokenPass& pass);
 /// Null: there is no such line.
 const Line* line_of(const Numbers& numbers, int step);
-/// The step whose vector enters the block that is shown.
+/// The step whose output enters the shown block.
 Step input_of(const Numbers& numbers);
 
-/// Columns of a chart: one pair for the embedding, of which only the second is used, then the attention and
-/// the MLP of each layer.
+/// A column of a chart. Columns are pairs: one for the embedding, of which only the second is used, then the
+/// attention and the MLP of each layer.
 int column_of(int layer, bool mlp);
 /// "emb", "0", "1", ...
 std::vector<std::string> chart_labels(const ViewContext& context);
@@ -69,14 +69,14 @@ viz::ColumnChart chart_of(const ViewContext& context, const TokenPass& pass, Cha
 
 struct StepPlace {
   viz::Rect row;    ///< the whole line
-  viz::Rect box;    ///< of an addition: about its circle
+  viz::Rect box;    ///< for an addition: around its circle
   viz::Rect strip;  ///< w is 0: no room
 };
 
 struct Layout {
   std::vector<StepPlace> places;  ///< of the lines
   float stream = 0;               ///< x
-  float vector = 0, shape = 0;    ///< x of these words; 0: no room
+  float vector = 0, shape = 0;    ///< x of these labels; 0: no room
   float norm = 0;                 ///< right end of the norms; 0: no room
   float heading = 0;              ///< middle of the headings; 0: no room
   float legend = 0;               ///< middle of the line; 0: no room
@@ -84,11 +84,11 @@ struct Layout {
   std::vector<std::pair<Chart, viz::Rect>> plots;  ///< from above
 };
 
-/// The drawing and beside it, or where that is narrow under it, the charts. Nothing where not even the
-/// drawing has room.
+/// The drawing with the charts to its right, or below it if the area is narrow. Nothing if not even the
+/// drawing fits.
 Layout lay_out(const ViewContext& context, const Numbers& numbers, const TokenPass& pass);
 
-/// From one step to the next that it feeds, as it is drawn; the last point has an arrow's head.
+/// An edge from one step to the next, as drawn; the last point has an arrow head.
 struct Edge {
   Step from, to;
   std::vector<viz::Point> points;

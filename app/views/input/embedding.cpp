@@ -16,7 +16,7 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. strip: id and row are a Vector, col: dimension. neighbour, and its strip: id: its place.
+/// Roles of regions. strip: id and row: a Vector, col: dimension. neighbour, and its strip: id: its rank.
 enum Role { kStrip, kNeighbour, kNeighbourStrip };
 enum Vector { kToken, kPosition, kSum };
 constexpr int kVectors = 3;
@@ -25,7 +25,8 @@ const auto kFirstNeighbour =
     first_row_option("first-neighbour", "First neighbour", "first of the nearest tokens that is shown", true,
                      0, NearestTokens::kMost - 1);
 
-constexpr double kOutliers = 0.01;  // of the values may lie beyond the colours: wpe has a few very large ones
+// Fraction of values allowed beyond the colours: wpe has a few very large ones.
+constexpr double kOutliers = 0.01;
 
 /// The token's rows and their sum, [d_model] each.
 struct Numbers {
@@ -33,7 +34,7 @@ struct Numbers {
   int id = 0;
   int row_of_wpe = 0;  ///< -1: none
   std::vector<float> token;
-  std::vector<float> no_position;  ///< zeros where the position is removed
+  std::vector<float> no_position;  ///< zeros if the position is removed
   std::array<std::span<const float>, kVectors> vectors;
   std::array<std::string, kVectors> names;  ///< "wte[464]"
   viz::ColorScale scale;
@@ -76,7 +77,7 @@ Numbers numbers_of(const ViewContext& c) {
 
 const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nearest"};
 
-/// `vectors`: the rows of wte that its strips show.
+/// `vectors`: the rows of wte shown as strips.
 List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& nearest,
              const std::vector<std::vector<float>>& vectors) {
   const auto at = [&nearest](int place) -> const Neighbour& { return nearest.tokens[place]; };
@@ -92,7 +93,7 @@ List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& neares
             .high = 1,
             .axis = true,
             .least = std::min(21 * c.font_size, 0.32F * c.width)});
-  list.strip("its row of wte", 2, 0, vectors, {.most = 1e4F}).scale = n.scale;  // all the room there is
+  list.strip("its row of wte", 2, 0, vectors, {.most = 1e4F}).scale = n.scale;  // all remaining room
   list.table.vector_role = kNeighbourStrip;
   return list;
 }
@@ -117,13 +118,13 @@ viz::OneHotProduct product_of(const ViewContext& c, const Numbers& n) {
           .color = c.theme->accent};
 }
 
-/// From above: why a product is a look-up, the strips, the nearest. What has no room is left out, the strips
-/// last.
+/// From the top: why the product is a look-up, the strips, the nearest tokens. What does not fit is left out,
+/// the strips last.
 struct Layout {
   viz::Rect product;  ///< h is 0: not there
   std::array<viz::Rect, kVectors> strips;
   float labels = 0;  ///< room left of the strips
-  float norms = 0;   ///< and right of them; 0: they are not written
+  float norms = 0;   ///< width right of them; 0: no room
   float legend = 0;  ///< middle of its line; 0: not there
   viz::Rect nearest;
 };
@@ -149,7 +150,8 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   float y = area.y;
   if (area.h >= product_h + strips_h + all_rows &&
       area.w >= viz::one_hot_least_width(product_of(c, n), style)) {
-    l.product = {area.x, y + line / 2, area.w, viz::one_hot_height(style)};  // a 1 stands above it
+    l.product = {area.x, y + line / 2, area.w,
+                 viz::one_hot_height(style)};  // leaves a line for the 1 above it
     y += product_h;
   }
   l.labels = label_width(c, n);
@@ -208,7 +210,7 @@ void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, cons
     word(note, {from, l.legend}, c.theme->text_muted, viz::FontStyle::regular);
 }
 
-/// The table, or why it is not there.
+/// Draws the table, or why it is missing.
 void paint_nearest(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l,
                    const NearestTokens* nearest) {
   const viz::Style style = style_of(c);
@@ -239,7 +241,7 @@ Picture build(const ViewContext& c) {
                   (n.row_of_wpe < 0 ? ", without a position"
                                     : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
                                           shape(config.n_ctx, config.n_embd)));
-  // Rows that scroll and parts left out for lack of room do not make the picture incomplete.
+  // Scrolled rows and parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
   if (l.product.h > 0) paint_product(picture, c, n, l);
   paint_strips(picture, c, n, l);
@@ -256,7 +258,7 @@ std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbou
          exact(nearest.norm) + " × " + exact(neighbour.norm) + ", the norms)";
 }
 
-/// A row for each vector: the token's, the position's, their sum, those of the nearest.
+/// A row for each vector: the token's, the position's, their sum, and those of the nearest tokens.
 Table table(const ViewContext& c) {
   Table result;
   const auto nearest = c.ask(NearestTo{c.chosen_query});
@@ -273,7 +275,7 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-/// One dimension of the token's row, the position's row and their sum.
+/// The facts of one dimension: the token's row, the position's row and their sum.
 Facts facts_of_component(const ViewContext& c, const Picture& picture, const Numbers& n, int dimension) {
   Facts facts;
   for (const viz::Region& strip : picture.regions)
@@ -288,7 +290,7 @@ Facts facts_of_component(const ViewContext& c, const Picture& picture, const Num
   facts.say("+ " + equation(kPosition));
   facts.say("= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0");
   for (int i = 0; i < kVectors; ++i)
-    facts.number(n.component_name(i, dimension), n.vectors[i][dimension], Fact::In::menu);
+    facts.number(n.component_name(i, dimension), n.vectors[i][dimension], Fact::Location::menu);
   return facts;
 }
 
@@ -309,11 +311,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("“" + label_of(c, id) + "”, id " + name + ", bytes " +
             bytes_as_hex(c.run->model->tokenizer->bytes(id)));
   facts.say(cosine_words(*nearest, neighbour));
-  facts.number("cosine", neighbour.cosine, Fact::In::menu);
+  facts.number("cosine", neighbour.cosine, Fact::Location::menu);
   if (region.role == kNeighbourStrip) {
     facts.number("wte[" + name + "][" + std::to_string(hit.col) + "] =", row_of_wte(c, id)[hit.col],
-                 Fact::In::tooltip);
-    facts.number(n.component_name(kToken, hit.col) + " =", n.token[hit.col], Fact::In::tooltip);
+                 Fact::Location::tooltip);
+    facts.number(n.component_name(kToken, hit.col) + " =", n.token[hit.col], Fact::Location::tooltip);
   }
   add_copies_of_token(facts, c, id);
   return facts;

@@ -23,7 +23,7 @@ int positions_of(const ViewContext& c) {
   return c.run->run->config.n_ctx;
 }
 
-/// The positions that are drawn as curves: the chosen ones that the model has.
+/// The positions drawn as curves: the chosen ones that the model has.
 std::vector<int> shown_positions(const ViewContext& c) {
   const int n = positions_of(c);
   std::vector<int> shown = c.options[kFromPositions];
@@ -34,7 +34,7 @@ std::vector<int> shown_positions(const ViewContext& c) {
   return shown;
 }
 
-/// All curves by one position, as far as they all go.
+/// Moves all curves by one position, while all stay in range.
 ViewActions step(const ViewContext& c, int by) {
   std::vector<int> shown = shown_positions(c);
   const auto [least, most] = std::ranges::minmax(shown);
@@ -78,7 +78,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// Of the chosen positions with all others, a row for each of these.
+/// The cosines of the chosen positions with all others, a row for each of these.
 Table table(const ViewContext& c) {
   Table result;
   const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
@@ -109,10 +109,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     for (const int row : curves)
       facts.number("with position " + std::to_string(row) + ":",
                    cosines->matrix(region.id == kLearned).at(row, hit.col),
-                   row == curves.back() ? Fact::In::both : Fact::In::tooltip);
+                   row == curves.back() ? Fact::Location::both : Fact::Location::tooltip);
   } else {
     facts.say(position_words(c, hit.col) + " with " + position_words(c, hit.row));
-    facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::In::tooltip);
+    facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::Location::tooltip);
     add_both(facts, cosines->matrix(true).at(hit.row, hit.col), cosines->matrix(false).at(hit.row, hit.col));
   }
   return facts;

@@ -14,12 +14,12 @@
 namespace headscope::app {
 namespace {
 
-enum Role { kErrors };  // of the region: a column for each k
+enum Role { kErrors };  // its region has a column for each k
 
-/// What the chart says of one method from position to position.
+/// One method of the chart.
 struct Method {
   const char* name;   ///< at its curve
-  const char* words;  ///< of the table, and under the chart
+  const char* words;  ///< in the table, and under the chart
   const std::vector<float> PositionShift::*errors;
 };
 constexpr std::array<Method, 4> kMethods{{
@@ -29,7 +29,7 @@ constexpr std::array<Method, 4> kMethods{{
     {"no map", "learned, e(t) left as it is", &PositionShift::stay},
 }};
 
-constexpr double kMostShown = 2;  // larger errors are cut off: what is twice as long as e itself is no guess
+constexpr double kMostShown = 2;  // larger errors are clipped: a guess twice as long as e itself is useless
 
 viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   viz::CurveChart chart;
@@ -48,7 +48,7 @@ viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   return chart;
 }
 
-/// What is said of the two maps, line by line.
+/// The lines about the two maps.
 std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift) {
   const int d = c.run->run->config.n_embd;
   std::vector<std::string> words{
@@ -137,9 +137,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say(std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on");
   for (const Method& method : kMethods) {
     const float error = (shift.get()->*method.errors)[hit.col];
-    facts.number(std::string(method.words) + ":", error, Fact::In::tooltip);
+    facts.number(std::string(method.words) + ":", error, Fact::Location::tooltip);
     facts.said.back().copied.clear();
-    facts.number(std::string(method.name), error, Fact::In::status);
+    facts.number(std::string(method.name), error, Fact::Location::status);
   }
   return facts;
 }

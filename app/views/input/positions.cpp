@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kOutliers = 0.002;  // of the values may lie beyond the colour scale
+constexpr double kOutliers = 0.002;  // fraction of values allowed beyond the colour scale
 
 const auto kDimensions = make_option<std::vector<int>>(
     "dimensions", "Dimensions",
@@ -27,7 +27,7 @@ viz::Matrix by_dimension(std::span<const float> values, const model::Config& con
   return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
 }
 
-/// The dimensions that are drawn as curves: the chosen ones that the model has.
+/// The dimensions drawn as curves: the chosen ones that the model has.
 std::vector<int> shown_dimensions(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   std::vector<int> dimensions = c.options[kDimensions];
@@ -40,7 +40,7 @@ int dimensions_of(const ViewContext& c) {
   return c.run->run->config.n_embd;
 }
 
-/// All curves by as many dimensions as there are curves.
+/// Moves all curves by as many dimensions as there are curves.
 ViewActions step(const ViewContext& c, int by) {
   if (!c.run) return {};
   const int count = dimensions_of(c);
@@ -69,7 +69,7 @@ Picture build(const ViewContext& c) {
       std::to_string(config.n_ctx) + " positions × " + std::to_string(config.n_embd) + " dimensions");
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
   const viz::Matrix learned = by_dimension(c.run->model->transformer->position_embedding(), config);
-  // A few dimensions carry values far above all others; they would leave the rest without colour.
+  // A few dimensions have values far above all others, which would leave the rest without colour.
   const viz::ColorScale scale = viz::robust_scale(learned, kOutliers, viz::value_range(learned.transposed()));
   if (!paint_encodings(picture, c,
                        {{kLearned, kLearnedTitle, "wpe.weight", learned, scale, {}},
@@ -116,7 +116,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const std::string name = region.id == kLearned ? "learned" : "sinusoidal";
     for (const int d : curves)
       facts.number(name + " dimension " + std::to_string(d) + ":", value_of(c, region.id, hit.col, d),
-                   d == curves.back() ? Fact::In::both : Fact::In::tooltip);
+                   d == curves.back() ? Fact::Location::both : Fact::Location::tooltip);
   } else {
     facts.say("dimension " + std::to_string(hit.row));
     add_both(facts, value_of(c, kLearned, hit.col, hit.row), value_of(c, kSinusoidal, hit.col, hit.row));

@@ -17,7 +17,7 @@
 namespace headscope::app {
 namespace {
 
-enum Role { kSpace };  // of regions: cells are pixels
+enum Role { kSpace };  // its regions' cells are pixels
 
 constexpr double kDefaultTurn = 30, kDefaultTilt = 25;
 
@@ -33,8 +33,8 @@ const auto kTilt = make_option<double>(
     "tilt", "Tilt", "from how far above the paths are seen, in degrees",
     {.default_value = kDefaultTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
 
-/// A pair whose curves make about five turns, and of the others the one whose sine comes nearest to rising
-/// over all positions.
+/// A pair of dimensions with about five periods, and the dimension whose sine comes closest to rising over
+/// all positions.
 std::array<int, 3> readable_coordinates(const model::Config& config) {
   const auto turns = [&](int d) {
     return config.n_ctx * sinusoidal_frequency(d, config.n_embd) / (2 * std::numbers::pi);
@@ -61,7 +61,7 @@ std::string refuse(const ViewContext& c) {
   return refuse_numbers(c, kCoordinates, "dimension", c.run->run->config.n_embd);
 }
 
-/// The chosen ones, where there are three that the model has.
+/// The chosen ones, if they are three that the model has.
 std::array<int, 3> coordinates_of(const ViewContext& c) {
   const std::vector<int>& chosen = c.options[kCoordinates];
   if (chosen.empty() || !refuse(c).empty()) return readable_coordinates(c.run->run->config);
@@ -77,7 +77,7 @@ struct PathPanel {
 void finish(const ViewContext& c, viz::Path3& path, Encoding encoding) {
   const auto n = path.points.size();
   for (std::size_t i = 0; i < n; ++i) {
-    // The palest colours would not be seen.
+    // The palest colours would be invisible.
     const double along = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 1;
     path.colors.push_back(viz::sequential(*c.theme, 0.3 + 0.7 * along));
   }
@@ -128,7 +128,7 @@ PathPanel learned_panel(const ViewContext& c, const PositionPath& path) {
   return panel;
 }
 
-/// As precise as the model's own numbers are.
+/// In float32, like the model's own numbers.
 std::array<float, 3> in_float(const viz::Point3& point) {
   return {static_cast<float>(point[0]), static_cast<float>(point[1]), static_cast<float>(point[2])};
 }
@@ -139,7 +139,8 @@ std::optional<PathPanel> panel_of(const ViewContext& c, int encoding) {
   return encoding == kLearned ? learned_panel(c, *path) : sinusoidal_panel(c);
 }
 
-/// Title and note over the path; what is not GPT-2's never loses its name. False: no room.
+/// Draws title and note over the path; an encoding that is not GPT-2's always keeps its title. False: no
+/// room.
 bool paint_panel(Picture& picture, const ViewContext& c, const PathPanel& panel, viz::Rect area) {
   const viz::Style style = style_of(c);
   float y = area.y;
@@ -191,7 +192,7 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// Turned further, all the way round, and tilted, up to straight from above.
+/// Turns the path, with wrap-around, and tilts it, up to a view from above.
 ViewActions turned(const ViewContext& c, double turn, double tilt) {
   ViewActions actions;
   const double to = std::remainder(c.options[kTurn] + turn, 360),
@@ -233,13 +234,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
   }
   facts.say(position_words(c, position));
-  facts.say(panel->title, Fact::In::status);
+  facts.say(panel->title, Fact::Location::status);
   const std::array<float, 3> point = in_float(panel->path.points[position]);
   std::string all;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
                                                    : "dimension " + std::to_string(coordinates_of(c)[i]);
-    facts.say(name + ": " + exact(point[i]), Fact::In::tooltip);
+    facts.say(name + ": " + exact(point[i]), Fact::Location::tooltip);
     all += (i > 0 ? " " : "") + plain(point[i]);
   }
   facts.copy("the coordinates of " + position_words(c, position), std::move(all));

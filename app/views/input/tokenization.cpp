@@ -10,10 +10,10 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. token: id: position. step: id: how many merges were made, col: byte.
+/// Roles of regions. token: id: position. step: id: number of merges made, col: byte.
 enum Role { kToken, kStep };
 
-/// -1: so that the chosen token's is in sight.
+/// -1: such that the selected token is visible.
 const auto kFirstToken =
     first_row_option("first-token", "First row",
                      "first token of the table that is shown (auto: so that the query's is)", true, -1);
@@ -65,7 +65,7 @@ viz::PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeSte
   return result;
 }
 
-/// "5 bytes, 4 merges", or why there are none.
+/// "5 bytes, 4 merges", or why there are no merges.
 std::string subtitle_of(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
   const int id = token_at(c, c.selection.query).id;
   const std::size_t bytes = bytes_of(c, id).size();
@@ -113,7 +113,7 @@ struct Layout {
   viz::Rect table;  ///< h is 0: no room
 };
 
-constexpr int kLeastRows = 2;  // of the table, where there are more steps than have room
+constexpr int kLeastRows = 2;  // of the table, if not all steps fit
 
 Layout lay_out(const ViewContext& c, std::size_t rows) {
   const viz::Style style = style_of(c);
@@ -147,7 +147,7 @@ Picture build(const ViewContext& c) {
   const bool lists = list.lay_out(l.table);
   viz::paint_piece_rows(picture, pieces, l.steps, style);
   if (lists) list.paint(picture);
-  picture.whole = true;  // both say which of their rows show
+  picture.whole = true;  // both say which of their rows are shown
   const std::string words = subtitle_of(c, steps) + (list.layout().rows.empty() ? "" : list.note("; "));
   paint_title(picture, c, "How " + token_name(c.run->tokens, c.selection.query) + " is built", words);
   return picture;
@@ -167,7 +167,7 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
               std::to_string(step.merged)};
 }
 
-/// A row for each merge of each token; of a token that none made one row.
+/// A row for each merge of each token; for a token without merges one row.
 Table table(const ViewContext& c) {
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
   if (!merges) return {};
@@ -206,19 +206,19 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_row(c, region.rect);
   if (step) {
     facts.say(step_lines(c, steps, region.id), 2);
-    if (region.id > 0) facts.value("rank", std::to_string(steps[region.id - 1].rank), Fact::In::menu);
+    if (region.id > 0) facts.value("rank", std::to_string(steps[region.id - 1].rank), Fact::Location::menu);
     return facts;
   }
   const int id = token_at(c, region.id).id;
   facts.say("position " + token_name(c.run->tokens, region.id));
   facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id)));
-  if (!steps.empty()) facts.say(merges_words(c, steps), Fact::In::tooltip);
+  if (!steps.empty()) facts.say(merges_words(c, steps), Fact::Location::tooltip);
   facts.commands.push_back(choose_query(c, region.id, "Show how it is built:"));
   add_copies_of_token(facts, c, id, c.run->tokens.labels[region.id]);
   return facts;
 }
 
-/// All steps, and tokens up to a number that keeps the figure manageable.
+/// All steps, and as many tokens as keep the figure manageable.
 viz::Point figure_size(const ViewContext& c) {
   constexpr int kMostTokens = 60;
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;

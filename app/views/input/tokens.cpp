@@ -19,19 +19,19 @@ namespace {
 
 enum Role { kChip };  // Region::id: position
 
-/// -1: as the query's chip wants it.
+/// -1: such that the query's chip is visible.
 const auto kFirstLine = pane_only(
     first_row_option("first-line", "First line",
                      "first line of tokens that is shown (auto: so that the query's is)", true, -1));
 
 constexpr double kStrongestShade = 0.72;  // of the key colour, so that text stays legible
 
-/// The query's weights on the tokens; empty where its keys are other tokens.
+/// The query's weights on the tokens; empty if keys are other tokens.
 std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) {
   return has_own_keys(*c.run) ? weights_of_query(c, pattern) : std::span<const float>();
 }
 
-/// A chip's colour for a weight; NaN has the colour that it has in heatmaps.
+/// A chip's colour for a weight; NaN as in heatmaps.
 viz::Color shade_of(const ViewContext& c, double weight) {
   weight /= c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
   if (std::isnan(weight)) return viz::sequential(*c.theme, weight);
@@ -69,7 +69,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   return flow;
 }
 
-/// The chips in their lines, of which some show.
+/// The chips in lines, of which some are shown.
 struct Strip {
   viz::Rect area;
   viz::ChipFlow flow;
@@ -82,8 +82,8 @@ viz::Rect whole_area(const ViewContext& c) {
   return {m, m, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - 2 * m)};
 }
 
-/// What stands beside lines that do not all show, in as many lines of its own as there is room for: the width
-/// is that of any such words.
+/// The note next to lines that are not all shown, wrapped as the room allows; its width does not depend on
+/// the numbers.
 struct Note {
   std::vector<std::string> lines;
   float width = 0;
@@ -150,7 +150,7 @@ void paint_note(Picture& picture, const ViewContext& c) {
 }
 
 Picture build(const ViewContext& c) {
-  static_cast<void>(current_pattern(c));  // asked for before there is a run, so that it comes with it
+  static_cast<void>(current_pattern(c));  // requested before there is a run, so that it arrives with it
   if (auto words = waiting(c)) return *words;
   Picture picture = blank(c);
   const Strip strip = lay_out(c);
@@ -160,7 +160,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// What the model predicted at a position from the tokens before it; none: not known, or the first position.
+/// The prediction of a position's token from the tokens before it; none: not known, or the first position.
 std::optional<model::PositionStatistics> guessed_before(const ViewContext& c, int position) {
   const auto statistics = c.run->model->tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
   const bool known = statistics && position > 0 && position < c.run->tokens.run_length &&
@@ -200,7 +200,7 @@ float whole_height(const ViewContext& c) {
   return static_cast<float>(lines) * viz::chip_line_height(style) - style.unit() + 2 * area.y;
 }
 
-/// The chip that stands above or below the query's, the nearest by its middle.
+/// Selects the chip above or below the query's, the nearest by its middle.
 ViewActions move_line(const ViewContext& c, int by) {
   const Strip strip = lay_out(c);
   const auto middle = [](const viz::ChipPlace& place) { return place.x + place.w / 2; };
@@ -234,7 +234,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return {SelectQuery{position}, SetOption{&kFirstLine, lay_out(c).lines.first}};
 }
 
-/// What can be done with a token.
+/// The commands for a token.
 std::vector<MenuLine> commands_of(const ViewContext& c, int position) {
   std::vector<MenuLine> lines;
   if (position >= c.run->tokens.run_length) return lines;
@@ -255,7 +255,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const PromptTokens& tokens = c.run->tokens;
   const int position = region.id;
   const model::Token& token = tokens.tokens[position];
-  const auto& tokenizer = c.run->model->tokenizer;  // null: there are no more than patterns
+  const auto& tokenizer = c.run->model->tokenizer;  // null: patterns only
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, style_of(c).unit()});
   facts.commands = commands_of(c, position);
   facts.say("position " + token_name(tokens, position));
@@ -264,7 +264,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   add_copies_of_position(facts, c, position);
   if (position >= tokens.run_length) {
     facts.say("beyond the " + grouped(c.run->run->config.n_ctx) + " positions that the model has: not run",
-              Fact::In::tooltip);
+              Fact::Location::tooltip);
     return facts;
   }
   if (const auto before = guessed_before(c, position)) {
@@ -272,7 +272,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (before->next_rank >= 0)  // else guesses have no order
       words += " (its guess " + std::to_string(before->next_rank + 1) + " of " +
                grouped(c.run->run->config.vocab_size) + ")";
-    facts.say(words, Fact::In::tooltip);
+    facts.say(words, Fact::Location::tooltip);
   }
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = shading_of(c, pattern.get());
@@ -283,7 +283,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                  weights[position]);
   } else {
     facts.say((position > c.selection.query ? "comes after " : "edits hide it from ") + query + ": masked",
-              Fact::In::tooltip);
+              Fact::Location::tooltip);
   }
   return facts;
 }

@@ -15,8 +15,8 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. row: id: its place in the table. map: rows and columns of what is pooled. bins: columns are
-/// bins. size: id: its place on the ladder.
+/// Roles of regions. row: id: its index in the table. map: rows and columns of the pooled values. bins: a
+/// column for each bin. size: id: its index in the chart of sizes.
 enum Role { kRow, kMap, kBins, kSize };
 
 const auto kTensor = make_option<int>(
@@ -44,18 +44,18 @@ const auto kTensor = make_option<int>(
 const auto kFirstTensor =
     first_row_option("first-tensor", "First row", "first row of the table of tensors that is shown");
 
-// ---- what there is ----
+// ---- the tensors ----
 
-/// A line of the table: a tensor, or all of a block.
+/// A line of the table: a tensor, or a whole block.
 struct Line {
   std::string name;
   std::string shape;
   std::int64_t count = 0;
   const model::Parameter* tensor = nullptr;  ///< null: a block
-  int layer = -1;                            ///< -1: of no block
+  int layer = -1;                            ///< -1: outside the blocks
 };
 
-/// "256 × 1,024", or with other words between and without commas.
+/// "256 × 1,024", or with another separator and without commas.
 std::string shape_of(const model::Parameter& parameter, const char* between = " × ", bool commas = true) {
   std::string text;
   for (const std::int64_t extent : parameter.shape)
@@ -68,13 +68,13 @@ int layer_of(const std::string& name) {
   return name.starts_with("h.") ? std::stoi(name.substr(2)) : -1;
 }
 
-/// "ln_1.weight" of "h.3.ln_1.weight"; of those of no block their own.
+/// "ln_1.weight" for "h.3.ln_1.weight"; outside the blocks the whole name.
 std::string_view name_in_block(const model::Parameter& parameter) {
   const std::string_view name = parameter.name;
   return layer_of(parameter.name) < 0 ? name : name.substr(name.find('.', 2) + 1);
 }
 
-/// All tensors; of the blocks but the chosen one a line each.
+/// All tensors; blocks other than the chosen one take one line each.
 std::vector<Line> lines_of(const ViewContext& c) {
   std::vector<Line> lines;
   int block = -1;
@@ -94,7 +94,7 @@ std::vector<Line> lines_of(const ViewContext& c) {
   return lines;
 }
 
-/// The parameter that an option's value means; an unembedding that is tied is the embedding.
+/// The parameter that the option selects; a tied unembedding is the embedding.
 int tensor_of(const ViewContext& c) {
   const auto& parameters = c.run->model->transformer->parameters();
   const std::string name(kTensor.choices[c.options[kTensor]].name);
@@ -108,26 +108,26 @@ const model::Parameter& parameter_of(const ViewContext& c) {
   return c.run->model->transformer->parameters()[tensor_of(c)];
 }
 
-/// The option's value that means a parameter.
+/// The option's value for a parameter.
 int choice_of(const model::Parameter& parameter) {
   const auto& choices = kTensor.choices;
   return static_cast<int>(std::ranges::find(choices, name_in_block(parameter), &Choice::name) -
                           choices.begin());
 }
 
-// ---- the ladder ----
+// ---- the chart of sizes ----
 
 std::vector<ModelSize> sizes_of(const ViewContext& c) {
   return model_sizes(c.run->model->name, c.run->run->config);
 }
 
-/// A number that is often found for GPT-2 small in place of its own; empty for other models.
+/// A number often quoted for GPT-2 small instead of its own; empty for other models.
 std::string other_count(const ModelSize& size) {
   if (size.count != 124'439'808) return "";
   return "Tables that say 124,410,624 count 768 biases of each c_fc, which has 3,072, and leave ln_f out.";
 }
 
-/// The same in lines under the ladder, where GPT-2 small is loaded.
+/// The same as lines under the chart, if GPT-2 small is loaded.
 std::vector<std::string> ladder_note(const ViewContext& c, float width) {
   const viz::Style style = style_of(c);
   for (const ModelSize& size : sizes_of(c)) {
@@ -191,10 +191,10 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
   return list;
 }
 
-/// The table beside the chosen tensor over the ladder; where it is narrow, one above the other.
+/// The table next to the chosen tensor and the chart of sizes; in a narrow area below each other.
 struct Layout {
   viz::Rect table, tensor, ladder;  ///< h is 0: no room
-  float notes_h = 0;                ///< of the ladder, its lowest part
+  float notes_h = 0;                ///< of the chart's note at the bottom
 };
 
 Layout lay_out(const ViewContext& c) {
@@ -222,7 +222,7 @@ Layout lay_out(const ViewContext& c) {
   return l;
 }
 
-/// A title, and as far as there is room what is said of it; returns what is below.
+/// Draws a title, and a subtitle as far as it fits; returns the area below.
 viz::Rect paint_heading(Picture& picture, const ViewContext& c, std::string_view title,
                         std::string_view words, viz::Rect area) {
   const viz::Style style = style_of(c);
@@ -241,7 +241,7 @@ std::string statistics_of(const TensorPicture& p) {
          viz::number(static_cast<double>(p.low), 3) + " to " + viz::number(static_cast<double>(p.high), 3);
 }
 
-constexpr double kOutliers = 0.005;  // of the cells may lie beyond the colours
+constexpr double kOutliers = 0.005;  // fraction of cells allowed beyond the colours
 
 void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p, viz::Rect area) {
   const viz::Style style = style_of(c);
@@ -253,7 +253,7 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   if (words.empty()) words = kComputing;
   viz::Point note{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
   paint_small_lines(picture, c, {words}, {below.x, below.y}, below.w);
-  // How cells are pooled gets a line of its own where the statistics leave no room for it.
+  // The note on pooling gets its own line if the statistics leave no room for it.
   float used = line + 2 * u;
   if (below.right() - note.x < 15 * em && below.h >= 20 * em) {
     note = {below.x, note.y + line};
@@ -342,7 +342,7 @@ Picture build(const ViewContext& c) {
 
 // ---- words ----
 
-/// "17", or where more lie under a cell "16–18".
+/// "17", or if several are pooled "16–18".
 std::string range_words(int first, int end) {
   const std::string name = std::to_string(first);
   return end - first > 1 ? name + "–" + std::to_string(end - 1) : name;
@@ -396,13 +396,13 @@ Table table(const ViewContext& c) {
 
 // ---- gestures ----
 
-/// What a click on a line does: opens its block, or shows its tensor.
+/// The action of a click on a line: opens its block, or shows its tensor.
 ViewActions choose(const ViewContext& c, const Line& line) {
   if (!line.tensor) return {SelectHead{line.layer, c.selection.head}};
   return {SetOption{&kTensor, choice_of(*line.tensor)}};
 }
 
-/// The tensor of the row above or below.
+/// Selects the tensor of the row above or below.
 ViewActions move_tensor(const ViewContext& c, int by) {
   const std::vector<Line> lines = lines_of(c);
   const auto now = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
@@ -457,7 +457,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const bool there = p && !p->pooled.empty() && hit.row < p->pooled_rows;
   if (there && region.role == kMap && hit.col < p->pooled_cols) {
     framed(region.cell_rect(hit.row, hit.col), cell_lines(c, *p, hit));
-    facts.number("", p->matrix().at(hit.row, hit.col), Fact::In::menu);
+    facts.number("", p->matrix().at(hit.row, hit.col), Fact::Location::menu);
   } else if (there && region.role == kBins && hit.col < std::ssize(p->bins)) {
     framed(region.cell_rect(0, hit.col), bin_lines(c, *p, hit.col));
   } else {
@@ -471,7 +471,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return rows.bars(rows.place.right() + style_of(c).unit());
 }
 
-/// The table without a scroll bar, beside the tensor and the ladder.
+/// The table without a scroll bar, next to the tensor and the chart of sizes.
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {c.width, c.height};
   const std::vector<Line> lines = lines_of(c);

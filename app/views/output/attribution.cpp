@@ -15,8 +15,8 @@
 namespace headscope::app {
 namespace {
 
-/// Of regions. cell: row: layer; col: a head, behind them attention's bias and the MLP. end: id: an End. row:
-/// id: of parts: their index, of layers: theirs, of sources: position.
+/// Roles of regions. cell: row: layer; col: a head, or after the heads attention's bias and the MLP. end: id:
+/// an AttributionEnd. row: id: for parts their index, for layers the layer, for sources the position.
 enum Role { kCell, kEnd, kRow };
 using Numbers = AttributionNumbers;
 
@@ -69,7 +69,8 @@ viz::Matrix grid_of(const Numbers& n) {
 }
 
 viz::ColorScale scale_of(const Numbers& n) {
-  constexpr float kBeyond = 0.1F;  // the last MLPs may be far beyond all heads
+  // Fraction beyond the colours: the last MLPs may be far larger than all heads.
+  constexpr float kBeyond = 0.1F;
   const Attribution& a = *n.of;
   std::vector<float> ends;
   for (int end = 0; end < std::ssize(end_names(a)); ++end) ends.push_back(static_cast<float>(end_of(a, end)));
@@ -86,9 +87,10 @@ std::string heading_of(const ViewContext& c) {
   return list == AttributionList::layers ? "layer" : "part";
 }
 
-/// Whether tokens that only the second prompt has contributed there.
-bool shows_gone(const ViewContext& c, const Numbers& n) {
-  return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources && n.sources->gone != 0;
+/// Whether source tokens that only the baseline has contributed.
+bool shows_unmatched(const ViewContext& c, const Numbers& n) {
+  return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources &&
+         n.sources->unmatched != 0;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
@@ -113,8 +115,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
     row = {list.cell(named, name), list.cell(list.last(), value)};
     for (viz::FixedCell& cell : row) cell.color = color;
   };
-  if (shows_gone(c, n))
-    footer("of the " + second_name(*c.run) + " alone", viz::fixed_number(n.sources->gone, 4),
+  if (shows_unmatched(c, n))
+    footer("of the " + second_name(*c.run) + " alone", viz::fixed_number(n.sources->unmatched, 4),
            theme.text_muted);
   footer("sum", sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4), theme.text);
   if (listed != AttributionList::layers) list.table.row_names = sources ? "sources" : "parts";
@@ -142,7 +144,7 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
-  // Columns that are no head stand apart.
+  // Columns other than heads are set apart.
   const float x = grid.cell_rect(0, n.of->n_head()).x;
   picture.scene.add(
       viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
@@ -180,7 +182,7 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
 std::string sum_words(const Attribution& a) {
   return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
          (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", left by rounding " +
-         viz::number(a.left(), 2);
+         viz::number(a.rounding_error(), 2);
 }
 
 Picture build(const ViewContext& c) {
@@ -188,22 +190,23 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(*question_of(c)));
     return *waiting(c);
   }
-  const bool change = c.side == Side::difference;
-  if (change && compared_query(c) < 0) return no_counterpart(c);
+  const bool is_difference = c.side == Side::difference;
+  if (is_difference && compared_query(c) < 0) return no_counterpart(c);
   const auto question = question_of(c);
   if (!question) return message(c, kComputing);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   const viz::Style style = style_of(c);
-  const float ends_h = 2 * (style.line(style.small()) + style.unit());  // of the line of what is in no layer
-  const BesideList l = lay_out_beside_list(c, 36, 0.6F, 32, 2 * ends_h + style.line(style.small()));
+  // Height of the row of parts outside the layers.
+  const float ends_h = 2 * (style.line(style.small()) + style.unit());
+  const ChartAndList l = lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + style.line(style.small()));
   List list = list_of(c, *n);
   list.lay_out(l.list);
   const bool lists = l.list.w > 0 && list.layout().places.size() > 1;
-  if (l.figure.w < 12 * c.font_size || l.figure.h < 6 * c.font_size) return too_small(c, "for the parts");
+  if (l.chart.w < 12 * c.font_size || l.chart.h < 6 * c.font_size) return too_small(c, "for the parts");
   Picture picture = blank(c);
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
-  if (change) {
+  if (is_difference) {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of) + difference_suffix(c),
                 after + ": " + difference_words(c) + ", each with its own scale of ln_f");
   } else {
@@ -211,32 +214,32 @@ Picture build(const ViewContext& c) {
                 after + ": what each part of the model adds to it, with ln_f's scale held at " +
                     viz::number(n->of->scale, 4));
   }
-  const viz::Region grid = paint_grid(picture, c, *n, l.figure);
-  const float y = std::min(l.figure.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
-  const bool ends = paint_ends(picture, c, *n, {l.figure.x, y, l.figure.w, ends_h});
+  const viz::Region grid = paint_grid(picture, c, *n, l.chart);
+  const float y = std::min(l.chart.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
+  const bool ends = paint_ends(picture, c, *n, {l.chart.x, y, l.chart.w, ends_h});
   const float words_y = y + (ends ? ends_h + 2 * style.unit() : 0);
   const std::string words = sum_words(*n->of) + (lists ? list.note("; listed: ") : "");
-  paint_small_lines(picture, c, viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.figure.w),
-                    {l.figure.x, words_y}, l.figure.w);
+  paint_small_lines(picture, c, viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.chart.w),
+                    {l.chart.x, words_y}, l.chart.w);
   if (lists) list.paint(picture);
-  // The parts are in the grid, too.
+  // The list of parts may be missing: the grid shows them, too.
   picture.whole = picture.whole && ends && (lists || c.in_pane || c.options[kList] == AttributionList::parts);
   return picture;
 }
 
 // ---- the mouse ----
 
-/// What a region is about: a part of the model, a layer, or a source.
-struct Under {
+/// What a region refers to: a part of the model, a layer, or a source.
+struct Target {
   int part = -1;  ///< index into the parts
   int layer = -1;
   int source = -1;
-  bool operator==(const Under&) const = default;
+  bool operator==(const Target&) const = default;
 };
 
-Under under(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
+Target target_of(const ViewContext& c, const Numbers& n, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
-  const auto part_at = [&](int layer, int col) -> Under {
+  const auto part_at = [&](int layer, int col) -> Target {
     const auto found = std::ranges::find_if(
         n.parts, [&](const Contribution& part) { return part.layer == layer && part.col == col; });
     return {.part = found != n.parts.end() ? static_cast<int>(found - n.parts.begin()) : -1};
@@ -248,7 +251,7 @@ Under under(const ViewContext& c, const Numbers& n, const Picture& picture, cons
   const AttributionList list = c.options[kList];
   if (list == AttributionList::parts) return {.part = id};
   if (list == AttributionList::sources) return {.source = id};
-  return id < 0 ? part_at(-1, -1 - id) : Under{.layer = id};
+  return id < 0 ? part_at(-1, -1 - id) : Target{.layer = id};
 }
 
 std::string percent_of_sum(const Attribution& a, double value) {
@@ -256,14 +259,14 @@ std::string percent_of_sum(const Attribution& a, double value) {
 }
 
 /// "L5 H1" and its contribution.
-std::pair<std::string, double> name_and_value(const ViewContext& c, const Numbers& n, const Under& at) {
+std::pair<std::string, double> name_and_value(const ViewContext& c, const Numbers& n, const Target& at) {
   if (at.part >= 0) return {n.parts[at.part].name, n.parts[at.part].value};
   if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
   return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
           n.sources->parts[at.source]};
 }
 
-/// The head that a part is; none for others.
+/// The head of a part; none for other parts.
 std::optional<SelectHead> head_of(const Numbers& n, int index) {
   if (index < 0) return std::nullopt;
   const Contribution& part = n.parts[index];
@@ -281,22 +284,22 @@ std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Ge
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto n = numbers_of(c);
   if (!n) return {};
-  const Under at = under(c, *n, picture, hit);
+  const Target at = target_of(c, *n, picture, hit);
   if (at.source >= 0) return {clicked_key(c, at.source)};
   const auto head = head_of(*n, at.part);
   return head ? ViewActions{*head} : ViewActions{};
 }
 
-/// Frames everything in the picture that is about `at`: in the grid, beside it and in the list.
+/// Frames everything that refers to `at`: in the grid, next to it and in the list.
 void frame_all(viz::Scene& overlay, const ViewContext& c, const Numbers& n, const Picture& picture,
-               const Under& at) {
+               const Target& at) {
   const auto frame = [&](const viz::Rect& rect) {
     overlay.add(viz::StrokeRect{rect, c.theme->text, 1.5F, 1});
   };
   for (int i = 0; i < std::ssize(picture.regions); ++i) {
     const viz::Region& region = picture.regions[i];
     if (region.role != kCell) {
-      if (under(c, n, picture, {i, 0, 0}) == at) frame(region.rect.inset(0.5F));
+      if (target_of(c, n, picture, {i, 0, 0}) == at) frame(region.rect.inset(0.5F));
     } else if (at.part >= 0 && n.parts[at.part].layer >= 0) {
       frame(region.cell_rect(n.parts[at.part].layer, n.parts[at.part].col).inset(-0.5F));
     }
@@ -306,18 +309,18 @@ void frame_all(viz::Scene& overlay, const ViewContext& c, const Numbers& n, cons
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const auto n = numbers_of(c);
-  const Under at = n ? under(c, *n, picture, hit) : Under{};
-  if (at == Under{}) return facts;
+  const Target at = n ? target_of(c, *n, picture, hit) : Target{};
+  if (at == Target{}) return facts;
   frame_all(facts.overlay, c, *n, picture, at);
   const auto [name, value] = name_and_value(c, *n, at);
   const std::string what = n->of->against < 0 ? "logit" : "difference";
-  const bool change = c.side == Side::difference;
+  const bool is_difference = c.side == Side::difference;
   facts.say(name);
-  facts.say(change ? difference_prefix(c) + ("the " + what) + " through it " + exact(value)
-                   : "adds " + exact(value) + " to the " + what);
-  facts.number("contribution", value, Fact::In::menu);
+  facts.say(is_difference ? difference_prefix(c) + ("the " + what) + " through it " + exact(value)
+                          : "adds " + exact(value) + " to the " + what);
+  facts.number("contribution", value, Fact::Location::menu);
   if (at.source >= 0) {
-    facts.number(change ? difference_prefix(c) + std::string("its weight") : "weight",
+    facts.number(is_difference ? difference_prefix(c) + std::string("its weight") : "weight",
                  n->sources->weights[at.source]);
     add_choice_of_key(facts.commands, c, at.source, c.selection.query);
     facts.commands.push_back(choose_query(c, at.source));
@@ -330,7 +333,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
-/// A row for each part, what they add up to, and where they are listed the sources of the chosen head.
+/// A row for each part, their sum, and if listed the sources of the selected head.
 Table table(const ViewContext& c) {
   Table result;
   const auto n = numbers_of(c);
@@ -350,10 +353,10 @@ Table table(const ViewContext& c) {
     }
   }
   add("sum", a.sum());
-  add("left by rounding", a.left());
+  add("left by rounding", a.rounding_error());
   add("logit of " + target_of(c, a), a.logit);
   if (!n->sources) return result;
-  if (shows_gone(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->gone);
+  if (shows_unmatched(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->unmatched);
   const auto [layer, head, query, chosen] = c.selection;
   for (int key = 0; key < std::ssize(n->sources->parts); ++key)
     add_row(result, head_name(layer, head), layer, head, key, c.run->tokens.labels[key],

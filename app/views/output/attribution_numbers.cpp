@@ -20,7 +20,7 @@ std::string name_of_cell(const Attribution& a, int layer, int col) {
   return "L" + std::to_string(layer) + (col == a.n_head() ? " bias" : " MLP");
 }
 
-/// What is in no layer and each layer, in the order of the pass.
+/// Visits the parts outside the layers and each layer, in the order of the pass.
 template <class End, class Layer>
 void for_each_in_order(const Attribution& a, const End& end, const Layer& layer) {
   end(kTokenEmbedding);
@@ -60,7 +60,7 @@ void add_layer_rows(AttributionNumbers& n) {
   n.sum = a.sum();
 }
 
-/// Indices by falling magnitude.
+/// Indices by descending magnitude.
 template <class Value>
 std::vector<int> strongest_first(std::size_t count, const Value& value) {
   std::vector<int> order(count);

@@ -7,16 +7,16 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/prompt_run.h"
 
-// What the view of attribution shows, as numbers and names.
+// The numbers and names that the attribution view shows.
 namespace headscope::app {
 
-/// What is not in a layer; the last of them only where something was edited.
+/// Parts outside the layers; kEdits only if there are such edits.
 enum AttributionEnd { kTokenEmbedding, kPositionEmbedding, kFinalBias, kEdits };
 std::vector<std::string> end_names(const Attribution& of);
 double end_of(const Attribution& of, int which);
 
-/// A part of the model, in the order of the pass: layer -1 is an AttributionEnd, `col` then says which. Else
-/// a column of the grid: the heads, attention's bias, the MLP.
+/// A part of the model, in the order of the pass. Layer -1: `col` is an AttributionEnd; else `col` is a
+/// column of the grid: the heads, attention's bias, the MLP.
 struct Contribution {
   int layer = -1;
   int col = 0;
@@ -26,7 +26,7 @@ struct Contribution {
 
 enum class AttributionList { parts, layers, sources };
 
-/// What the picture is made of.
+/// Everything the picture shows.
 struct AttributionNumbers {
   std::shared_ptr<const Attribution> of;
   std::vector<Contribution> parts;
@@ -34,15 +34,15 @@ struct AttributionNumbers {
   std::vector<std::string> layer_names, column_names;
   std::shared_ptr<const SourceParts> sources;  ///< of the chosen head; null: not listed, or not there yet
 
-  // The rows of the list. ids: of parts: their index, of layers: theirs, -1 - an AttributionEnd of what is in
-  // none; of sources: position.
+  // The rows of the list. ids: for parts their index; for layers the layer, or -1 - an AttributionEnd; for
+  // sources the position.
   std::vector<std::string> names;
   std::vector<float> values;
   std::vector<int> ids;
   double sum = 0;  ///< of all rows
 };
 
-/// `sources`: for a list of them.
+/// `sources`: only for a list of sources.
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
                                        std::shared_ptr<const SourceParts> sources,
                                        const PromptTokens& tokens);

@@ -16,7 +16,7 @@ namespace {
 
 enum Role { kCell };  // a row for each pass, a column for each position
 
-/// One pass through the model.
+/// One forward pass.
 struct Pass {
   int kept = 0;      ///< positions whose keys and values it found in the cache
   int computed = 0;  ///< positions after these, whose keys and values it added
@@ -32,7 +32,7 @@ struct Passes {
   int length() const { return passes.back().length(); }
 };
 
-/// Greedy: which tokens are drawn makes no difference to the cache.
+/// Greedy: the cache does not depend on which tokens are drawn.
 ContinuationsOf question_of(const ViewContext& c) {
   return {.texts = 1, .tokens = c.options[kAhead], .temperature = 0, .read_last = true};
 }
@@ -43,7 +43,7 @@ std::optional<Passes> passes_of(const ViewContext& c) {
   if (!c.run || !drawn) return std::nullopt;
   const model::Run& run = *c.run->run;
   Passes p;
-  p.passes.push_back({0, run.length()});  // as if the cache had been empty
+  p.passes.push_back({0, run.length()});  // starts with an empty cache
   p.names.emplace_back("prompt");
   p.labels.assign(c.run->tokens.labels.begin(), c.run->tokens.labels.begin() + run.length());
   if (!drawn->texts.empty()) {
@@ -141,7 +141,7 @@ Layout lay_out(const ViewContext& c, const Passes& p) {
   return l;
 }
 
-/// Keys above values, in their colours; paler where they were kept.
+/// Keys above values, in their colours; paler if cached.
 constexpr std::uint8_t kPale = 70;
 void paint_cells(viz::Scene& scene, const ViewContext& c, const viz::Rect& rect, std::uint8_t alpha) {
   if (rect.w <= 0) return;
@@ -224,7 +224,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                                       : "not there yet");
   facts.say("pass “" + passes->names[hit.row] + "”: " + grouped(pass.computed) + " computed, " +
                 grouped(pass.kept) + " kept",
-            Fact::In::tooltip);
+            Fact::Location::tooltip);
   return facts;
 }
 

@@ -28,18 +28,18 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
   const int after = continued_position(c);
   const std::string label = label_of(c, id);
   facts.say("“" + label + "”");
-  facts.say(percent(probability), Fact::In::status);
+  facts.say(percent(probability), Fact::Location::status);
   facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(c.run->model->tokenizer->bytes(id)),
-            Fact::In::tooltip);
-  facts.value("probability", plain(probability), Fact::In::tooltip);
-  facts.number("logit", next.logits[id], Fact::In::tooltip);
+            Fact::Location::tooltip);
+  facts.value("probability", plain(probability), Fact::Location::tooltip);
+  facts.number("logit", next.logits[id], Fact::Location::tooltip);
   if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
-    facts.say("of the " + second_name(*c.asked) + ": a click continues that one", Fact::In::tooltip);
+    facts.say("of the " + second_name(*c.asked) + ": a click continues that one", Fact::Location::tooltip);
   else if (after >= 0)
     facts.say("continues after position " + std::to_string(after) + ", in place of what follows",
-              Fact::In::tooltip);
+              Fact::Location::tooltip);
   else if (c.run->tokens.length() >= c.run->run->config.n_ctx)
-    facts.say("the context is full: nothing can follow", Fact::In::tooltip);
+    facts.say("the context is full: nothing can follow", Fact::Location::tooltip);
   if (ViewActions actions = continue_with(c, next, id); !actions.empty())
     facts.commands.push_back(
         {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +

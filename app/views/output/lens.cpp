@@ -34,7 +34,7 @@ const auto kMid = switch_option("lens-mid", "Inside blocks", "hH",
                                 "rows for the stream between attention and MLP, too", true);
 const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
                                   "cells are wide enough for the text of the best guess", true);
-/// -1: so that the query's column is in sight.
+/// -1: such that the query's column is visible.
 const auto kFirstColumn = first_row_option(
     "first-column", "First column", "first position that is shown (auto: so that the query's is)", true, -1);
 
@@ -62,10 +62,10 @@ std::vector<int> shown_places(const ViewContext& c) {
 
 // ---- what is known ----
 
-/// The lens at positions [first, first + count), as far as it is known; the rest has been asked for.
-struct Known {
+/// The lens at positions [first, first + count), as far as known; the rest has been requested.
+struct LensBlocks {
   int first = 0, count = 0;
-  std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: nothing is known of it
+  std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: not known yet
 
   bool knows(int position) const { return block_of(position) && block_of(position)->knows(position); }
   const LogitLens& of(int position) const { return *block_of(position); }
@@ -84,8 +84,8 @@ struct Known {
 };
 
 /// Asks for the query's block first, then for the others by their distance from it.
-Known known_of(const ViewContext& c, int first, int count) {
-  Known known{first, count, {}};
+LensBlocks lens_blocks(const ViewContext& c, int first, int count) {
+  LensBlocks known{first, count, {}};
   known.blocks.resize(LensOf::blocks(c.run->run->length()));
   const int from = LensOf::around(first).block, query = LensOf::around(c.selection.query).block;
   std::vector<int> wanted(LensOf::around(first + count - 1).block + 1 - from);
@@ -106,7 +106,7 @@ float value_of(const model::LensReading& reading, Coloring coloring) {
 }
 
 /// The value behind a cell's colour; for differences run minus baseline, NaN without a counterpart.
-float shown_value(const ViewContext& c, const Known& lens, int position, int place) {
+float shown_value(const ViewContext& c, const LensBlocks& lens, int position, int place) {
   const Coloring coloring = c.options[kColoring];
   const model::LensReading& reading = lens.at(position, place);
   if (c.side != Side::difference) return value_of(reading, coloring);
@@ -122,8 +122,8 @@ struct Legend {
   std::string title, shorter;
 };
 
-/// Of all places and positions that are shown and known.
-std::vector<float> shown_values(const ViewContext& c, const Known& lens) {
+/// The values of all shown places and positions that are known.
+std::vector<float> shown_values(const ViewContext& c, const LensBlocks& lens) {
   std::vector<float> values;
   for (int position = lens.first; position < lens.first + lens.count; ++position)
     if (lens.knows(position))
@@ -131,7 +131,7 @@ std::vector<float> shown_values(const ViewContext& c, const Known& lens) {
   return values;
 }
 
-Legend legend_of(const ViewContext& c, const Known& lens) {
+Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   constexpr float kBeyond = 0.1F;
   const Coloring coloring = c.options[kColoring];
   const std::vector<float> values = shown_values(c, lens);
@@ -155,7 +155,7 @@ Legend legend_of(const ViewContext& c, const Known& lens) {
     scale.high = std::max(2, c.run->run->config.vocab_size);
     return {scale, "rank of the final answer, logarithmic", "rank, log"};
   }
-  // The embedding says something else altogether: its divergence would leave the rest without colour.
+  // The embedding's prediction is very different: its divergence would leave the rest without colour.
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
   viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
   scale.values_above = static_cast<double>(largest) > scale.high;
@@ -167,11 +167,11 @@ Legend legend_of(const ViewContext& c, const Known& lens) {
 struct Layout {
   viz::Rect area;
   std::vector<int> places;         ///< a row each, from above
-  std::vector<std::string> names;  ///< of the places that have a label, from above
-  int step = 1;                    ///< rows from label to label
+  std::vector<std::string> names;  ///< of the labelled places, from the top
+  int step = 1;                    ///< rows between labels
   viz::LabelRoom rows, columns;
   viz::Region grid;
-  float text = 0;  ///< size of the guesses' text; 0: no room, or not wanted
+  float text = 0;  ///< text size of the guesses; 0: no room, or switched off
   int first = 0;   ///< position
   int shown = 0;   ///< positions; 0: no room for the lens
   int length = 0;
@@ -180,14 +180,14 @@ struct Layout {
   bool scrolls() const { return scrolled().scrolls(); }
 };
 
-/// Text size of guesses in rows of a height; 0: they would not be legible.
+/// Text size of guesses in rows of this height; 0: not legible.
 float text_size(float row, const viz::Style& style) {
   for (const float size : {style.small(), 0.7F * style.font_size})
     if (row >= 1.25F * size) return size;
   return 0;
 }
 
-/// Rows from one label to the next. Where not all have room, only places before blocks are named.
+/// Rows between labels. If not all fit, only places before blocks are labelled.
 int step_of_labels(const ViewContext& c, float row) {
   const float needed = 1.25F * style_of(c).small();
   if (!c.options[kMid] || row >= needed) return viz::label_step(row, needed);
@@ -206,9 +206,9 @@ viz::AxisLabels column_axis(const ViewContext& c, const Layout& l) {
   return token_axis(c, title, c.theme->query, c.selection.query);
 }
 
-/// Room for the columns at a width, and their cells.
+/// Places the columns in a width, and their cells.
 void place_columns(const ViewContext& c, Layout& l, float width) {
-  constexpr float kLeastBare = 2;  // pixels: narrower ones would have to share them
+  constexpr float kLeastBare = 2;  // pixels: narrower columns would share pixels
   const viz::Style style = style_of(c);
   const float least = l.text > 0 ? 3.6F * c.font_size : kLeastBare,
               most = (l.text > 0 ? 7.F : 2.6F) * c.font_size;
@@ -243,8 +243,8 @@ Layout lay_out(const ViewContext& c) {
   for (const int place : l.places) l.names.push_back(place_name(c, place));
   l.rows = viz::row_label_room(row_axis(c, l), 2 * c.font_size, 0.24F * l.area.w, style);
   const float width = l.area.w - l.rows.size, top = l.area.y + legend_height(style);
-  // How high rows are depends on the labels of the columns, these on how wide cells are for the text, and
-  // whether there is one on how high rows are.
+  // Circular: the height of rows depends on the column labels, these on the width of cells for the text, and
+  // whether there is text on the height of rows.
   float row = 0;
   l.text = c.options[kWords] ? style.small() : 0;
   for (int pass = 0; pass < 2; ++pass) {
@@ -270,8 +270,8 @@ Layout lay_out(const ViewContext& c) {
 
 // ---- the drawing ----
 
-/// The stretches of known columns, each as a grid of its own whose first column is its first position.
-std::vector<viz::Region> known_parts(const Layout& l, const Known& lens) {
+/// The ranges of known columns, each as a grid whose first column is its first position.
+std::vector<viz::Region> known_parts(const Layout& l, const LensBlocks& lens) {
   std::vector<viz::Region> parts;
   for (int col = l.first; col < l.first + l.shown; ++col) {
     if (!lens.knows(col)) continue;
@@ -288,14 +288,14 @@ std::vector<viz::Region> known_parts(const Layout& l, const Known& lens) {
   return parts;
 }
 
-/// The cells of a stretch, and on them the best guesses.
-void paint_part(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
+/// Draws the cells of a range, with the best guesses on them.
+void paint_part(Picture& picture, const ViewContext& c, const LensBlocks& lens, const Layout& l,
                 const viz::Region& part, const viz::ColorScale& scale) {
   const viz::Style style = style_of(c);
   const auto first = static_cast<int>(part.first_col), count = static_cast<int>(part.cols),
              rows = static_cast<int>(l.places.size());
   std::vector<float> values;
-  std::vector<std::uint8_t> nothing;  // to compare with
+  std::vector<std::uint8_t> nothing;  // cells without a counterpart
   for (const int place : l.places)
     for (int position = first; position < first + count; ++position) {
       values.push_back(shown_value(c, lens, position, place));
@@ -323,7 +323,7 @@ void paint_part(Picture& picture, const ViewContext& c, const Known& lens, const
   }
 }
 
-void paint_grid(Picture& picture, const ViewContext& c, const Known& lens, const Layout& l,
+void paint_grid(Picture& picture, const ViewContext& c, const LensBlocks& lens, const Layout& l,
                 const viz::ColorScale& scale) {
   for (const viz::Region& part : known_parts(l, lens)) paint_part(picture, c, lens, l, part, scale);
   picture.scene.add(viz::StrokeRect{l.grid.rect, c.theme->line, 1});
@@ -336,8 +336,8 @@ void paint_grid(Picture& picture, const ViewContext& c, const Known& lens, const
 
 void paint_axes(Picture& picture, const ViewContext& c, const Layout& l) {
   const viz::Style style = style_of(c);
-  // A grid whose rows are as many of the picture's as lie from label to label, the last of them in the middle
-  // of the last row.
+  // A grid with one row per label, which covers several rows of the picture; the labelled one is in the
+  // middle of the last row.
   viz::Region labels = l.grid;
   const auto count = static_cast<int>(l.names.size());
   labels.row_count = count;
@@ -368,14 +368,14 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
   picture.whole = false;
 }
 
-/// Why a block that is shown failed; `computing` where none did.
+/// Why a shown block failed; `computing` if none did.
 std::string waiting_words(const ViewContext& c, const Layout& l, std::string computing) {
   for (int b = LensOf::around(l.first).block; b <= LensOf::around(l.first + l.shown - 1).block; ++b)
     if (std::string sentence = c.failure(LensOf{b}); !sentence.empty()) return sentence;
   return computing;
 }
 
-std::string subtitle_of(const ViewContext& c, const Layout& l, const Known& lens) {
+std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks& lens) {
   const int known = lens.positions();
   if (known < l.shown)
     return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
@@ -392,7 +392,7 @@ Picture build(const ViewContext& c) {
   }
   const Layout l = lay_out(c);
   if (l.shown == 0) return too_small(c, "for the lens");
-  const Known lens = known_of(c, l.first, l.shown);
+  const LensBlocks lens = lens_blocks(c, l.first, l.shown);
   if (lens.positions() == 0) return message(c, waiting_words(c, l, kComputing));
   Picture picture = blank(c);
   paint_title(picture, c, std::string("Logit lens") + difference_suffix(c), subtitle_of(c, l, lens));
@@ -410,16 +410,16 @@ Picture build(const ViewContext& c) {
 Table table(const ViewContext& c) {
   Table result;
   if (!c.run) return result;
-  const Known lens = known_of(c, 0, c.run->run->length());
+  const LensBlocks lens = lens_blocks(c, 0, c.run->run->length());
   if (lens.positions() == 0) return result;
-  const bool change = c.side == Side::difference;
+  const bool is_difference = c.side == Side::difference;
   add_cells(result.header, "position", "token", "place");
   for (int g = 1; g <= LogitLens::kGuesses; ++g)
     for (const char* what : {" id", " token", " probability"})
       result.header.push_back("guess " + std::to_string(g) + what);
   add_cells(result.header, "final id", "final token", "final probability here", "final rank here",
             "divergence in nats");
-  if (change) add_cells(result.header, "compared probability", "compared rank", "compared divergence");
+  if (is_difference) add_cells(result.header, "compared probability", "compared rank", "compared divergence");
   const auto add_reading = [](std::vector<std::string>& row, const model::LensReading& of) {
     add_cells(row, of.guesses.next_probability, rank_in_file(of.guesses.next_rank), of.divergence);
   };
@@ -435,7 +435,8 @@ Table table(const ViewContext& c) {
       row.resize(3 + 3 * static_cast<std::size_t>(LogitLens::kGuesses));
       add_cells(row, answer, label_of(c, answer));
       add_reading(row, reading);
-      if (change && lens.of(position).compares(position)) add_reading(row, lens.before(position, place));
+      if (is_difference && lens.of(position).compares(position))
+        add_reading(row, lens.before(position, place));
       row.resize(result.header.size());
     }
   }
@@ -451,7 +452,7 @@ std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) 
 }
 
 ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
-  constexpr int kColumns = 3;  // for a step of the wheel
+  constexpr int kColumns = 3;  // columns per step of the wheel
   const TableRows columns = lay_out(c).scrolled();
   if (!columns.scrolls()) return {};
   const float by = gesture.by.x != 0 ? gesture.by.x : gesture.by.y;
@@ -479,13 +480,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return facts;
   facts.commands.push_back(choose_query(c, hit.col));
   const Layout l = lay_out(c);
-  if (l.shown == 0 || known_of(c, l.first, l.shown).positions() == 0) return facts;
+  if (l.shown == 0 || lens_blocks(c, l.first, l.shown).positions() == 0) return facts;
   viz::paint_crosshair(facts.overlay, region_of(picture, hit), hit.row, hit.col, c.theme->text_muted,
                        c.theme->query, style_of(c));
   const int place = places[hit.row];
   facts.say("position " + token_name(c.run->tokens, hit.col));
-  facts.say(place_name(c, place), Fact::In::status);
-  facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::In::tooltip);
+  facts.say(place_name(c, place), Fact::Location::status);
+  facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::Location::tooltip);
   const auto lens = c.ask(LensOf::around(hit.col));
   if (!lens || !lens->knows(hit.col)) {
     facts.say(kComputing);
@@ -494,18 +495,18 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const model::LensReading& reading = lens->at(hit.col, place);
   const model::PositionStatistics& s = reading.guesses;
   const model::Guess& best = s.top.front();
-  facts.say(guess_words(c, best), Fact::In::status);
+  facts.say(guess_words(c, best), Fact::Location::status);
   for (std::size_t i = 0; i < s.top.size(); ++i)
-    facts.say("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]), Fact::In::tooltip);
+    facts.say("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]), Fact::Location::tooltip);
   std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” ";
   if (c.side == Side::difference && lens->compares(hit.col)) {
     const model::PositionStatistics& before = lens->before_at(hit.col, place).guesses;
     facts.say((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
                   guess_words(c, before.top.front()),
-              Fact::In::tooltip);
+              Fact::Location::tooltip);
     answer += percent(before.next_probability) + " → ";
   } else if (c.side == Side::difference) {
-    facts.say(no_counterpart_words(c), Fact::In::tooltip);
+    facts.say(no_counterpart_words(c), Fact::Location::tooltip);
   }
   answer += percent(s.next_probability);
   if (s.next_rank >= 0)
@@ -514,11 +515,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("KL(end ‖ here) " + viz::number(reading.divergence) + " nats");
 
   add_copies_of_token(facts, c, best.id);
-  facts.value("probability", plain(best.probability), Fact::In::menu);
-  facts.value("the final answer's probability", plain(s.next_probability), Fact::In::menu);
+  facts.value("probability", plain(best.probability), Fact::Location::menu);
+  facts.value("the final answer's probability", plain(s.next_probability), Fact::Location::menu);
   if (s.next_rank >= 0)
-    facts.value("the final answer's rank", std::to_string(s.next_rank + 1), Fact::In::menu);
-  facts.value("KL", plain(reading.divergence), Fact::In::menu);
+    facts.value("the final answer's rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
+  facts.value("KL", plain(reading.divergence), Fact::Location::menu);
   add_patch(facts.commands, c, point_of(place), hit.col, "The stream at " + place_name(c, place) + " here");
   return facts;
 }

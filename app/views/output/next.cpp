@@ -34,25 +34,25 @@ struct Guesses {
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
 };
 
-/// Of all tokens, at the chosen temperature.
+/// The probabilities of all tokens, at the chosen temperature.
 std::vector<double> probabilities_of(const ViewContext& c, const NextToken& next) {
   std::vector<double> probabilities(next.logits.size());
   model::softmax(next.logits, c.options[kTemperature], probabilities);
   return probabilities;
 }
 
-/// The tokens whose probability changed most.
-std::vector<int> most_changed(const Guesses& g, std::size_t count) {
+/// The tokens with the largest differences of probability.
+std::vector<int> largest_differences(const Guesses& g, std::size_t count) {
   std::vector<int> ids(g.probabilities.size());
   std::iota(ids.begin(), ids.end(), 0);
-  // Below that it is rounding; then the more probable ones first.
+  // Smaller differences are rounding errors; ties go to the more probable tokens.
   constexpr double kLeast = 1e-6;
-  const auto change = [&](int id) {
+  const auto difference = [&](int id) {
     const double by = std::abs(g.probabilities[id] - g.before[id]);
     return std::pair(by < kLeast ? 0 : by, g.probabilities[id]);
   };
   std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
-                            change);
+                            difference);
   ids.resize(count);
   return ids;
 }
@@ -64,7 +64,7 @@ Guesses guesses_of(const ViewContext& c, const NextToken& next) {
   const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
   for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
     g.best.push_back(best.id);
-  if (c.side == Side::difference && !g.before.empty()) g.best = most_changed(g, wanted);
+  if (c.side == Side::difference && !g.before.empty()) g.best = largest_differences(g, wanted);
   const int following = next.position + 1;
   if (following < c.run->tokens.length()) {
     g.actual = c.run->tokens.tokens[following].id;
@@ -74,9 +74,9 @@ Guesses guesses_of(const ViewContext& c, const NextToken& next) {
 }
 
 /// "+12.3", "−0.04": in percentage points.
-std::string signed_points(double change) {
-  const std::string number = viz::number(100 * std::abs(change), 3);
-  return change == 0 ? "0" : (change < 0 ? "−" : "+") + number;
+std::string signed_points(double difference) {
+  const std::string number = viz::number(100 * std::abs(difference), 3);
+  return difference == 0 ? "0" : (difference < 0 ? "−" : "+") + number;
 }
 
 viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g, int id) {
@@ -114,7 +114,7 @@ std::string subtitle_of(const ViewContext& c) {
 /// Lines below the bars: what the mark means, and the sum of the tokens not shown.
 constexpr std::size_t kMostExtraLines = 2;
 
-/// What the marks on the bars mean, and the divergence of the two distributions.
+/// A note on the marks on the bars, and the divergence of the two distributions.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
   const bool second = compares_different_inputs(*c.run);
   const std::string nats = " " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
@@ -171,9 +171,9 @@ Picture build(const ViewContext& c) {
     viz::Bar& rest = chart.bars.emplace_back();
     rest.muted = true;
     rest.label = "all other " + grouped(others) + " tokens";
-    // A number cut short would be another number.
+    // A truncated number would be a different number.
     if (style.width(rest.label, style.font_size) > 0.55F * area.w) rest.label = grouped(others) + " others";
-    rest.number = percent(mass > 1 ? 0 : 1 - mass);  // not std::max, which makes 0 of what is not a number
+    rest.number = percent(mass > 1 ? 0 : 1 - mass);  // not std::max, which turns NaN into 0
     if (!g.before.empty()) {
       rest.detail = signed_points(mass_before - mass);
       if (c.side == Side::difference) std::swap(rest.number, rest.detail);
@@ -200,7 +200,7 @@ Picture build(const ViewContext& c) {
     const float middle = area.y + used + u + line / 2;
     picture.scene.add(viz::FillPolygon{
         {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->accent});
-    // A rank cut short would be another rank.
+    // A truncated rank would be a different rank.
     std::string words = "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
                         grouped(static_cast<std::int64_t>(g.probabilities.size()));
     if (std::isnan(mass) || style.width(words, style.small()) > area.w - 3 * u)
@@ -246,17 +246,17 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!next) return facts;
   const double probability = probabilities_of(c, *next)[region.id];
   facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->accent, 1, 3});
-  facts.say("after " + token_name(c.run->tokens, next->position) + ":", Fact::In::status);
+  facts.say("after " + token_name(c.run->tokens, next->position) + ":", Fact::Location::status);
   add_guess(facts, c, *next, region.id, probability);
   if (const auto before = compared_next(c)) {
     const double other = probabilities_of(c, *before)[region.id];
     facts.say("compared with " + percent(other) + ": " + signed_points(probability - other) + " points",
-              Fact::In::tooltip);
+              Fact::Location::tooltip);
   }
   return facts;
 }
 
-/// The guess of a digit's key: the first one is the most probable.
+/// Appends the guess of a digit key: the first one is the most probable.
 ViewActions append(const ViewContext& c, int which) {
   const auto next = current_next(c);
   if (!next || !c.run) return {};

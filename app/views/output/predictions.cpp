@@ -24,7 +24,7 @@ enum Role { kRow, kChip };  // Region::id: position
 
 const auto kSurprisingFirst = switch_option("surprising-first", "Most surprising first", "oO",
                                             "positions by falling loss instead of in their order");
-/// -1: so that the query's row is in sight, or where they are sorted the most surprising.
+/// -1: such that the query's row is visible, or if sorted, the most surprising one.
 const auto kFirstPosition = first_row_option(
     "first-position", "First row",
     "first row of the table that is shown (auto: so that the query's is, or the most surprising)", true, -1);
@@ -32,29 +32,29 @@ const auto kFirstPosition = first_row_option(
 constexpr std::size_t kGuesses = 5;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// −log2 of the probability that the token had which does follow; NaN where none does.
+/// −log2 of the probability of the token that follows; NaN if none does.
 double loss_of(const model::PositionStatistics& s) {
   return (s.log_sum_exp - static_cast<double>(s.next_logit)) / std::numbers::ln2;
 }
 
-/// What the table and the chips show, of the positions that are known so far.
+/// The numbers of the table and the chips, for the positions known so far.
 struct Numbers {
   std::shared_ptr<const Statistics> statistics;
-  bool comparing = false;                            ///< on the side of changes
+  bool is_difference = false;                        ///< on the difference side
   std::vector<const model::PositionStatistics*> of;  ///< by position
   std::vector<double> loss;                          ///< bits; NaN where no token follows
   int length = 0;                                    ///< of the run
-  int tokens = 0;                                    ///< that have a loss
+  int tokens = 0;                                    ///< number of tokens with a loss
   double mean = 0;                                   ///< bits
-  double high = 1;                                   ///< the losses' axis ends there
+  double high = 1;                                   ///< end of the losses' axis
 
-  // Of a comparison; of all positions, or of none.
-  std::vector<const model::PositionStatistics*> before;  ///< null: nothing stands for the position
-  std::vector<double> loss_before, change;               ///< NaN where not the same token follows in both
-  std::vector<char> comparable_at;                       ///< where these are numbers
+  // On the difference side; for all positions, or empty.
+  std::vector<const model::PositionStatistics*> before;  ///< null: the position has no counterpart
+  std::vector<double> loss_before, difference;           ///< NaN unless the same token follows in both
+  std::vector<char> comparable_at;                       ///< whether these are numbers
   int comparable = 0;                                    ///< tokens
-  double mean_change = 0, mean_before = 0;               ///< of them, bits
-  float most_change = 0;                                 ///< magnitude
+  double mean_difference = 0, mean_before = 0;           ///< means over comparable tokens, bits
+  float largest_difference = 0;                          ///< magnitude
   bool whole() const { return std::ssize(of) == length; }
   int count() const { return static_cast<int>(of.size()); }
 };
@@ -75,17 +75,18 @@ void compare(const ViewContext& c, Numbers& n) {
     const bool comparable = s != nullptr && same_token_follows(c, i);
     n.before.push_back(s);
     n.loss_before.push_back(comparable ? loss_of(*s) : kNone);
-    n.change.push_back(comparable ? loss_of(*n.of[at]) - loss_of(*s) : kNone);
+    n.difference.push_back(comparable ? loss_of(*n.of[at]) - loss_of(*s) : kNone);
     n.comparable_at.push_back(comparable);
     if (!comparable) continue;
     ++n.comparable;
     before += loss_of(*s);
-    n.mean_change += n.change.back();
-    const auto change = static_cast<float>(n.change.back());
-    if (std::isfinite(change)) n.most_change = std::max(n.most_change, std::abs(change));
+    n.mean_difference += n.difference.back();
+    const auto difference = static_cast<float>(n.difference.back());
+    if (std::isfinite(difference))
+      n.largest_difference = std::max(n.largest_difference, std::abs(difference));
   }
   if (n.comparable == 0) return;
-  n.mean_change /= n.comparable;
+  n.mean_difference /= n.comparable;
   n.mean_before = before / n.comparable;
 }
 
@@ -93,7 +94,7 @@ void compare(const ViewContext& c, Numbers& n) {
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   Numbers n;
   n.statistics = c.ask(StatisticsOfTokens{});
-  n.comparing = c.side == Side::difference;
+  n.is_difference = c.side == Side::difference;
   if (!c.run || !n.statistics) return std::nullopt;
   const Statistics& statistics = *n.statistics;
   n.length = c.run->run->length();
@@ -109,7 +110,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   }
   n.mean = n.tokens > 0 ? sum / n.tokens : 0;
   n.high = viz::round_limit(highest);
-  if (n.comparing) compare(c, n);
+  if (n.is_difference) compare(c, n);
   return n;
 }
 
@@ -117,7 +118,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions"};
 
-/// A guess of each position, shaded by its probability and framed where it is the token that follows.
+/// Adds a column of guesses, shaded by probability and framed if the token follows.
 void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g, std::string heading,
                int importance) {
   constexpr double kStrongest = 0.8;
@@ -133,7 +134,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
   list.file(name + "id", cell([](const model::Guess& one) { return std::to_string(one.id); }));
   ListColumn& column = list.text(std::move(heading), importance, label, {.file = name + "token"});
   list.file(name + "probability", cell([](const model::Guess& one) { return plain(one.probability); }));
-  column.pictured = !n.comparing || g == 0;
+  column.pictured = !n.is_difference || g == 0;
   column.detail = cell([](const model::Guess& one) { return percent(one.probability); });
   column.frame = c.theme->text;
   for (int i = 0; i < n.count(); ++i) {
@@ -146,7 +147,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
 
 List list_of(const ViewContext& c, const Numbers& n) {
   constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
-  const bool comparing = n.comparing, two = comparing && compares_different_inputs(*c.run);
+  const bool is_difference = n.is_difference, two = is_difference && compares_different_inputs(*c.run);
   const PromptTokens& tokens = c.run->tokens;
   const viz::Color bars = c.theme->accent.with_alpha(170);
   const auto at = [&n](int i) -> const model::PositionStatistics& { return *n.of[i]; };
@@ -176,14 +177,14 @@ List list_of(const ViewContext& c, const Numbers& n) {
   ListColumn& loss = list.bar("loss, bits", 9, bars, n.loss,
                               {.file = "loss", .digits = 3, .high = n.high, .axis = true, .blank = last});
   int measured = list.last();
-  for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !comparing;
+  for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
   for (std::size_t g = 0; g < kGuesses; ++g)
     add_guess(list, c, n, g,
-              !comparing ? kNames[g]
-              : two      ? "guess"
-                         : "guess now",
-              comparing ? 6 : static_cast<int>(kGuesses - g) - 1);
-  if (comparing) {
+              !is_difference ? kNames[g]
+              : two          ? "guess"
+                             : "guess now",
+              is_difference ? 6 : static_cast<int>(kGuesses - g) - 1);
+  if (is_difference) {
     const auto guess_before = [&n](const auto& words) {
       return [&n, words](int i) {
         const model::PositionStatistics* s = n.before[i];
@@ -196,14 +197,14 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
     list.number(two ? "loss there" : "before", 4, n.loss_before,
                 {.file = "compared loss", .digits = 3, .blank = incomparable});
-    list.bar(difference_name(c) + std::string(", bits"), 9, bars, n.change,
+    list.bar(difference_name(c) + std::string(", bits"), 9, bars, n.difference,
              {.file = difference_prefix(c) + std::string("loss"), .digits = 3, .blank = incomparable});
     measured = list.last();
   }
-  const bool any = (comparing ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];
+  const bool any = (is_difference ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];
   list.table.footer = {
       {list.cell(follows, any ? "mean" : ""),
-       list.cell(measured, any ? viz::fixed_number(comparing ? n.mean_change : n.mean, 3) : "")}};
+       list.cell(measured, any ? viz::fixed_number(is_difference ? n.mean_difference : n.mean, 3) : "")}};
   if (sorted) list.table.order = {measured};
   if (sorted) list.table.row_names = "rows";
   list.table.first_number = sorted ? 1 : 0;
@@ -215,7 +216,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
 // ---- the prompt, shaded ----
 
 viz::ColorScale chip_scale(const Numbers& n) {
-  if (n.comparing) return viz::diverging_scale(n.most_change > 0 ? static_cast<double>(n.most_change) : 1);
+  if (n.is_difference)
+    return viz::diverging_scale(n.largest_difference > 0 ? static_cast<double>(n.largest_difference) : 1);
   return viz::linear_scale(n.high);
 }
 
@@ -223,7 +225,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   viz::ChipFlow flow;
   flow.role = kChip;
   const viz::ColorTable colors(chip_scale(n), *c.theme);
-  const std::vector<double>& shown = n.comparing ? n.change : n.loss;
+  const std::vector<double>& shown = n.is_difference ? n.difference : n.loss;
   const viz::Color opposite = c.theme->surface;
   for (int i = 0; i < n.length; ++i) {
     viz::Chip chip;
@@ -232,7 +234,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
     chip.fill = c.theme->surface;
     chip.text = c.theme->text;
     const auto value = static_cast<float>(i > 0 && i <= n.count() ? shown[i - 1] : kNone);
-    if (i > 0 && i <= n.count() && !(n.comparing && std::isnan(value))) {
+    if (i > 0 && i <= n.count() && !(n.is_difference && std::isnan(value))) {
       chip.fill = colors(value);
       chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
     } else {
@@ -246,7 +248,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
 
 // ---- both ----
 
-/// The part of the height that the chips may take.
+/// The maximum fraction of the height for the chips.
 constexpr float kMostChips = 0.3F;
 
 struct Layout {
@@ -268,7 +270,7 @@ int lines_of(const std::vector<viz::ChipPlace>& places) {
   return places.empty() ? 0 : places.back().line + 1;
 }
 
-/// The first row, so that a position's is in sight.
+/// The first row such that a position's row is visible.
 int first_row_with(List& list, int position, int shown) {
   const std::vector<int> order = viz::table_rows(list.filled());
   const auto at = static_cast<int>(std::ranges::find(order, position) - order.begin());
@@ -293,7 +295,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     below.y = l.chips.bottom() + legend_height(style);
     below.h = std::max(0.F, l.area.bottom() - below.y);
   }
-  // How many rows there is room for does not depend on which is the first.
+  // The number of rows that fit does not depend on the first one.
   l.list.lay_out(below);
   const std::vector<int>& rows = l.list.layout().rows;
   const bool sorted = c.options[kSurprisingFirst];
@@ -301,7 +303,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     l.list.table.first =
         sorted ? 0 : first_row_with(l.list, c.selection.query, static_cast<int>(rows.size()));
   l.fits = l.list.lay_out(below);
-  // The chips go with the rows, or where these are not in their order, with the query.
+  // The chips scroll with the rows, or if these are sorted, with the query.
   if (!l.places.empty() && l.shown_lines > 0) {
     const bool in_order = !sorted && !rows.empty();
     const int anchor = in_order ? rows.front() : c.selection.query;
@@ -312,20 +314,20 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 }
 
 std::string title_of(const Numbers& n) {
-  if (n.comparing && n.comparable > 0)
-    return "Change of loss " + std::string(n.mean_change < 0 ? "" : "+") +
-           viz::fixed_number(n.mean_change, 3) + " bits a token";
+  if (n.is_difference && n.comparable > 0)
+    return "Change of loss " + std::string(n.mean_difference < 0 ? "" : "+") +
+           viz::fixed_number(n.mean_difference, 3) + " bits a token";
   if (n.tokens == 0) return "Predictions";
   return "Perplexity " + viz::number(std::exp2(n.mean), 4);
 }
 
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   std::string words = "nothing follows the only token";
-  if (n.comparing && n.tokens > 0) {
+  if (n.is_difference && n.tokens > 0) {
     words = n.comparable == 0 ? "no token follows in both prompts"
                               : difference_words(c) + ", mean of " + grouped(n.comparable) +
                                     (n.comparable == 1 ? " token: " : " tokens: ") +
-                                    viz::fixed_number(n.mean_before + n.mean_change, 3) + " − " +
+                                    viz::fixed_number(n.mean_before + n.mean_difference, 3) + " − " +
                                     viz::fixed_number(n.mean_before, 3);
   } else if (n.tokens > 0) {
     words = "2^" + viz::fixed_number(n.mean, 3) + ", the mean loss of " + grouped(n.tokens) +
@@ -338,11 +340,11 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
 void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
                   int last) {
   const viz::Style style = style_of(c);
-  const float used =
-      viz::paint_color_scale_line(picture.scene, chip_scale(n),
-                                  (n.comparing ? difference_prefix(c) : std::string()) +
-                                      (n.comparing ? "each token's loss, bits" : "loss of each token, bits"),
-                                  {l.area.x, l.legend}, style);
+  const float used = viz::paint_color_scale_line(
+      picture.scene, chip_scale(n),
+      (n.is_difference ? difference_prefix(c) : std::string()) +
+          (n.is_difference ? "each token's loss, bits" : "loss of each token, bits"),
+      {l.area.x, l.legend}, style);
   if (lines_of(l.places) == l.shown_lines) return;
   const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
   if (used + 4 * style.unit() + style.width(note, style.small()) > l.area.w) return;
@@ -359,7 +361,7 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
   paint_title(picture, c, title_of(n), subtitle_of(c, n) + l.list.note("; "));
-  // Chips that scroll make no lesser figure of it.
+  // Scrolled chips do not make the picture incomplete.
   const bool whole = picture.whole;
   if (l.shown_lines > 0) {
     viz::paint_chips(picture, l.flow, l.places, l.first_line, l.chips, style);
@@ -378,10 +380,10 @@ std::string guesses_words(const ViewContext& c, const model::PositionStatistics&
   return words;
 }
 
-/// What was thought at a position of the token that follows it, line by line.
+/// The lines about the prediction of the token that follows a position.
 std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int position) {
   const model::PositionStatistics& s = *n.of[position];
-  const bool two = n.comparing && compares_different_inputs(*c.run);
+  const bool two = n.is_difference && compares_different_inputs(*c.run);
   const std::string there = two ? "in the " + second_name(*c.run) : "before";
   const auto bits = [](double loss) { return viz::number(static_cast<double>(static_cast<float>(loss)), 5); };
   std::vector<std::string> lines;
@@ -391,10 +393,10 @@ std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int po
     lines.push_back("probability " + plain(s.next_probability));
     lines.push_back("loss −log₂ p = " + viz::number(loss_of(s), 5) + " bits");
   }
-  const model::PositionStatistics* before = n.comparing ? n.before[position] : nullptr;
-  if (n.comparing && !std::isnan(n.change[position]))
+  const model::PositionStatistics* before = n.is_difference ? n.before[position] : nullptr;
+  if (n.is_difference && !std::isnan(n.difference[position]))
     lines.push_back("loss before " + bits(n.loss_before[position]) + " bits, " + difference_name(c) + " " +
-                    bits(n.change[position]));
+                    bits(n.difference[position]));
   else if (two)
     lines.push_back((before ? "another token follows " : "nothing stands for this token ") + there);
   lines.push_back("guesses: " + guesses_words(c, s));
@@ -416,7 +418,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   const TableRows rows = rows_in(kRows, c, picture);
   const std::optional<Numbers> n = numbers_of(c);
   if (rows.shown == 0 || !n) return {SelectQuery{region.id}};
-  // Nothing moves under the mouse; a chip's row comes into sight.
+  // Keeps the row under the mouse in place; a chip's row becomes visible.
   if (region.role == kRow) return {SelectQuery{region.id}, rows.from(rows.first)};
   List list = list_of(c, *n);
   return {SelectQuery{region.id}, rows.from(first_row_with(list, region.id, rows.shown))};
@@ -437,10 +439,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     for (const model::Guess& guess : s.top)
       facts.commands.push_back({"Continue with " + guess_words(c, guess),
                                 {AppendToken{guess.id, after, guess.probability, c.run}}});
-    if (position + 1 < n->length) facts.value("loss", plain(loss_of(s)), Fact::In::menu);
+    if (position + 1 < n->length) facts.value("loss", plain(loss_of(s)), Fact::Location::menu);
   }
   std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, position)};
-  const int before = chip ? position - 1 : position;  // who guessed
+  const int before = chip ? position - 1 : position;  // the predicting position
   if (before < 0) {
     lines.emplace_back("the first token: nothing guesses it");
   } else if (before >= n->count()) {

@@ -20,26 +20,26 @@ enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::i
 const auto kFirstRank =
     first_row_option("first-rank", "First row", "first row of the table that is shown", true);
 
-// Rows of the picture's table by default and at most, and rows of a file.
+// Rows of the picture's table, default and maximum, and rows of a file.
 constexpr int kMostParts = 300;  // of the bars
 constexpr int kDefaultRows = 30, kMostRows = 500, kMostNumbers = 1000;
 
-/// The candidates after a position, and the one that is drawn.
+/// The candidates after a position, and the drawn one.
 struct Draw {
   std::shared_ptr<const NextToken> next;
   model::Candidates candidates;
   double number = 0;                    ///< in [0, 1)
-  int rank = 0;                         ///< of the token that it draws
+  int rank = 0;                         ///< of the drawn token
   int drawn = 0;                        ///< its id
   std::vector<int> ids;                 ///< the most probable tokens
-  std::vector<double> cumulative = {};  ///< by rank, probability up to there; filled by `list_of`
+  std::vector<double> cumulative = {};  ///< by rank, cumulative probability; filled by `list_of`
 
   int vocabulary() const { return static_cast<int>(next->logits.size()); }
   bool removes() const { return candidates.kept() < vocabulary(); }
   double probability(int id) const { return candidates.probabilities()[id]; }
 };
 
-/// Nullopt until there are logits, or where they are not finite.
+/// Nullopt until there are logits, and if they are not finite.
 std::optional<Draw> draw_of(const ViewContext& c) {
   const auto next = current_next(c);
   if (!next) return std::nullopt;
@@ -56,13 +56,13 @@ std::optional<Draw> draw_of(const ViewContext& c) {
   }
 }
 
-/// Rows of the picture's table: all tokens that are kept and a few that are not.
+/// Rows of the picture's table: all kept tokens and a few others.
 int row_count(const Draw& draw) {
   const int rows = draw.removes() ? std::min(draw.candidates.kept() + 10, kMostRows) : 0;
   return std::min(draw.vocabulary(), std::max(rows, kDefaultRows));
 }
 
-/// The step that removes a token of this rank; empty: it is kept.
+/// The step that removes the token with this rank; empty: it is kept.
 std::string_view removed_by(const Draw& draw, int rank) {
   if (rank < draw.candidates.kept()) return "";
   return rank < draw.candidates.after_top_k() ? "top-p" : "top-k";
@@ -70,7 +70,7 @@ std::string_view removed_by(const Draw& draw, int rank) {
 
 // ---- the bars ----
 
-/// Kept tokens are lighter and darker in turn, so that neighbours can be told apart.
+/// Kept tokens alternate between lighter and darker, so that neighbours are distinguishable.
 viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
   if (rank == draw.rank) return c.theme->accent;
   if (rank >= draw.candidates.kept()) return c.theme->raised;
@@ -126,7 +126,7 @@ std::string kept_words(const ViewContext& c, const Draw& draw) {
   return words + " with " + percent(of.mass()) + " of the probability";
 }
 
-/// Room for one bar with its words above it, and where two are, the way between them.
+/// Places of one bar with its text above it, or of two bars and the link between them.
 struct Layout {
   viz::Rect area;
   viz::Rect all, kept;  ///< h == 0: no room, or nothing is removed
@@ -157,7 +157,7 @@ Layout lay_out(const ViewContext& c, bool two) {
   const bool both = two && l.area.h >= 2 * one + link_height(style) + least_rows;
   if (both) place(l.all), y += link_height(style);
   const float two_rows = viz::table_height(viz::Table{}, style) + 3 * viz::table_row_height(style);
-  const bool alone = l.area.h < two_rows + one;  // then the draw is worth more than a row or two
+  const bool alone = l.area.h < two_rows + one;  // the draw is more important than a row or two
   if (both || l.area.h >= one + two_rows || (alone && l.area.h >= one)) place(two ? l.kept : l.all);
   l.rows.y = y;
   l.rows.h = std::max(0.F, l.area.bottom() - y);
@@ -181,7 +181,7 @@ void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const v
   viz::paint_share_bar(picture, shares, bar, style);
 }
 
-/// What is kept of the upper bar becomes all of the lower one.
+/// Links the kept part of the upper bar to the whole lower one.
 void paint_link(viz::Scene& scene, const ViewContext& c, const Draw& draw, const Layout& l) {
   const float from = viz::share_x(viz::ShareBar(), l.all, draw.candidates.mass());
   const float top = l.all.bottom() + 2;
@@ -194,7 +194,7 @@ void paint_link(viz::Scene& scene, const ViewContext& c, const Draw& draw, const
 
 const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
 
-/// The tokens by falling probability; `rows` of them in a file.
+/// The tokens by descending probability; `rows` of them in a file.
 List list_of(const ViewContext& c, Draw& draw, int rows) {
   const auto id = [&draw](int rank) { return draw.candidates.best(rank); };
   const auto probability = [&draw, id](int rank) { return draw.probability(id(rank)); };
@@ -246,7 +246,7 @@ Picture build(const ViewContext& c) {
   List list = list_of(c, *draw, row_count(*draw));
   const bool has_table = list.lay_out(l.rows);
   if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return too_small(c, "for the table");
-  if (has_table) {  // what is less probable than the last row that shows
+  if (has_table) {  // tokens less probable than the last visible row
     const double shown = static_cast<double>(static_cast<float>(draw->cumulative[list.layout().rows.back()]));
     list.table.footer.front().back().text = viz::fixed_number(std::max(0.0, 1 - shown), 4);
   }
@@ -266,7 +266,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The token that a region stands for; -1: several.
+/// The token of a region; -1: several.
 int token_of(const Draw& draw, const viz::Region& region) {
   if (region.role == kPart) return region.id;
   return region.id < std::ssize(draw.ids) ? draw.ids[region.id] : -1;
@@ -295,7 +295,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const double probability = draw->probability(id);
   const auto rank = static_cast<int>(std::ranges::find(draw->ids, id) - draw->ids.begin());
-  facts.say("guess " + grouped(rank + 1) + ":", Fact::In::status);
+  facts.say("guess " + grouped(rank + 1) + ":", Fact::Location::status);
   add_guess(facts, c, *draw->next, id, probability);
   const std::string_view by = removed_by(*draw, rank);
   facts.say(by.empty() ? "drawn with " + plain(probability / draw->candidates.mass())
@@ -303,7 +303,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// Appends the token that is drawn.
+/// Appends the drawn token.
 ViewActions draw_one(const ViewContext& c, int) {
   const auto draw = c.run ? draw_of(c) : std::nullopt;
   if (!draw) return {};

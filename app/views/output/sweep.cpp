@@ -32,8 +32,8 @@ const auto kMetric =
                              {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
 const auto kOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is changed in turn", choices_of(kSweepOver));
-const auto kChange = choice_option<SweepChange>("sweep-change", "Change", "wW", "what is done with each",
-                                                choices_of(kSweepChanges));
+const auto kEdit = choice_option<SweepEdit>("sweep-change", "Change", "wW", "what is done with each",
+                                            choices_of(kSweepEdits));
 
 const auto kSite =
     make_option<int>("sweep-site", "Site", "what of each layer is changed, position by position",
@@ -70,8 +70,8 @@ SweepOf question_of(const ViewContext& c) {
   SweepOf question;
   question.over = c.options[kOver];
   question.site = question.over == SweepOver::heads ? model::Site::z : kSweepSites[c.options[kSite]].value;
-  question.change = c.options[kChange];
-  if (question.change == SweepChange::patch && c.run) question.from = patch_prompt_of(*c.run);
+  question.edit = c.options[kEdit];
+  if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
   question.token = choice_of(c, kTokenId, kToken);
   question.against = choice_of(c, kAgainstId, kAgainst);
   question.position = std::max(0, c.selection.query);
@@ -79,7 +79,7 @@ SweepOf question_of(const ViewContext& c) {
 }
 
 bool has_source(const SweepOf& question) {
-  return question.change != SweepChange::patch || !question.from.tokens.empty();
+  return question.edit != SweepEdit::patch || !question.from.tokens.empty();
 }
 bool can_be_asked(const SweepOf& question) {
   const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
@@ -96,7 +96,7 @@ std::string quoted(const ViewContext& c, int id) {
   return "“" + label_of(c, id) + "”";
 }
 
-/// What is patched from, with the second model's name.
+/// The source of patches, with the second model's name.
 std::string source_words(const PromptRun& run) {
   if (!compares_models(run)) return "the " + second_name(run);
   return (compares_texts(run) ? "the second prompt in " : "") + run.baseline->model->name;
@@ -105,8 +105,8 @@ std::string source_words(const PromptRun& run) {
 /// "Each head off", "mlp_out patched, by layer and position".
 std::string title_of(const ViewContext& c, const SweepOf& question) {
   const std::string what = over_heads(c) ? "Each head" : std::string(kSite.choices[c.options[kSite]].name);
-  const std::string how = question.change == SweepChange::zero   ? " off"
-                          : question.change == SweepChange::mean ? " at its mean"
+  const std::string how = question.edit == SweepEdit::zero   ? " off"
+                          : question.edit == SweepEdit::mean ? " at its mean"
                           : c.compared() && compares_different_inputs(*c.run)
                               ? " from " + source_words(*c.run)
                               : " as without changes";
@@ -145,7 +145,7 @@ std::string with_sign(double value) {
 
 // ---- the numbers ----
 
-/// The metric's difference in each cell, layer by layer; NaN where it is not known.
+/// The metric's difference in each cell, layer by layer; NaN if not known.
 std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
   std::vector<float> values;
   for (int layer = 0; layer < sweep.layers; ++layer)
@@ -160,7 +160,7 @@ viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::ve
   const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
   if (c.options[kMetric] == SweepMetric::divergence)
     return viz::linear_scale(static_cast<double>(range.high));
-  // The first token's place may be far beyond all others, which have their colours.
+  // The first token may be far beyond all others; it must not take their colours away.
   std::vector<float> others;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (over_heads(c) || sweep.columns == 1 || i % static_cast<std::size_t>(sweep.columns) > 0)
@@ -174,10 +174,10 @@ std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
   std::string name;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
-      const double change =
+      const double difference =
           sweep.knows(layer, column) ? sweep.difference(c.options[kMetric], layer, column) : 0;
-      if (!(std::abs(change) > std::abs(most))) continue;
-      most = change;
+      if (!(std::abs(difference) > std::abs(most))) continue;
+      most = difference;
       name = cell_name(c, layer, column);
     }
   if (name.empty()) return "none changes it";
@@ -192,7 +192,7 @@ std::string words_under(const ViewContext& c, const Sweep& sweep) {
 
 // ---- the drawing ----
 
-/// Cells that are not known yet show the background.
+/// Covers cells that are not known yet with the background.
 void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
@@ -207,12 +207,12 @@ void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, c
   picture.scene.add(viz::StrokeRect{grid.rect, c.theme->line, 1});
 }
 
-/// Whether the run has a cell's change, alone or painted together with others, beside which each cell is
-/// read.
+/// Whether the run has a cell's edit, alone or joined with others; cells are measured on top of the run's
+/// edits.
 bool is_applied(const ViewContext& c, const model::Edits& cell) {
   return !cell.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
     const EditList applied{.edits = {{edit, true}}};
-    return with_painted(applied, cell.front()) == applied;
+    return with_joined_edit(applied, cell.front()) == applied;
   });
 }
 
@@ -253,7 +253,7 @@ Picture build(const ViewContext& c) {
   viz::Heatmap map;
   map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
   map.cells.scale = scale_of(c, *sweep, values);
-  std::vector<std::uint8_t> nothing;  // to patch from
+  std::vector<std::uint8_t> nothing;  // cells without a source of patches
   std::vector<std::pair<int, int>> applied;
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
@@ -288,7 +288,7 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// The answer; null while there is none, or where the hit is not one of its cells.
+/// The answer; null while there is none, and if the hit is not one of its cells.
 std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit) {
   if (!c.run) return nullptr;
   const SweepOf question = question_of(c);
@@ -307,13 +307,13 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
 ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
                           const Gesture& gesture) {
   const SweepOf question = question_of(c);
-  if (!has_source(question) || !can_change(c)) return {};
+  if (!has_source(question) || !can_edit(c)) return {};
   const model::Config& config = c.run->run->config;
   ViewActions actions;
-  for (const auto& [layer, column] : cells_pulled_over(picture, hit, gesture)) {
+  for (const auto& [layer, column] : dragged_cells(picture, hit, gesture)) {
     if (layer >= config.n_layer || column >= (over_heads(c) ? config.n_head : c.run->run->length())) continue;
     for (model::Edit& edit : question.edits(layer, gesture.modifiers.shift ? kWholeRow : column))
-      actions.emplace_back(PaintEdit{std::move(edit)});
+      actions.emplace_back(DragEdit{std::move(edit)});
   }
   return actions;
 }
@@ -342,7 +342,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto add = [&](const char* apply, const char* back, const model::Edits& edits) {
     if (edits.empty()) return;
     const std::string words = "“" + edit_words(edits.front()) + "”";
-    facts.commands.push_back({(is_changed(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
+    facts.commands.push_back({(is_edited(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
   };
   const SweepOf question = question_of(c);
   const model::Edits edits = question.edits(hit.row, hit.col);
@@ -375,7 +375,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
-/// A row for each cell that is known.
+/// A row for each known cell.
 Table table(const ViewContext& c) {
   const SweepOf question = question_of(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
@@ -410,7 +410,7 @@ std::string refuse(const ViewContext& c) {
       return "there is no token " + std::to_string(c.options[*id]) + ": ids go from 0 to " +
              std::to_string(c.run->run->config.vocab_size - 1) + " here; see --" + std::string(id->name);
   if (c.run && !can_be_asked(question_of(c)))
-    return "there is nothing to patch from; see --" + std::string(kChange.name);
+    return "there is nothing to patch from; see --" + std::string(kEdit.name);
   return "";
 }
 
@@ -420,7 +420,7 @@ Options sweep_options(const SweepOf& question, SweepMetric metric) {
   Options options;
   options.set(kMetric, metric);
   options.set(kOver, question.over);
-  options.set(kChange, question.change);
+  options.set(kEdit, question.edit);
   const auto* const site = std::ranges::find(kSweepSites, question.site, &ChoiceOf<model::Site>::value);
   if (question.over == SweepOver::positions && site != std::end(kSweepSites))
     options.set(kSite, static_cast<int>(site - kSweepSites));
@@ -442,14 +442,14 @@ View sweep_view() {
       Group::output, "sweep", "Sweep",
       "how much a guess changes when each head, or each layer at each position, is switched off or patched",
       build, facts, table);
-  view.options = {&kMetric, &kOver, &kChange, &kSite, &kToken, &kAgainst, &kTokenId, &kAgainstId};
+  view.options = {&kMetric, &kOver, &kEdit, &kSite, &kToken, &kAgainst, &kTokenId, &kAgainstId};
   view.commands = query_steps("The query before this one", "The query after this one");
   view.on = on;
   view.shows_parts = true;
   view.refuse = refuse;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.on_baseline = [](const ViewContext& c) { return c.options[kChange] == SweepChange::patch; };
+  view.on_baseline = [](const ViewContext& c) { return c.options[kEdit] == SweepEdit::patch; };
   return view;
 }
 

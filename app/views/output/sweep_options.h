@@ -14,21 +14,21 @@ inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
     {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"}};
-inline constexpr ChoiceOf<SweepChange> kSweepChanges[] = {
-    {SweepChange::zero, "zero", "Zero", "Set to zero (zero ablation)"},
-    {SweepChange::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
-    {SweepChange::patch, "patch", "Patch",
+inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
+    {SweepEdit::zero, "zero", "Zero", "Set to zero (zero ablation)"},
+    {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
+    {SweepEdit::patch, "patch", "Patch",
      "Put in from what the prompt is compared with (activation patching)"}};
-static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepChanges));
-/// What of a layer is changed at a position.
+static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
+/// The site that is edited in a layer at a position.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},
     {model::Site::attn_out, "attn_out", "Attention", "What the layer's attention adds"},
     {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds"},
     {model::Site::z, "z", "z", "What all heads of the layer read, before they are put together"}};
 
-/// With which the view of sweeps asks the question and shows the metric. The position is the selected query,
-/// what is patched from comes with the run.
+/// Options with which the sweep view asks the question and shows the metric. The position is the selected
+/// query; the source of patches comes with the run.
 Options sweep_options(const SweepOf& question, SweepMetric metric);
 
 /// The view itself.

@@ -40,29 +40,30 @@ const auto kShift = make_option<double>(
      .control = Control::none});
 
 constexpr int kGuesses = 10;
-constexpr std::size_t kMostNodes = 3000;  // the oldest tries are left out then
+constexpr std::size_t kMostNodes = 3000;  // beyond that the oldest tries are left out
 constexpr int kTokensInTip = 12;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Where a token of the tree comes from, the most important first.
+/// The origin of a token in the tree, the most important first.
 enum class Source { prompt, tried, drawn, guess };
 
 struct Node {
   int id = 0;
   int parent = -1;
-  double probability = kUnknown;  ///< that the model gave it, at temperature 1
+  double probability = kUnknown;  ///< the model's, at temperature 1
   Source source = Source::guess;
 };
 
-/// All texts that begin like the prompt, and possible continuations.
+/// All tried texts that begin like the prompt, and possible continuations.
 struct Tree {
-  std::vector<Node> nodes;  ///< parents before children, these by falling probability; the first is the root
-  int root_tokens = 0;      ///< of the prompt that the root stands for
-  int end = 0;              ///< node where the prompt ends
-  int drawn = 0;            ///< texts
-  bool full = false;        ///< the context is full
+  /// Parents before children, these by descending probability; the first is the root.
+  std::vector<Node> nodes;
+  int root_tokens = 0;  ///< number of the prompt's tokens in the root
+  int end = 0;          ///< node where the prompt ends
+  int drawn = 0;        ///< number of drawn texts
+  bool full = false;    ///< the context is full
 
-  /// The nodes from the root, which is not one of them, to a node.
+  /// The nodes from the root (excluded) to a node.
   std::vector<int> path_to(int node) const {
     std::vector<int> path;
     for (; node > 0; node = nodes[node].parent) path.push_back(node);
@@ -71,11 +72,11 @@ struct Tree {
 };
 
 /// Adds texts to a tree's nodes.
-struct Planter {
+struct TreeBuilder {
   std::vector<Node>& nodes;
-  std::map<std::pair<int, int>, int> children = {};  ///< of a node, by their token
+  std::map<std::pair<int, int>, int> children = {};  ///< (node, token) -> child
 
-  /// A node's child with a token, added where there is none; merges what is known of it.
+  /// A node's child with a token, added if missing; merges probability and source.
   int step(int from, int id, double probability, Source source) {
     const auto [at, is_new] = children.try_emplace({from, id}, static_cast<int>(nodes.size()));
     if (is_new) nodes.push_back({id, from, probability, source});
@@ -86,7 +87,7 @@ struct Planter {
   }
 };
 
-/// In the order of the drawing: a text from its first token to its last, the most probable first.
+/// Sorts depth-first, for drawing: the most probable text first.
 Tree in_order(Tree tree) {
   std::vector<std::vector<int>> children(tree.nodes.size());
   for (std::size_t i = 1; i < tree.nodes.size(); ++i)
@@ -121,33 +122,34 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   const std::vector<int>& prompt = c.run->run->tokens;
   Tree tree;
   tree.full = std::ssize(prompt) >= c.run->run->config.n_ctx || c.run->tokens.length() > std::ssize(prompt);
-  const std::vector<const Tried*> tries = c.tries ? tries_of(*c.tries, prompt) : std::vector<const Tried*>();
+  const std::vector<const TriedText*> tries =
+      c.tries ? tries_of(*c.tries, prompt) : std::vector<const TriedText*>();
   tree.root_tokens = static_cast<int>(prompt.size());
-  for (const Tried* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->begun);
+  for (const TriedText* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->begun);
   tree.nodes.push_back(
       {prompt[static_cast<std::size_t>(tree.root_tokens) - 1], -1, kUnknown, Source::prompt});
-  Planter planter{tree.nodes};
+  TreeBuilder builder{tree.nodes};
   const auto first = static_cast<std::size_t>(tree.root_tokens);
   for (std::size_t i = first; i < prompt.size(); ++i)
-    tree.end = planter.step(tree.end, prompt[i], kUnknown, Source::prompt);
+    tree.end = builder.step(tree.end, prompt[i], kUnknown, Source::prompt);
   for (auto it = tries.rbegin(); it != tries.rend() && tree.nodes.size() < kMostNodes; ++it) {
-    const Tried* tried = *it;
+    const TriedText* tried = *it;
     int at = 0;
     for (std::size_t i = first; i < tried->ids.size(); ++i) {
       const auto known = static_cast<std::ptrdiff_t>(i) - tried->begun;
       const double p = known >= 0 ? tried->probabilities[known] : kUnknown;
-      at = planter.step(at, tried->ids[i], p, Source::tried);
+      at = builder.step(at, tried->ids[i], p, Source::tried);
     }
   }
   if (tree.full) return in_order(std::move(tree));
   std::vector<double> probabilities(next.logits.size());
   model::softmax(next.logits, 1, probabilities);
   for (const model::Guess& guess : model::largest_logits(next.logits, kGuesses))
-    planter.step(tree.end, guess.id, probabilities[guess.id], Source::guess);
+    builder.step(tree.end, guess.id, probabilities[guess.id], Source::guess);
   if (drawn != nullptr) {
     for (const auto& text : drawn->texts) {
       int at = tree.end;
-      for (const DrawnToken& token : text) at = planter.step(at, token.id, token.probability, Source::drawn);
+      for (const DrawnToken& token : text) at = builder.step(at, token.id, token.probability, Source::drawn);
     }
     tree.drawn = static_cast<int>(drawn->texts.size());
   }
@@ -163,7 +165,7 @@ std::optional<Tree> tree_of(const ViewContext& c) {
 
 // ---- the drawing ----
 
-/// As much of the end of the root's text as fits.
+/// The end of the root's text, as much as fits.
 std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   const viz::Style style = style_of(c);
   std::string words;
@@ -198,7 +200,7 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
   return drawing;
 }
 
-/// The tree in its place, scrolled.
+/// The placed and scrolled tree.
 struct Layout {
   viz::TokenTree drawing;
   viz::TreeLayout tree;
@@ -226,7 +228,7 @@ Layout lay_out(const ViewContext& c, const Tree& tree) {
   const int row = l.tree.rows[tree.end];
   const int wanted = c.options[kFirstRow] >= 0 ? c.options[kFirstRow] : row < shown ? 0 : row - shown / 4;
   l.lines = {&kFirstRow, std::clamp(wanted, 0, all - shown), shown, all, l.area};
-  // Continuations are more interesting than what came before.
+  // Continuations are more interesting than earlier tokens.
   const double to_end = static_cast<double>((l.tree.boxes[tree.end].right() - 0.4F * l.area.w) / em);
   l.shift = std::clamp(c.options[kShift] >= 0 ? c.options[kShift] : to_end, 0.0, l.most_shift(em));
   l.origin = {l.area.x - static_cast<float>(l.shift) * em,
@@ -300,7 +302,7 @@ std::vector<int> ids_of(const ViewContext& c, const Tree& tree, int node) {
   return ids;
 }
 
-/// The prompt becomes the text that ends with a node.
+/// Makes the text that ends with a node the prompt.
 ViewActions go_to(const ViewContext& c, const Tree& tree, int node) {
   if (node == tree.end || node >= std::ssize(tree.nodes)) return {};
   SetTokens to{ids_of(c, tree, node), {}, c.run};
@@ -308,7 +310,7 @@ ViewActions go_to(const ViewContext& c, const Tree& tree, int node) {
   return {to};
 }
 
-/// Left: a token less; right: the most probable one that follows; up and down: another one in its place.
+/// Left: one token less; right: the most probable next token; up and down: another token in its place.
 ViewActions by_key(const ViewContext& c, Key key) {
   const auto tree = tree_of(c);
   if (!tree) return {};
@@ -408,11 +410,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   std::string text = left_out > 0 ? "…" : "";
   for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree->nodes[i].id);
   facts.say("“" + label_of(c, node.id) + "”, " + name_of(node.source));
-  if (!text.empty()) facts.say(text, Fact::In::tooltip);
+  if (!text.empty()) facts.say(text, Fact::Location::tooltip);
   if (!std::isnan(node.probability)) facts.value("probability", plain(node.probability));
   if (const ViewActions actions = go_to(c, *tree, region.id); !actions.empty())
     facts.commands.push_back({"End the prompt here", actions});
-  if (region.id != tree->end) facts.say("click: the prompt ends here", Fact::In::tooltip);
+  if (region.id != tree->end) facts.say("click: the prompt ends here", Fact::Location::tooltip);
   facts.copy("the text up to here", c.run->model->tokenizer->decode(ids_of(c, *tree, region.id)));
   add_copies_of_token(facts, c, node.id);
   return facts;

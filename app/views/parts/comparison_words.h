@@ -3,28 +3,26 @@
 
 #include "app/views/view.h"
 
-// How a comparison of two runs is put into words.
+// Wording for comparisons of two runs.
 namespace headscope::app {
 
-/// The picture of a difference where nothing in the baseline stands for a position, or for the selected
-/// query.
+/// The picture of a difference if a position, or the selected query, has no counterpart in the baseline.
 Picture no_counterpart(const ViewContext& context, int position);
 Picture no_counterpart(const ViewContext& context);
-/// "second prompt", "second model" or "second file": what the run is compared with, named by what differs
-/// first.
+/// "second prompt", "second model" or "second file": what the run is compared with, named by the first thing
+/// that differs.
 std::string second_name(const PromptRun& run);
-/// The same where prompt and model differ: "second prompt in the second model".
+/// The same, if both prompt and model differ: "second prompt in the second model".
 std::string second_words(const PromptRun& run);
 /// "nothing in the second prompt stands for it".
 std::string no_counterpart_words(const ViewContext& context);
 /// "changed − original", "first − second prompt".
 std::string difference_words(const ViewContext& context);
-/// What the difference side shows: a "change" by edits, or between two prompts or models a
-/// "difference".
+/// The noun for a difference: "change" between a run and its unedited baseline, else "difference".
 const char* difference_name(const ViewContext& context);
-/// Suffix of titles on the difference side: ": what changed", ": what differs". Else empty.
+/// Suffix of titles on the difference side: ": what changed", ": what differs"; else empty.
 const char* difference_suffix(const ViewContext& context);
-/// Prefix of names of numbers there: "change of ", "difference of ". Else empty.
+/// Prefix of names of numbers on the difference side: "change of ", "difference of "; else empty.
 const char* difference_prefix(const ViewContext& context);
 
 }  // namespace headscope::app

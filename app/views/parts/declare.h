@@ -5,10 +5,10 @@
 
 #include "app/views/view.h"
 
-// How views and their options are declared.
+// Helpers to declare views and their options.
 namespace headscope::app {
 
-/// An option by its name, its label and its help; `rest` is all else that there is to know of it.
+/// Makes an option from its name, label and help; `rest` has all other properties.
 template <class T>
 Option<T> make_option(std::string_view name, std::string_view label, std::string_view help, OptionSpec rest) {
   rest.name = name;
@@ -17,14 +17,14 @@ Option<T> make_option(std::string_view name, std::string_view label, std::string
   return {std::move(rest)};
 }
 
-// The common kinds, each by its name, its label, its keys (empty: none) and its help.
+// Common kinds of options, by name, label, keys (empty: none) and help.
 
 inline Option<bool> switch_option(std::string_view name, std::string_view label, std::string_view keys,
                                   std::string_view help, bool on = false) {
   return make_option<bool>(name, label, help, {.default_value = on, .keys = keys});
 }
 
-/// The choices stand in the order of the enum, the default one first.
+/// `choices` are in the order of the enum, the default one first.
 template <class Enum>
 Option<Enum> choice_option(std::string_view name, std::string_view label, std::string_view keys,
                            std::string_view help, std::vector<Choice> choices) {
@@ -32,7 +32,7 @@ Option<Enum> choice_option(std::string_view name, std::string_view label, std::s
                            {.default_value = 0, .choices = std::move(choices), .keys = keys});
 }
 
-/// In [low, high]; without steps of its own by even ones of `step`.
+/// A number in [low, high]; without explicit steps, in even ones.
 inline Option<double> number_option(std::string_view name, std::string_view label, std::string_view keys,
                                     std::string_view help, double by_default, double low, double high,
                                     std::vector<double> steps, std::string_view default_name = "") {
@@ -45,7 +45,7 @@ inline Option<double> number_option(std::string_view name, std::string_view labe
                               .keys = keys});
 }
 
-/// One that gestures in the picture set: it has no control, and is not kept.
+/// An option set by gestures in the picture: without a control, and not kept.
 template <class T>
 Option<T> gesture_option(std::string_view name, std::string_view label, std::string_view help, T by_default,
                          double low, double high, std::string_view default_name = "") {
@@ -65,14 +65,14 @@ Option<T> session_only(Option<T> option) {
   return option;
 }
 
-/// The same option, of panes alone: figures show all, whatever part of it a pane does.
+/// The same option, for panes only: figures show everything.
 template <class T>
 Option<T> pane_only(Option<T> option) {
   option.pane_only = true;
   return option;
 }
 
-/// A view by its id, its title and its help, with its picture, what is said of places in it, and its file.
+/// Makes a view from its id, title and help, its picture, its facts and its table.
 inline View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
                       decltype(View::build) build, decltype(View::facts) facts, decltype(View::table) table) {
   View view;

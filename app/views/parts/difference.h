@@ -11,24 +11,24 @@
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
 
-// The words of differences in views that ask about one position: see Question::difference.
+// Wording for differences in views about one position: see Question::difference.
 namespace headscope::app {
 
-/// Why there is no picture of the answer to a question about one position; nothing where it is `known`.
+/// Why there is no picture yet of the answer to a question about one position; nothing if it is `known`.
 inline std::optional<Picture> waiting_for(const ViewContext& c, const Question& question, bool known) {
   if (c.side == Side::difference && c.run && compared_query(c) < 0) return no_counterpart(c);
   return waiting(c, question, known);
 }
 
-/// What the subtitle says where nothing differs.
+/// The end of a subtitle if nothing differs.
 inline const char* no_difference_words(const ViewContext& c) {
   return compares_different_inputs(*c.run) ? ": the same in both" : ": nothing changed here";
 }
 
 /// The subtitle on the difference side.
 inline std::string difference_subtitle(const ViewContext& c,
-                                       const std::vector<std::span<const float>>& changed) {
-  const bool none = std::ranges::all_of(changed, [](std::span<const float> vector) {
+                                       const std::vector<std::span<const float>>& vectors) {
+  const bool none = std::ranges::all_of(vectors, [](std::span<const float> vector) {
     return !vector.empty() && std::ranges::all_of(vector, [](float v) { return v == 0; });
   });
   return difference_words(c) + (none ? no_difference_words(c) : "");

@@ -28,7 +28,7 @@ const PromptRun& run_of(const ViewContext& c) {
 }
 
 MenuLine toggle(const ViewContext& c, std::string words, const Edit& edit) {
-  if (is_changed(c, edit)) words = "No longer: " + words;
+  if (is_edited(c, edit)) words = "No longer: " + words;
   return {std::move(words), toggled(edit)};
 }
 
@@ -41,7 +41,7 @@ int position_id(const ViewContext& c, int position) {
   return id;
 }
 
-std::string as_in_second(const ViewContext& c) {
+std::string patch_suffix(const ViewContext& c) {
   return " as in the " + second_words(run_of(c));
 }
 
@@ -54,11 +54,11 @@ std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace a
 
 }  // namespace
 
-bool can_change(const ViewContext& c) {
+bool can_edit(const ViewContext& c) {
   return c.run && !c.run->model->patterns;
 }
 
-bool is_changed(const ViewContext& c, const Edit& edit) {
+bool is_edited(const ViewContext& c, const Edit& edit) {
   return c.run && has_edit(run_of(c).prompt.edits, edit);
 }
 
@@ -75,18 +75,18 @@ Edit head_at_mean(int layer, int head) {
 }
 
 void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head) {
-  if (!can_change(c)) return;
+  if (!can_edit(c)) return;
   const std::string name = head_name(layer, head);
   const model::EditedPlace place{{Site::z, layer}, head, {}, {}};
   menu.push_back(toggle(c, name + " off", head_off(layer, head)));
   menu.push_back(toggle(c, name + " at its mean", head_at_mean(layer, head)));
   menu.push_back(toggle(c, name + " half as strong", model::ScaleValues{place, 0.5F}));
-  if (auto from = patch(c, place)) menu.push_back(toggle(c, name + as_in_second(c), *from));
+  if (auto from = patch(c, place)) menu.push_back(toggle(c, name + patch_suffix(c), *from));
 }
 
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query,
                     int key) {
-  if (!can_change(c)) return;
+  if (!can_edit(c)) return;
   const PromptRun& run = run_of(c);
   const auto cell = [&](Site site, float value, bool renormalise) {
     return model::SetCells{{site, layer}, head, {{query, key, value}}, renormalise};
@@ -94,8 +94,8 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
   const std::string q = std::to_string(query), k = std::to_string(key);
   const Edit hidden = cell(Site::attn_scores, kHidden, false);
   if (!may_see(run, {layer, head}, query, key)) {
-    if (is_changed(c, hidden)) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
-    menu.push_back({"Query " + q + " sees key " + k, {PaintMask{layer, head, query, key, true}}});
+    if (is_edited(c, hidden)) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
+    menu.push_back({"Query " + q + " sees key " + k, {SetVisibility{layer, head, query, key, true}}});
     return;
   }
   if (query > 0) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
@@ -106,7 +106,7 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
 }
 
 void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& c, int position) {
-  if (!can_change(c)) return;
+  if (!can_edit(c)) return;
   if (position >= c.run->run->length()) return;
   const std::string token = token_name(c.run->tokens, position);
   const int id = position_id(c, position);
@@ -130,7 +130,7 @@ void add_patch(std::vector<MenuLine>& menu, const ViewContext& c, model::HookPoi
                const std::string& words) {
   model::EditedPlace place{point, {}, {}, {}};
   if (position >= 0) place.positions = {position};
-  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, words + as_in_second(c), *from));
+  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, words + patch_suffix(c), *from));
 }
 
 }  // namespace headscope::app

@@ -3,15 +3,15 @@
 
 #include "app/views/view.h"
 
-// The edits that menus and keys offer, the same in all views.
+// The edits offered by menus and keys, the same in all views.
 namespace headscope::app {
 
-/// Whether the run can be edited: not patterns without weights.
-bool can_change(const ViewContext& context);
-/// Makes the edit, or removes it.
+/// Whether the run can be edited: patterns without weights cannot.
+bool can_edit(const ViewContext& context);
+/// The action that adds the edit, or removes it.
 ViewActions toggled(const model::Edit& edit);
 /// Whether the shown run, or the run it is the baseline of, has this edit.
-bool is_changed(const ViewContext& context, const model::Edit& edit);
+bool is_edited(const ViewContext& context, const model::Edit& edit);
 
 model::Edit head_off(int layer, int head);
 model::Edit head_at_mean(int layer, int head);

@@ -17,10 +17,10 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kMostCurves = 6;  // more colours than that cannot be told apart
+constexpr std::size_t kMostCurves = 6;  // more colours would not be distinguishable
 
-/// Title and note in as many lines as they take, a formula that fits into one; returns their height. What is
-/// not GPT-2's must never lose its name.
+/// Draws title and note in as many lines as needed, and a formula if it fits into one; returns their height.
+/// The title of an encoding that is not GPT-2's is never dropped.
 float paint_panel_title(Picture& picture, const ViewContext& c, const EncodingPanel& panel, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.font_size);
@@ -76,7 +76,7 @@ viz::CurveChart make_curves(const ViewContext& c, const EncodingPanel& panel, co
   return chart;
 }
 
-/// Room around the plots, the same in both panels so that they line up.
+/// Room around the plots, the same in both panels so that they are aligned.
 struct Room {
   float title = 0;
   float left = 0;
@@ -97,8 +97,8 @@ Room room_for(const ViewContext& c, const EncodingPanel& panel, const EncodingLo
   return room;
 }
 
-/// The largest size up to `most` at which all pixels show equally many of `count` cells, or all cells take
-/// equally many pixels; `most` where that costs too much of it.
+/// The largest size up to `most` at which all pixels show the same number of `count` cells, or all cells take
+/// the same number of pixels; `most` if that would cost too much of it.
 float even_size(float most, int count, const viz::Style& style) {
   const double pixels = std::floor(static_cast<double>(most) * style.device_scale);
   if (pixels < 1) return most;
@@ -126,7 +126,7 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
                                    {zoom.row, zoom.col, zoom.rows, zoom.cols}, false, style);
   grid.role = kEncodingMap;
   grid.id = panel.id;
-  // The map is higher where that shows every dimension. Cells of uneven pixels would show stripes that are
+  // The map is taller if that shows every dimension. Cells of uneven pixel sizes would show stripes that are
   // not in the values.
   const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
   grid.rect.w = even_size(width, grid.col_count, style);
@@ -138,7 +138,7 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(height - grid.rect.h)};
   const viz::CurveChart chart = make_curves(c, panel, look);
   viz::paint_curves(picture, chart, plot, style);
-  // Names that had no room: of the axes, and of curves.
+  // Names without room, of the axes and of curves.
   if (style.width(look.row_title, style.small()) > grid.rect.h ||
       style.width("position", style.small()) > grid.rect.w ||
       static_cast<float>(chart.curves.size()) * line > plot.h) {
@@ -150,7 +150,7 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   viz::HeatmapCells cells;
   cells.matrix = panel.values;
   cells.scale = panel.scale;
-  cells.pooling = viz::Pooling::mean;  // neighbours are of either sign
+  cells.pooling = viz::Pooling::mean;  // neighbours have different signs
   viz::paint_cells(picture.scene, cells, grid, style);
   paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->accent);
   viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
@@ -204,7 +204,7 @@ viz::Scene encoding_cross(const ViewContext& c, const Picture& picture, const vi
     };
     const viz::Rect& r = other.rect;
     if (region.role == kEncodingMap && other.role == kEncodingMap) {
-      // Up to the cell, which keeps its colour, and a little less.
+      // The lines end just before the cell, which keeps its colour.
       const viz::Rect cell = other.cell_rect(hit.row, hit.col).inset(-4);
       const viz::Point at = cell.center();
       add({at.x, r.y}, {at.x, cell.y});
@@ -245,7 +245,7 @@ Zoom shown_part(const EncodingView& view, const ViewContext& c) {
   return part_of(c.options[view.zoom], view.rows(c), c.run->run->config.n_ctx);
 }
 
-/// The curves with one more or less of them. One stays, and not more than can be told apart.
+/// Toggles a curve. At least one stays, and at most as many as are distinguishable.
 static ViewActions curve_toggled(const EncodingView& view, const ViewContext& c, int row) {
   std::vector<int> curves = view.shown(c);
   const auto found = std::ranges::find(curves, row);

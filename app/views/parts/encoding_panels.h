@@ -7,13 +7,13 @@
 #include "app/views/parts/matrix_zoom.h"
 #include "viz/charts/heatmap.h"
 
-// Two encodings of positions beside each other, the same in all views that compare them.
+// Two positional encodings side by side, shared by the views that compare them.
 namespace headscope::app {
 
-/// The regions of a panel: of the map the cells are (row, position), of the curves (0, position).
+/// Roles of a panel's regions: the map, with cells (row, position), and the curves, with cells (0, position).
 enum EncodingRole { kEncodingMap, kEncodingCurves };
 
-/// The two that are compared: `id` of panels, Region::id.
+/// The two encodings compared: `id` of panels, Region::id.
 enum Encoding { kLearned, kSinusoidal };
 inline constexpr const char* kLearnedTitle = "Learned by this model";
 inline constexpr const char* kSinusoidalTitle = "Sinusoidal encoding (Vaswani et al. 2017)";
@@ -29,20 +29,21 @@ struct EncodingPanel {
   std::string formula;  ///< under the note, where it fits into a line
 };
 
-/// What is the same in all panels of a picture.
+/// Properties shared by all panels of a picture.
 struct EncodingLook {
   std::string row_title;     ///< "dimension"
-  std::string curves_title;  ///< over the curves' names, "dim."
+  std::string curves_title;  ///< heading of the curves' names, "dim."
   std::vector<int> curves;   ///< rows that are drawn as curves
-  double low = 0, high = 0;  ///< of the curves; equal: as far as the curves of a panel go to either side of 0
-  Zoom zoom;                 ///< of the maps; the empty one: all
+  double low = 0,
+         high = 0;  ///< limits of the curves; equal: symmetric about 0, as far as the panel's curves go
+  Zoom zoom;        ///< of the maps; the empty zoom: all
 };
 
-/// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", of a model's dimensions.
+/// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", for a model's dimensions.
 std::string sinusoid_formula(int d_model);
 
-/// Panels side by side, or where the area is high one above the other, with their plots in line. False: there
-/// is no room for them.
+/// Draws panels side by side, or in a tall area one above the other, with their plots aligned. False: there
+/// is no room.
 [[nodiscard]] bool paint_encodings(Picture& picture, const ViewContext& context,
                                    const std::vector<EncodingPanel>& panels, const EncodingLook& look,
                                    viz::Rect area);
@@ -52,37 +53,37 @@ viz::Scene encoding_cross(const ViewContext& context, const Picture& picture, co
 
 /// Adds a map cell's values in both encodings.
 void add_both(Facts& facts, float learned, float sinusoidal);
-/// "position 3 “·was”", without a token beyond the prompt.
+/// "position 3 “·was”"; beyond the prompt without a token.
 std::string position_words(const ViewContext& context, int position);
 
-/// For View::refuse: why a list of dimensions or positions (`what`), of which there are `count`, cannot be
-/// shown; empty where it can.
+/// For View::refuse: why a list of dimensions or positions (`what`), of which the model has `count`, cannot
+/// be shown; empty: it can.
 std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
                            const std::string& what, int count);
 
-/// A view of encodings, a column for each position the model has: what its gestures and commands are about.
+/// A view of encodings with a column for each position of the model: what its gestures and commands need.
 struct EncodingView {
   const Option<std::vector<int>>& curves;  ///< rows that are drawn as curves
   const Option<Zoom>& zoom;                ///< of the maps
   const char* row;                         ///< what a row is: "dimension"
-  const char* whole;                       ///< the menu's line that shows all of the maps
+  const char* whole;                       ///< the menu line that shows all of the maps
   int (*rows)(const ViewContext&);
-  /// The rows that are drawn as curves: the chosen ones that there are, or else some.
+  /// The rows drawn as curves: the chosen ones that exist, or some by default.
   std::vector<int> (*shown)(const ViewContext&);
-  /// Other curves: the next ones, or with -1 those before.
+  /// Selects other curves: the next ones, or with -1 the previous ones.
   ViewActions (*step)(const ViewContext&, int by);
 };
-/// What of the maps shows.
+/// The shown part of the maps.
 Zoom shown_part(const EncodingView& view, const ViewContext& context);
-/// The menu's lines at a row of a map: its curve, which is drawn or no longer, unless that is the last one,
-/// and the whole maps; row -1: these alone.
+/// The menu lines at a row of a map: toggling its curve, unless it is the last one, and showing the whole
+/// maps; row -1: the latter only.
 std::vector<MenuLine> encoding_menu(const EncodingView& view, const ViewContext& context, int row);
 ViewActions zoom_encodings(const EncodingView& view, const ViewContext& context, int which);
 ViewActions on_encodings(const EncodingView& view, const ViewContext& context, const Picture& picture,
                          const viz::Hit* hit, const Gesture& gesture);
 
-/// Gives a view of encodings its options, gestures, menu, and after `commands` those of the zoom;
-/// `help_whole` is of the last of them.
+/// Gives a view of encodings its options, gestures and menu, and after `commands` those of the zoom;
+/// `help_whole` is the help of the last one.
 template <const EncodingView& kEncodings>
 void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_view help_whole) {
   view.options = {&kEncodings.curves, &kEncodings.zoom};

@@ -8,10 +8,10 @@
 #include "app/views/parts/names.h"
 #include "app/views/table.h"
 
-// Rows of tables for files, put together cell by cell.
+// Builds rows of tables for files, cell by cell.
 namespace headscope::app {
 
-// What a cell says in a file: all digits of its number; nothing where there is no value.
+// The text of a cell in a file: all digits of a number; empty without a value.
 inline std::string in_file(std::string_view text) {
   return std::string(text);
 }
@@ -26,7 +26,7 @@ std::string in_file(const std::optional<Value>& value) {
   return value ? in_file(*value) : std::string();
 }
 
-/// Of a guess, the first of which is 0; "nan" where guesses have no order.
+/// The rank of a guess, from 1, given from 0; "nan" if guesses have no order.
 inline std::string rank_in_file(int rank) {
   return rank < 0 ? "nan" : std::to_string(rank + 1);
 }
@@ -44,7 +44,7 @@ void add_cells(std::vector<std::string>& row, const Values&... values) {
   (add(values), ...);
 }
 
-/// Appends a row of such cells; those that it lacks under the header are empty.
+/// Appends a row of such cells, padded with empty ones to the header's length.
 template <class... Values>
 void add_row(Table& table, const Values&... values) {
   std::vector<std::string>& row = table.rows.emplace_back();

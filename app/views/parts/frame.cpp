@@ -80,7 +80,7 @@ void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::
 viz::Rect below_title(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const float m = margin(c), top = m + style.line(style.title()) + 2 * style.unit();
-  // A pane's picture may get scroll bars on its right and under it.
+  // A pane's picture may get scroll bars on its right and below it.
   const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
   return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - end)};
 }
@@ -93,7 +93,7 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
                  viz::FontStyle::medium, viz::Align::left, c.width - 2 * m);
   const float width = style.width(title, style.title(), viz::FontStyle::medium), used = width + 3 * u;
   if (width > c.width - 2 * m) picture.whole = false;
-  // A few letters and an ellipsis say nothing: all of the subtitle or most of it.
+  // A few letters and an ellipsis are useless: shows all of the subtitle or most of it.
   const float room = c.width - 2 * m - used;
   if (room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))) {
     // On the title's baseline, not on its middle.

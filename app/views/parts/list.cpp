@@ -24,7 +24,7 @@ SetOption TableRows::from(double row) const {
 }
 
 ViewActions TableRows::by_wheel(const Gesture& gesture) const {
-  constexpr int kRows = 3;  // for a step of the wheel
+  constexpr int kRows = 3;  // rows per step of the wheel
   if (shown == 0) return {};
   return {from(first + kRows * (gesture.by.y > 0 ? -1 : 1))};
 }
@@ -176,17 +176,17 @@ Table List::exported(int rows) const {
   return result;
 }
 
-BesideList lay_out_beside_list(const ViewContext& c, float least_width, float share, float least_height,
+ChartAndList lay_out_with_list(const ViewContext& c, float least_width, float share, float least_height,
                                float under) {
   const viz::Rect area = below_title(c);
   const float gap = 6 * style_of(c).unit();
-  BesideList l{{area.x, area.y, area.w, area.h - under}, {}};
+  ChartAndList l{{area.x, area.y, area.w, area.h - under}, {}};
   if (area.w >= least_width * c.font_size) {
-    l.figure.w = std::floor(share * (area.w - gap));
-    l.list = {l.figure.right() + gap, area.y, area.w - l.figure.w - gap, area.h};
+    l.chart.w = std::floor(share * (area.w - gap));
+    l.list = {l.chart.right() + gap, area.y, area.w - l.chart.w - gap, area.h};
   } else if (area.h >= least_height * c.font_size) {
-    l.figure.h = std::floor(0.55F * area.h) - under;
-    const float y = l.figure.bottom() + under + gap;
+    l.chart.h = std::floor(0.55F * area.h) - under;
+    const float y = l.chart.bottom() + under + gap;
     l.list = {area.x, y, area.w, area.bottom() - y};
   }
   return l;

@@ -17,24 +17,24 @@
 #include "app/views/view.h"
 #include "viz/charts/table.h"
 
-// Lists: rows under headings, of which a picture shows as many as have room, while a file has all. A view
-// says once which columns there are; its picture and its file are made from that, and from its ListRows how
-// keys, the wheel and the scroll bar move the rows.
+// Lists: rows under headings. A picture shows as many rows as fit, a file has all of them. A view declares
+// its columns once; its picture and its file are made from that. ListRows says how keys, the wheel and the
+// scroll bar move the rows.
 namespace headscope::app {
 
-/// Which row of a list is the first that shows, up to `last`: where the picture is scrolled to. By default
-/// -1: "auto", as the view wants it.
+/// The scroll position of a list: its first shown row, up to `last`. By default -1: "auto", chosen by the
+/// view.
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
                              bool reset_on_prompt_change = false, int by_default = 0, int last = 1 << 24);
-/// The first of `shown` rows, so that one of them is in sight.
+/// The first of `shown` rows such that a given row is visible.
 int first_row_showing(int row, int shown);
 
 /// Sorts lists with a row for each key.
 extern const Option<bool> kStrongestFirst;
 
-/// The rows of a list in a picture that can be scrolled: which of them show, and where.
+/// The rows of a scrollable list: which are shown, and where.
 struct TableRows {
-  const Option<int>* option = nullptr;  ///< which row is the first
+  const Option<int>* option = nullptr;  ///< the option for the first row
   int first = 0;
   int shown = 0;  ///< 0: there is no list
   int all = 0;
@@ -42,32 +42,32 @@ struct TableRows {
 
   bool scrolls() const { return shown > 0 && shown < all; }
   bool shows(int row) const { return row >= first && row < first + shown; }
-  /// Scrolls to a row, not past the last ones.
+  /// Scrolls to a row, but not past the end.
   SetOption from(double row) const;
   /// Scrolls just far enough to show a row that is out of sight.
   SetOption showing(int row) const { return from(row < first ? row : row + 1 - shown); }
   ViewActions by_wheel(const Gesture& gesture) const;
-  /// The action of a key: lines, pages, both ends. Nothing for other keys, and without a list.
+  /// The action of a key: lines, pages, Home and End. Nothing for other keys, and without a list.
   std::optional<ViewActions> by_key(Key key) const;
-  /// The scroll bar, at `right`; none where all rows are in sight.
+  /// The scroll bar, at `right`; none if all rows are visible.
   std::vector<Scroll> bars(float right) const;
 };
 
-/// Which keys move the rows of a list. The others move along the prompt.
+/// Which keys move the rows of a list; other keys move along the prompt.
 enum class ListKeys {
-  lines_and_pages,  ///< arrows up and down, pages, both ends
+  lines_and_pages,  ///< arrows up and down, Page Up and Down, Home and End
   pages
 };
 
 /// How the rows of a view's list are moved.
 struct ListRows {
   int role = 0;              ///< of the rows' regions
-  const Option<int>& first;  ///< where they are scrolled to
-  std::string_view names;    ///< in the note about those that show: "keys"
+  const Option<int>& first;  ///< the scroll position
+  std::string_view names;    ///< in the note about the shown rows: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
 };
 
-/// Keys that mean something else here than ListRows::keys says. Nothing: this one does not; null: none does.
+/// Keys with another meaning here than ListRows::keys says. Nothing: this key has none; null: no key has.
 using ListKey = std::optional<ViewActions> (*)(const ViewContext&, const TableRows&, const Gesture&);
 
 /// The rows that a picture shows.
@@ -88,18 +88,19 @@ void add_list(View& view) {
 
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
-  std::optional<std::string> file = {};                ///< its heading in files; none: they do not have it
-  std::optional<viz::Color> color = {}, heading = {};  ///< of its words; none: text, and muted
-  int digits = -1;                                     ///< after the point; -1: as many as there is room for
-  double scientific = 0;                               ///< smaller numbers are written "2.1e−5"
+  std::optional<std::string> file = {};  ///< its heading in files; none: not in files
+  std::optional<viz::Color> color = {},
+                            heading = {};   ///< colours of text and heading; none: text colour, and muted
+  int digits = -1;                          ///< decimals; -1: as many as fit
+  double scientific = 0;                    ///< smaller numbers are written "2.1e−5"
   double low = 0, high = 0;                 ///< ends of the axis of bars; equal: those of the numbers
-  bool axis = false;                        ///< with its ends beside the heading
-  float least = 0, most = 0;                ///< width in logical pixels; 0: as its cells need
-  bool hidden = false;                      ///< files have it nevertheless
+  bool axis = false;                        ///< the axis' ends are shown next to the heading
+  float least = 0, most = 0;                ///< width in logical pixels; 0: as the cells need
+  bool hidden = false;                      ///< not in pictures; files still have it
   std::function<bool(int row)> blank = {};  ///< which cells are empty, in files too; none: no cell is
 };
 
-/// A column: how it looks, and functions of the row for what its cells say, in pictures and in files.
+/// A column: its look, and functions from a row to a cell's contents, in pictures and in files.
 struct ListColumn : viz::TableColumn {
   std::function<std::string(int row)> text, detail, file_text;
   std::function<float(int row)> number;
@@ -115,8 +116,8 @@ template <class T>
 concept ListCells = std::invocable < const std::remove_reference_t<T>
 &, int > || std::ranges::borrowed_range<T>;
 
-/// The columns of a list over its rows, which count from 0. The context and what the functions of its columns
-/// refer to must outlive it.
+/// The columns of a list over its rows, counted from 0. The context and whatever the columns' functions refer
+/// to must outlive it.
 class List {
  public:
   List(const ViewContext& context, const ListRows& rows, int count);
@@ -143,8 +144,8 @@ class List {
     column.bar_color = color;
     return column;
   }
-  /// `vectors`: one for each row. `which`: the row of its regions, tells strips apart. In files it is a
-  /// column for each component, after all others, empty where the vectors end.
+  /// `vectors`: one for each row. `which`: `row` of its regions, to tell strips apart. In files there is a
+  /// column for each component, after all others, empty beyond a vector's end.
   template <std::ranges::borrowed_range Vectors>
   ListColumn& strip(std::string heading, int importance, int which, Vectors&& vectors,
                     const ListLook& look = {}) {
@@ -156,7 +157,7 @@ class List {
     column.vector_row = which;
     return column;
   }
-  /// A column that only files have.
+  /// A column only in files.
   template <ListCells Cells>
   void file(std::string heading, Cells&& cells) {
     ListColumn& column = add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading)});
@@ -164,25 +165,25 @@ class List {
     column.file_text = [cell = by_row<Cells>(cells)](int row) { return in_file(cell(row)); };
   }
 
-  /// Index in the table of the column that was declared last.
+  /// Index in the table of the last declared column.
   int last() const;
-  /// A cell of a row above or below the others, in the theme's colour of text.
+  /// A cell of a fixed row above or below the others, in the theme's text colour.
   viz::FixedCell cell(int column, std::string text) const;
 
-  // The picture.
-  viz::Table table;  ///< all but its columns, until it is laid out
-  /// Lays the rows out that the table's `first` leads to. Returns whether there is room for a row of two
-  /// columns.
+  // For pictures.
+  viz::Table table;  ///< complete except for its columns, until it is laid out
+  /// Lays out the rows from the table's `first` on. Returns whether there is room for a row of two columns.
   bool lay_out(viz::Rect area);
   const viz::TableLayout& layout() const { return layout_; }
   /// The table with its columns' cells.
   const viz::Table& filled();
-  /// Which rows show, with `after` before it; empty where all do.
+  /// Says which rows are shown, preceded by `after`; empty if all are.
   std::string note(std::string_view after) const;
-  /// Rows that scroll and columns that give way make no lesser figure: `picture.whole` stays.
+  /// Draws the list. Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole`
+  /// stays.
   void paint(Picture& picture) const;
 
-  /// The file's table, of `rows` rows; -1: all of the picture's.
+  /// The table for files, with `rows` rows; -1: all of the picture's.
   Table exported(int rows = -1) const;
 
  private:
@@ -205,24 +206,24 @@ class List {
   viz::TableLayout layout_;
 };
 
-/// Where a figure stands with a list beside it, or under it where it is narrow.
-struct BesideList {
-  viz::Rect figure, list;  ///< list.w == 0: no room for it
+/// The places of a chart and the list next to it, or below it if the area is narrow.
+struct ChartAndList {
+  viz::Rect chart, list;  ///< list.w == 0: no room for it
 };
-/// `least_width`, `least_height` (ems): from which on there is room for the list; next to it the figure takes
-/// `share` of the width. `under`: height of what stands under the figure.
-BesideList lay_out_beside_list(const ViewContext& context, float least_width, float share, float least_height,
+/// `least_width`, `least_height` (ems): minimum size for the list to be shown; next to it the chart takes
+/// `share` of the width. `under`: height of the lines under the chart.
+ChartAndList lay_out_with_list(const ViewContext& context, float least_width, float share, float least_height,
                                float under);
 
-/// Lines of small, muted words one under the other, cut where they are longer than `room`; `top`: the left
-/// end of the first line's top.
+/// Draws lines of small, muted words below each other, truncated to `room`; `top`: the top left corner.
 void paint_small_lines(Picture& picture, const ViewContext& context, const std::vector<std::string>& lines,
                        viz::Point top, float room = 1e9F);
 
-/// The facts of a row, so far a frame around it.
+/// The facts of a row; at first only a frame around it.
 Facts facts_of_row(const ViewContext& context, const viz::Rect& row, std::optional<viz::Color> frame = {});
 
-/// "‹ Previous" and "Next ›": the query before and after; their lines of help say what the view calls it.
+/// "‹ Previous" and "Next ›": commands for the query before and after; the help texts say what the view calls
+/// it.
 std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after);
 
 }  // namespace headscope::app

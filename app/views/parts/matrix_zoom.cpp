@@ -18,9 +18,9 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kStep = 1.2;                       // closer for a step of the wheel
+constexpr double kStep = 1.2;                       // zoom factor per step of the wheel
 constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // of "+=-"
-constexpr double kLeast = 4;                        // rows and columns that are shown
+constexpr double kLeast = 4;                        // minimum of shown rows and columns
 constexpr int kPage = 10;                           // queries
 
 ViewActions zoom_about_query(const ViewContext& c, int which) {
@@ -30,47 +30,46 @@ ViewActions zoom_about_query(const ViewContext& c, int which) {
   return zoom_about_cell(kZoom, c.options, c.run->run->length(), keys, row, col, kKeyStep[which]);
 }
 
-/// All of rows x cols, where a zoom shows that.
-Zoom spelled_out(const Zoom& zoom, int rows, int cols) {
+/// The zoom with explicit rows and columns: all of rows x cols for the empty zoom.
+Zoom explicit_zoom(const Zoom& zoom, int rows, int cols) {
   const Zoom part = part_of(zoom, rows, cols);
   return part == Zoom{} ? Zoom{0, 0, static_cast<double>(rows), static_cast<double>(cols)} : part;
 }
 
-/// The first one to show of `shown` so that `cell` is among them.
-double first_with(double cell, double first, double shown) {
+/// The first of `shown` such that `cell` is among them.
+double first_showing(double cell, double first, double shown) {
   return std::clamp(first, std::min(cell, cell + 1 - shown), cell);
 }
 
-/// Brings a query or a key (-1: none) into sight where it is out of it.
+/// Scrolls to a query or a key (-1: none) that is out of sight.
 void follow(ViewActions& actions, const ViewContext& c, int query, int key) {
   const int length = c.run->run->length(), keys = key_count(*c.run);
-  const Zoom now = spelled_out(c.options[kZoom], length, keys);
+  const Zoom now = explicit_zoom(c.options[kZoom], length, keys);
   Zoom zoom = now;
-  if (query >= 0) zoom.row = first_with(query, zoom.row, zoom.rows);
-  if (key >= 0) zoom.col = first_with(key, zoom.col, zoom.cols);
+  if (query >= 0) zoom.row = first_showing(query, zoom.row, zoom.rows);
+  if (key >= 0) zoom.col = first_showing(key, zoom.col, zoom.cols);
   if (zoom != now) actions.emplace_back(SetOption{&kZoom, inside(zoom, length, keys)});
 }
 
 ViewActions paint_mask(const ViewContext& c, std::span<const std::pair<int, int>> cells) {
-  if (!can_change(c)) return {};
+  if (!can_edit(c)) return {};
   ViewActions actions;
   for (const auto& [query, key] : cells)
-    actions.emplace_back(
-        PaintMask{c.selection.layer, c.selection.head, query, key, c.options[kPainting] == Painting::show});
+    actions.emplace_back(SetVisibility{c.selection.layer, c.selection.head, query, key,
+                                       c.options[kDragAction] == DragAction::show});
   return actions;
 }
 
-/// Whether two cells have a side in common, or a corner.
-bool touch(int a, int b, bool corner) {
+/// Whether two cells share a side, or a corner.
+bool are_adjacent(int a, int b, bool corner) {
   const auto [row, col] = head_of_number(a);
   const auto [other_row, other_col] = head_of_number(b);
   const int rows = std::abs(row - other_row), cols = std::abs(col - other_col);
   return corner ? rows == 1 && cols == 1 : rows + cols == 1;
 }
 
-/// A click on a cell of the shape removes it; dragging adds cells that the query sees, as many as
-/// a shape can have. Nobody drags along a diagonal without touching a neighbour now and then: such corners
-/// are left out.
+/// A click on a cell of the shape removes it; dragging adds cells that the query sees, up to the maximum. A
+/// drag along a diagonal touches neighbours accidentally: such corners are left out.
 ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cells, bool click) {
   std::vector<int> shape = c.options[kShape];
   for (const auto& [query, key] : cells) {
@@ -80,8 +79,8 @@ ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cel
     if (has && click) std::erase(shape, cell);
     if (has || shape.size() >= kShape.most) continue;
     const std::size_t n = shape.size();
-    if (!click && n >= 2 && touch(shape[n - 2], shape[n - 1], false) && touch(shape[n - 1], cell, false) &&
-        touch(shape[n - 2], cell, true))
+    if (!click && n >= 2 && are_adjacent(shape[n - 2], shape[n - 1], false) &&
+        are_adjacent(shape[n - 1], cell, false) && are_adjacent(shape[n - 2], cell, true))
       shape.pop_back();
     shape.push_back(cell);
   }
@@ -90,12 +89,12 @@ ViewActions brush(const ViewContext& c, std::span<const std::pair<int, int>> cel
 
 ViewActions paint(const ViewContext& c, const Picture& picture, const viz::Hit& pressed,
                   const Gesture& gesture) {
-  std::vector<std::pair<int, int>> cells = cells_pulled_over(picture, pressed, gesture);
+  std::vector<std::pair<int, int>> cells = dragged_cells(picture, pressed, gesture);
   const int length = c.run ? c.run->run->length() : 0, keys = c.run ? key_count(*c.run) : 0;
   std::erase_if(cells, [&](const auto& cell) { return cell.first >= length || cell.second >= keys; });
   if (cells.empty()) return {};
-  return c.options[kPainting] == Painting::shape ? brush(c, cells, gesture.kind == Gesture::Kind::click)
-                                                 : paint_mask(c, cells);
+  return c.options[kDragAction] == DragAction::shape ? brush(c, cells, gesture.kind == Gesture::Kind::click)
+                                                     : paint_mask(c, cells);
 }
 
 ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
@@ -133,8 +132,8 @@ const Option<Zoom> kZoom = [] {
   return option;
 }();
 
-const Option<Painting> kPainting = [] {
-  auto option = session_only(choice_option<Painting>(
+const Option<DragAction> kDragAction = [] {
+  auto option = session_only(choice_option<DragAction>(
       "paint", "Mouse", "][",
       "what pulling the mouse over cells does: moves the picture, hides keys from queries, shows them, "
       "or marks a shape",
@@ -161,7 +160,7 @@ void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& reg
     const auto [query, key] = head_of_number(cell);
     if (query >= region.row_count || key >= region.col_count) continue;
     const viz::Rect rect = region.cell_rect(query, key);
-    if (rect.w < 2 || rect.h < 2) continue;  // pooled: no cell of its own
+    if (rect.w < 2 || rect.h < 2) continue;  // too small to frame
     if (rect.x < region.rect.x - 0.5F || rect.y < region.rect.y - 0.5F ||
         rect.right() > region.rect.right() + 0.5F || rect.bottom() > region.rect.bottom() + 0.5F)
       continue;
@@ -169,12 +168,12 @@ void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& reg
   }
 }
 
-std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
-                                                   const Gesture& gesture) {
+std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz::Hit& pressed,
+                                               const Gesture& gesture) {
   constexpr float kPixels = 2;  // logical pixels: no cell that can be aimed at is narrower
   const int steps = 1 + static_cast<int>(std::hypot(gesture.by.x, gesture.by.y) / kPixels);
   std::vector<std::pair<int, int>> cells;
-  // All cells on the way from where the mouse was, which at first is where it was pressed.
+  // All cells between the previous position of the mouse and this one.
   for (int i = 0; i <= steps; ++i) {
     const float back = 1 - static_cast<float>(i) / static_cast<float>(steps);
     const auto hit = viz::hit_test(picture.regions,
@@ -198,7 +197,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (!hit) return {};
   const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
-  if (pulls && c.options[kPainting] != Painting::off) return paint(c, picture, *hit, gesture);
+  if (pulls && c.options[kDragAction] != DragAction::off) return paint(c, picture, *hit, gesture);
   if (gesture.kind == Gesture::Kind::click) {
     if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
     if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
@@ -222,7 +221,7 @@ std::vector<MenuLine> menu(const ViewContext& c) {
   return menu;
 }
 
-/// Why a part of the run's queries and keys cannot be shown; empty where it can.
+/// Why a part of the run's queries and keys cannot be shown; empty: it can.
 std::string refuse(const ViewContext& c) {
   const Zoom zoom = c.options[kZoom];
   const int queries = c.run->run->length(), keys = key_count(*c.run);
@@ -292,7 +291,7 @@ void add_cell(Facts& facts, const ViewContext& c, const Picture& picture, int ro
     if (region.role == role)
       viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->query, c.theme->key,
                            style_of(c));
-  facts.say(head_name(c.selection.layer, c.selection.head), Fact::In::status);
+  facts.say(head_name(c.selection.layer, c.selection.head), Fact::Location::status);
   facts.say("query " + token_name(c.run->tokens, hit.row));
   facts.say("key " + token_name(key_tokens(*c.run), hit.col));
 }
@@ -324,7 +323,7 @@ ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, con
                          const Gesture& gesture) {
   if (region.rect.w <= 0 || region.rect.h <= 0) return {};
   if (gesture.kind == Gesture::Kind::double_click) return {SetOption{&option, Zoom{}}};
-  Zoom zoom = spelled_out(options[option], region.row_count, region.col_count);
+  Zoom zoom = explicit_zoom(options[option], region.row_count, region.col_count);
   const double row_height = region.rect.h / zoom.rows, col_width = region.rect.w / zoom.cols;
   if (gesture.kind == Gesture::Kind::drag) {
     zoom.row -= gesture.by.y / row_height;
@@ -356,7 +355,7 @@ ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, 
 }
 
 ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key) {
-  const Zoom now = spelled_out(options[option], rows, cols);
+  const Zoom now = explicit_zoom(options[option], rows, cols);
   Zoom zoom = now;
   if (key == Key::up) zoom.row -= zoom.rows / 8;
   if (key == Key::down) zoom.row += zoom.rows / 8;
@@ -375,7 +374,7 @@ ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int ro
 std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
                                  const viz::Region& region, viz::Rect maps, float right, float bottom) {
   const int rows = region.row_count, cols = region.col_count;
-  const Zoom now = spelled_out(options[option], rows, cols);
+  const Zoom now = explicit_zoom(options[option], rows, cols);
   std::vector<Scroll> scrolls;
   const auto add = [&](bool sideways, viz::Rect along, double Zoom::*first, double shown, double all) {
     if (shown >= all) return;

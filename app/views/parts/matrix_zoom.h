@@ -8,29 +8,29 @@
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 
-// Zooming and moving a matrix, the same in all views that show one.
+// Zooming and panning of matrices, shared by all views that show one.
 namespace headscope::app {
 
-/// The part of a matrix of queries and keys that is shown. The gestures of an
-/// `attention_matrix_view` zoom it in regions whose cells are (query, key).
+/// The shown part of a matrix of queries and keys. The gestures of an `attention_matrix_view` zoom it in
+/// regions whose cells are (query, key).
 extern const Option<Zoom> kZoom;
 /// What dragging over cells does: pan, edit the mask, or mark the shape.
-enum class Painting { off, hide, show, shape };
-extern const Option<Painting> kPainting;
-/// Cells that heads are searched for: their numbers are head_number(query, key).
+enum class DragAction { off, hide, show, shape };
+extern const Option<DragAction> kDragAction;
+/// The cells of the searched shape: their numbers are head_number(query, key).
 extern const Option<std::vector<int>> kShape;
 /// Frames the shape's cells in a matrix of queries and keys.
 void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Region& region);
-/// The cells, (row, col), of the pressed region that the mouse crossed since the last gesture, at first with
-/// the one where it was pressed.
-std::vector<std::pair<int, int>> cells_pulled_over(const Picture& picture, const viz::Hit& pressed,
-                                                   const Gesture& gesture);
-/// The map of a matrix of queries and keys, without its colours: its axes, what is selected, what is shown.
+/// The cells, (row, col), of the pressed region that the mouse crossed since the last gesture; the first time
+/// with the one where it was pressed.
+std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz::Hit& pressed,
+                                               const Gesture& gesture);
+/// The heatmap of a matrix of queries and keys, without its colours: axes, selection and zoom.
 viz::Heatmap attention_map(const ViewContext& context, const viz::Matrix& matrix, int role);
-/// A view of such matrices: its gestures, commands and menu.
+/// A view of such matrices with its gestures, commands and menu.
 View attention_matrix_view();
-/// Columns of a file for all keys, "3 ·it", and a query's row of them: after `first` its position and its
-/// token, masked cells empty.
+/// Adds columns of a file for all keys, "3 ·it", and a query's row of them: its position and token after
+/// `first`, masked cells empty.
 void add_key_columns(Table& table, const ViewContext& context);
 void add_query_row(Table& table, const ViewContext& context, std::vector<std::string> first,
                    const viz::Matrix& matrix, int query, const MaskedCells* masked = nullptr);
@@ -40,11 +40,10 @@ Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
 void add_cell(Facts& facts, const ViewContext& context, const Picture& picture, int role,
               const viz::Hit& hit);
 
-/// The part of rows x cols that a zoom shows, as it was asked for; all of it as the empty zoom.
+/// The part of rows x cols that a zoom shows, as requested; all of it as the empty zoom.
 Zoom part_of(Zoom zoom, int rows, int cols);
 
-/// A zoom for gestures: one that shows at least 4 rows and columns and lies inside rows x cols; all of it as
-/// the empty zoom.
+/// A zoom for gestures: at least 4 rows and columns, inside rows x cols; all of it as the empty zoom.
 Zoom inside(Zoom zoom, int rows, int cols);
 
 viz::ShownCells shown_cells(const Zoom& zoom);
@@ -54,23 +53,23 @@ viz::ShownCells shown_cells(const Zoom& zoom);
 ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,
                          const Gesture& gesture);
 
-/// Zooms by `factor` (above 1: closer) about a cell, which moves to the middle.
+/// Zooms by `factor` (above 1: in) about a cell, which moves to the middle.
 ViewActions zoom_about_cell(const Option<Zoom>& option, const Options& options, int rows, int cols,
                             double row, double col, double factor);
 
-/// The zoom after a key: arrows move by an eighth of what is shown, Page Up and Down by all of it, Home
-/// and End to the first and last columns. Nothing where all is shown.
+/// The zoom after a key: arrows move by an eighth of the shown part, Page Up and Down by all of it, Home and
+/// End to the first and last columns. Nothing if all is shown.
 ViewActions zoom_keys(const Option<Zoom>& option, const Options& options, int rows, int cols, Key key);
 
-/// Scroll bars of a region that is zoomed: one at `right` along the height of `maps`, one at `bottom` along
-/// their width.
+/// Scroll bars of a zoomed region: one at `right` along the height of `maps`, one at `bottom` along their
+/// width.
 std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& options,
                                  const viz::Region& region, viz::Rect maps, float right, float bottom);
-/// The same for all of a picture's regions of a role, which share one zoom: along the picture's edge.
+/// The same for all regions of a role, which share one zoom: along the picture's edge.
 std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& context,
                                  const Picture& picture, int role);
 
-/// Resets the zoom; nothing where all is shown.
+/// Resets the zoom; nothing if all is shown.
 ViewActions show_whole(const Option<Zoom>& option, const Options& options);
 /// The same as a menu line.
 void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,

@@ -25,7 +25,7 @@ void add_copies_of_token(Facts& facts, const ViewContext& c, int id, std::string
   if (label.empty()) label = label_of(c, id);
   const auto& tokenizer = c.run->model->tokenizer;
   facts.copy("“" + label + "”", tokenizer ? std::string(tokenizer->bytes(id)) : label);
-  if (tokenizer) facts.value("id", std::to_string(id), Fact::In::menu);
+  if (tokenizer) facts.value("id", std::to_string(id), Fact::Location::menu);
 }
 
 }  // namespace headscope::app

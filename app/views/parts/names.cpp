@@ -36,7 +36,7 @@ std::string head_name(int layer, int head) {
 
 std::string token_name(const PromptTokens& tokens, int position) {
   const std::string number = std::to_string(position), &label = tokens.labels[position];
-  return label == number ? number : number + " “" + label + "”";  // called by its position alone
+  return label == number ? number : number + " “" + label + "”";  // named by its position alone
 }
 
 std::string label_of(const ViewContext& c, int id) {

@@ -18,6 +18,6 @@ std::string plain(double value);
 std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"
 std::string grouped(std::int64_t n);                               ///< "50,247"
 std::string bytes_as_hex(std::string_view bytes);                  ///< "20 69 74"
-std::string scale_factor(const model::Config& config, int layer);  ///< what scores are multiplied by: "1/√64"
+std::string scale_factor(const model::Config& config, int layer);  ///< the factor of scores: "1/√64"
 
 }  // namespace headscope::app

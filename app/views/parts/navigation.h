@@ -8,16 +8,16 @@
 // Moving the selection along the prompt and through the layers.
 namespace headscope::app {
 
-/// The action of a key where the prompt runs from left to right: left and right, Home and End select the
-/// query, left and right with Shift the key. Nothing for other gestures.
+/// The action of a key in a picture where the prompt runs from left to right: Left and Right, Home and End
+/// select the query, Left and Right with Shift the key. Nothing for other gestures.
 ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
-/// The same, and with the arrows up and down the layer before and after.
+/// The same, and Up and Down select the previous and next layer.
 ViewActions keys_along_layers(const ViewContext& context, const Gesture& gesture);
-/// "‹ Layer" and "Layer ›": buttons for these.
+/// "‹ Layer" and "Layer ›": buttons for the layers.
 std::vector<KeyCommand> layer_steps();
 /// The action of a click on any region of a picture; null: none.
 using PictureClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
-/// The action of a key that does not move along the prompt; nothing for other keys. Null: all do.
+/// The action of a key with a meaning of its own; nothing for other keys. Null: no key has one.
 using PictureKey = std::optional<ViewActions> (*)(const ViewContext&, const Gesture&);
 /// The action of the wheel.
 using PictureWheel = ViewActions (*)(const ViewContext&, const Gesture&);
@@ -39,14 +39,14 @@ void add_gestures(View& view) {
 }
 /// Arrows up and down: the layer before and after.
 std::optional<ViewActions> layers_by_lines(const ViewContext& context, const Gesture& gesture);
-/// Arrows up and down: the head of the layer before and after, where heads stand one under the other.
+/// Up and Down: the same head in the previous or next layer, for pictures with layers below each other.
 std::optional<ViewActions> heads_by_lines(const ViewContext& context, const Gesture& gesture);
-/// Selects the key `by` positions further among those that the query sees; with none selected, the one at the
-/// end that it starts from.
+/// Selects the key `by` positions further among those that the query sees; without a selected key, the first
+/// or last one.
 ViewActions move_key(const ViewContext& context, int by);
 /// Whether the query may have weight on the key in the selected head.
 bool may_see(const ViewContext& context, int query, int key);
-/// "this key comes after the query", or that edits hide it.
+/// "this key comes after the query", or that edits mask it.
 std::string why_masked(int query, int key);
 /// A click on a key: selects it, or clears the selection.
 SelectKey clicked_key(const ViewContext& context, int position);

@@ -42,7 +42,7 @@ std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
 std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {
   const int position = compared_query(c);
   if (position < 0) return nullptr;
-  // The end as such: that is known with the run of a longer prompt, too.
+  // Asks about "the last position": that answer exists for the run of a longer prompt, too.
   const bool end = c.chosen_query < 0 && position + 1 == c.run->baseline->run->length();
   return c.ask_on(Side::baseline, NextAfter{end ? -1 : position});
 }

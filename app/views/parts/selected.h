@@ -9,7 +9,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/views/view.h"
 
-// Answers about what is selected.
+// Answers about the current selection.
 namespace headscope::app {
 
 /// The pattern of the selected head; null while it is not there yet.
@@ -18,13 +18,14 @@ std::shared_ptr<const Stages> current_stages(const ViewContext& context);
 std::shared_ptr<const NextToken> current_next(const ViewContext& context);
 /// The baseline's prediction at the same place; null: there is no baseline, or no answer yet.
 std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
-/// The guess of a rank (0: the most probable) after the selected query. In comparisons by its
-/// id, the same on all sides: a guess of the baseline, or of the first of two prompts. Nothing while that
-/// is not known.
+/// The guess with a rank (0: the most probable) after the selected query. In comparisons given by its id, the
+/// same on all sides: a guess of the baseline, or of the first of two prompts. Nothing while that is not
+/// known.
 std::optional<TokenChoice> guess_of_rank(const ViewContext& context, int rank);
-/// The baseline's position that stands for the selected query; -1: none.
+/// The counterpart of the selected query in the baseline; -1: none.
 int compared_query(const ViewContext& context);
-/// A pattern's weights of the selected query, up to the last key that it sees and itself; empty of null.
+/// The selected query's weights in a pattern, up to the last key that it sees and at least itself; empty for
+/// null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);
 
 }  // namespace headscope::app

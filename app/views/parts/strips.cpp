@@ -22,7 +22,7 @@ viz::Rect piece_of(const viz::Rect& rect, int piece, int parts) {
   return {rect.x + static_cast<float>(piece) * w, rect.y, w, rect.h};
 }
 
-/// Name and shape, at the right the scale, between them the detail.
+/// Draws name and shape at the left, the scale at the right, the detail between them.
 void paint_words(Picture& picture, const ViewContext& c, const NamedStrip& strip, const viz::Rect& rect,
                  float words) {
   const viz::Style style = style_of(c);

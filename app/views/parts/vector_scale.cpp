@@ -8,7 +8,7 @@ viz::ColorScale vector_scale(std::span<const float> values) {
   constexpr double kBeyond = 0.01;  // of the values
   const viz::Matrix matrix = viz::Matrix::row(values);
   viz::ColorScale scale = viz::robust_scale(matrix, kBeyond);
-  const double digit = std::pow(10, std::floor(std::log10(scale.high)) - 1);  // of the second one
+  const double digit = std::pow(10, std::floor(std::log10(scale.high)) - 1);  // unit of the second digit
   const double magnitude = std::ceil(scale.high / digit) * digit;
   const viz::ValueRange range = viz::value_range(matrix);
   scale.low = -magnitude, scale.high = magnitude;

@@ -5,8 +5,8 @@
 
 namespace headscope::app {
 
-/// −m .. m for the components of vectors, m of two digits and above all but one in a hundred of them: a few
-/// dimensions of the residual stream are huge. Says which ends have values beyond.
+/// A scale −m .. m for the components of vectors. m has two digits and exceeds all but 1 % of the values,
+/// because a few dimensions of the residual stream are huge. Marks the ends beyond which there are values.
 viz::ColorScale vector_scale(std::span<const float> values);
 
 }  // namespace headscope::app

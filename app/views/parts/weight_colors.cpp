@@ -14,7 +14,7 @@ const Option<ValueScale> kValueScale =
                                {"log", "Log", "Colours by the logarithm of the weight: small weights show"},
                                {"row", "Row", "Each query's largest weight gets the full colour"}});
 
-// Below the lower limit a scale could not be told from one of nothing.
+// Below the lower limit the scale would be indistinguishable from 0.
 const Option<double> kValueMax = number_option(
     "value-max", "max", "Mm",
     "weight of the full colour (auto: the largest, of chips 1); with row, a part of the row's largest", 0,
@@ -47,14 +47,14 @@ viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& op
 PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std::string_view quantity,
                            bool causal) {
   const Options& options = c.options;
-  const bool change = c.side == Side::difference;
+  const bool is_difference = c.side == Side::difference;
   PatternScale result;
-  result.title = (change ? difference_prefix(c) : "") + std::string(quantity);
-  // With one token there is nothing but key 0.
+  result.title = (is_difference ? difference_prefix(c) : "") + std::string(quantity);
+  // With one token there is only key 0.
   if (options[kWithoutKey0] && weights.cols > 1) result.outside_column = 0;
   const viz::ValueRange range = viz::value_range(weights, {causal, result.outside_column});
-  result.scale = change ? difference_scale(range, options) : weight_scale(range, options);
-  if (change || options[kValueScale] != ValueScale::per_row) return result;
+  result.scale = is_difference ? difference_scale(range, options) : weight_scale(range, options);
+  if (is_difference || options[kValueScale] != ValueScale::per_row) return result;
   result.title = "of row's max";
   for (int row = 0; row < weights.rows; ++row) {
     float largest = 0;

@@ -69,8 +69,8 @@ ViewActions translate_to_run(ViewActions actions, const PromptRun& run) {
     const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
     const bool of_the_other =
         (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
-        std::holds_alternative<SetPositionId>(action) || std::holds_alternative<PaintMask>(action) ||
-        std::holds_alternative<PaintEdit>(action);
+        std::holds_alternative<SetPositionId>(action) || std::holds_alternative<SetVisibility>(action) ||
+        std::holds_alternative<DragEdit>(action);
     if (!of_the_other) own.push_back(std::move(action));
   }
   return own;

@@ -59,7 +59,7 @@ void reduce(EditsSlice& s, const SetPositionId& a, World& w) {
   replace_if_supported(s.edits, with_position_id(s.edits.list, a.position, a.id), w.snapshot);
 }
 
-void reduce(EditsSlice& s, const PaintMask& a, World& w) {
+void reduce(EditsSlice& s, const SetVisibility& a, World& w) {
   const int length = w.snapshot.run ? w.snapshot.run->run->length() : 0;
   if (a.query >= length || a.key >= length) return;
   replace_if_supported(s.edits,
@@ -68,8 +68,8 @@ void reduce(EditsSlice& s, const PaintMask& a, World& w) {
   s.edits.painting = true;
 }
 
-void reduce(EditsSlice& s, const PaintEdit& a, World& w) {
-  EditList list = with_painted(s.edits.list, a.edit);
+void reduce(EditsSlice& s, const DragEdit& a, World& w) {
+  EditList list = with_joined_edit(s.edits.list, a.edit);
   if (list == s.edits.list) return;
   replace_if_supported(s.edits, std::move(list), w.snapshot, s.edits.painting);
   s.edits.painting = true;

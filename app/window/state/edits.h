@@ -43,8 +43,8 @@ struct ShowEdits {    ///< the Edits bar, even without edits
 void reduce(EditsSlice& s, const AddEdits& a, World& w);
 void reduce(EditsSlice& s, const ToggleEdit& a, World& w);
 void reduce(EditsSlice& s, const SetPositionId& a, World& w);
-void reduce(EditsSlice& s, const PaintMask& a, World& w);
-void reduce(EditsSlice& s, const PaintEdit& a, World& w);
+void reduce(EditsSlice& s, const SetVisibility& a, World& w);
+void reduce(EditsSlice& s, const DragEdit& a, World& w);
 void reduce(EditsSlice& s, const ListEdits& a, World& w);
 void reduce(EditsSlice& s, const SwitchEdits& a, World& w);
 void reduce(EditsSlice& s, const UndoEdits& a, World& w);

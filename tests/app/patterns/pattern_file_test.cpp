@@ -331,14 +331,14 @@ TEST_F(PatternFiles, HaveHeadMetrics) {
   const auto square = run(pattern_tensors({1, 1, 4, 4}, even_rows(4)),
                           R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
   std::vector<HeadMetrics> heads;
-  add_figures_of(*square, workspace_, heads);
+  add_head_metrics(*square, workspace_, heads);
   // Queries 1, 2, 3 give half and an eighth to keys 1, 2, 3: to themselves.
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::self], 0.625);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::previous], 0.125);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::duplicate], 0.125) << "query 2 on key 0, the same text";
   const auto cross = run(pattern_tensors({1, 1, 8, 4}, even_rows(4)));
   heads.clear();
-  add_figures_of(*cross, workspace_, heads);
+  add_head_metrics(*cross, workspace_, heads);
   EXPECT_NEAR(heads.at(0)[HeadMetric::first], (7 * 0.125 + 0.5) / 7, 1e-9) << "query 4 takes half of it";
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::previous]));
   EXPECT_TRUE(std::isnan(heads.at(0)[HeadMetric::self]));
@@ -422,10 +422,10 @@ TEST_F(PatternFiles, HaveTheirKeysComparedByWhatTheyAreCalledToo) {
 TEST_F(PatternFiles, AreOpenedByTheWorker) {
   const auto path = file(safetensors_bytes(pattern_tensors({2, 2, 5, 12}, some_weight)));
   Worker worker({1, model::Precision::f32, {}});
-  Wanted want{.model = path,
-              .load_request = 1,
-              .prompt = {"not run", {}, false},
-              .questions = {PatternOf{1, 0}, NextAfter{-1}}};
+  WorkerRequest want{.model = path,
+                     .load_request = 1,
+                     .prompt = {"not run", {}, false},
+                     .questions = {PatternOf{1, 0}, NextAfter{-1}}};
   worker.want(want);
   auto seen = worker.settle();
   ASSERT_TRUE(seen->run);

@@ -247,7 +247,7 @@ TEST_F(PatternViews, OffersNoEdits) {
     const auto edits = [](const ViewActions& actions) {
       return std::ranges::any_of(actions, [](const ViewAction& action) {
         return std::holds_alternative<ToggleEdit>(action) || std::holds_alternative<SetPositionId>(action) ||
-               std::holds_alternative<PaintMask>(action);
+               std::holds_alternative<SetVisibility>(action);
       });
     };
     const viz::Hit hit{0, 0, 0};

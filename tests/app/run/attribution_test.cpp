@@ -139,13 +139,14 @@ TEST(AttributionOf, AddsUpToTheModelsOwnLogit) {
       for (const auto* parts : {&a->heads, &a->attention_bias, &a->mlps})
         for (const double part : *parts) sum += part;
       EXPECT_NEAR(sum, a->sum(), 1e-12 * std::abs(sum));
-      EXPECT_EQ(a->left(), a->logit - a->sum());
-      EXPECT_LT(std::abs(a->left()), 3e-6 * std::max(10.0, std::abs(logit(0)))) << "float32 rounds, no more";
+      EXPECT_EQ(a->rounding_error(), a->logit - a->sum());
+      EXPECT_LT(std::abs(a->rounding_error()), 3e-6 * std::max(10.0, std::abs(logit(0))))
+          << "float32 rounds, no more";
     }
   }
 }
 
-/// Of the published models it is too small to be seen.
+/// The published models' epsilon is too small to be noticed.
 TEST(AttributionOf, GoesByTheModelsEpsilon) {
   const TemporaryFolder folder;
   const Gpt2Shape shape{.layers = 1, .vocabulary = 20};
@@ -160,7 +161,7 @@ TEST(AttributionOf, GoesByTheModelsEpsilon) {
   run.run = model.transformer->forward(std::vector<int>{3, 1, 4}, workspace);
   const Attribution a =
       AttributionOf{2, TokenChoice::best(), {}}.compute(run, {workspace, {}, nullptr, nullptr, {}});
-  EXPECT_LT(std::abs(a.left()), 1e-5 * std::max(1.0, std::abs(a.logit)));
+  EXPECT_LT(std::abs(a.rounding_error()), 1e-5 * std::max(1.0, std::abs(a.logit)));
 }
 
 TEST(AttributionOf, ADifferenceIsThatOfTheParts) {
@@ -191,7 +192,7 @@ TEST(AttributionOf, StopsBetweenLayers) {
                model::Stopped);
 }
 
-/// An edit that changes one unit everywhere by x -> factor * x + added, and its part in the reference.
+/// An edit of one unit everywhere: x -> factor * x + added, and its part in the reference.
 struct UnitEdit {
   model::HookPoint point;
   int unit = 0;
@@ -214,8 +215,8 @@ EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& e
   const auto d = static_cast<std::size_t>(s.config().n_embd), at = static_cast<std::size_t>(position);
   Vector on_stream(d), normalized(d);
   double of_logits = 0, scale = 0;
-  ReferenceGpt2::Edits changes;
-  changes.edit = [&](const std::string& hook, int, ReferenceGpt2::Rows& rows) {
+  ReferenceGpt2::Edits reference_edits;
+  reference_edits.edit = [&](const std::string& hook, int, ReferenceGpt2::Rows& rows) {
     for (const UnitEdit& edit : edits) {
       if (model::hook_name(edit.point) != hook) continue;
       const auto unit = static_cast<std::size_t>(edit.unit);
@@ -223,18 +224,18 @@ EditedTextbook edited_textbook(const Scenario& s, const std::vector<UnitEdit>& e
         const double before = rows[pos][unit];
         rows[pos][unit] = edit.factor * before + edit.added;
         if (pos != at) continue;
-        const double change = rows[pos][unit] - before;
+        const double difference = rows[pos][unit] - before;
         const model::Site site = edit.point.site;
-        if (site == model::Site::logits && edit.unit == token) of_logits += change;
-        if (site == model::Site::ln_final_normalized) normalized[unit] += change;
+        if (site == model::Site::logits && edit.unit == token) of_logits += difference;
+        if (site == model::Site::ln_final_normalized) normalized[unit] += difference;
         if (site == model::Site::resid_pre || site == model::Site::attn_out ||
             site == model::Site::resid_mid || site == model::Site::resid_post)
-          on_stream[unit] += change;
+          on_stream[unit] += difference;
       }
     }
     if (hook == "ln_final.hook_scale") scale = rows[at][0];
   };
-  const auto result = reference_model().run(s.run->tokens.ids(), changes);
+  const auto result = reference_model().run(s.run->tokens.ids(), reference_edits);
   const Vector &gain = reference_model().parameter("ln_f.weight"),
                &wte = reference_model().parameter("wte.weight");
   double mean = 0;
@@ -268,7 +269,7 @@ TEST(AttributionOf, EditsBesideThePartsHaveARowOfTheirOwn) {
       const EditedTextbook expected = edited_textbook(s, edits, position, 11);
       EXPECT_NEAR(a->logit, expected.logit, 2e-4);
       EXPECT_NEAR(a->edits, expected.edits, 2e-4);
-      EXPECT_NEAR(a->left(), 0, 2e-5 * std::max(1.0, std::abs(a->logit)));
+      EXPECT_NEAR(a->rounding_error(), 0, 2e-5 * std::max(1.0, std::abs(a->logit)));
       const Site site = edits.front().point.site;
       EXPECT_EQ(a->edited, edits.size() > 1 || (site != Site::embed && site != Site::mlp_out));
       const auto sources = s.ask(SourcesOf{3, 2, position, 11, -1});

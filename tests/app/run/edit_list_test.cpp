@@ -1,4 +1,4 @@
-// The list of changes that somebody works with.
+// The list of edits that the user works with.
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/moved_edits.h"
 #include "tests/support/matchers.h"
@@ -33,7 +33,7 @@ TEST(EditList, WhatIsSwitchedOffIsNotActive) {
   EXPECT_FALSE(with_edit(list, model::SetMask{}).all_off) << "a new change is made to be seen";
 }
 
-TEST(EditList, ANewChangeStandsInThePlaceOfOneThatItMakesMeaningless) {
+TEST(EditList, ANewEditReplacesOneThatItMakesMeaningless) {
   const EditList list = list_of({model::SetValues{head(0, 1), {0}}, model::SetValues{head(0, 2), {0}},
                                  model::SetMean{head(0, 1)}, model::ScaleValues{head(0, 2), 0.5F}});
   EXPECT_THAT(list.active(), ElementsAre(model::Edit(model::SetValues{head(0, 2), {0}}),
@@ -52,7 +52,7 @@ TEST(EditList, ANewChangeStandsInThePlaceOfOneThatItMakesMeaningless) {
   EXPECT_EQ(list_of({model::SetPositionIds{{0, 0}}, model::SetPositionIds{{-1}}}).edits.size(), 1U);
 }
 
-TEST(EditList, CellsOfAHeadAreOneChange) {
+TEST(EditList, CellsOfAHeadAreOneEdit) {
   EditList list =
       list_of({cell(3, 1, kHidden), cell(4, 0, 2), cell(3, 1, 7), cell(3, 1, 0.5F, Site::pattern)});
   ASSERT_EQ(list.edits.size(), 2U);
@@ -65,7 +65,7 @@ TEST(EditList, CellsOfAHeadAreOneChange) {
   EXPECT_EQ(without_edit(list, cell(3, 1, 7)).edits.size(), 1U) << "nothing is left of it";
 }
 
-TEST(EditList, AMaskIsPaintedCellByCell) {
+TEST(EditList, AMaskIsEditedCellByCell) {
   const auto sees = [](const EditList& list) {
     return std::get<model::SetMask>(list.edits.front().edit).sees;
   };
@@ -74,7 +74,7 @@ TEST(EditList, AMaskIsPaintedCellByCell) {
   ASSERT_EQ(list.edits.size(), 1U);
   EXPECT_EQ(sees(list),
             (std::vector<std::vector<bool>>{{true, false, true}, {true, true, false}, {true, false, true}}));
-  // A longer prompt keeps what was painted.
+  // A longer prompt keeps the edited mask.
   list = with_visibility(list, {1, 2}, 4, 3, 0, false);
   EXPECT_EQ(sees(list)[3], (std::vector<bool>{false, true, true, true}));
   EXPECT_EQ(sees(list)[2], (std::vector<bool>{true, false, true, false}));
@@ -94,20 +94,20 @@ TEST(EditList, ARowThatIsScaledToOneHasOneCellSet) {
   EXPECT_THAT(std::get<model::SetCells>(list.edits[0].edit).cells, ElementsAre(model::CellValue{5, 3, 1}));
 }
 
-TEST(EditList, AMaskIsPaintedOnWhatTheListMakesOfIt) {
+TEST(EditList, AMaskIsEditedOnWhatTheListMakesOfIt) {
   const EditList open = with_visibility(list_of({model::SetMask{}}), {2, 1}, 3, 2, 0, false);
   ASSERT_EQ(open.edits.size(), 2U);
   const auto painted = std::get<model::SetMask>(open.edits.back().edit);
   EXPECT_EQ(painted.sees,
             (std::vector<std::vector<bool>>{{true, true, true}, {true, true, true}, {false, true, true}}));
-  // Painted again after another mask for all: that one is painted on, and the painted one comes last.
+  // Edited again after another mask for all heads: it starts from that mask, and comes last.
   EditList again = with_edit(open, model::SetMask{});
   again = with_visibility(again, {2, 1}, 3, 1, 1, false);
   EXPECT_EQ(std::get<model::SetMask>(again.edits.back().edit).sees,
             (std::vector<std::vector<bool>>{{true, true, true}, {true, false, true}, {true, true, true}}));
 }
 
-TEST(EditList, AMaskIsPaintedOnThatOfItsOwnHeadOnly) {
+TEST(EditList, AMaskIsEditedOnThatOfItsOwnHeadOnly) {
   const model::SetMask of_another{1, 2, {{true, true}, {true, true}}};
   const EditList list = with_visibility(list_of({of_another}), {1, 0}, 2, 1, 0, false);
   ASSERT_EQ(list.edits.size(), 2U);
@@ -124,7 +124,7 @@ TEST(EditList, PositionsArePutBack) {
   EXPECT_TRUE(with_position_id(list, 0, 0).edits.empty());
 }
 
-TEST(EditList, SlidersChangeWhatHasAStrength) {
+TEST(EditList, SlidersMoveWhatHasAStrength) {
   const model::Edit half = model::ScaleValues{head(0, 1), 0.5F};
   ASSERT_TRUE(strength_of(half));
   EXPECT_EQ(strength_of(half)->value, 0.5);

@@ -1,4 +1,4 @@
-// Edits as text and as JSON: what is read, what is written back, what is refused.
+// Edits as text and as JSON: reading, writing and refusing them.
 #include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"

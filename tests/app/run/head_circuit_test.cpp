@@ -1,4 +1,4 @@
-// What heads write: against the float64 parameters, and eigenvalues against traces.
+// Head circuits: against the float64 parameters, and eigenvalues against traces.
 #include "app/run/analyses/head_circuit.h"
 
 #include <numbers>

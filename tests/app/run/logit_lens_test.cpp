@@ -1,4 +1,4 @@
-// The logit lens as a question: its rows, its parts, what is kept of it.
+// The logit lens as a question: its rows, its parts, and its reusable part.
 #include "app/run/analyses/logit_lens.h"
 
 #include "app/run/analyses/token_pass.h"
@@ -40,7 +40,7 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
     ASSERT_EQ(lens->first, position / kBlock * kBlock);
     ASSERT_EQ(lens->positions(), position < 64 ? kBlock : 6);
     ASSERT_TRUE(lens->knows(position));
-    // The same rows by another way: the whole pass of one position.
+    // The same rows computed differently: the whole pass of one position.
     const auto pass = s.ask(PassOfToken{position});
     for (int place = 0; place < lens->places; ++place) {
       SCOPED_TRACE(std::to_string(position) + " at " + std::to_string(place));
@@ -95,22 +95,22 @@ TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
   expect_same(rest, *s.ask(kSecond));
 }
 
-TEST(LensOf, TakesTheSameTokensFromTheFormerRun) {
+TEST(LensOf, TakesTheSameTokensFromThePreviousRun) {
   const Scenario &longer = scenario(60), &shorter = scenario(35);
   constexpr LensOf kLast{1};
   model::Workspace workspace(1);
-  const auto former = shorter.ask(kLast);
-  ASSERT_EQ(former->positions(), 3);
+  const auto previous = shorter.ask(kLast);
+  ASSERT_EQ(previous->positions(), 3);
   std::vector<int> shown;
   const LogitLens found =
-      kLast.compute(*longer.run, {workspace, {}, nullptr, former.get(), [&](const LogitLens& part, double) {
+      kLast.compute(*longer.run, {workspace, {}, nullptr, previous.get(), [&](const LogitLens& part, double) {
                                     shown.push_back(part.positions());
                                   }});
   EXPECT_THAT(shown, ElementsAre(19)) << "the first 3 are not computed again";
   expect_same(found, *longer.ask(kLast));
   // And fewer tokens from a longer one, or a block whose tokens are the same, without any work.
   const auto nothing = [](const LogitLens&, double) { ADD_FAILURE(); };
-  expect_same(kLast.compute(*shorter.run, {workspace, {}, nullptr, &found, nothing}), *former);
+  expect_same(kLast.compute(*shorter.run, {workspace, {}, nullptr, &found, nothing}), *previous);
   const auto first = shorter.ask(LensOf{0});
   expect_same(LensOf{0}.compute(*longer.run, {workspace, {}, nullptr, first.get(), nothing}),
               *longer.ask(LensOf{0}));
@@ -118,19 +118,19 @@ TEST(LensOf, TakesTheSameTokensFromTheFormerRun) {
 
 TEST(LensOf, KeepsWithoutWorkWhatIsTheSame) {
   const Scenario &longer = scenario(60), &shorter = scenario(35);
-  const auto former = shorter.ask(LensOf{1});
-  const auto kept = LensOf{1}.kept_of(*former, *longer.run);
+  const auto previous = shorter.ask(LensOf{1});
+  const auto kept = LensOf{1}.reusable_part(*previous, *longer.run);
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->positions(), 3);
   EXPECT_EQ(kept->tokens, longer.run->tokens.ids()) << "of the new run: the rest is added to it";
-  // A change in an earlier block changes all that follows.
+  // An edit in an earlier block affects all that follows.
   std::vector<int> ids = longer.run->tokens.ids();
   ids[5] = ids[5] == 7 ? 8 : 7;
   const Scenario other(Prompt{{}, ids, false});
-  EXPECT_FALSE(LensOf{1}.kept_of(*former, *other.run));
-  EXPECT_EQ(LensOf{0}.kept_of(*shorter.ask(LensOf{0}), *other.run)->positions(), 5);
+  EXPECT_FALSE(LensOf{1}.reusable_part(*previous, *other.run));
+  EXPECT_EQ(LensOf{0}.reusable_part(*shorter.ask(LensOf{0}), *other.run)->positions(), 5);
   // A block that the run does not have any more.
-  EXPECT_FALSE(LensOf{1}.kept_of(*former, *scenario(12).run));
+  EXPECT_FALSE(LensOf{1}.reusable_part(*previous, *scenario(12).run));
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ TEST(AnswerList, ACopySharesTheAnswersAndDoesNotSeeWhatIsSetLater) {
   EXPECT_EQ(list.find(CountedQuestion{8}), nullptr);
   EXPECT_EQ(list.size(), 1000U);
   EXPECT_EQ(list.bytes(), 998U + 20U);
-  list.erase_if([&](const AnswerList::Kept& kept) { return kept.answer == first; });
+  list.erase_if([&](const AnswerList::Entry& kept) { return kept.answer == first; });
   EXPECT_EQ(list.size(), 2U);
   EXPECT_EQ(list.bytes(), 20U);
   EXPECT_EQ(list.find(CountedQuestion{1000}), second);
@@ -288,10 +288,10 @@ TEST(Memo, WhatIsSaidOfABaselineHoldsForEveryRunThatIsComparedWithIt) {
   EXPECT_NE(memo.find(there), nullptr);
   EXPECT_EQ(memo.find(between), nullptr) << "that is of the run, too";
   memo.remember(make_run({5}));
-  memo.keep_asked({between});
+  memo.forget_unasked({between});
   EXPECT_NE(memo.find(there), nullptr) << "the difference is made of it";
   memo.remember(make_run({6}));
-  memo.keep_asked({});
+  memo.forget_unasked({});
   EXPECT_EQ(memo.find(there), nullptr) << "nobody asked for a while";
 
   memo.keep(there, blob(1), {});

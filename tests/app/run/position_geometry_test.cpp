@@ -1,5 +1,5 @@
-// Cosines, paths and shifts of positions: of the bundled model against its file, of a model whose positions
-// are the sinusoids against what is known of those.
+// Cosines, paths and shifts of positions: the bundled model against its file, and a model whose positions are
+// sinusoids against their known properties.
 #include "app/run/analyses/position_geometry.h"
 
 #include <cstring>
@@ -115,7 +115,7 @@ TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
   const PositionShift begun = parts.front();
   EXPECT_GT(begun.learned.size(), 1U);
   PositionShift marked = begun;
-  marked.stay[1] = 7;  // who begins again finds another
+  marked.stay[1] = 7;  // what starts over finds another
   const PositionShift whole = ShiftOfPositions{}.compute(*s.run, {workspace, {}, &marked, nullptr, show});
   const auto at_once = s.ask(ShiftOfPositions{});
   EXPECT_EQ(whole.stay[1], 7);

@@ -1,4 +1,4 @@
-// Many prompts at once: how a list is read, and what is asked of it against each prompt by itself.
+// Lists of prompts: reading them, and answers about a list against each prompt alone.
 #include "app/run/prompt_list.h"
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/head_metrics.h"
@@ -71,7 +71,7 @@ TEST(MetricsOnList, AreThoseOfItsPromptsToTheBit) {
   const auto answer = s.ask(MetricsOnList{over(kPrompts)});
   std::vector<HeadMetrics> sum(answer->sums.size());
   model::Workspace workspace(1);
-  for (const auto& [number, one] : each()) add_figures_of(*one.run, workspace, sum);
+  for (const auto& [number, one] : each()) add_head_metrics(*one.run, workspace, sum);
   EXPECT_EQ(answer->sums, sum);
   EXPECT_EQ(answer->progress.done, 4U);
   EXPECT_EQ(answer->progress.skipped, 1U);
@@ -80,7 +80,7 @@ TEST(MetricsOnList, AreThoseOfItsPromptsToTheBit) {
   EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->sums, sum);
   const auto with_start = s.ask(MetricsOnList{over({{.text = "The king", .ids = {}}}, true)});
   std::vector<HeadMetrics> started(sum.size());
-  add_figures_of(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
+  add_head_metrics(*Scenario(Prompt{"The king", {}, true}).run, workspace, started);
   EXPECT_EQ(with_start->sums, started);
 }
 
@@ -90,7 +90,7 @@ TEST(MetricsOnList, GoOnFromTheirPartsAndShowThem) {
   const auto whole = s.ask(question);
   HeadMetricsOf part;
   model::Workspace workspace(1);
-  add_figures_of(*Scenario(kPrompts[0]).run, workspace, part.sums);
+  add_head_metrics(*Scenario(kPrompts[0]).run, workspace, part.sums);
   part.progress.done = 1;
   const HeadMetricsOf rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
   EXPECT_EQ(rest.sums, whole->sums);
@@ -233,36 +233,36 @@ TEST(WeightsOverList, GoOnFromTheirParts) {
 TEST(ListsOfPrompts, OfWhichNoneCanBeRunHaveNoNumbers) {
   const Scenario s("x");
   const OverPrompts bad = over({{.text = "", .ids = {-1}}, {.text = "", .ids = {999999}}});
-  const auto plane = s.ask(PlaneOverList{bad, 1, 1});
-  EXPECT_EQ(plane->plane.length, 0);
-  EXPECT_EQ(plane->progress.skipped, 2U);
+  const auto space = s.ask(QueryKeySpaceOverList{bad, 1, 1});
+  EXPECT_EQ(space->space.length, 0);
+  EXPECT_EQ(space->progress.skipped, 2U);
   EXPECT_TRUE(s.ask(WeightsOverList{bad, {}})->best.empty());
   EXPECT_TRUE(s.ask(MetricsOnList{bad})->heads.empty());
 }
 
-TEST(PlaneOverList, OfOnePromptIsThatPromptsPlane) {
+TEST(QueryKeySpaceOverList, OfOnePromptIsThatPromptsSpace) {
   const Scenario s("x"), one(kPrompts[2]);
-  const auto list = s.ask(PlaneOverList{over({kPrompts[2]}), 2, 1});
-  const auto plane = one.ask(PlaneOf{2, 1});
-  EXPECT_EQ(list->plane.coordinates, plane->coordinates);
-  EXPECT_EQ(list->plane.shares, plane->shares);
+  const auto list = s.ask(QueryKeySpaceOverList{over({kPrompts[2]}), 2, 1});
+  const auto space = one.ask(QueryKeySpaceOf{2, 1});
+  EXPECT_EQ(list->space.coordinates, space->coordinates);
+  EXPECT_EQ(list->space.shares, space->shares);
   ASSERT_EQ(std::ssize(list->places), one.length());
-  EXPECT_EQ(list->places[3], (ListPlane::Place{0, 3, one.run->run->tokens[3]}));
+  EXPECT_EQ(list->places[3], (ListQueryKeySpace::Place{0, 3, one.run->run->tokens[3]}));
 }
 
-TEST(PlaneOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
+TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   const Scenario s("x");
-  const auto list = s.ask(PlaneOverList{over(kPrompts), 1, 3});
+  const auto list = s.ask(QueryKeySpaceOverList{over(kPrompts), 1, 3});
   int tokens = 0;
   for (const auto& [number, one] : each()) tokens += one.length();
-  EXPECT_EQ(list->plane.length, tokens);
+  EXPECT_EQ(list->space.length, tokens);
   EXPECT_EQ(list->prompts, 4U);
   EXPECT_EQ(list->progress.skipped, 1U);
   const std::vector<Prompt> long_ones(40, Prompt{long_text(), {}, false});
-  const auto many = s.ask(PlaneOverList{over(long_ones), 1, 3});
+  const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
   const int each_has = std::min(tokenize(*bundled(), long_ones[0]).length(), s.config().n_ctx);
-  EXPECT_EQ(static_cast<int>(many->prompts), ListPlane::kMostTokens / each_has);
-  EXPECT_EQ(many->plane.length, static_cast<int>(many->prompts) * each_has);
+  EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMostTokens / each_has);
+  EXPECT_EQ(many->space.length, static_cast<int>(many->prompts) * each_has);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Sweeps: every cell against the float64 reference with the same change.
+// Sweeps: every cell against the float64 reference with the same edit.
 #include "app/run/analyses/sweep.h"
 
 #include "model/files/error.h"
@@ -74,8 +74,8 @@ class SweepTest : public ::testing::Test {
   static std::vector<double> reference_logits(const std::vector<int>& ids, const model::Edits& edits,
                                               int position,
                                               const std::map<std::string, model::SourceValues>& sources) {
-    ReferenceGpt2::Edits changes;
-    changes.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+    ReferenceGpt2::Edits reference_edits;
+    reference_edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       for (const model::Edit& what : edits)
         if (hook == hook_name(point_of(what))) {
           const auto found = sources.find(hook);
@@ -83,7 +83,7 @@ class SweepTest : public ::testing::Test {
                                                                                                       rows);
         }
     };
-    return reference_->run(ids, changes).logits[position];
+    return reference_->run(ids, reference_edits).logits[position];
   }
 
   static std::vector<double> log_probabilities(std::vector<double> logits) {
@@ -94,16 +94,16 @@ class SweepTest : public ::testing::Test {
   }
 
   static double metric(SweepMetric which, const Sweep& sweep, const std::vector<double>& run,
-                       const std::vector<double>& changed) {
+                       const std::vector<double>& edited) {
     const auto token = static_cast<std::size_t>(sweep.token),
                against = static_cast<std::size_t>(sweep.against);
-    const auto logs = log_probabilities(changed), run_logs = log_probabilities(run);
+    const auto logs = log_probabilities(edited), run_logs = log_probabilities(run);
     double divergence = 0;
     switch (which) {
       case SweepMetric::logit:
-        return changed[token] - run[token];
+        return edited[token] - run[token];
       case SweepMetric::difference:
-        return changed[token] - changed[against] - run[token] + run[against];
+        return edited[token] - edited[against] - run[token] + run[against];
       case SweepMetric::probability:
         return std::exp(logs[token]) - std::exp(run_logs[token]);
       case SweepMetric::divergence:
@@ -133,9 +133,9 @@ class SweepTest : public ::testing::Test {
           continue;
         }
         all.insert(all.end(), own.begin(), own.end());
-        const auto changed = reference_logits(ids, all, question.position, sources);
+        const auto edited = reference_logits(ids, all, question.position, sources);
         for (const SweepMetric which : kMetrics) {
-          const double expected = metric(which, found, run, changed);
+          const double expected = metric(which, found, run, edited);
           largest = std::max(largest, std::abs(expected));
           EXPECT_NEAR(found.difference(which, layer, column), expected, 2e-5)
               << layer << " " << column << " " << static_cast<int>(which);
@@ -155,27 +155,27 @@ std::shared_ptr<const LoadedModel> SweepTest::model_;
 std::unique_ptr<ReferenceGpt2> SweepTest::reference_;
 
 TEST_F(SweepTest, OverHeadsIsTheReferences) {
-  for (const SweepChange change : {SweepChange::zero, SweepChange::mean, SweepChange::patch})
+  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch})
     for (const int position : {8, 5}) {
-      SCOPED_TRACE(std::to_string(static_cast<int>(change)) + " " + std::to_string(position));
-      SweepOf question{.change = change, .position = position};
-      if (change == SweepChange::patch) question.from.tokens = tokens_of(9, 3);
+      SCOPED_TRACE(std::to_string(static_cast<int>(edit)) + " " + std::to_string(position));
+      SweepOf question{.edit = edit, .position = position};
+      if (edit == SweepEdit::patch) question.from.tokens = tokens_of(9, 3);
       expect_reference(question, tokens_of(9));
     }
 }
 
 TEST_F(SweepTest, OverPositionsIsTheReferences) {
   for (const Site site : {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z})
-    for (const SweepChange change : {SweepChange::zero, SweepChange::mean, SweepChange::patch}) {
-      SCOPED_TRACE(std::to_string(static_cast<int>(site)) + " " + std::to_string(static_cast<int>(change)));
-      SweepOf question{.over = SweepOver::positions, .site = site, .change = change, .position = 6};
-      if (change == SweepChange::patch) question.from.tokens = tokens_of(8, 5);
+    for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(site)) + " " + std::to_string(static_cast<int>(edit)));
+      SweepOf question{.over = SweepOver::positions, .site = site, .edit = edit, .position = 6};
+      if (edit == SweepEdit::patch) question.from.tokens = tokens_of(8, 5);
       expect_reference(question, tokens_of(8));
     }
 }
 
 TEST_F(SweepTest, PatchesPositionsThatStandForOthers) {
-  SweepOf question{.change = SweepChange::patch, .position = 5};
+  SweepOf question{.edit = SweepEdit::patch, .position = 5};
   question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
   expect_reference(question, tokens_of(6));
   question.over = SweepOver::positions;
@@ -186,13 +186,13 @@ TEST_F(SweepTest, PatchesPositionsThatStandForOthers) {
     EXPECT_TRUE(std::isnan(found.difference(SweepMetric::logit, layer, 2))) << "nothing stands for it";
 }
 
-TEST_F(SweepTest, OfARunInWhichSomethingIsChanged) {
+TEST_F(SweepTest, OfAnEditedRun) {
   const model::Edits base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1}, model::SetMask{2, {}, {}}};
   expect_reference({.position = 7}, tokens_of(8), base);
   expect_reference({.over = SweepOver::positions, .site = Site::mlp_out, .position = 7}, tokens_of(8), base);
 }
 
-TEST_F(SweepTest, FindsTheRunWithoutChangesWhereItIsNotThere) {
+TEST_F(SweepTest, ComputesTheUneditedRunWhereItIsNotThere) {
   const model::Edits base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}};
   const Sweep with = sweep({.position = 7}, run_of(tokens_of(8), base, true));
   const Sweep without = sweep({.position = 7}, run_of(tokens_of(8), base, false));
@@ -210,16 +210,16 @@ TEST_F(SweepTest, BeginsWithItsOwnRunWhateverItIsComparedWith) {
     EXPECT_EQ(beside.readings[i].logit, alone.readings[i].logit);
 }
 
-TEST_F(SweepTest, PatchesWhatWasThereWithoutChanges) {
+TEST_F(SweepTest, PatchesFromTheUneditedRun) {
   const model::Edits noise{model::AddVector{{{Site::embed, 0}, {}, {2, 3}, {0, 5}}, {1, -2}, 1}};
   SweepOf question{
-      .over = SweepOver::positions, .site = Site::resid_pre, .change = SweepChange::patch, .position = 7};
+      .over = SweepOver::positions, .site = Site::resid_pre, .edit = SweepEdit::patch, .position = 7};
   question.from.tokens = tokens_of(8);
   expect_reference(question, tokens_of(8), noise);
 }
 
 TEST_F(SweepTest, APromptThatStandsForItselfIsPatchedAsAWhole) {
-  SweepOf question{.change = SweepChange::patch, .position = 4};
+  SweepOf question{.edit = SweepEdit::patch, .position = 4};
   question.from.tokens = tokens_of(5, 1);
   const auto edits = question.edits(1, 2);
   question.from.aligned = {0, 1, 2, 3, 4};
@@ -262,7 +262,7 @@ TEST_F(SweepTest, ShowsPartsAndGoesOnWhereItWasStopped) {
       EXPECT_EQ(part.readings[i].logit, whole.readings[i].logit);
     }
   }
-  part.readings[first_known].logit = 1234;  // what is known is not computed again
+  part.readings[first_known].logit = 1234;  // what is known is not recomputed
   const Sweep rest = question.compute(run, {workspace_, {}, &part, nullptr, [](const Sweep&, double) {}});
   EXPECT_EQ(rest.known, whole.known);
   EXPECT_EQ(rest.readings[first_known].logit, 1234);
@@ -276,13 +276,13 @@ TEST_F(SweepTest, AWholeRowIsPatchedAtAllPositionsThatStandForOthers) {
   SweepOf question;
   question.over = SweepOver::positions;
   question.site = model::Site::resid_pre;
-  question.change = SweepChange::patch;
+  question.edit = SweepEdit::patch;
   question.from = {{5, 6, 7}, {0, -1, 2}};
   const auto row = std::get<model::PatchFrom>(question.edits(1, -1).at(0));
   EXPECT_EQ(row.at.positions, (std::vector<int>{0, 2}));
   EXPECT_EQ(row.positions, (std::vector<int>{0, 2}));
   EXPECT_TRUE(question.edits(1, 1).empty());
-  question.change = SweepChange::zero;
+  question.edit = SweepEdit::zero;
   EXPECT_EQ(std::get<model::SetValues>(question.edits(1, -1).at(0)).at.positions, std::vector<int>{});
 }
 
@@ -294,9 +294,9 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
   EXPECT_EQ(said({.token = TokenChoice::of(90), .position = 4}),
             "there is no token 90: ids go from 0 to 89 here");
   EXPECT_EQ(said({.position = 5}), "there is no position 5; the run has positions 0 to 4");
-  EXPECT_EQ(said({.change = SweepChange::patch, .position = 4}), "there is no prompt to patch from");
+  EXPECT_EQ(said({.edit = SweepEdit::patch, .position = 4}), "there is no prompt to patch from");
   EXPECT_EQ(
-      said({.change = SweepChange::patch, .from = {tokens_of(4), {}}, .position = 4}),
+      said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .position = 4}),
       "the prompt that is patched from has 4 tokens, but the prompt has 5, and nothing says which stand "
       "for which");
 }

@@ -1,4 +1,4 @@
-// One position computed again: to the bit what the run has, and what the reference has of the rest.
+// One position recomputed: equal to the run to the bit, the rest against the reference.
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/names.h"

@@ -1,4 +1,4 @@
-// What was tried from a prompt: texts that can be gone back to, as values.
+// Tried continuations of prompts, as values.
 #include "app/run/tries.h"
 
 #include "tests/support/matchers.h"
@@ -15,7 +15,7 @@ Tries step(Tries tries, const Ids& before, const Ids& now, const std::vector<dou
   return with_step(std::move(tries), before, now, probabilities);
 }
 
-TEST(Tries, TokenAfterTokenIsOneWay) {
+TEST(Tries, TokenAfterTokenIsOneText) {
   Tries tries = step({}, {1, 2}, {1, 2, 3}, {0.5});
   tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 4}, {0.25});
   ASSERT_EQ(tries.size(), 1U);
@@ -24,7 +24,7 @@ TEST(Tries, TokenAfterTokenIsOneWay) {
   EXPECT_THAT(tries[0].probabilities, ElementsAre(0.5, 0.25));
 }
 
-TEST(Tries, GoingBackAddsNothingAndAnotherTokenThenIsAnotherWay) {
+TEST(Tries, GoingBackAddsNothingAndAnotherTokenThenIsAnotherText) {
   Tries tries = step({}, {1, 2}, {1, 2, 3}, {0.5});
   tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 4}, {0.25});
   EXPECT_EQ(step(tries, {1, 2, 3, 4}, {1, 2, 3}), tries);
@@ -38,7 +38,7 @@ TEST(Tries, GoingBackAddsNothingAndAnotherTokenThenIsAnotherWay) {
 TEST(Tries, WhatAnEarlierBeginningTellsIsOfTheSameTokens) {
   Tries tries = step({}, {1, 2, 3, 4, 9}, {1, 2, 3, 4, 5, 6});
   tries = step(std::move(tries), {1, 2, 9}, {1, 2, 3, 4, 5, 7}, {0.5, 0.25, 0.125, 0.0625});
-  const auto known = std::ranges::find(tries, Ids{1, 2, 3, 4, 5, 6}, &Tried::ids);
+  const auto known = std::ranges::find(tries, Ids{1, 2, 3, 4, 5, 6}, &TriedText::ids);
   ASSERT_NE(known, tries.end());
   EXPECT_EQ(known->probabilities.at(static_cast<std::size_t>(4 - known->begun)), 0.125) << "of the 5";
 }

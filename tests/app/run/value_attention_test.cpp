@@ -1,4 +1,4 @@
-// Attention by what it moves: against the definitions in double precision.
+// Value-weighted attention and rollout: against the definitions in double precision.
 #include "app/run/analyses/value_attention.h"
 
 #include "model/files/error.h"
@@ -78,11 +78,11 @@ TEST(RolloutOf, IsTheProductOfTheLayers) {
 
 TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
   const Scenario s = with_edits("L1H2.mask=none");
-  ReferenceEdits changes;
-  changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
+  ReferenceEdits edits;
+  edits.sees = [](int layer, int head, std::size_t query, std::size_t key) {
     return (layer == 1 && head == 2) || key <= query;
   };
-  const auto expected = rollout(reference_model().run(s.run->tokens.ids(), changes), 2);
+  const auto expected = rollout(reference_model().run(s.run->tokens.ids(), edits), 2);
   EXPECT_TRUE(s.ask(RolloutOf{0})->masked.causal());
   const auto answer = s.ask(RolloutOf{2});
   EXPECT_FALSE(answer->masked(0, 5));

@@ -1,4 +1,4 @@
-// What the worker says of a run and of what it is compared with.
+// The worker's answers about a run, its baseline and their difference.
 #include "tests/app/run/worker_fixture.h"
 
 namespace headscope::app {
@@ -16,7 +16,7 @@ TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
             (std::vector<int>{0, -1, 1}));
 }
 
-/// The prompt's length, and what it is compared with.
+/// The prompt's length, and its baseline's.
 struct Length {
   int tokens = 0;
   std::size_t bytes() const { return sizeof tokens; }
@@ -32,16 +32,16 @@ struct LengthOf {
   }
 };
 
-TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
-  const Question length(LengthOf{}), there = length.on_baseline(), change = length.difference();
+TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
+  const Question length(LengthOf{}), there = length.on_baseline(), difference = length.difference();
   EXPECT_FALSE(there == length);
-  EXPECT_FALSE(change == there);
-  EXPECT_TRUE(change == Question(LengthOf{}).difference());
+  EXPECT_FALSE(difference == there);
+  EXPECT_TRUE(difference == Question(LengthOf{}).difference());
   ASSERT_TRUE(length.has_difference());
   EXPECT_FALSE(Question(say("hello")).has_difference());
   EXPECT_EQ(there.work(), "length");
-  EXPECT_EQ(change.work(), "difference in length");
-  want_.questions = {length, there, change};
+  EXPECT_EQ(difference.work(), "difference in length");
+  want_.questions = {length, there, difference};
   want_.second = Prompt{"The king", {}, false};
   const auto tokens = [](const Snapshot& shown, const Question& question) {
     const auto known = shown.answers->find(question);
@@ -50,22 +50,22 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfWhatChanged) {
   auto shown = show("The old king had a");
   EXPECT_EQ(tokens(*shown, length), 5);
   EXPECT_EQ(tokens(*shown, there), 2);
-  EXPECT_EQ(tokens(*shown, change), 3);
+  EXPECT_EQ(tokens(*shown, difference), 3);
   // What was said of another comparison is not said of this one.
   want_.second = Prompt{"The", {}, false};
   shown = settled();
   EXPECT_EQ(tokens(*shown, length), 5);
   EXPECT_EQ(tokens(*shown, there), 1);
-  EXPECT_EQ(tokens(*shown, change), 4);
+  EXPECT_EQ(tokens(*shown, difference), 4);
   // Compared with nothing, both are the run itself.
   want_.second = {};
   shown = settled();
   EXPECT_EQ(shown->run->baseline, nullptr);
   EXPECT_EQ(tokens(*shown, there), 5);
-  EXPECT_EQ(tokens(*shown, change), 0);
+  EXPECT_EQ(tokens(*shown, difference), 0);
 }
 
-/// Counts up to the prompt's length, and shows each number on the way. From 0 nothing can be subtracted.
+/// Counts up to the prompt's length, and shows each number. From 0 nothing can be subtracted.
 struct CountOf {
   using Answer = Length;
   static constexpr std::string_view kWork = "count";
@@ -82,17 +82,17 @@ struct CountOf {
 };
 
 TEST_F(WorkerOfTales, ADifferenceIsShownAsFarAsTheRunsAnswerGoes) {
-  const Question count(CountOf{}), change = count.difference();
+  const Question count(CountOf{}), difference = count.difference();
   want_.second = Prompt{"The king", {}, false};
-  want_.questions = {change};
+  want_.questions = {difference};
   const auto shown = show("The old king had a");
   const auto number = [](const Answer& answer) {
     return std::static_pointer_cast<const Length>(answer.value)->tokens;
   };
-  const auto kept = shown->answers->find(change);
+  const auto kept = shown->answers->find(difference);
   ASSERT_TRUE(kept && kept->whole && kept->value);
   EXPECT_EQ(number(*kept), 3);
-  for (const Question& side : change.sides()) {
+  for (const Question& side : difference.sides()) {
     ASSERT_TRUE(shown->answers->find(side)) << "what grows can go on";
     EXPECT_TRUE(shown->answers->find(side)->whole);
   }
@@ -103,11 +103,11 @@ TEST_F(WorkerOfTales, ADifferenceIsShownAsFarAsTheRunsAnswerGoes) {
     EXPECT_FALSE(part.whole);
     parts.push_back(number(part));
   };
-  EXPECT_EQ(number(change.compute(*shown->run, context)), 3);
+  EXPECT_EQ(number(difference.compute(*shown->run, context)), 3);
   EXPECT_EQ(parts, (std::vector<int>{-1, 0, 1, 2})) << "beside the whole of the baseline";
 }
 
-TEST_F(WorkerOfTales, WhatIsKnownOfTheOriginalIsNotComputedAgainForEveryChange) {
+TEST_F(WorkerOfTales, AnswersAboutTheBaselineAreNotRecomputedForEveryEdit) {
   const Question next = Question(NextAfter{-1}).on_baseline();
   want_.questions = {next};
   want_.prompt.edits = kHeadOff;

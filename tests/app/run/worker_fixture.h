@@ -50,7 +50,7 @@ class Log {
 struct Word {
   std::string text;
   int tries = 1;
-  bool from_former = false;
+  bool from_previous = false;
   std::size_t bytes() const { return text.size(); }
 };
 
@@ -80,11 +80,11 @@ struct SayOfModel : SayWord<false> {
   static constexpr bool kOfModel = true;
 };
 
-/// What was said of the former prompt is begun with the next one's run.
+/// What was said of the previous prompt is begun with the next one's run.
 struct SayOn : SayWord<false> {
-  std::optional<Word> kept_of(const Word& former, const PromptRun& run) const {
+  std::optional<Word> reusable_part(const Word& previous, const PromptRun& run) const {
     if (run.prompt.text == "Apart") return std::nullopt;
-    return Word{"kept from " + former.text, former.tries, true};
+    return Word{"kept from " + previous.text, previous.tries, true};
   }
 };
 
@@ -117,23 +117,23 @@ class WorkerOfTales : public ::testing::Test {
     ++want_.load_request;
     return settled();
   }
-  Wanted wanting(const std::string& text) const {
-    Wanted want = want_;
+  WorkerRequest wanting(const std::string& text) const {
+    WorkerRequest want = want_;
     want.prompt.text = text;
     return want;
   }
   /// What is wanted, one after the other, from within the next pass on the worker's thread.
-  void interrupt_with(std::vector<Wanted> wishes) {
+  void interrupt_with(std::vector<WorkerRequest> wishes) {
     on_snapshot_ = [this, wishes = std::move(wishes)](const Snapshot& shown) mutable {
       if (shown.run) shown_prompts_.push_back(shown.run->prompt.text);
       if (shown.busy != Busy::running || shown.fraction == 0) return;
-      for (const Wanted& wish : std::exchange(wishes, {})) worker_.want(wish);
+      for (const WorkerRequest& wish : std::exchange(wishes, {})) worker_.want(wish);
     };
   }
   Say say(const std::string& name) const { return {name, log_}; }
 
   std::shared_ptr<Log> log_ = std::make_shared<Log>();
-  Wanted want_;
+  WorkerRequest want_;
   std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set while it is settled
   std::vector<std::string> shown_prompts_;
   Worker worker_{{.threads = 2, .wake = [this] {

@@ -1,5 +1,5 @@
-// What the worker keeps from wish to wish is never taken for what another wish would give: each test changes
-// one thing, and expects what a worker says that knows nothing yet.
+// Nothing that the worker keeps from one request is mistaken for another request's: each test changes one
+// thing, and expects the answers of a new worker.
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/worker.h"
@@ -44,14 +44,14 @@ class WorkerKeeps : public ::testing::Test {
     EXPECT_EQ(next->logits, answer_of<NextAfter>(*expected, NextAfter{-1})->logits);
   }
 
-  Wanted want_;
+  WorkerRequest want_;
   std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set while it is settled
   Worker worker_{{.threads = 2, .wake = [this] {
                     if (on_snapshot_) on_snapshot_(*worker_.snapshot());
                   }}};  // last: its thread calls the other
 };
 
-TEST_F(WorkerKeeps, NoPlanForOtherChanges) {
+TEST_F(WorkerKeeps, NoPlanForOtherEdits) {
   for (const int head : {2, 1}) {
     want_.prompt.edits = {model::ScaleValues{{{Site::z, 3}, head, {}, {}}, 0}};
     expect_logits_as_afresh();
@@ -69,38 +69,39 @@ TEST_F(WorkerKeeps, NoPlanForAnotherModel) {
 }
 
 TEST_F(WorkerKeeps, NoComparisonOfTokensThatStoodForOthers) {
-  const Question change = Question(PatternOf{0, 0}).difference();
-  want_.questions = {change};
+  const Question difference = Question(PatternOf{0, 0}).difference();
+  want_.questions = {difference};
   want_.second = Prompt{"The king had three daughters", {}, false};
   for (const Alignment alignment : {Alignment::position, Alignment::subsequence}) {
     want_.alignment = alignment;
     const auto found = settled(), expected = afresh();
     ASSERT_EQ(found->run->aligned, expected->run->aligned);
-    EXPECT_EQ(answer_of<PatternOf>(*found, change)->values, answer_of<PatternOf>(*expected, change)->values);
+    EXPECT_EQ(answer_of<PatternOf>(*found, difference)->values,
+              answer_of<PatternOf>(*expected, difference)->values);
   }
 }
 
-TEST_F(WorkerKeeps, TheChangesOfTwoQuestionsApart) {
-  const Question change = Question(PatternOf{0, 0}).difference(),
+TEST_F(WorkerKeeps, TheDifferencesOfTwoQuestionsApart) {
+  const Question difference = Question(PatternOf{0, 0}).difference(),
                  another = Question(PatternOf{0, 1}).difference();
-  EXPECT_FALSE(change == another);
+  EXPECT_FALSE(difference == another);
   EXPECT_FALSE(Question(PatternOf{0, 0}).on_baseline() == Question(PatternOf{0, 1}).on_baseline());
 }
 
 TEST_F(WorkerKeeps, TheModelWhereTheLoadOfAnotherIsGivenUp) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
-  const auto former = settled();
+  const auto previous = settled();
   want_.model = other.path();
   ++want_.load_request;
-  Wanted given_up = want_;
+  WorkerRequest given_up = want_;
   given_up.load_cancel = given_up.load_request;
   on_snapshot_ = [&](const Snapshot& shown) {
     if (shown.busy == Busy::loading) worker_.want(given_up);
   };
   const auto shown = settled();
   on_snapshot_ = nullptr;
-  EXPECT_EQ(shown->model, former->model);
+  EXPECT_EQ(shown->model, previous->model);
   EXPECT_EQ(shown->error, "");
   EXPECT_NE(shown->busy, Busy::loading);
 }

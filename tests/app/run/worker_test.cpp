@@ -6,7 +6,7 @@
 namespace headscope::app {
 namespace {
 
-TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAFormerPromptNothing) {
+TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAPreviousPromptNothing) {
   want_.questions = {PatternOf{0, 0}, NextAfter{-1}};
   const std::string text = "Once upon a time there was a king who had three sons";
   const auto first = show(text);
@@ -20,15 +20,15 @@ TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAFormerPromptNothing) {
   EXPECT_GT(other->run->run->computed_positions, length / 2);
 
   for (const auto& [prompt, expected] : {std::pair{text + ", and", longer}, {text, first}}) {
-    const auto again = show(prompt);
-    EXPECT_EQ(again->run->run->computed_positions, 0) << prompt;
-    EXPECT_EQ(answer_of(*again, PatternOf{0, 0})->values, answer_of(*expected, PatternOf{0, 0})->values);
-    EXPECT_EQ(answer_of(*again, NextAfter{-1})->logits, answer_of(*expected, NextAfter{-1})->logits);
+    const auto unedited = show(prompt);
+    EXPECT_EQ(unedited->run->run->computed_positions, 0) << prompt;
+    EXPECT_EQ(answer_of(*unedited, PatternOf{0, 0})->values, answer_of(*expected, PatternOf{0, 0})->values);
+    EXPECT_EQ(answer_of(*unedited, NextAfter{-1})->logits, answer_of(*expected, NextAfter{-1})->logits);
   }
   EXPECT_LE(other->memo_bytes, other->memo_budget);
 }
 
-TEST_F(WorkerOfTales, StatisticsGoOnFromTheFormerPromptToTheBit) {
+TEST_F(WorkerOfTales, StatisticsGoOnFromThePreviousPromptToTheBit) {
   want_.questions = {StatisticsOfTokens{}};
   show("Once upon a time there was a king");
   const auto settled_after = show("Once upon a time there was a queen who lived by the sea");
@@ -71,17 +71,18 @@ TEST_F(WorkerOfTales, QuestionsAreAnsweredInTheirOrderAndOnce) {
   EXPECT_THAT(log_->names(), ElementsAre("one", "two", "three"));
 }
 
-TEST_F(WorkerOfTales, AnAnswerGoesOnFromTheFormerPromptsAsLongAsItIsAsked) {
+TEST_F(WorkerOfTales, AnAnswerGoesOnFromThePreviousPromptsAsLongAsItIsAsked) {
   want_.questions = {say("one")};
   show("Once");
-  EXPECT_TRUE(answer_of(*show("Twice"), say("one"))->from_former);
+  EXPECT_TRUE(answer_of(*show("Twice"), say("one"))->from_previous);
   want_.questions = {say("two")};
   settled();
   want_.questions = {say("one")};
-  EXPECT_FALSE(answer_of(*show("Thrice"), say("one"))->from_former) << "nobody asked: nothing is kept for it";
+  EXPECT_FALSE(answer_of(*show("Thrice"), say("one"))->from_previous)
+      << "nobody asked: nothing is kept for it";
 }
 
-TEST_F(WorkerOfTales, WhatIsKeptOfTheFormerPromptsAnswerComesWithTheRun) {
+TEST_F(WorkerOfTales, WhatIsKeptOfThePreviousPromptsAnswerComesWithTheRun) {
   const SayOn on{"on", log_};
   want_.questions = {on};
   show("Once");
@@ -187,13 +188,13 @@ TEST_F(WorkerOfTales, AQuickAnswerThatFailsDoesNotKeepTheRunBack) {
   EXPECT_THAT(log_->names(), ElementsAre("fails", "fails"));
 }
 
-TEST_F(WorkerOfTales, AModelThatCannotBeLoadedLeavesTheFormer) {
+TEST_F(WorkerOfTales, AModelThatCannotBeLoadedLeavesThePreviousOne) {
   want_.questions = {PatternOf{0, 0}};
-  const auto former = show("Once upon a time");
+  const auto previous = show("Once upon a time");
   const auto shown = open("/nowhere");
-  EXPECT_EQ(shown->run, former->run);
-  EXPECT_EQ(shown->model, former->model);
-  EXPECT_EQ(answer_of(*shown, PatternOf{0, 0}), answer_of(*former, PatternOf{0, 0}));
+  EXPECT_EQ(shown->run, previous->run);
+  EXPECT_EQ(shown->model, previous->model);
+  EXPECT_EQ(answer_of(*shown, PatternOf{0, 0}), answer_of(*previous, PatternOf{0, 0}));
   const auto next = show("Twice upon a time");
   EXPECT_EQ(next->run->prompt.text, "Twice upon a time");
   EXPECT_EQ(next->error_count, 1U);
@@ -201,7 +202,7 @@ TEST_F(WorkerOfTales, AModelThatCannotBeLoadedLeavesTheFormer) {
 
 // --- prompts that come while another is computed ---
 
-TEST_F(WorkerOfTales, ANewPromptStopsThePassOfTheFormer) {
+TEST_F(WorkerOfTales, ANewPromptStopsThePassOfThePreviousOne) {
   show("Once");
   interrupt_with({wanting("Thrice")});
   EXPECT_EQ(show("Twice upon a time there was a king")->run->prompt.text, "Thrice");
@@ -220,7 +221,7 @@ TEST_F(WorkerOfTales, APromptThatWasLeftAndComesBackIsComputed) {
 TEST_F(WorkerOfTales, AQuestionNeverStopsAPass) {
   show("Once");
   const std::string text = "Twice upon a time there was a king";
-  Wanted other = wanting(text);
+  WorkerRequest other = wanting(text);
   other.questions = {say("one")};
   double done = 0;
   bool stepped_back = false;
@@ -246,29 +247,29 @@ class WorkerOfTwoModels : public WorkerOfTales {
 
 TEST_F(WorkerOfTwoModels, StatisticsAreThoseOfTheModelThatIsShown) {
   want_.questions = {StatisticsOfTokens{}};
-  const auto former = show("Once upon a time there was a king");
+  const auto previous = show("Once upon a time there was a king");
   const auto shown = open(other_.path());
   ASSERT_EQ(shown->error, "");
-  EXPECT_EQ(shown->run->run->tokens, former->run->run->tokens) << "the same, or nothing could be mixed up";
+  EXPECT_EQ(shown->run->run->tokens, previous->run->run->tokens) << "the same, or nothing could be mixed up";
   Worker fresh({.threads = 1, .wake = nullptr});
   fresh.want(want_);
   const auto of_fresh = fresh.settle();
   const auto expected = answer_of(*of_fresh, StatisticsOfTokens{}),
              found = answer_of(*shown, StatisticsOfTokens{}),
-             of_former = answer_of(*former, StatisticsOfTokens{});
+             of_previous = answer_of(*previous, StatisticsOfTokens{});
   ASSERT_EQ(found->positions.size(), expected->positions.size());
   for (std::size_t i = 0; i < expected->positions.size(); ++i) {
     EXPECT_EQ(found->positions[i].log_sum_exp, expected->positions[i].log_sum_exp);
-    EXPECT_NE(found->positions[i].log_sum_exp, of_former->positions[i].log_sum_exp);
+    EXPECT_NE(found->positions[i].log_sum_exp, of_previous->positions[i].log_sum_exp);
   }
 }
 
-TEST_F(WorkerOfTwoModels, SmallMapsOfTheFormerAreNeverShownBesideARunOfTheNext) {
+TEST_F(WorkerOfTwoModels, SmallMapsOfThePreviousModelAreNeverShownWithARunOfTheNext) {
   want_.questions = {ThumbnailsOfHeads{}};
-  const auto former = show("Once upon a time there was a king");
+  const auto previous = show("Once upon a time there was a king");
   std::vector<std::shared_ptr<const Thumbnails>> seen;
   on_snapshot_ = [&](const Snapshot& shown) {
-    if (shown.run->model == former->model) return;
+    if (shown.run->model == previous->model) return;
     if (const auto thumbnails = answer_of(shown, ThumbnailsOfHeads{})) seen.push_back(thumbnails);
   };
   const auto shown = open(other_.path());
@@ -287,7 +288,7 @@ TEST_F(WorkerOfTwoModels, SmallMapsOfTheFormerAreNeverShownBesideARunOfTheNext) 
 TEST_F(WorkerOfTales, AWishThatIsTakenBackAtOnceSettles) {
   show("Once");
   for (int i = 0; i < 50; ++i) {
-    Wanted other = want_;
+    WorkerRequest other = want_;
     other.questions = {say("one")};
     worker_.want(other);
     worker_.want(want_);
@@ -315,23 +316,23 @@ TEST_F(WorkerOfTales, AFailedLoadOrRunIsSaidOnceAndNotTriedAgain) {
 
 // --- edits ---
 
-TEST_F(WorkerOfTales, ARunWithInterventionsStandsBesideTheCleanOne) {
+TEST_F(WorkerOfTales, AnEditedRunStandsBesideTheCleanOne) {
   const auto clean = show("The old king had three daughters")->run;
   want_.prompt.edits = kHeadOff;
-  const auto changed = settled()->run;
-  ASSERT_NE(changed, clean);
-  ASSERT_TRUE(changed->baseline);
-  EXPECT_EQ(changed->baseline->run, clean->run) << "it is not computed again";
-  EXPECT_NE(changed->run->resid(6, 5)[0], clean->run->resid(6, 5)[0]);
-  EXPECT_EQ(changed->run->pages[0]->below(), clean->run->pages[0]) << "what comes before is shared";
+  const auto edited = settled()->run;
+  ASSERT_NE(edited, clean);
+  ASSERT_TRUE(edited->baseline);
+  EXPECT_EQ(edited->baseline->run, clean->run) << "it is not computed again";
+  EXPECT_NE(edited->run->resid(6, 5)[0], clean->run->resid(6, 5)[0]);
+  EXPECT_EQ(edited->run->pages[0]->below(), clean->run->pages[0]) << "what comes before is shared";
   want_.prompt.edits = {};
-  const auto again = settled()->run;
-  EXPECT_EQ(again->run->pages, clean->run->pages) << "nor is it when one goes back";
-  EXPECT_EQ(again->run->computed_positions, 0);
-  EXPECT_EQ(again->baseline, nullptr);
+  const auto unedited = settled()->run;
+  EXPECT_EQ(unedited->run->pages, clean->run->pages) << "nor is it when one goes back";
+  EXPECT_EQ(unedited->run->computed_positions, 0);
+  EXPECT_EQ(unedited->baseline, nullptr);
 }
 
-TEST_F(WorkerOfTales, TypingGoesOnUnderInterventions) {
+TEST_F(WorkerOfTales, TypingGoesOnUnderEdits) {
   want_.prompt.edits = kHeadOff;
   show("The old king had three");
   const auto typed = show("The old king had three daughters")->run;
@@ -344,13 +345,13 @@ TEST_F(WorkerOfTales, TypingGoesOnUnderInterventions) {
     EXPECT_TRUE(std::ranges::equal(expected->resid(6, pos), typed->run->resid(6, pos))) << pos;
 }
 
-TEST_F(WorkerOfTales, WhatWasAnsweredOfOtherInterventionsIsNotGoneOnWith) {
+TEST_F(WorkerOfTales, AnswersWithOtherEditsAreNotContinued) {
   want_.questions = {say("hello")};
   show("One");
-  EXPECT_TRUE(answer_of(*show("Two"), say("hello"))->from_former);
+  EXPECT_TRUE(answer_of(*show("Two"), say("hello"))->from_previous);
   want_.prompt.edits = kHeadOff;
-  EXPECT_FALSE(answer_of(*settled(), say("hello"))->from_former);
-  EXPECT_TRUE(answer_of(*show("Three"), say("hello"))->from_former);
+  EXPECT_FALSE(answer_of(*settled(), say("hello"))->from_previous);
+  EXPECT_TRUE(answer_of(*show("Three"), say("hello"))->from_previous);
 }
 
 TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
@@ -359,11 +360,11 @@ TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
        {model::Edit(model::SetMean{{{model::Site::z, 2}, {}, {}, {}}}), model::Edit(model::SetMask{})}) {
     want_.prompt.edits = {edit};
     show("One");
-    EXPECT_FALSE(answer_of(*show("One two"), say("hello"))->from_former);
+    EXPECT_FALSE(answer_of(*show("One two"), say("hello"))->from_previous);
   }
 }
 
-TEST_F(WorkerOfTales, AnInterventionThatTheModelDoesNotHaveIsAnError) {
+TEST_F(WorkerOfTales, AnEditThatTheModelDoesNotSupportIsAnError) {
   show("The old king");
   want_.prompt.edits = {model::ScaleValues{{{model::Site::z, 9}, 2, {}, {}}, 0}};
   const auto shown = settled();

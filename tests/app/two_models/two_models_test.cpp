@@ -143,7 +143,7 @@ TEST(TwoModels, AreNamedInTitlesAndCaptions) {
 
 TEST(TwoModels, OneIsPatchedFromTheOther) {
   const Scenario s = of_two_models();
-  SweepOf question{.change = SweepChange::patch, .from = patch_prompt_of(*s.run), .position = s.length() - 1};
+  SweepOf question{.edit = SweepEdit::patch, .from = patch_prompt_of(*s.run), .position = s.length() - 1};
   EXPECT_TRUE(question.from.second_model);
   for (const auto& [over, site] :
        {std::pair{SweepOver::heads, Site::z}, {SweepOver::positions, Site::resid_pre}}) {
@@ -338,7 +338,7 @@ class WorkerOfTwoModels : public ::testing::Test {
     EXPECT_EQ(answer_of<HashOfWeights>(*found, hash)->text, answer_of<HashOfWeights>(*expected, hash)->text);
   }
 
-  Wanted want_;
+  WorkerRequest want_;
   Worker worker_{{.threads = 2, .wake = nullptr}};
 };
 
@@ -425,7 +425,7 @@ TEST_F(WorkerOfTwoModels, APromptDoesNotWaitForIt) {
 TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
   for (const bool closes : {true, false}) {
     std::atomic<Worker*> watched = nullptr;
-    Wanted other = want_;
+    WorkerRequest other = want_;
     other.second_model = closes ? std::filesystem::path() : kBundledModel;
     other.second = closes ? std::nullopt : want_.second;
     bool changed = false;
@@ -499,7 +499,7 @@ TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
     const auto shown = settled();
     EXPECT_EQ(shown->error, "");
     Worker named({.threads = 1, .wake = nullptr});
-    Wanted want = want_;
+    WorkerRequest want = want_;
     want.prompt.edits = {model::PatchFrom{place, shown->run->run->tokens, {}, true}};
     named.want(want);
     EXPECT_EQ(answer_of<NextAfter>(*shown, NextAfter{-1})->logits,

@@ -1,4 +1,4 @@
-// The attribution of a logit: the picture against the answer, what is clicked, what the table adds up to.
+// The attribution of a logit: the picture against the answer, clicks, and the sums in the table.
 
 #include "app/run/analyses/attribution.h"
 #include "app/views/parts/names.h"
@@ -138,7 +138,7 @@ TEST(AttributionView, SaysWhatTheSumIs) {
   const Shown shown("attribution", s, 1300, 700);
   const auto a = s.ask(AttributionOf{s.length() - 1});
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("all parts " + viz::fixed_number(a->sum(), 4))));
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(viz::number(a->left(), 2))));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(viz::number(a->rounding_error(), 2))));
   EXPECT_THAT(texts(shown.scene()), Contains("token embedding"));
 }
 

@@ -1,4 +1,4 @@
-// The view of what a head writes: the numbers of its answer, for the chosen key or the query.
+// The view of head circuits: the numbers of its answer, for the selected key or the query.
 
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/parts/names.h"

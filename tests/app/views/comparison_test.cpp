@@ -1,4 +1,4 @@
-// Either side of a comparison, and what changed between them.
+// The sides of a comparison, and the difference.
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attention_stages.h"
@@ -20,7 +20,7 @@ std::string csv(const View& view, const ViewContext& context) {
   return export_bytes(FileFormat::csv, view, context, {});
 }
 
-TEST(Comparison, TheOtherSideOfEveryViewIsItsPictureWithoutChanges) {
+TEST(Comparison, TheBaselineSideOfEveryViewIsItsPictureWithoutEdits) {
   const Scenario scenario = edited();
   Scenario clean(kRobot);
   for (const View& view : views()) {
@@ -51,21 +51,21 @@ TEST(Comparison, AViewWithoutDifferencesShowsTheRun) {
   EXPECT_EQ(c.side, Side::run) << "nothing to compare with";
 }
 
-TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
+TEST(Comparison, DifferencesOfPatternsAndStagesAreCellByCell) {
   const Scenario scenario = edited();
   const PatternOf pattern{2, 1};
   const auto after = scenario.ask(pattern);
   const Scenario clean(kRobot);
   const auto before = clean.ask(pattern);
   const ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
-  const auto change = c.ask(pattern);
-  ASSERT_TRUE(change->masked.causal());
+  const auto difference = c.ask(pattern);
+  ASSERT_TRUE(difference->masked.causal());
   bool any = false;
   for (int query = 0; query < scenario.length(); ++query)
     for (int key = 0; key <= query; ++key) {
-      const float difference = after->matrix().at(query, key) - before->matrix().at(query, key);
-      EXPECT_EQ(change->matrix().at(query, key), difference);
-      any |= difference != 0;
+      const float expected = after->matrix().at(query, key) - before->matrix().at(query, key);
+      EXPECT_EQ(difference->matrix().at(query, key), expected);
+      any |= expected != 0;
     }
   EXPECT_TRUE(any);
   const auto stages = c.ask(StagesOf{2, 1});
@@ -75,8 +75,8 @@ TEST(Comparison, ChangesOfPatternsAndStagesAreDifferencesCellByCell) {
                 clean.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3));
 }
 
-/// Neither of two prompts became the other.
-TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
+/// Two prompts differ, but neither is an edit of the other.
+TEST(Comparison, TheDifferenceOfTwoPromptsIsNotCalledAChange) {
   const auto words_of = [&](const Scenario& scenario, const View& view) {
     const ViewContext c = on_side(Side::difference, view, scenario.context(900, 700));
     std::string words;
@@ -89,12 +89,12 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNoChange) {
       for (const std::string& heading : view.table(c).header) words += heading + "\n";
     return words;
   };
-  const Scenario two = of_two(), changed = edited();
+  const Scenario two = of_two(), edited_run = edited();
   for (const View& view : views()) {
     if (!view.shows_difference) continue;
     SCOPED_TRACE(view.id);
     EXPECT_THAT(words_of(two, view), AllOf(Not(HasSubstr("change of ")), Not(HasSubstr("what changed"))));
-    EXPECT_THAT(words_of(changed, view),
+    EXPECT_THAT(words_of(edited_run, view),
                 AllOf(Not(HasSubstr("difference of ")), Not(HasSubstr("what differs"))));
   }
 }
@@ -103,15 +103,15 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
   ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
-  const auto change = c.ask(PatternOf{2, 1});
-  EXPECT_FALSE(change->masked(3, 2));
-  EXPECT_TRUE(change->masked(4, 2)) << "“ a” has nothing that stands for it";
-  EXPECT_TRUE(change->masked(5, 4));
+  const auto difference = c.ask(PatternOf{2, 1});
+  EXPECT_FALSE(difference->masked(3, 2));
+  EXPECT_TRUE(difference->masked(4, 2)) << "“ a” has nothing that stands for it";
+  EXPECT_TRUE(difference->masked(5, 4));
   const PromptRun& other = *scenario.run->baseline;
   std::vector<float> there(36);
   other.model->transformer->pattern(*other.run, 2, 1, there);
-  EXPECT_EQ(change->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
-  // The selection goes to what stands for it.
+  EXPECT_EQ(difference->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
+  // The selection moves to its counterpart.
   Scenario at_had = of_two();
   at_had.select({2, 1, 3, 1});
   c = on(Side::baseline, "query", at_had, 800, 600);
@@ -119,7 +119,7 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   EXPECT_EQ(c.selection.key, 2);
 }
 
-TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
+TEST(Comparison, SmallMapsShowTheLargestDifferenceUnderEachCell) {
   Scenario scenario = [] {
     PromptTokens tokens = tokenize(*bundled(), Prompt{long_text(), {}, false});
     Scenario made(
@@ -132,7 +132,7 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
   const ViewContext c = on(Side::difference, "heatmap", scenario, 800, 600);
   const int heads = scenario.config().n_head;
   for (const auto& [layer, head] : {std::pair{0, 3}, {1, 0}, {3, 2}}) {
-    const auto change = c.ask(PatternOf{layer, head});
+    const auto difference = c.ask(PatternOf{layer, head});
     const Thumbnail& map = *maps->of_head[layer * heads + head];
     ASSERT_EQ(map.rows, Thumbnail::kMost);
     std::vector<float> expected(static_cast<std::size_t>(map.rows * map.cols));
@@ -140,7 +140,7 @@ TEST(Comparison, SmallMapsShowTheStrongestChangeUnderEachCell) {
     for (int query = 0; query < 100; ++query)
       for (int key = 0; key <= query; ++key) {
         const auto at = static_cast<std::size_t>(query * 64 / 100 * 64 + key * 64 / 100);
-        const float value = change->matrix().at(query, key);
+        const float value = difference->matrix().at(query, key);
         if (value == -expected[at]) either[at] = true;
         if (std::abs(value) <= std::abs(expected[at])) continue;
         expected[at] = value;

@@ -1,4 +1,4 @@
-// Views of attention where edits change who sees whom: what is masked, and the numbers of all else.
+// Views of attention with edited masks: masked cells, and all other numbers.
 
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/thumbnails.h"
@@ -18,7 +18,7 @@ constexpr int kLayer = 2, kHead = 1;
 /// Edits, the same for the reference, and which cells of L2 H1 are masked.
 struct Edited {
   const char* edits;
-  ReferenceEdits changes;
+  ReferenceEdits reference_edits;
   std::function<bool(int query, int key)> masked;
 };
 
@@ -59,7 +59,7 @@ void for_each_edited(const Check& check) {
   for (const Edited& edited : all_edited()) {
     SCOPED_TRACE(edited.edits);
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 2, -1});
-    const auto result = reference_model().run(s.run->tokens.ids(), edited.changes);
+    const auto result = reference_model().run(s.run->tokens.ids(), edited.reference_edits);
     check(s, edited, result.heads[kLayer][kHead].weights);
   }
 }
@@ -88,7 +88,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
           EXPECT_THAT(lines, Contains(std::string("masked: ") +
                                       (key > query ? "this key comes after the query"
                                                    : "edits hide this key from the query")));
-          // A key that edits hide can still be looked at.
+          // A key that edits mask can still be selected.
           EXPECT_EQ(in_words(shown.click(grid, query, key)),
                     "query " + std::to_string(query) + ", key " + std::to_string(key > query ? -1 : key));
         } else {
@@ -247,7 +247,7 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   EXPECT_EQ(in_words(Shown("lines", back, 900, 800).press(Key::left, true)), "key 2");
 }
 
-TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
+TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
   for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
     double entropy = 0, distance = 0;
     for (std::size_t q = 1; q < weights.size(); ++q) {
@@ -258,10 +258,10 @@ TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
       }
     }
     const auto thumbnails = s.ask(ThumbnailsOfHeads{});
-    const HeadMetricValues& figures = thumbnails->of_head.at(kLayer * 8 + kHead)->figures;
+    const HeadMetricValues& metrics = thumbnails->of_head.at(kLayer * 8 + kHead)->metrics;
     const auto queries = static_cast<double>(s.length() - 1);
-    EXPECT_NEAR(figures[HeadMetric::entropy], entropy / queries, 1e-4);
-    EXPECT_NEAR(figures[HeadMetric::distance], distance / queries, 1e-4);
+    EXPECT_NEAR(metrics[HeadMetric::entropy], entropy / queries, 1e-4);
+    EXPECT_NEAR(metrics[HeadMetric::distance], distance / queries, 1e-4);
 
     model::Workspace workspace(1);
     WeightSearch search;
@@ -274,9 +274,9 @@ TEST(EditedAttention, FiguresAndSearchTakeLaterKeysIn) {
       for (int k = 0; k < s.length(); ++k) expected += !edited.masked(q, k) && weights[q][k] > 0.02;
     EXPECT_EQ(best.count(), expected);
     std::vector<HeadMetrics> heads;
-    add_figures_of(*s.run, workspace, heads);
+    add_head_metrics(*s.run, workspace, heads);
     EXPECT_THAT(heads.at(kLayer * 8 + kHead).values().all,
-                ::testing::Pointwise(::testing::NanSensitiveDoubleEq(), figures.all))
+                ::testing::Pointwise(::testing::NanSensitiveDoubleEq(), metrics.all))
         << "the same however they are asked for";
   });
 }
@@ -294,11 +294,11 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
   const auto weights = reference_model()
                            .run(tokens,
                                 [] {
-                                  ReferenceEdits changes;
-                                  changes.sees = [](int layer, int head, std::size_t query, std::size_t key) {
+                                  ReferenceEdits edits;
+                                  edits.sees = [](int layer, int head, std::size_t query, std::size_t key) {
                                     return (layer == 0 && head == 0) || key <= query;
                                   };
-                                  return changes;
+                                  return edits;
                                 }())
                            .heads[0][0]
                            .weights;

@@ -1,5 +1,5 @@
-// What holds of every view of the table: where texts lie, what answers the mouse, what is shown of data that
-// is not there.
+// Properties of every view in the table: places of texts, reactions to the mouse, and pictures of missing
+// data.
 
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/views/view_suite.h"
@@ -31,8 +31,8 @@ TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
   const Capabilities with_options = view().needs | Capability::patterns | Capability::weights;
   for (const OptionSpec* option : view().options)
     for (const OptionValue& end : ends_of(*option)) {
-      const bool usual = end == option->default_value && !view().needs.has(Capability::weights);
-      CheckedAnswers answers(s.answers(), usual ? view().needs : with_options);
+      const bool is_default = end == option->default_value && !view().needs.has(Capability::weights);
+      CheckedAnswers answers(s.answers(), is_default ? view().needs : with_options);
       ViewContext c = s.context(900, 700, answers);
       c.options.set(*option, end);
       if (!is_over_list(view(), c.options)) view().build(c);
@@ -91,19 +91,19 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
   }
 }
 
-/// Among them one that lets queries see keys after them, and one that leaves a query next to nothing.
-TEST_P(EveryView, DrawsRunsInWhichSomethingIsChanged) {
+/// Including an edit that lets queries see later keys, and one that leaves a query almost no keys.
+TEST_P(EveryView, DrawsEditedRuns) {
   Prompt prompt{kRobot, {}, false};
   prompt.edits = {
       model::SetMask{}, model::ScaleValues{{{model::Site::z, 1}, 1, {}, {}}, 0},
       model::SetCells{
           {model::Site::attn_scores, 2}, 1, {{3, 5, 4}, {2, 0, -std::numeric_limits<float>::infinity()}}},
       model::SetMean{{{model::Site::mlp_out, 0}, {}, {}, {}}}, model::SetPositionIds{{-1, 0, 0}}};
-  Scenario changed(prompt);
+  Scenario edited_run(prompt);
   for (const int query : {0, 3, -1}) {
-    changed.select({2, 1, query});
+    edited_run.select({2, 1, query});
     for (const float width : {300.F, 700.F}) {
-      const ViewContext c = changed.context(width, 600);
+      const ViewContext c = edited_run.context(width, 600);
       const Picture picture = view().build(c);
       EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << GetParam() << " " << query;
       for (const viz::Region& region : picture.regions) {

@@ -109,7 +109,7 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   const NamedOptions repeated{{"metrics-text", "repeated"}, {"metric", "induction"}};
   const Scenario s("A robot must"), other(kTwice);
   const Shown shown("metrics", s, 1200, 900, repeated);
-  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
+  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::default_for(s.config().n_ctx)});
   const Table table = shown.table();
   EXPECT_EQ(table.rows, Shown("metrics", other, 1200, 900, repeated).table().rows);
   ASSERT_EQ(table.rows.size(), answer->heads.size());
@@ -166,7 +166,7 @@ TEST(HeadMetrics, ListThoseAboveALeastNumber) {
 
 TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
   const Scenario s(kTwice);
-  const RepeatedTokens wanted = RepeatedTokens::usual(s.config().n_ctx);
+  const RepeatedTokens wanted = RepeatedTokens::default_for(s.config().n_ctx);
   RepeatedTokens fewer = wanted;
   fewer.sequences = 3;
   OneAnswer some(MetricsOnRepeated{wanted}, *s.ask(MetricsOnRepeated{fewer}), false);

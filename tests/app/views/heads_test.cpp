@@ -1,4 +1,4 @@
-// All heads: small maps and figures read back, against the table and the reference.
+// All heads: small maps and metrics read back, against the table and the reference.
 #include "app/run/analyses/thumbnails.h"
 #include "tests/app/view_fixture.h"
 
@@ -63,7 +63,7 @@ void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& head
   }
 }
 
-TEST(Heads, TilesShowAFigureInPlaceOfMaps) {
+TEST(Heads, TilesShowAMetricInPlaceOfMaps) {
   const Scenario& s = scenario(23);
   const model::Config& config = s.config();
   for (const bool distance : {false, true}) {
@@ -196,7 +196,7 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   Thumbnails some = *s.ask(ThumbnailsOfHeads{});
   some.done = 3;
   for (std::size_t i = 3; i < some.of_head.size(); ++i) some.of_head[i] = nullptr;
-  some.of_head[4] = scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // of a former run, of another size
+  some.of_head[4] = scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // of a previous run, of another size
   OneAnswer answers(ThumbnailsOfHeads{}, some, false);
   ViewContext c = s.context(900, 900);
   const View& view = *find_view("heads");
@@ -212,10 +212,10 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   EXPECT_EQ(view.table(c).rows.size(), 3U * 23U);
 }
 
-TEST(Heads, MapsOfTheFormerRunFadeAndAreNoNumbersOfThisOne) {
+TEST(Heads, MapsOfThePreviousRunFadeAndAreNoNumbersOfThisOne) {
   const Scenario& s = scenario(23);
   Thumbnails some = *s.ask(ThumbnailsOfHeads{});
-  some.done = 3;  // the others are there, as of the former run
+  some.done = 3;  // the others are there, from the previous run
   OneAnswer answers(ThumbnailsOfHeads{}, some, false);
   ViewContext c = s.context(900, 900);
   const View& view = *find_view("heads");

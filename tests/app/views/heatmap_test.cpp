@@ -211,7 +211,7 @@ TEST(Heatmap, KeysMoveQueryHeadAndKey) {
   EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600).press(Key::right, true)), "key 0");
 }
 
-// A zoomed map goes along, and no further than it takes.
+// A zoomed map scrolls along, but no further than necessary.
 TEST(Heatmap, TheZoomFollowsTheKeys) {
   const NamedOptions zoomed{{"zoom", "31:51,20:40"}};
   const Shown shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 20}), 700, 600, zoomed);

@@ -222,7 +222,7 @@ TEST(Lens, ShowsBlocksWhereverTheyAre) {
 class Asked final : public Answers {
  public:
   std::shared_ptr<const Answer> ask(const Question& question) override {
-    if (!holds(questions, question)) questions.push_back(question);
+    if (!contains(questions, question)) questions.push_back(question);
     return nullptr;
   }
   std::vector<Question> questions;

@@ -1,4 +1,4 @@
-// Lines between queries and keys: which there are, read against the reference, and what pins them.
+// Lines between queries and keys: read back against the reference, and pinned tokens.
 
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"

@@ -1,4 +1,4 @@
-// Lists: a picture and a file from one declaration, and which keys move the rows.
+// Lists: a picture and a file from one declaration, and the keys that move the rows.
 #include "app/views/parts/list.h"
 
 #include "tests/app/view_fixture.h"

@@ -1,4 +1,4 @@
-// The heads' way back into the residual stream: the pass's own numbers, and parts that add up.
+// From the heads back into the residual stream: the pass's own numbers, and parts that add up.
 
 #include "app/run/analyses/merged_heads.h"
 #include "app/views/parts/names.h"

@@ -1,5 +1,5 @@
-// Neurons of an MLP: what is drawn against the double-precision reference, and the tokens they push against
-// the parameters of the file.
+// Neurons of an MLP: the picture against the double-precision reference, and the tokens they push against the
+// parameters of the file.
 
 #include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/token_pass.h"
@@ -141,7 +141,7 @@ TEST(Mlp, RowsShowTheNumbersOfTheReferenceAndWhatNeuronsPush) {
   }
 }
 
-// A neuron below zero pushes the other way: what it is against goes up.
+// A neuron with a negative activation pushes in the opposite direction: it raises the tokens it is against.
 TEST(Mlp, ANeuronBelowZeroPushesTheOtherWay) {
   Scenario s = robot();
   int tried = 0;

@@ -25,7 +25,7 @@ TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("all other ")));
 }
 
-TEST(Next, OnTheSideOfChangesTheRestSaysWhatChangedToo) {
+TEST(Next, OnTheDifferenceSideTheRestSaysItsDifferenceToo) {
   Scenario s(Prompt{"The old king had a daughter", {}, false});
   s.compare(Prompt{"The young king had a dog", {}, false});
   const View& view = *find_view("next");
@@ -40,11 +40,11 @@ TEST(Next, OnTheSideOfChangesTheRestSaysWhatChangedToo) {
     return all;
   };
   const auto now = probabilities(Side::run), before = probabilities(Side::baseline);
-  double change = 0;  // what the others lose, the shown ones win
-  for (const int id : ids_of_role(picture, kGuessRole)) change -= now[id] - before[id];
-  ASSERT_GT(std::abs(change), 1e-3);
+  double difference = 0;  // what the others lose, the shown ones win
+  for (const int id : ids_of_role(picture, kGuessRole)) difference -= now[id] - before[id];
+  ASSERT_GT(std::abs(difference), 1e-3);
   EXPECT_THAT(texts(picture.scene),
-              Contains((change < 0 ? "−" : "+") + viz::number(100 * std::abs(change), 3)));
+              Contains((difference < 0 ? "−" : "+") + viz::number(100 * std::abs(difference), 3)));
 }
 
 TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {

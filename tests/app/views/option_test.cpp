@@ -17,7 +17,7 @@ const Option<Zoom> kPart{{.name = "part", .default_value = Zoom{}}};
 const Option<std::vector<int>> kList{
     {.name = "list", .default_value = std::vector<int>{1, 2}, .low = 0, .high = 99}};
 
-TEST(Options, AreAsUsualUntilSetAndComparable) {
+TEST(Options, HaveTheirDefaultsUntilSetAndAreComparable) {
   Options a, b;
   EXPECT_EQ(a[kCount], 10);
   EXPECT_EQ(a[kFruit], Fruit::pear);

@@ -82,7 +82,7 @@ TEST(Parameters, CaptionsNameNoHead) {
   EXPECT_EQ(caption(*find_view("parameters"), shown.context()), bundled()->name);
 }
 
-TEST(TensorPictures, HaveTheFiguresOfTheTensor) {
+TEST(TensorPictures, HaveTheNumbersOfTheTensor) {
   const Scenario& s = scenario(12);
   for (const std::string name : {"wte.weight", "h.1.mlp.c_proj.weight", "h.0.ln_1.bias"}) {
     SCOPED_TRACE(name);

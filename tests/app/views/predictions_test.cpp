@@ -1,5 +1,4 @@
-// What the model guessed at every position: numbers read back from the picture, against the table and the
-// reference.
+// The predictions at every position: numbers read back from the picture, against the table and the reference.
 
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/names.h"

@@ -1,4 +1,4 @@
-// What changed of one query's attention: softmax and the arithmetic of a cell on the side of changes.
+// The difference of one query's attention: softmax and the score breakdown on the difference side.
 #include "app/views/attention/query_rows.h"
 
 #include <regex>
@@ -24,15 +24,13 @@ viz::Picture picture_of(const char* view, const Scenario& scenario) {
 
 /// The reference where every query of layer 1 sees every key.
 const ReferenceGpt2::Head& unmasked_reference(const Scenario& s) {
-  ReferenceGpt2::Edits changes;
-  changes.sees = [](int layer, int, std::size_t query, std::size_t key) {
-    return layer == 1 || key <= query;
-  };
-  static const auto result = reference_model().run(s.run->tokens.ids(), changes);
+  ReferenceGpt2::Edits edits;
+  edits.sees = [](int layer, int, std::size_t query, std::size_t key) { return layer == 1 || key <= query; };
+  static const auto result = reference_model().run(s.run->tokens.ids(), edits);
   return result.heads.at(kLayer).at(kHead);
 }
 
-TEST(ChangeOfSoftmax, IsTheReferencesDifference) {
+TEST(SoftmaxDifference, IsTheReferencesDifference) {
   const Scenario s = edited("L1.mask=none");
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
   const Table table = table_of(Side::difference, "softmax", s);
@@ -49,7 +47,7 @@ TEST(ChangeOfSoftmax, IsTheReferencesDifference) {
   EXPECT_GT(largest, 0.01);
 }
 
-TEST(ChangeOfSoftmax, IsTheRunsRowLessTheOthersToTheBit) {
+TEST(SoftmaxDifference, IsTheRunsRowLessTheOthersToTheBit) {
   const Scenario s = edited("L0.attn_out=0"), clean(kRobot);
   const Table table = table_of(Side::difference, "softmax", s);
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
@@ -63,7 +61,7 @@ TEST(ChangeOfSoftmax, IsTheRunsRowLessTheOthersToTheBit) {
   }
 }
 
-TEST(ChangeOfSoftmax, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
+TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
   const Scenario s = of_two({kLayer, kHead, 5, -1});
   Scenario second("The very old king had daughter");
   const Table table = table_of(Side::difference, "softmax", s);
@@ -87,7 +85,7 @@ TEST(ChangeOfSoftmax, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
               Contains(HasSubstr("blank: nothing in the second prompt")));
 }
 
-TEST(ChangeOfSoftmax, SaysWhatChangedAndHowFar) {
+TEST(SoftmaxDifference, SaysWhatDiffersAndHowFar) {
   const Scenario s = edited("L1.mask=none"), clean(kRobot);
   const ViewContext c = on(Side::difference, "softmax", s, 1000, 800);
   const viz::Picture picture = find_view("softmax")->build(c);
@@ -103,15 +101,15 @@ TEST(ChangeOfSoftmax, SaysWhatChangedAndHowFar) {
     }
     return bits;
   };
-  const double change = entropy(s) - entropy(clean);
-  EXPECT_THAT(words, Contains(HasSubstr("entropy " + std::string(change > 0 ? "+" : "") +
-                                        viz::number(change, 3) + " bits")));
+  const double difference = entropy(s) - entropy(clean);
+  EXPECT_THAT(words, Contains(HasSubstr("entropy " + std::string(difference > 0 ? "+" : "") +
+                                        viz::number(difference, 3) + " bits")));
   const auto lines = find_view("softmax")->facts(c, picture, {0, 0, 0}).tooltip();
   ASSERT_EQ(lines.size(), 5U);
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_THAT(lines[i], StartsWith("change of "));
 }
 
-TEST(ChangeOfSoftmax, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
+TEST(SoftmaxDifference, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
   const Scenario s = edited("L1.mask=none");
   const auto weights = cells_of(table_of(Side::difference, "softmax", s), "change of weight");
   for (const viz::Theme* theme : {&light(), &dark()}) {
@@ -130,7 +128,7 @@ TEST(ChangeOfSoftmax, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
   }
 }
 
-TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
+TEST(SoftmaxDifference, TheLargestDifferencesComeFirst) {
   const Scenario s = edited("L1.mask=none");
   ViewContext c = on(Side::difference, "softmax", s, 1000, 800);
   set(c, "strongest-first", "yes");
@@ -138,27 +136,27 @@ TEST(ChangeOfSoftmax, TheKeysThatChangedMostComeFirst) {
   const auto weights = cells_of(find_view("softmax")->table(c), "change of weight");
   float last = INFINITY;
   for (const int key : ids_of_role(picture, 0)) {
-    const float change = std::abs(std::stof(weights[key]));
-    EXPECT_LE(change, last);
-    last = change;
+    const float difference = std::abs(std::stof(weights[key]));
+    EXPECT_LE(difference, last);
+    last = difference;
   }
 }
 
-TEST(ChangeOfSoftmax, AnExampleIsTheSameOnAllSides) {
+TEST(SoftmaxDifference, AnExampleIsTheSameOnAllSides) {
   const Scenario s = of_two({kLayer, kHead, 4, -1});  // for which nothing stands
   for (const char* example : {"one", "robot"}) {
     ViewContext run = on(Side::run, "softmax", s, 1000, 800),
-                change = on(Side::difference, "softmax", s, 1000, 800);
+                difference = on(Side::difference, "softmax", s, 1000, 800);
     set(run, "scores-from", example);
-    set(change, "scores-from", example);
+    set(difference, "scores-from", example);
     const View& view = *find_view("softmax");
-    EXPECT_EQ(view.table(run).rows, view.table(change).rows);
-    EXPECT_EQ(texts(view.build(run).scene), texts(view.build(change).scene));
-    EXPECT_THAT(texts(view.build(change).scene), Each(Not(HasSubstr("changed"))));
+    EXPECT_EQ(view.table(run).rows, view.table(difference).rows);
+    EXPECT_EQ(texts(view.build(run).scene), texts(view.build(difference).scene));
+    EXPECT_THAT(texts(view.build(difference).scene), Each(Not(HasSubstr("changed"))));
   }
 }
 
-TEST(ChangeOfCell, IsTheReferencesDifference) {
+TEST(ScoreDifference, IsTheReferencesDifference) {
   // Not the last one, which the mask hides nothing from: its query stays as it was.
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 6, 3});
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
@@ -186,20 +184,20 @@ TEST(ChangeOfCell, IsTheReferencesDifference) {
   EXPECT_NEAR(number("weight"), after.weights[6][3] - before.weights[6][3], kTolerance);
 }
 
-TEST(ChangeOfCell, IsTheRunsTableLessTheOthersToTheBit) {
+TEST(ScoreDifference, IsTheRunsTableLessTheOthersToTheBit) {
   const Scenario s = edited("L0.attn_out=0", {kLayer, kHead, 8, 3});
-  const auto change = named(table_of(Side::difference, "cell", s)),
+  const auto difference = named(table_of(Side::difference, "cell", s)),
              now = named(table_of(Side::run, "cell", s)), before = named(table_of(Side::baseline, "cell", s));
   int compared = 0;
   for (const auto& [name, value] : now) {
     if (name.starts_with("position")) {
-      EXPECT_EQ(change.at(name), value);
-      EXPECT_EQ(change.at("compared " + name), before.at(name));
+      EXPECT_EQ(difference.at(name), value);
+      EXPECT_EQ(difference.at("compared " + name), before.at(name));
       continue;
     }
     SCOPED_TRACE(name);
     const bool wide = name.starts_with("q*k") || name.starts_with("norm") || name == "cosine";
-    const std::string& shown = change.at("change of " + name);
+    const std::string& shown = difference.at("change of " + name);
     if (wide) {
       EXPECT_EQ(std::stod(shown), std::stod(value) - std::stod(before.at(name)));
     } else {
@@ -210,16 +208,16 @@ TEST(ChangeOfCell, IsTheRunsTableLessTheOthersToTheBit) {
   EXPECT_GT(compared, 3 * s.config().d_head());
 }
 
-TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
+TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
   const Scenario s = of_two({kLayer, kHead, 5, 3});
   Scenario second("The very old king had daughter");
-  const auto change = named(table_of(Side::difference, "cell", s));
-  EXPECT_EQ(change.at("compared position of the query"), "5");
-  EXPECT_EQ(change.at("compared position of the key"), "4");
-  EXPECT_EQ(std::stof(change.at("difference of weight")), s.weight(5, 3) - second.weight(5, 4));
+  const auto difference = named(table_of(Side::difference, "cell", s));
+  EXPECT_EQ(difference.at("compared position of the query"), "5");
+  EXPECT_EQ(difference.at("compared position of the key"), "4");
+  EXPECT_EQ(std::stof(difference.at("difference of weight")), s.weight(5, 3) - second.weight(5, 4));
   const auto k = s.run->run->k(kLayer, kHead, 3), k0 = second.run->run->k(kLayer, kHead, 4);
   for (std::size_t i = 0; i < k.size(); ++i)
-    EXPECT_EQ(std::stof(change.at("difference of k" + std::to_string(i))), k[i] - k0[i]);
+    EXPECT_EQ(std::stof(difference.at("difference of k" + std::to_string(i))), k[i] - k0[i]);
   // In the row of keys nothing is shown of the one that has none.
   const ViewContext c = on(Side::difference, "cell", s, 1000, 800);
   const viz::Picture picture = find_view("cell")->build(c);
@@ -238,14 +236,14 @@ TEST(ChangeOfCell, ComparesThePairWithTheOneThatStandsForIt) {
   EXPECT_THAT(words, Contains(HasSubstr("first − second prompt")));
 }
 
-TEST(ChangeOfCell, TakesTheKeyWhoseWeightChangedMost) {
+TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
   const Scenario s = edited("L1.mask=none"), clean(kRobot);
   int most = 0;
   const auto difference = [&](int key) { return std::abs(s.weight(8, key) - clean.weight(8, key)); };
   for (int key = 1; key < 9; ++key)
     if (difference(key) > difference(most)) most = key;
   EXPECT_EQ(named(table_of(Side::difference, "cell", s)).at("position of the key"), std::to_string(most));
-  // Of two prompts never one that nothing stands for.
+  // With two prompts never one without a counterpart.
   for (int query = 0; query < 6; ++query) {
     const auto values = named(table_of(Side::difference, "cell", of_two({kLayer, kHead, query, -1})));
     if (query == 4) {
@@ -265,8 +263,8 @@ std::pair<long long, std::size_t> read(std::string text) {
   return {std::stoll(text), decimals};
 }
 
-// Who takes what is written from what is written gets what is written.
-TEST(ChangeOfCell, WhatIsWrittenAddsUp) {
+// Subtracting the written numbers gives the written result.
+TEST(ScoreDifference, WhatIsWrittenAddsUp) {
   static const std::regex kMinus("((?:−)?[0-9.]+) − \\(?((?:−)?[0-9.]+)\\)?");
   int checked = 0;
   for (int key = 0; key < 9; ++key) {
@@ -281,16 +279,17 @@ TEST(ChangeOfCell, WhatIsWrittenAddsUp) {
       SCOPED_TRACE(line[0] + ": " + line[1] + " " + line[2] + " " + line[3]);
       std::smatch found;
       if (!std::regex_match(line[1], found, kMinus) || line[3].find('e') != std::string::npos) continue;
-      const auto now = read(found[1]), before = read(found[2]), change = read(line[3]);
-      if (now.second != before.second || now.second != change.second) continue;  // too small to do by hand
-      EXPECT_EQ(now.first - before.first, change.first);
+      const auto now = read(found[1]), before = read(found[2]), difference = read(line[3]);
+      if (now.second != before.second || now.second != difference.second)
+        continue;  // too small to do by hand
+      EXPECT_EQ(now.first - before.first, difference.first);
       ++checked;
     }
   }
   EXPECT_GT(checked, 30);
 }
 
-TEST(ChangeOfCell, UnderTheMouseAreBothSides) {
+TEST(ScoreDifference, UnderTheMouseAreBothSides) {
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 8, 3}), clean(kRobot);
   const ViewContext c = on(Side::difference, "cell", s, 1000, 800);
   const viz::Picture picture = find_view("cell")->build(c);
@@ -307,7 +306,7 @@ TEST(ChangeOfCell, UnderTheMouseAreBothSides) {
                               exact(q0)));
 }
 
-TEST(ChangeOfARow, SaysWhereNothingStandsForTheQueryOrTheKey) {
+TEST(RowDifference, SaysWhereNothingStandsForTheQueryOrTheKey) {
   for (const char* view : {"softmax", "cell"}) {
     EXPECT_THAT(texts(picture_of(view, of_two({kLayer, kHead, 4, -1})).scene),
                 Contains("nothing in the second prompt stands for 4 “·a”"));
@@ -317,7 +316,7 @@ TEST(ChangeOfARow, SaysWhereNothingStandsForTheQueryOrTheKey) {
               Contains("nothing in the second prompt stands for 4 “·a”"));
 }
 
-TEST(ChangeOfARow, SaysThatNothingChanged) {
+TEST(RowDifference, SaysThatNothingDiffers) {
   // The layer whose head is off reads what it did before.
   const Scenario same = edited("L2H1.z=0"), other = edited("L1.mask=none");
   for (const char* view : {"softmax", "cell"}) {
@@ -326,7 +325,7 @@ TEST(ChangeOfARow, SaysThatNothingChanged) {
   }
 }
 
-TEST(ChangeOfARow, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
+TEST(RowDifference, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
   const Scenario s = edited("L2H1.scores[8,3]=null", {kLayer, kHead, 8, 3}), clean(kRobot);
   const float weight = -clean.weight(8, 3);
   const Table softmax = table_of(Side::difference, "softmax", s);
@@ -340,7 +339,7 @@ TEST(ChangeOfARow, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
   EXPECT_THAT(texts(picture_of("cell", s).scene), Contains("−∞"));
 }
 
-TEST(ChangeOfARow, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) {
+TEST(RowDifference, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) {
   const Scenario s = edited("L2H1.mask=none; L0.attn_out=0", {kLayer, kHead, 2, 6}), clean(kRobot);
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
   const auto cell = named(table_of(Side::difference, "cell", s));
@@ -354,7 +353,7 @@ TEST(ChangeOfARow, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) 
   EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
 }
 
-TEST(ChangeOfARow, WhatIsHiddenOnBothSidesDidNotChange) {
+TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
   // Query 2 sees key 6, so that its row has those between, which neither side sees.
   const Scenario s = edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, -1});
   const Table softmax = table_of(Side::difference, "softmax", s);
@@ -368,7 +367,7 @@ TEST(ChangeOfARow, WhatIsHiddenOnBothSidesDidNotChange) {
   EXPECT_EQ(cell.at("change of weight"), "0.5");
 }
 
-TEST(ChangeOfARow, NothingThatIsNoNumberIsDrawn) {
+TEST(RowDifference, NothingThatIsNoNumberIsDrawn) {
   for (const char* edits : {"L2H1.scores[8,3]=null", "L2H1.scores[0,0]=null", "L2H1.mask=none", "L2H1.q=0",
                             "L2H1.pattern[2,6]=0.5"})
     for (const int query : {0, 2, 8})
@@ -390,24 +389,24 @@ TEST(ChangeOfARow, NothingThatIsNoNumberIsDrawn) {
       }
 }
 
-TEST(ChangeOfARow, RowsHaveEveryKeyThatOneSideSees) {
+TEST(RowDifference, RowsHaveEveryKeyThatOneSideSees) {
   const auto rows = [](const Scenario& s) {
     return *rows_of_query(on(Side::difference, "cell", s, 1000, 800));
   };
   const QueryRows lifted = rows(edited("L2H1.mask=none", {kLayer, kHead, 2, -1}));
   EXPECT_EQ(lifted.now->scores.size(), 9U);
   EXPECT_EQ(lifted.before->scores.size(), 9U);
-  EXPECT_EQ(lifted.stands.size(), 9U);
+  EXPECT_EQ(lifted.counterparts.size(), 9U);
   const QueryRows two = rows(of_two({kLayer, kHead, 3, -1}));
   EXPECT_EQ(two.now->scores.size(), 4U);
   EXPECT_EQ(two.before->scores.size(), 5U);
-  EXPECT_EQ(two.stands, (std::vector<int>{0, 2, 3, 4}));
+  EXPECT_EQ(two.counterparts, (std::vector<int>{0, 2, 3, 4}));
   const auto run = rows_of_query(on(Side::run, "cell", of_two({kLayer, kHead, 4, -1}), 1000, 800));
   EXPECT_EQ(run->before, nullptr);
-  EXPECT_TRUE(run->stands.empty());
+  EXPECT_TRUE(run->counterparts.empty());
 }
 
-TEST(ChangeOfARow, NarrowPicturesKeepTheNumbersOfTheChange) {
+TEST(RowDifference, NarrowPicturesKeepTheDifferences) {
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 8, 3});
   const auto cell = named(table_of(Side::difference, "cell", s));
   for (const float width : {360.F, 520.F, 1024.F}) {

@@ -1,4 +1,4 @@
-// How the next token is drawn: the table and the bars against the reference, and a draw by hand.
+// Sampling of the next token: the table and the bars against the reference, and a draw by hand.
 #include <random>
 
 #include "app/views/output/sampling_options.h"

@@ -1,4 +1,4 @@
-// Search, and the other views that can be about a list of prompts: what they show, and where a click leads.
+// Search, and the other views of lists of prompts: their contents, and where a click leads.
 
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"
@@ -101,21 +101,21 @@ TEST(SearchView, SaysWhereAListIsMissing) {
 TEST(HeadMetricsView, CanBeMeasuredOnAList) {
   const Scenario s = kings();
   const Shown shown("metrics", s, 1200, 700, {{"metrics-text", "list"}, {"metric", "previous"}});
-  const auto figures = s.ask(MetricsOnList{{s.prompts, false}});
+  const auto metrics = s.ask(MetricsOnList{{s.prompts, false}});
   const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), figures->heads.size());
+  ASSERT_EQ(table.rows.size(), metrics->heads.size());
   const auto column = static_cast<std::size_t>(HeadMetric::previous) + 2;
   for (std::size_t i = 0; i < table.rows.size(); ++i)
-    EXPECT_EQ(table.rows[i][column], plain(static_cast<float>(figures->heads[i][HeadMetric::previous])));
+    EXPECT_EQ(table.rows[i][column], plain(static_cast<float>(metrics->heads[i][HeadMetric::previous])));
   EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
 }
 
-TEST(PlaneView, ShowsTheTokensOfAListAndLeadsToThem) {
+TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const Scenario s = kings();
   const Shown shown("plane", s, 900, 700, {{"plane-text", "list"}, {"plane-color", "prompt"}});
-  const auto plane = s.ask(PlaneOverList{{s.prompts, false}, 2, 1});
+  const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
   const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 2 * plane->places.size());
+  ASSERT_EQ(table.rows.size(), 2 * space->places.size());
   EXPECT_EQ(table.rows[8][0], "2") << "behind the eight tokens of the first";
   EXPECT_EQ(table.rows[8][3], "A");
   EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));

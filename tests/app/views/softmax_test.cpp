@@ -1,4 +1,4 @@
-// The softmax lab: known numbers of the examples, the model's own of the row.
+// The view of softmax: known numbers of the examples, the model's own of the row.
 
 #include "tests/app/view_fixture.h"
 
@@ -14,7 +14,7 @@ std::vector<float> column(const Table& table, const std::string& name) {
   return values;
 }
 
-TEST(SoftmaxLab, ThreeNumbersOfEverySize) {
+TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   const Scenario s(kRobot);
   const auto weights = [&](const char* from) {
     return column(Shown("softmax", s, 900, 600, {{"scores-from", from}}).table(), "weight");
@@ -32,7 +32,7 @@ TEST(SoftmaxLab, ThreeNumbersOfEverySize) {
   EXPECT_EQ(hundred[2], 1);
 }
 
-TEST(SoftmaxLab, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
+TEST(SoftmaxView, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
   const Shown shown("softmax", Scenario(kRobot), 900, 600, {{"scores-from", "robot"}});
   const std::vector<float> printed{1, 0.48F, 0.52F, 0.31F, 0.35F, 0.34F, 0.25F, 0.26F, 0.23F, 0.26F};
   const std::vector<float> quarter = column(shown.table(), "of a quarter"),
@@ -44,7 +44,7 @@ TEST(SoftmaxLab, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("softmax of a quarter of them")));
 }
 
-TEST(SoftmaxLab, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
+TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
   Scenario s(kRobot, {1, 2, kQuery});
   const auto& head = reference_head(s);
   const std::vector<float> weights = column(Shown("softmax", s, 900, 600).table(), "weight");

@@ -1,4 +1,4 @@
-// Positions as a path in space: turning it, and what its places say.
+// Positions as a path in space: turning it, and the facts about its points.
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/run/analyses/sinusoidal.h"

@@ -1,4 +1,4 @@
-// The picture of a sweep against the answer, whole and in parts, and what is done with its cells.
+// The picture of a sweep against the answer, complete and in parts, and the commands of its cells.
 
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/attribution.h"
@@ -30,18 +30,18 @@ TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
   const DrawnScale scale(page, bars[0]);
   for (int layer = 0; layer < grid.row_count; ++layer)
     for (int head = 0; head < grid.col_count; ++head) {
-      const double change = sweep->difference(SweepMetric::difference, layer, head);
-      EXPECT_TRUE(reads(scale, shown.color_of(kGrid, layer, head), change));
+      const double difference = sweep->difference(SweepMetric::difference, layer, head);
+      EXPECT_TRUE(reads(scale, shown.color_of(kGrid, layer, head), difference));
       const auto lines = shown.tooltip(kGrid, layer, head);
       EXPECT_THAT(lines, Contains(head_name(layer, head) + " off"));
-      EXPECT_THAT(lines, Contains(HasSubstr("change of difference " + std::string(change > 0 ? "+" : "") +
-                                            exact(change))));
+      EXPECT_THAT(lines, Contains(HasSubstr("change of difference " + std::string(difference > 0 ? "+" : "") +
+                                            exact(difference))));
       EXPECT_THAT(lines, Contains("from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
                                   exact(sweep->at(layer, head).of(SweepMetric::difference))));
     }
 }
 
-TEST(SweepView, TheTableHasEveryChange) {
+TEST(SweepView, TheTableHasEveryEdit) {
   const Scenario s(kRobot);
   for (const auto& [name, metric] :
        {std::pair("logit", SweepMetric::logit), std::pair("difference", SweepMetric::difference),
@@ -53,7 +53,7 @@ TEST(SweepView, TheTableHasEveryChange) {
                        {"sweep-change", "mean"}});
     const auto sweep = s.ask(SweepOf{.over = SweepOver::positions,
                                      .site = model::Site::mlp_out,
-                                     .change = SweepChange::mean,
+                                     .edit = SweepEdit::mean,
                                      .position = s.selection.query});
     const Table table = shown.table();
     ASSERT_EQ(std::ssize(table.rows), s.config().n_layer * s.length());
@@ -84,15 +84,15 @@ TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
   const SweepOf question{
       .over = SweepOver::positions, .site = model::Site::resid_pre, .position = s.selection.query};
   Sweep sweep = *s.ask(question);
-  const auto change_becomes = [&](int layer, int column, double change) {
+  const auto difference_becomes = [&](int layer, int column, double difference) {
     SweepReading& reading = sweep.readings[layer * sweep.columns + column];
-    reading.logit = sweep.before.logit + change;
+    reading.logit = sweep.before.logit + difference;
     reading.against = sweep.before.against;
   };
   for (int layer = 0; layer < sweep.layers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column) change_becomes(layer, column, 0.001);
-  change_becomes(2, 3, 1);
-  change_becomes(0, 0, 50);  // the first token's
+    for (int column = 0; column < sweep.columns; ++column) difference_becomes(layer, column, 0.001);
+  difference_becomes(2, 3, 1);
+  difference_becomes(0, 0, 50);  // the first token's
   OneAnswer answers(question, sweep, true);
   const Shown shown("sweep", s.context(900, 600, answers), {{"sweep-over", "layer-position"}});
   const auto color_at = [&](int layer, int column) { return shown.color_of(kGrid, layer, column); };
@@ -130,7 +130,7 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   EXPECT_EQ(in_words(positions.press(Key::left, true)), in_words(heads.press(Key::left, true)));
 }
 
-TEST(SweepView, WhatIsChangedAlreadyHasADot) {
+TEST(SweepView, WhatIsEditedAlreadyHasADot) {
   const std::string words = "changed already";
   const auto dots = [&](const std::string& edits, const NamedOptions& options) {
     const Scenario s(
@@ -173,7 +173,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   compared->baseline = other.run;
   compared->aligned = aligned_positions(s.run->run->tokens, other.run->run->tokens, Alignment::position);
   SweepOf question = of_heads(s);
-  question.change = SweepChange::patch;
+  question.edit = SweepEdit::patch;
   question.from = {other.run->run->tokens, compared->aligned};
   ViewContext c = s.context(900, 600);
   c.run = c.asked = compared;
@@ -192,7 +192,7 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
   const Scenario s(kRobot);
   const SweepOf question{.over = SweepOver::positions,
                          .site = model::Site::attn_out,
-                         .change = SweepChange::mean,
+                         .edit = SweepEdit::mean,
                          .token = TokenChoice::of(11),
                          .against = TokenChoice::best(4),
                          .position = 3};

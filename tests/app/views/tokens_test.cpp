@@ -1,4 +1,4 @@
-// The tokens: labels, shades and figures read back, against the table and the reference.
+// The tokens: labels, shades and numbers read back, against the table and the reference.
 
 #include "tests/app/view_fixture.h"
 
@@ -20,7 +20,7 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   EXPECT_THAT(within.tooltip(), Contains(HasSubstr("weight from query")));
 }
 
-TEST(Tokens, LabelsShadesAndFiguresAreThoseOfTheTableAndTheReference) {
+TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
   Scenario s(kRobot, {2, 1, 5});
   const std::vector<double>& weights = reference_head(s).weights[5];
   const Shown shown("tokens", s, 900, 120);

@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
     return ::testing::AssertionFailure() << "changes nothing";
   };
   if (const auto* a = std::get_if<ToggleEdit>(&action)) return of_model({a->edit});
-  if (const auto* a = std::get_if<PaintEdit>(&action)) return of_model({a->edit});
+  if (const auto* a = std::get_if<DragEdit>(&action)) return of_model({a->edit});
   if (const auto* a = std::get_if<ShowPrompt>(&action)) {
     const auto is_this = [&](const Prompt& prompt) {
       return prompt.text == a->prompt.text && prompt.ids == a->prompt.ids;
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
     return ::testing::AssertionFailure() << "shows a prompt that is not in the list";
   }
   if (const auto* a = std::get_if<SetPositionId>(&action)) return of_model({model::SetPositionIds{{a->id}}});
-  if (const auto* a = std::get_if<PaintMask>(&action)) {
+  if (const auto* a = std::get_if<SetVisibility>(&action)) {
     const int length = c.run->run->length();
     if (a->layer >= 0 && a->layer < config.n_layer && a->head >= 0 && a->head < config.n_head &&
         a->query >= 0 && a->query < length && a->key >= 0 && a->key < length)

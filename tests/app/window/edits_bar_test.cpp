@@ -244,11 +244,11 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_THAT(second, Not(HasSubstr("king had daughter"))) << "it goes on from within";
   apply_and_show(core, TypeInField{Field::second, Undo{}});
   EXPECT_EQ(second, "The very old king had daughter, and the king was old");
-  apply_and_show(core, SetOption{&kPainting, 1});
+  apply_and_show(core, SetOption{&kDragAction, 1});
   const PlacedPicture map = picture(core.window(), "heatmap");
   click_and_show(core, cell(map, 0, 9, 8));
   EXPECT_TRUE(core.state().edits.list.edits.empty());
-  core.apply(PaintMask{0, 0, 9, 8, false});
+  core.apply(SetVisibility{0, 0, 9, 8, false});
   EXPECT_TRUE(core.state().edits.list.edits.empty()) << "the first has no such cell";
   EXPECT_EQ(core.snapshot().error, "");
 }

@@ -152,7 +152,7 @@ TEST_F(Lists, AListThatIsNotThereAtTheNextStartIsNotAskedFor) {
 
 TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
   ShownCore core(options("The old king had a daughter, and the old king"));
-  apply_and_show(core, SetOption{&kPainting, static_cast<int>(Painting::shape)});
+  apply_and_show(core, SetOption{&kDragAction, static_cast<int>(DragAction::shape)});
   const PlacedPicture map = picture(core.window(), "heatmap");
   drag(core, cell(map, 0, 5, 4), cell(map, 0, 7, 6));
   shown(core);

@@ -332,7 +332,7 @@ class ReachTest : public HandsTest {
              }
          },
          [](const Core& core) { return core.state().edits.list.active().size() == 1; }},
-        {"paint on the mask", index_of<PaintMask>(),
+        {"paint on the mask", index_of<SetVisibility>(),
          [](Core& core) {
            click_and_show(core, "Mouse Hide");
            const PlacedPicture map = picture(core.window(), "heatmap");
@@ -347,7 +347,7 @@ class ReachTest : public HandsTest {
            const auto edits = core.state().edits.list.active();
            return edits.size() == 1 && std::holds_alternative<model::SetMask>(edits.front());
          }},
-        {"paint over a sweep", index_of<PaintEdit>(),
+        {"paint over a sweep", index_of<DragEdit>(),
          [](Core& core) {
            const PlacedPicture sweep = picture(core.window(), "sweep");
            drag(core, cell(sweep, 0, 1, 1), cell(sweep, 0, 2, 1));

@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-/// Its text is a place with two brackets' worth of numbers, "[query,key]", and "=" or "~=".
+/// Its text is a place with "[query,key]", then "=" or "~=".
 template <>
 struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   using Set = model::SetCells;
@@ -79,7 +79,7 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     before.cells.insert(before.cells.end(), next.cells.begin(), next.cells.end());
     return true;
   }
-  /// Other cells, or where each row adds up to 1 again, other rows.
+  /// Keeps the other cells of `before`; if rows are renormalised, only those of other rows.
   static void merge(Set& next, const Set& before) {
     Cells kept = before.cells;
     take_out(kept, next.cells, next.renormalise);
@@ -125,7 +125,7 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   }
 
  private:
-  /// The cells that are among others; `rows`: or that share a query with one.
+  /// Removes the cells that are in `others`; `rows`: also those that share a query with one.
   static void take_out(Cells& cells, const Cells& others, bool rows) {
     std::erase_if(cells, [&](const model::CellValue& cell) {
       return std::ranges::any_of(others, [&](const model::CellValue& other) {

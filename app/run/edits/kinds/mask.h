@@ -13,7 +13,7 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
   static std::size_t numbers(const Mask& mask) { return length(mask) / 32; }
   static std::size_t length(const Mask& mask) { return mask.sees.size() * mask.sees.size(); }
 
-  /// "none", or rows of 0 and 1 with "/" between.
+  /// Reads "none", or rows of 0 and 1 separated by "/".
   static void read(EditReader& in, const std::optional<std::vector<int>>& layers,
                    const std::optional<int>& head, model::Edits& result) {
     Mask mask{std::nullopt, head, {}};

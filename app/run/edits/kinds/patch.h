@@ -73,7 +73,7 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   static bool move(Patch& patch, PositionMap& map) {
     std::vector<int>& at = patch.at.positions;
     if (map.keeps(at)) return true;
-    // What was taken from the same positions still comes from there, however far it goes now.
+    // A patch from the same positions keeps its sources when its positions move.
     if (patch.positions.empty() && !patch.tokens.empty()) {
       std::erase_if(at, [&](int position) { return position >= std::ssize(patch.tokens); });
       patch.positions = at;

@@ -3,7 +3,7 @@
 
 #include "app/run/edits/edit_kind.h"
 
-// Kinds that change values at a place by what stands in the edit.
+// Kinds that edit values at a place by numbers that are part of the edit.
 namespace headscope::app {
 
 template <>

@@ -1,4 +1,4 @@
-// The way through the model: what is drawn against the double-precision reference, and where boxes lead.
+// The forward pass of a token: the picture against the double-precision reference, and where boxes lead.
 
 #include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kPosition = 5, kLayer = 2;
 // Of the view's regions: roles, and the steps in the order of the pass.
-constexpr int kStepRole = 0, kStripRole = 1, kFigureRole = 2;
+constexpr int kStepRole = 0, kStripRole = 1, kChartRole = 2;
 enum Step { embedding, before, ln_1, attention, add_attention, ln_2, mlp, add_mlp, after, ln_f, unembedding };
 
 Scenario robot() {
@@ -16,7 +16,7 @@ Scenario robot() {
   return s;
 }
 
-TEST(Way, LinesSayTheNormsOfTheReference) {
+TEST(PassView, LinesSayTheNormsOfTheReference) {
   const Scenario s = robot();
   const auto& blocks = reference(s).blocks;
   const auto& block = blocks[kLayer];
@@ -41,15 +41,15 @@ TEST(Way, LinesSayTheNormsOfTheReference) {
   }
 }
 
-TEST(Way, ColumnsAreAsHighAsTheReferenceHasIt) {
+TEST(PassView, ColumnsAreAsHighAsTheReferenceHasIt) {
   const Scenario s = robot();
   const auto& blocks = reference(s).blocks;
   const Shown shown("way", s, 1600, 1000);
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 1 + 4 * blocks.size());
-  const int figure = shown.find(kFigureRole, 1);  // what is added
-  ASSERT_GE(figure, 0);
-  const viz::Region& region = shown.region(figure);
+  const int chart = shown.find(kChartRole, 1);  // what is added
+  ASSERT_GE(chart, 0);
+  const viz::Region& region = shown.region(chart);
   ASSERT_EQ(region.col_count, 2 * static_cast<int>(blocks.size()) + 2);
   // Columns by their place; heights are to each other as the norms are.
   const auto height_of = [&](int col) {
@@ -79,7 +79,7 @@ TEST(Way, ColumnsAreAsHighAsTheReferenceHasIt) {
   }
 }
 
-TEST(Way, AnAdditionAddsUpUnderTheMouse) {
+TEST(PassView, AnAdditionAddsUpUnderTheMouse) {
   const Scenario s = robot();
   const Shown shown("way", s, 1200, 800);
   const auto pass = s.ask(PassOfToken{kPosition});
@@ -96,7 +96,7 @@ TEST(Way, AnAdditionAddsUpUnderTheMouse) {
   }
 }
 
-TEST(Way, StripsHaveTheColoursOfTheirValues) {
+TEST(PassView, StripsHaveTheColoursOfTheirValues) {
   const Scenario s = robot();
   const Shown shown("way", s, 1600, 1000, {}, light(), 8);
   const auto pass = s.ask(PassOfToken{kPosition});
@@ -111,7 +111,7 @@ TEST(Way, StripsHaveTheColoursOfTheirValues) {
   EXPECT_GT(low->r, low->b) << "negative is orange";
 }
 
-TEST(Way, BoxesLeadToTheViewsOfTheirParts) {
+TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
   const Shown shown("way", robot(), 1200, 800);
   const auto click = [&](int step) { return in_words(shown.click(shown.find(kStepRole, step))); };
   EXPECT_EQ(click(embedding), "show embedding");
@@ -127,20 +127,19 @@ TEST(Way, BoxesLeadToTheViewsOfTheirParts) {
   EXPECT_THAT(shown.tooltip(shown.find(kStepRole, attention)), Contains("click: the view Heatmap"));
 }
 
-TEST(Way, ColumnsAndKeysChooseLayers) {
+TEST(PassView, ColumnsAndKeysChooseLayers) {
   const Shown shown("way", robot(), 1200, 800);
-  const int figure = shown.find(kFigureRole, 0);
-  EXPECT_EQ(in_words(shown.click(figure, 0, 2 * (4 + 1))), "head 4 3");
-  EXPECT_EQ(in_words(shown.click(figure, 0, 2 * (0 + 1) + 1)), "head 0 3");
-  EXPECT_EQ(in_words(shown.click(figure, 0, 1)), "") << "the embedding is no layer";
+  const int chart = shown.find(kChartRole, 0);
+  EXPECT_EQ(in_words(shown.click(chart, 0, 2 * (4 + 1))), "head 4 3");
+  EXPECT_EQ(in_words(shown.click(chart, 0, 2 * (0 + 1) + 1)), "head 0 3");
+  EXPECT_EQ(in_words(shown.click(chart, 0, 1)), "") << "the embedding is no layer";
   EXPECT_EQ(in_words(shown.press(Key::up)), "head by -1 0");
   EXPECT_EQ(in_words(shown.press(Key::down)), "head by 1 0");
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
-  EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", figure, 0, 2 * (4 + 1))),
-            "head 4 3, show heatmap");
+  EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", chart, 0, 2 * (4 + 1))), "head 4 3, show heatmap");
 }
 
-TEST(Way, TheFirstAndTheLastBlockHaveNothingBeforeAndBehind) {
+TEST(PassView, TheFirstAndTheLastBlockHaveNothingBeforeAndBehind) {
   Scenario s = robot();
   s.select({0, 0, kPosition});
   const Shown first("way", s, 1200, 800);
@@ -154,8 +153,8 @@ TEST(Way, TheFirstAndTheLastBlockHaveNothingBeforeAndBehind) {
   EXPECT_THAT(texts(last.scene()), Contains("blocks 0–4"));
 }
 
-// What feeds a step is lit: all before it and nothing behind it.
-TEST(Way, LightsWhatFeedsAStep) {
+// The steps that feed a step are highlighted: all before it and none after it.
+TEST(PassView, LightsWhatFeedsAStep) {
   const Shown shown("way", robot(), 1200, 800);
   const View& view = *find_view("way");
   for (const int step : {embedding, ln_1, add_attention, unembedding}) {
@@ -190,7 +189,7 @@ class PartOfPass final : public Answers {
   std::shared_ptr<const Answer> answer_;
 };
 
-TEST(Way, ShowsWhatThereIsWhileTheRestIsComputed) {
+TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
   const Scenario s = robot();
   for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
     SCOPED_TRACE(blocks);
@@ -207,14 +206,14 @@ TEST(Way, ShowsWhatThereIsWhileTheRestIsComputed) {
   }
 }
 
-TEST(Way, AllLayersAreThereHoweverSmallItIs) {
+TEST(PassView, AllLayersAreThereHoweverSmallItIs) {
   const Scenario s = robot();
   for (const auto& [width, height] :
        {std::pair{300.F, 320.F}, {480.F, 250.F}, {480.F, 330.F}, {800.F, 600.F}}) {
     const Shown shown("way", s, width, height);
-    const int figure = shown.find(kFigureRole, 1);
-    ASSERT_GE(figure, 0) << width << " x " << height;
-    EXPECT_EQ(shown.region(figure).col_count, 14);
+    const int chart = shown.find(kChartRole, 1);
+    ASSERT_GE(chart, 0) << width << " x " << height;
+    EXPECT_EQ(shown.region(chart).col_count, 14);
   }
   EXPECT_THAT(texts(Shown("way", s, 120, 90).scene()), Contains(HasSubstr("too small")));
 }

@@ -15,7 +15,7 @@ Scenario robot(int key) {
   return s;
 }
 
-TEST(Cell, NumbersAreTheReferences) {
+TEST(ScoreView, NumbersAreTheReferences) {
   const Scenario s = robot(3);
   const auto& head = reference_head(s);
   const auto values = named(Shown("cell", s, 900, 700).table());
@@ -70,8 +70,8 @@ Written parse(std::string text) {
   return w;
 }
 
-// Who adds up what is written, digit by digit, gets what is written.
-TEST(Cell, WhatIsWrittenAddsUp) {
+// Adding the written numbers, digit by digit, gives the written result.
+TEST(ScoreView, WhatIsWrittenAddsUp) {
   int checked = 0;
   for (int key = 0; key <= kQuery; ++key) {
     const Scenario s = robot(key);
@@ -94,7 +94,7 @@ TEST(Cell, WhatIsWrittenAddsUp) {
   EXPECT_GT(checked, 2 * kQuery);
 }
 
-TEST(Cell, SaysWhatIsRounded) {
+TEST(ScoreView, SaysWhatIsRounded) {
   const Scenario s = robot(3);
   const Shown shown("cell", s, 900, 800);
   const auto row = s.ask(SoftmaxRowOf{1, 2, kQuery});
@@ -108,14 +108,14 @@ TEST(Cell, SaysWhatIsRounded) {
   EXPECT_EQ(std::stod(power[3]), 1);
 }
 
-TEST(Cell, TakesTheStrongestKeyWhereNoneIsChosen) {
+TEST(ScoreView, TakesTheStrongestKeyWhereNoneIsChosen) {
   const Scenario s = robot(-1);
   const auto& weights = reference_head(s).weights[kQuery];
   const auto strongest = std::ranges::max_element(weights) - weights.begin();
   EXPECT_EQ(named(Shown("cell", s, 900, 700).table()).at("position of the key"), std::to_string(strongest));
 }
 
-TEST(Cell, BarsAreTheProducts) {
+TEST(ScoreView, BarsAreTheProducts) {
   const Scenario s = robot(3);
   const auto& head = reference_head(s);
   const Shown shown("cell", s, 900, 800);
@@ -137,7 +137,7 @@ TEST(Cell, BarsAreTheProducts) {
   EXPECT_GT(factor, 0);
 }
 
-TEST(Cell, AClickOnTheRowChoosesTheKey) {
+TEST(ScoreView, AClickOnTheRowChoosesTheKey) {
   const Shown shown("cell", robot(3), 900, 800);
   const int keys = shown.find(kKey, kQuery);
   ASSERT_GE(keys, 0);
@@ -146,7 +146,7 @@ TEST(Cell, AClickOnTheRowChoosesTheKey) {
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 4");
 }
 
-TEST(Cell, NarrowPanesKeepTheLeftHandTermsAndShortenTheNames) {
+TEST(ScoreView, NarrowPanesKeepTheLeftHandTermsAndShortenTheNames) {
   const Scenario s(kRobot);
   for (const float width : {520.F, 700.F, 1024.F}) {
     const auto written = texts(Shown("cell", s, width, 700).scene());

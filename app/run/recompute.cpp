@@ -1,9 +1,9 @@
-#include "app/run/watching.h"
+#include "app/run/recompute.h"
 
 namespace headscope::app {
 
-void watch_again(const PromptRun& run, int first, int end, const model::Hooks& hooks,
-                 model::Workspace& workspace, const std::stop_token& stop) {
+void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
+               model::Workspace& workspace, const std::stop_token& stop) {
   const model::Run& kept = *run.run;
   const bool whole = kept.plan != nullptr && kept.plan->needs_whole_run();
   model::ForwardOptions options;

@@ -1,4 +1,4 @@
-// Queries and keys in their main plane: against principal components in double precision.
+// Query-key space: against principal components in double precision.
 #include "app/run/analyses/query_key_space.h"
 
 #include "tests/app/view_fixture.h"
@@ -30,7 +30,7 @@ Vector widest(const std::vector<Vector>& rows) {
   return direction;
 }
 
-TEST(PlaneOf, IsSpannedByTheMainDirections) {
+TEST(QueryKeySpaceOf, IsSpannedByTheMainDirections) {
   const Scenario& s = scenario(40);
   for (const auto& [layer, head] : {std::pair{1, 2}, {4, 6}}) {
     const auto& of = reference_head(s, layer, head);
@@ -44,8 +44,8 @@ TEST(PlaneOf, IsSpannedByTheMainDirections) {
       for (std::size_t i = 0; i < mean.size(); ++i) row[i] -= mean[i];
       variance += dot(row, row);
     }
-    const auto plane = s.ask(PlaneOf{layer, head});
-    ASSERT_EQ(plane->length, 40);
+    const auto space = s.ask(QueryKeySpaceOf{layer, head});
+    ASSERT_EQ(space->length, 40);
     std::vector<Vector> left = rows;
     for (std::size_t axis = 0; axis < 2; ++axis) {
       const Vector direction = widest(left);
@@ -53,26 +53,26 @@ TEST(PlaneOf, IsSpannedByTheMainDirections) {
       for (std::size_t r = 0; r < rows.size(); ++r) {
         const double at = dot(rows[r], direction);
         along += at * at;
-        sign += at * static_cast<double>(plane->coordinates[2 * r + axis]);
+        sign += at * static_cast<double>(space->coordinates[2 * r + axis]);
       }
-      EXPECT_NEAR(plane->shares[axis], along / variance, 1e-5);
+      EXPECT_NEAR(space->shares[axis], along / variance, 1e-5);
       for (std::size_t r = 0; r < rows.size(); ++r) {
         const double at = dot(rows[r], direction);
-        EXPECT_NEAR(static_cast<double>(plane->coordinates[2 * r + axis]), sign < 0 ? -at : at, 2e-3) << r;
+        EXPECT_NEAR(static_cast<double>(space->coordinates[2 * r + axis]), sign < 0 ? -at : at, 2e-3) << r;
         const double rest = dot(left[r], direction);
         for (std::size_t i = 0; i < direction.size(); ++i) left[r][i] -= rest * direction[i];
       }
     }
-    EXPECT_EQ(plane->at(true, 3)[1], plane->coordinates[2 * 43 + 1]);
+    EXPECT_EQ(space->at(true, 3)[1], space->coordinates[2 * 43 + 1]);
   }
 }
 
-TEST(PlaneOf, OfOneTokenIsALine) {
-  const auto plane = scenario(1).ask(PlaneOf{2, 1});
-  EXPECT_EQ(plane->shares[0], 1);
-  EXPECT_EQ(plane->shares[1], 0);
-  EXPECT_EQ(plane->at(false, 0)[1], 0);
-  EXPECT_NEAR(static_cast<double>(plane->at(false, 0)[0]), -static_cast<double>(plane->at(true, 0)[0]), 1e-5);
+TEST(QueryKeySpaceOf, OfOneTokenIsALine) {
+  const auto space = scenario(1).ask(QueryKeySpaceOf{2, 1});
+  EXPECT_EQ(space->shares[0], 1);
+  EXPECT_EQ(space->shares[1], 0);
+  EXPECT_EQ(space->at(false, 0)[1], 0);
+  EXPECT_NEAR(static_cast<double>(space->at(false, 0)[0]), -static_cast<double>(space->at(true, 0)[0]), 1e-5);
 }
 
 }  // namespace

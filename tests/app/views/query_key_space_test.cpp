@@ -1,7 +1,7 @@
-// The plane of queries and keys: marks where the answer has them, and what the mouse says of them.
+// The query-key space: places of the marks, and the facts under the mouse.
 
-#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/query_key_space.h"
+#include "app/run/analyses/attention_stages.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
@@ -12,10 +12,10 @@ namespace {
 /// Where a picture has a mark, by its place on the axes' numbers: units are the same along both.
 class Places {
  public:
-  explicit Places(const Shown& shown, const QueryKeySpace& plane) : frame_(shown.region(0).rect) {
+  explicit Places(const Shown& shown, const QueryKeySpace& space) : frame_(shown.region(0).rect) {
     double low[2]{}, high[2]{};
-    for (std::size_t i = 0; i < plane.coordinates.size(); ++i) {
-      const auto v = static_cast<double>(plane.coordinates[i]);
+    for (std::size_t i = 0; i < space.coordinates.size(); ++i) {
+      const auto v = static_cast<double>(space.coordinates[i]);
       low[i % 2] = std::min(low[i % 2], v), high[i % 2] = std::max(high[i % 2], v);
     }
     unit_ = std::min(static_cast<double>(frame_.w) / (high[0] - low[0]),
@@ -38,17 +38,17 @@ class Places {
   std::array<double, 2> middle_{};
 };
 
-TEST(PlaneView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
+TEST(QueryKeySpaceView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
   Scenario s("The king and his sons", {2, 1, 4, 1});
-  const auto plane = s.ask(PlaneOf{2, 1});
+  const auto space = s.ask(QueryKeySpaceOf{2, 1});
   const auto stages = s.ask(StagesOf{2, 1});
   const Shown shown("plane", s, 900, 700);
-  const Places places(shown, *plane);
+  const Places places(shown, *space);
   const auto name = [&](int position) { return token_name(s.run->tokens, position); };
   for (const bool key : {false, true}) {
     for (int position = 0; position < s.length(); ++position) {
       SCOPED_TRACE((key ? "key " : "query ") + std::to_string(position));
-      const viz::Hit hit = places.hit(plane->at(key, position));
+      const viz::Hit hit = places.hit(space->at(key, position));
       const auto lines = shown.tooltip(0, hit.row, hit.col);
       ASSERT_EQ(lines.size(), 2U);
       EXPECT_EQ(lines[0], (key ? "key " : "query ") + name(position));
@@ -70,11 +70,11 @@ TEST(PlaneView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
   }
 }
 
-TEST(PlaneView, ColoursByWeightPositionAndToken) {
+TEST(QueryKeySpaceView, ColoursByWeightPositionAndToken) {
   Scenario s("the king and the queen and the", {2, 1, 4, -1});
-  const auto plane = s.ask(PlaneOf{2, 1});
+  const auto space = s.ask(QueryKeySpaceOf{2, 1});
   const auto fill_at = [&](const Shown& shown, bool key, int position) {
-    const viz::Point at = Places(shown, *plane).of(plane->at(key, position));
+    const viz::Point at = Places(shown, *space).of(space->at(key, position));
     const viz::Bitmap pixels = viz::rasterize(shown.scene(), *fonts(), 1);
     return pixels.at(static_cast<int>(at.x), static_cast<int>(at.y));
   };
@@ -97,21 +97,21 @@ TEST(PlaneView, ColoursByWeightPositionAndToken) {
   EXPECT_FALSE(near(fill_at(kind, false, 0), fill_at(kind, true, 0)));
 }
 
-TEST(PlaneView, SaysHowMuchItShows) {
+TEST(QueryKeySpaceView, SaysHowMuchItShows) {
   const Scenario& s = scenario(40);
-  const auto plane = s.ask(PlaneOf{s.selection.layer, s.selection.head});
+  const auto space = s.ask(QueryKeySpaceOf{s.selection.layer, s.selection.head});
   const Shown shown("plane", s, 900, 700);
   EXPECT_THAT(texts(shown.scene()),
-              Contains("direction 1, " + percent(plane->shares[0]) + " of the variance"));
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(percent(plane->shares[0] + plane->shares[1]))));
+              Contains("direction 1, " + percent(space->shares[0]) + " of the variance"));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(percent(space->shares[0] + space->shares[1]))));
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 80U);
   EXPECT_EQ(table.rows[45][0], "key");
   EXPECT_EQ(table.rows[45][1], "5");
-  EXPECT_EQ(table.rows[45][3], plain(plane->at(true, 5)[0]));
+  EXPECT_EQ(table.rows[45][3], plain(space->at(true, 5)[0]));
 }
 
-TEST(PlaneView, NamesNoPlaneOfWhatIsNotFinite) {
+TEST(QueryKeySpaceView, SaysWhenItIsNotFinite) {
   const Scenario s(
       Prompt{"The king and his", {}, false, parse_edits("L2H1.q*=1e38; L2H1.q*=1e38", *bundled())});
   EXPECT_THAT(texts(Shown("plane", s, 900, 700).scene()),

@@ -1,5 +1,4 @@
-// Figures of heads: by hand, exact however texts are cut, and on repeated random tokens against the
-// reference.
+// Head metrics: by hand, exact however texts are split, and on repeated random tokens against the reference.
 #include "app/run/analyses/head_metrics.h"
 
 #include <random>
@@ -11,12 +10,12 @@
 namespace headscope::app {
 namespace {
 
-HeadMetrics figures_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
-  HeadMetrics figures;
+HeadMetrics metrics_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
+  HeadMetrics metrics;
   const std::vector<int> earlier = earlier_occurrences(tokens);
   for (int query = 1; query < static_cast<int>(rows.size()); ++query)
-    figures.add(query, rows[query], earlier);
-  return figures;
+    metrics.add(query, rows[query], earlier);
+  return metrics;
 }
 
 TEST(HeadMetrics, AreThoseWorkedOutByHand) {
@@ -24,7 +23,7 @@ TEST(HeadMetrics, AreThoseWorkedOutByHand) {
   const std::vector<int> tokens{7, 8, 7, 7};
   EXPECT_THAT(earlier_occurrences(tokens), ElementsAre(-1, -1, 0, 2));
   const HeadMetrics f =
-      figures_of({{1}, {0.5F, 0.5F}, {0.25F, 0.5F, 0.25F}, {0.625F, 0.125F, 0.125F, 0.125F}}, tokens);
+      metrics_of({{1}, {0.5F, 0.5F}, {0.25F, 0.5F, 0.25F}, {0.625F, 0.125F, 0.125F, 0.125F}}, tokens);
   EXPECT_DOUBLE_EQ(f[HeadMetric::first], (0.5 + 0.25 + 0.625) / 3);
   EXPECT_DOUBLE_EQ(f[HeadMetric::previous], (0.5 + 0.5 + 0.125) / 3);
   EXPECT_DOUBLE_EQ(f[HeadMetric::self], (0.5 + 0.25 + 0.125) / 3);
@@ -41,7 +40,7 @@ TEST(HeadMetrics, AreOfEveryQueryButTheFirstHoweverLongTheTextIs) {
   for (const int length : {2, 64, 65, 150}) {
     std::vector<HeadMetrics> heads;
     model::Workspace workspace(1);
-    add_figures_of(*scenario(length).run, workspace, heads);
+    add_head_metrics(*scenario(length).run, workspace, heads);
     for (const HeadMetrics& head : heads) {
       EXPECT_EQ(head.sum(HeadMetric::first).count, length - 1);
       EXPECT_EQ(head.sum(HeadMetric::previous).count, length - 1);
@@ -82,20 +81,20 @@ TEST(HeadMetrics, AddUpToTheSameHoweverTheTextsAreCut) {
 
 TEST(HeadMetrics, WhatIsNotFiniteIsSaidNotHidden) {
   const float nan = std::nanf("");
-  HeadMetrics figures = figures_of({{1}, {nan, 0.5F}}, std::vector{1, 2});
-  for (const HeadMetric figure :
+  HeadMetrics metrics = metrics_of({{1}, {nan, 0.5F}}, std::vector{1, 2});
+  for (const HeadMetric metric :
        {HeadMetric::first, HeadMetric::previous, HeadMetric::sink, HeadMetric::entropy})
-    EXPECT_TRUE(std::isnan(figures[figure]));
-  EXPECT_EQ(figures[HeadMetric::self], 0.5);
-  figures += figures_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
-  EXPECT_TRUE(std::isnan(figures[HeadMetric::first]));
-  EXPECT_EQ(figures.sum(HeadMetric::first).lost, 1);
+    EXPECT_TRUE(std::isnan(metrics[metric]));
+  EXPECT_EQ(metrics[HeadMetric::self], 0.5);
+  metrics += metrics_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
+  EXPECT_TRUE(std::isnan(metrics[HeadMetric::first]));
+  EXPECT_EQ(metrics.sum(HeadMetric::first).lost, 1);
 }
 
 TEST(HeadMetrics, TooManyQueriesAreRefused) {
   HeadMetrics most;
   most.sum(HeadMetric::first).count = ExactMean::kMostNumbers;
-  const HeadMetrics one = figures_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
+  const HeadMetrics one = metrics_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
   EXPECT_THAT([&] { most += one; }, ThrowsMessage<model::RunError>(HasSubstr("67108864 queries")));
 }
 
@@ -125,11 +124,11 @@ TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {
     drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
     EXPECT_EQ(drawn.size(), 4U);
   }
-  EXPECT_EQ(RepeatedTokens::usual(1024).length, 50);
-  EXPECT_EQ(RepeatedTokens::usual(64).length, 31);
+  EXPECT_EQ(RepeatedTokens::default_for(1024).length, 50);
+  EXPECT_EQ(RepeatedTokens::default_for(64).length, 31);
 }
 
-/// Sums of the textbook's weights, with figures as the words have them.
+/// Sums of the textbook's weights, with the metrics as their descriptions define them.
 std::vector<double> by_the_reference(const RepeatedTokens& texts, int layer, int head, int vocabulary,
                                      int start) {
   double induction = 0, previous = 0, entropy = 0, distance = 0;
@@ -173,13 +172,13 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   }
 }
 
-/// The pattern of an induction head and of the head before it that makes it one, whatever the words are.
+/// An induction head and the previous-token head that it builds on, whatever the words are.
 TEST(MetricsOnRepeated, FindTheBundledModelsInductionHeads) {
   const Scenario s("A robot must");
-  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::usual(s.config().n_ctx)});
-  const auto best = [&](HeadMetric figure) {
+  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::default_for(s.config().n_ctx)});
+  const auto best = [&](HeadMetric metric) {
     return std::ranges::max_element(answer->heads, {},
-                                    [&](const HeadMetricValues& head) { return head[figure]; }) -
+                                    [&](const HeadMetricValues& head) { return head[metric]; }) -
            answer->heads.begin();
   };
   const auto induction = best(HeadMetric::induction), previous = best(HeadMetric::previous);

@@ -1,5 +1,4 @@
-// The views of numbers on the side of changes: each number is the run's less that of what it is compared
-// with.
+// Views of numbers on the difference side: each number is the run's minus the baseline's.
 
 #include <numbers>
 
@@ -30,7 +29,7 @@ std::size_t column(const Table& table, std::string_view heading) {
   return static_cast<std::size_t>(found - table.header.begin());
 }
 
-TEST(ChangeOf, PredictionsIsTheDifferenceOfLosses) {
+TEST(ViewDifference, PredictionsIsTheDifferenceOfLosses) {
   const Scenario scenario = edited(), clean(kRobot);
   const Table table = table_of(Side::difference, "predictions", scenario);
   const auto after = scenario.ask(StatisticsOfTokens{}), before = clean.ask(StatisticsOfTokens{});
@@ -41,16 +40,16 @@ TEST(ChangeOf, PredictionsIsTheDifferenceOfLosses) {
   ASSERT_EQ(table.rows.size(), 9U);
   double largest = 0;
   for (std::size_t i = 0; i + 1 < table.rows.size(); ++i) {
-    const double change = std::stod(table.rows[i][column(table, "change of loss")]);
-    EXPECT_NEAR(change, loss(*after, i) - loss(*before, i), 1e-6);
+    const double difference = std::stod(table.rows[i][column(table, "change of loss")]);
+    EXPECT_NEAR(difference, loss(*after, i) - loss(*before, i), 1e-6);
     EXPECT_NEAR(std::stod(table.rows[i][column(table, "compared loss")]), loss(*before, i), 1e-6);
-    largest = std::max(largest, std::abs(change));
+    largest = std::max(largest, std::abs(difference));
   }
   EXPECT_GT(largest, 0.001);
   EXPECT_EQ(table.rows.back().back(), "") << "nothing follows the last token";
 }
 
-TEST(ChangeOf, PredictionsComparesOnlyWhereTheSameTokenFollows) {
+TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
   const Table table = table_of(Side::difference, "predictions", of_two());
   std::vector<bool> compared;
   for (const auto& row : table.rows) compared.push_back(!row.back().empty());
@@ -58,46 +57,46 @@ TEST(ChangeOf, PredictionsComparesOnlyWhereTheSameTokenFollows) {
   EXPECT_EQ(compared, (std::vector<bool>{false, true, true, false, false, false}));
 }
 
-TEST(ChangeOf, TheLensFollowsTheOriginalAnswerUpTheStream) {
+TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
   const Scenario scenario = edited(), clean(kRobot);
-  const auto change = scenario.ask_difference(LensOf{0});
+  const auto difference = scenario.ask_difference(LensOf{0});
   const auto lens = clean.ask(LensOf{0});
-  const int end = change->places - 1;
+  const int end = difference->places - 1;
   for (int position = 0; position < scenario.length(); ++position) {
     SCOPED_TRACE(position);
-    ASSERT_TRUE(change->compares(position));
-    EXPECT_EQ(change->answer(position), lens->answer(position));
+    ASSERT_TRUE(difference->compares(position));
+    EXPECT_EQ(difference->answer(position), lens->answer(position));
     for (int place = 0; place <= end; ++place) {
-      const auto& before = change->before_at(position, place).guesses;
+      const auto& before = difference->before_at(position, place).guesses;
       EXPECT_EQ(before.next_probability, lens->at(position, place).guesses.next_probability);
       if (lens_place(place).layer <= 2 && place <= 4) {
-        EXPECT_EQ(change->at(position, place).guesses.next_probability, before.next_probability)
+        EXPECT_EQ(difference->at(position, place).guesses.next_probability, before.next_probability)
             << "before the edit";
       }
     }
     std::vector<double> probabilities(scenario.config().vocab_size);
     model::softmax(scenario.ask(NextAfter{position})->logits, 1, probabilities);
-    EXPECT_NEAR(change->at(position, end).guesses.next_probability, probabilities[lens->answer(position)],
+    EXPECT_NEAR(difference->at(position, end).guesses.next_probability, probabilities[lens->answer(position)],
                 1e-7);
   }
 }
 
-TEST(ChangeOf, TheLensHasNothingWhereNoTokenStandsForOne) {
+TEST(ViewDifference, TheLensHasNothingWhereNoTokenStandsForOne) {
   const Scenario scenario = of_two();
-  const auto change = scenario.ask_difference(LensOf{0});
+  const auto difference = scenario.ask_difference(LensOf{0});
   std::vector<bool> compares;
-  for (int i = 0; i < scenario.length(); ++i) compares.push_back(change->compares(i));
+  for (int i = 0; i < scenario.length(); ++i) compares.push_back(difference->compares(i));
   EXPECT_EQ(compares, (std::vector<bool>{true, true, true, true, false, true}));
   const ViewContext c = on(Side::baseline, "lens", scenario);
   const auto there = c.ask(LensOf{0});
-  for (int place = 0; place < change->places; ++place)
-    EXPECT_EQ(change->before_at(5, place).guesses.next_probability,
+  for (int place = 0; place < difference->places; ++place)
+    EXPECT_EQ(difference->before_at(5, place).guesses.next_probability,
               there->at(5, place).guesses.next_probability);
   const Table table = table_of(Side::difference, "lens", scenario);
-  EXPECT_EQ(table.rows[4 * change->places].back(), "");
+  EXPECT_EQ(table.rows[4 * difference->places].back(), "");
 }
 
-TEST(ChangeOf, TheQueryTableIsThatOfItsStages) {
+TEST(ViewDifference, TheQueryTableIsThatOfItsStages) {
   const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
   const Table table = table_of(Side::difference, "query", scenario);
   const auto after = scenario.ask(StagesOf{2, 1}), before = clean.ask(StagesOf{2, 1});
@@ -111,7 +110,7 @@ TEST(ChangeOf, TheQueryTableIsThatOfItsStages) {
   }
 }
 
-TEST(ChangeOf, AttributionAddsUpToTheChangeOfTheLogit) {
+TEST(ViewDifference, AttributionAddsUpToTheDifferenceOfTheLogit) {
   const Scenario scenario = edited(), clean(kRobot);
   const Table table = table_of(Side::difference, "attribution", scenario);
   const int best = model::largest_logits(clean.ask(NextAfter{8})->logits, 1).front().id;
@@ -122,18 +121,18 @@ TEST(ChangeOf, AttributionAddsUpToTheChangeOfTheLogit) {
   for (const auto& row : table.rows)
     if (row[0] != "sum" && !row[0].starts_with("left") && !row[0].starts_with("logit"))
       parts += std::stod(row[6]);
-  const double change = logit(scenario) - logit(clean);
-  EXPECT_GT(std::abs(change), 1e-3);
-  EXPECT_NEAR(std::stod(table.rows.back()[6]), change, 1e-6);
-  EXPECT_NEAR(parts, change, 1e-4);
-  // The head that is off gives nothing any more: all that it gave is the change.
+  const double difference = logit(scenario) - logit(clean);
+  EXPECT_GT(std::abs(difference), 1e-3);
+  EXPECT_NEAR(std::stod(table.rows.back()[6]), difference, 1e-6);
+  EXPECT_NEAR(parts, difference, 1e-4);
+  // The head that is off gives nothing any more: all that it gave is the difference.
   const auto gave = clean.ask(AttributionOf{8, TokenChoice::of(best), {}});
   const auto row = std::ranges::find(table.rows, "L2 H1", [](const auto& r) { return r[0]; });
   ASSERT_NE(row, table.rows.end());
   EXPECT_NEAR(std::stod((*row)[6]), -gave->head(2, 1), 1e-9);
 }
 
-TEST(ChangeOf, ARankMeansTheSameTokenOnAllSides) {
+TEST(ViewDifference, ARankMeansTheSameTokenOnAllSides) {
   // Without attention and MLPs the model's guess is another one.
   const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
   std::vector<std::string> logits;
@@ -149,7 +148,7 @@ TEST(ChangeOf, ARankMeansTheSameTokenOnAllSides) {
       << "else this says nothing";
 }
 
-TEST(ChangeOf, AttributionSaysThatNothingStandsForAToken) {
+TEST(ViewDifference, AttributionSaysThatNothingStandsForAToken) {
   Scenario scenario = of_two();
   scenario.select({2, 1, 4});
   for (const char* view : {"attribution", "query"}) {
@@ -158,38 +157,38 @@ TEST(ChangeOf, AttributionSaysThatNothingStandsForAToken) {
   }
 }
 
-TEST(ChangeOf, MetricsAreDifferencesOfEachHeadsFigures) {
+TEST(ViewDifference, MetricsAreDifferencesOfEachHead) {
   const Scenario scenario = edited("L0.attn_out=0");
   const Table after = table_of(Side::run, "metrics", scenario),
               before = table_of(Side::baseline, "metrics", scenario),
-              change = table_of(Side::difference, "metrics", scenario);
-  ASSERT_EQ(change.rows.size(), after.rows.size());
+              difference = table_of(Side::difference, "metrics", scenario);
+  ASSERT_EQ(difference.rows.size(), after.rows.size());
   bool any = false;
-  for (std::size_t i = 0; i < change.rows.size(); ++i)
-    for (std::size_t f = 2; f < change.header.size(); ++f) {
+  for (std::size_t i = 0; i < difference.rows.size(); ++i)
+    for (std::size_t f = 2; f < difference.header.size(); ++f) {
       if (after.rows[i][f] == "nan") continue;
-      EXPECT_EQ(std::stof(change.rows[i][f]), std::stof(after.rows[i][f]) - std::stof(before.rows[i][f]));
+      EXPECT_EQ(std::stof(difference.rows[i][f]), std::stof(after.rows[i][f]) - std::stof(before.rows[i][f]));
       any |= after.rows[i][f] != before.rows[i][f];
     }
   EXPECT_TRUE(any);
 }
 
-TEST(ChangeOf, LinesAreTheWeightsThatGrewAndThoseThatShrank) {
+TEST(ViewDifference, LinesAreTheWeightsThatGrewAndThoseThatShrank) {
   const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
   const Table table = table_of(Side::difference, "lines", scenario);
   bool more = false, less = false;
   for (const auto& row : table.rows) {
     EXPECT_EQ(row[0], "L2 H1");
     const int query = std::stoi(row[1]), key = std::stoi(row[3]);
-    const float change = std::stof(row[5]);
-    EXPECT_EQ(change, scenario.weight(query, key) - clean.weight(query, key));
-    EXPECT_GE(std::abs(change), 0.02F);
-    (change > 0 ? more : less) = true;
+    const float difference = std::stof(row[5]);
+    EXPECT_EQ(difference, scenario.weight(query, key) - clean.weight(query, key));
+    EXPECT_GE(std::abs(difference), 0.02F);
+    (difference > 0 ? more : less) = true;
   }
   EXPECT_TRUE(more && less);
 }
 
-TEST(ChangeOf, NeuronsIsTheDifferenceOfEachOne) {
+TEST(ViewDifference, NeuronsIsTheDifferenceOfEachOne) {
   Scenario scenario = edited(), clean(kRobot);
   scenario.select({3, 0, 5});
   const Table table = table_of(Side::difference, "mlp", scenario);
@@ -201,16 +200,16 @@ TEST(ChangeOf, NeuronsIsTheDifferenceOfEachOne) {
   ASSERT_FALSE(table.rows.empty());
   for (const auto& row : table.rows) {
     const auto neuron = static_cast<std::size_t>(std::stoi(row[column(table, "neuron")]));
-    const double change = std::stod(row[column(table, "change of after")]);
-    EXPECT_NEAR(change, static_cast<double>(now[neuron] - was[neuron]), 1e-6);
-    EXPECT_LE(std::abs(change), last) << "the most changed first";
-    last = std::abs(change);
+    const double difference = std::stod(row[column(table, "change of after")]);
+    EXPECT_NEAR(difference, static_cast<double>(now[neuron] - was[neuron]), 1e-6);
+    EXPECT_LE(std::abs(difference), last) << "the most changed first";
+    last = std::abs(difference);
   }
   EXPECT_NEAR(std::abs(std::stod(table.rows[0][column(table, "change of after")])), largest, 1e-6);
   EXPECT_GT(largest, 1e-3);
 }
 
-TEST(ChangeOf, TheWayIsThatOfWhatChanged) {
+TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
   const Scenario scenario = edited(), clean(kRobot);
   const Table table = table_of(Side::difference, "way", scenario);
   const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
@@ -223,16 +222,16 @@ TEST(ChangeOf, TheWayIsThatOfWhatChanged) {
     const auto &end = after->blocks[layer]->resid_post, &was = before->blocks[layer]->resid_post;
     double squares = 0;
     for (std::size_t i = 0; i < end.size(); ++i) {
-      const double change = static_cast<double>(end[i] - was[i]);
-      squares += change * change;
-      EXPECT_NEAR(std::stod(row[first + i]), change, 1e-5);
+      const double difference = static_cast<double>(end[i] - was[i]);
+      squares += difference * difference;
+      EXPECT_NEAR(std::stod(row[first + i]), difference, 1e-5);
     }
     EXPECT_NEAR(std::stod(row[norm]), std::sqrt(squares), 1e-4);
     EXPECT_GT(std::stod(now[norm]), 0) << "attn_out of layer " << layer;
   }
 }
 
-TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
+TEST(ViewDifference, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   Scenario scenario = edited(), clean(kRobot);
   scenario.select({3, 2, 5});
   const Table table = table_of(Side::difference, "qkv", scenario);
@@ -241,10 +240,10 @@ TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   ASSERT_EQ(table.rows.size(), after->output.size());
   double largest = 0;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const double change = std::stod(table.rows[i][output]);
-    EXPECT_NEAR(change, static_cast<double>(after->output[i] - before->output[i]), 1e-6);
+    const double difference = std::stod(table.rows[i][output]);
+    EXPECT_NEAR(difference, static_cast<double>(after->output[i] - before->output[i]), 1e-6);
     EXPECT_EQ(std::stod(table.rows[i][bias]), 0);
-    largest = std::max(largest, std::abs(change));
+    largest = std::max(largest, std::abs(difference));
   }
   EXPECT_GT(largest, 1e-2);
   // The heads of the layer whose head is off read what they did before.
@@ -253,7 +252,7 @@ TEST(ChangeOf, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   EXPECT_THAT(texts(find_view("qkv")->build(c).scene), Contains(HasSubstr("nothing changed here")));
 }
 
-TEST(ChangeOf, NothingIsSaidToBeTheSameThatIsNot) {
+TEST(ViewDifference, NothingIsSaidToBeTheSameThatIsNot) {
   Scenario scenario = edited("L2.mlp_out=0");
   scenario.select({2, 1, 5});
   for (const char* view : {"mlp", "way"})
@@ -262,7 +261,7 @@ TEST(ChangeOf, NothingIsSaidToBeTheSameThatIsNot) {
         << view;
 }
 
-TEST(ChangeOf, PartsOfMergedHeadsAddUpToTheChangeOfTheirSum) {
+TEST(ViewDifference, PartsOfMergedHeadsAddUpToTheDifferenceOfTheirSum) {
   Scenario scenario = edited(), clean(kRobot);
   scenario.select({2, 1, 5});
   const Table table = table_of(Side::difference, "merge", scenario);
@@ -275,13 +274,13 @@ TEST(ChangeOf, PartsOfMergedHeadsAddUpToTheChangeOfTheirSum) {
   for (const char* same : {"L2 H0", "L2 H2", "bias", "residual stream before"})
     EXPECT_EQ(std::stod(row(same)[norm]), 0) << same;
   for (std::size_t i = 0; i < after->of.out.size(); ++i) {
-    const double change = static_cast<double>(after->of.out[i] - before->of.out[i]);
-    EXPECT_NEAR(std::stod(row("sum")[first + i]), change, 1e-5);
-    EXPECT_NEAR(std::stod(row("L2 H1")[first + i]), change, 1e-5);
+    const double difference = static_cast<double>(after->of.out[i] - before->of.out[i]);
+    EXPECT_NEAR(std::stod(row("sum")[first + i]), difference, 1e-5);
+    EXPECT_NEAR(std::stod(row("L2 H1")[first + i]), difference, 1e-5);
   }
 }
 
-TEST(ChangeOf, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
+TEST(ViewDifference, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
   for (const char* second :
        {"The", "The very old king had daughter", "A robot must obey the orders given it by human beings"})
     for (const Alignment by : {Alignment::position, Alignment::subsequence}) {

@@ -1,0 +1,19 @@
+#pragma once
+#include <span>
+#include <stop_token>
+
+#include "app/run/prompt_run.h"
+#include "model/pass/hooks.h"
+#include "model/pass/transformer.h"
+
+namespace headscope::app {
+
+/// Recomputes positions [first, end) of a run with its edits, so that hooks can watch them; also positions
+/// after `end` if edits make earlier positions depend on them. Throws model::Stopped.
+void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
+               model::Workspace& workspace, const std::stop_token& stop);
+
+/// The row of a position in part of an activation; empty if the part has other positions.
+std::span<const float> row_of(const model::ConstActivation2d& piece, int position);
+
+}  // namespace headscope::app
