@@ -273,7 +273,7 @@ viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const Edit
   scene.background = theme.surface.with_alpha(0);
   scene.add(viz::FillRect{look.rect, theme.surface, l.radius});
   const float ring = look.focused ? l.ring : 1;
-  const viz::Color frame_color = look.focused ? theme.accent : theme.line;
+  const viz::Color frame_color = look.focused ? theme.accent : theme.field_line;
   scene.add(viz::StrokeRect{look.rect.inset(ring / 2), frame_color, ring, l.radius - ring / 2});
 
   // Keeps carets at the edges fully visible.

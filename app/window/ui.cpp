@@ -467,7 +467,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   const auto fraction =
       static_cast<float>(std::clamp((value - range.low) / (range.high - range.low), 0.0, 1.0));
   const float y = rect.center().y, x = rect.x + fraction * rect.w;
-  fill({rect.x, y - u(2), rect.w, u(4)}, theme().line, u(2));
+  fill({rect.x, y - u(2), rect.w, u(4)}, theme().field_line, u(2));
   fill({rect.x, y - u(2), x - rect.x, u(4)}, theme().accent, u(2));
   const Rect grip{x - knob, y - knob, 2 * knob, 2 * knob};
   fill(grip, lit ? mix(theme().accent, theme().text, 0.15F) : theme().accent, knob);

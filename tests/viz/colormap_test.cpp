@@ -123,6 +123,9 @@ TEST_P(Themes, CategoriesAreToldApartByEveryReaderAndStandOutFromTheGround) {
   for (const auto& matrix : kColourBlindness)
     apart([&](Color c) { return testing::oklab(seen_by(matrix, c)); });
   for (int i = 0; i < kCount; ++i) EXPECT_GE(contrast(categorical(theme_, i), theme_.surface), 3) << i;
+  for (const Color mark :
+       {theme_.bar, theme_.field_line, theme_.accent, sign_color(theme_, 1), sign_color(theme_, -1)})
+    EXPECT_GE(contrast(mark, theme_.surface), 3) << int{mark.r} << " " << int{mark.g} << " " << int{mark.b};
   EXPECT_EQ(categorical(theme_, kCount), categorical(theme_, 0));
 }
 

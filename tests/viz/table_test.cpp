@@ -73,7 +73,6 @@ Table table_of(const Data& data) {
   table.columns[kWord].texts = data.words;
   TableColumn& score = table.columns[kScore] = column_of(Kind::bar, "score", 4);
   score.numbers = data.scores;
-  score.bar_color = kLight.key;
   score.low = -20, score.high = 20;
   score.axis = true;
   TableColumn& vector = table.columns[kVector] = column_of(Kind::strip, "vector v", 2);
@@ -354,7 +353,7 @@ TEST(Table, BarsAreAsLongAsTheAxisSays) {
   }
   const float zero = (place.x + end) / 2, per_one = (end - place.x) / 40;
   std::vector<FillRect> bars = items_of<FillRect>(p.picture.scene);
-  std::erase_if(bars, [](const FillRect& bar) { return bar.color != kLight.key; });
+  std::erase_if(bars, [](const FillRect& bar) { return bar.color != kLight.bar; });
   ASSERT_EQ(bars.size(), data.scores.size());
   for (std::size_t row = 0; row < bars.size(); ++row) {
     const float tip = data.scores[row] < 0 ? bars[row].rect.x : bars[row].rect.right();
@@ -363,14 +362,14 @@ TEST(Table, BarsAreAsLongAsTheAxisSays) {
   EXPECT_THAT(texts(p.picture.scene), ::testing::IsSupersetOf({"20", "−20"}));
 }
 
-TEST(Table, BarsBelowZeroHaveTheirOwnColourWhereTheyAreGivenOne) {
+TEST(Table, SignedBarsHaveTheColoursOfTheirSigns) {
   const Data data;
   Table table = table_of(data);
-  table.columns[kScore].bar_below = kLight.error;
+  table.columns[kScore].is_signed = true;
   const auto bars = items_of<FillRect>(paint(table, 1200, 900).picture.scene);
-  EXPECT_EQ(std::ranges::count(bars, kLight.key, &FillRect::color),
+  EXPECT_EQ(std::ranges::count(bars, sign_color(kLight, 1), &FillRect::color),
             std::ranges::count_if(data.scores, [](float v) { return v > 0; }));
-  EXPECT_EQ(std::ranges::count(bars, kLight.error, &FillRect::color),
+  EXPECT_EQ(std::ranges::count(bars, sign_color(kLight, -1), &FillRect::color),
             std::ranges::count_if(data.scores, [](float v) { return v < 0; }));
 }
 

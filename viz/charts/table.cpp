@@ -368,7 +368,7 @@ struct Painter {
       picture.scene.add_line({rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}, style.theme.line);
     }
     if (std::isinf(value)) return;
-    const Color color = value < 0 ? column.bar_below.value_or(column.bar_color) : column.bar_color;
+    const Color color = column.is_signed ? sign_color(style.theme, value) : style.theme.bar;
     paint_signed_bar(picture.scene, rect, value, low, high, color, style);
   }
 

@@ -39,8 +39,7 @@ struct TableColumn {
   int decimals = -1;            ///< decimal points are aligned; -1: as many as fit with the largest number
   double scientific_below = 0;  ///< smaller ones but 0 are written "2.1e−5"; millions are "1.23e6" always
 
-  Color bar_color;
-  std::optional<Color> bar_below;  ///< colour of bars below zero; none: the same
+  bool is_signed = false;    ///< bars take the colours of their signs
   double low = 0, high = 0;  ///< limits of the bars' axis, which includes 0; equal: those of the numbers
   bool axis = false;         ///< its limits are written next to the heading, with a line at the upper one
 

@@ -221,6 +221,11 @@ Color diverging(const Theme& theme, double t) {
   return pick(diverging_arm(theme.dark, t >= 0), std::abs(t));
 }
 
+Color sign_color(const Theme& theme, double value) {
+  constexpr double kStrong = 0.75;
+  return diverging(theme, value < 0 ? -kStrong : kStrong);
+}
+
 std::vector<double> nice_ticks(double low, double high, int count) {
   if (!std::isfinite(low) || !std::isfinite(high) || count < 1) return {};
   if (low > high) std::swap(low, high);

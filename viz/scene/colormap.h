@@ -12,6 +12,8 @@ namespace headscope::viz {
 /// colour that is in neither map.
 Color sequential(const Theme& theme, double t);
 Color diverging(const Theme& theme, double t);
+/// A bar's colour: that of the value's sign in the diverging map, 3:1 on the theme's surface.
+Color sign_color(const Theme& theme, double value);
 
 /// "Nice" tick values (1, 2, 5 x 10^k) within [low, high], about `count` of them. See Heckbert, Graphics Gems
 /// 1990.

@@ -13,12 +13,14 @@ struct Theme {
   Color line;        ///< hairlines between things
   Color text;        ///< >= 7:1 on surface
   Color text_muted;  ///< >= 4.5:1 on surface
-  Color accent;      ///< selection, focus
+  Color accent;      ///< selection and focus, nothing else
   Color on_accent;   ///< text on accent
   Color query;
   Color key;
   Color value;
-  Color hatch;  ///< masked cells
+  Color bar;         ///< amounts without a sign: bars, histograms; >= 3:1 on surface
+  Color field_line;  ///< around what can be typed into; >= 3:1 on surface
+  Color hatch;       ///< masked cells
   Color error;
 };
 

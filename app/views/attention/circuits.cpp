@@ -195,8 +195,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
     // If a head raises fewer tokens than there are bars, the last ones are empty.
     bar.value = std::isfinite(entry.value) ? std::max(0.0, up ? entry.value : -entry.value) : 0;
     bar.number = signed_number(entry.value);
-    const viz::Color color = c.options[kCircuit] == Circuit::ov ? c.theme->value : c.theme->key;
-    bar.color = up ? color : color.with_alpha(115);
+    bar.color = viz::sign_color(*c.theme, entry.value);
     bar.label_color = c.theme->text;
     bar.id = entry.region;
     chart.bars.push_back(std::move(bar));

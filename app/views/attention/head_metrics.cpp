@@ -169,7 +169,7 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
   List list(c, kRows, static_cast<int>(heads.size()));
   list.text("head", 9, [&](int row) { return n.names[heads[row]]; });
   const HeadMetricKind& chosen = kind_of(c.options[kMetric]);
-  list.bar(std::string(chosen.heading), 8, c.theme->accent, value(chosen.id),
+  list.bar(std::string(chosen.heading), 8, value(chosen.id),
            {.heading = c.theme->text,
             .digits = chosen.decimals,
             .most = 12 * c.font_size,

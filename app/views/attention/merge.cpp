@@ -112,9 +112,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
                                 {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
   part.scale = strip_scale(n.sum()), part.scale_title = "parts, sum";
   const int vectors = list.last();
-  list.bar("norm", 8, c.theme->accent, n.norms, {.file = "norm"});
+  list.bar("norm", 8, n.norms, {.file = "norm"});
   const int norms = list.last();
-  list.bar("along the sum", 6, c.theme->text_muted.with_alpha(150), n.along,
+  list.bar("along the sum", 6, n.along,
            {.file = "along the sum", .blank = [&n](int row) { return row > n.heads + 1; }});
   viz::FixedCell sum = list.cell(vectors, "");
   sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;

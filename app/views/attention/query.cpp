@@ -179,12 +179,11 @@ List list_of(const ViewContext& c, const Numbers& n) {
   };
   // Differences are blank without a counterpart, and if a score is masked on one side.
   const auto bar = [&](const std::string& heading, int importance, Stage stage, const std::string& file,
-                       viz::Color color, ListLook look) {
+                       ListLook look) {
     if (!look.hidden) look.file = difference_prefix(c) + file;
     if (differs) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
-    list.bar(heading, importance, color, n.of(stage), look);
+    list.bar(heading, importance, n.of(stage), look);
   };
-  const viz::Color muted = theme.text_muted.with_alpha(150);
   const auto weights = n.of(Stage::pattern).first(n.k.size());
   const double high = differs ? 0 : viz::round_limit(magnitude(weights));
   list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
@@ -193,10 +192,10 @@ List list_of(const ViewContext& c, const Numbers& n) {
         false, "k");
   strip("q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k", n.products,
         !products, "q*k");
-  bar("score q·k", 6, Stage::scores, "score", muted, {});
-  bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", muted, {});
-  bar("masked", 1, Stage::masked, "masked", muted, {.hidden = differs});
-  bar("weight", 8, Stage::pattern, "weight", theme.key,
+  bar("score q·k", 6, Stage::scores, "score", {});
+  bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", {});
+  bar("masked", 1, Stage::masked, "masked", {.hidden = differs});
+  bar("weight", 8, Stage::pattern, "weight",
       {.digits = 4, .scientific = 0.001, .high = high, .axis = !differs});
   strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
   strip("weight × v", 3, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,

@@ -199,7 +199,7 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
     const FoundWeight& one = found.best[row];
     return head_name(one.layer, one.head);
   });
-  list.bar(of_shape(c) ? "in the shape" : "weight", 9, theme.accent, of(&FoundWeight::weight),
+  list.bar(of_shape(c) ? "in the shape" : "weight", 9, of(&FoundWeight::weight),
            {.digits = 4, .low = 0, .high = 1, .axis = true, .most = 9 * c.font_size});
   const auto position = [&](const char* heading, int importance, int FoundWeight::*field, const char* file) {
     list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});

@@ -204,38 +204,29 @@ const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = Lis
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
   const bool row = c.options[kSource] == Source::row;
-  const viz::Color muted = theme.text_muted.with_alpha(150);
   List list(c, kRows, static_cast<int>(n.scores.size()));
   const auto bars = [&](std::string heading, std::string file, int importance,
-                        const std::vector<float>& values, viz::Color color, ListLook look) -> ListColumn& {
-    constexpr double kStrong = 0.75;
-    const std::uint8_t alpha = color == muted ? 130 : 255;
+                        const std::vector<float>& values, ListLook look) {
     look.file = (n.is_difference ? difference_prefix(c) : "") + file;
-    if (n.is_difference) {
-      look.blank = [&values](int at) { return !std::isfinite(values[at]); };
-      color = viz::diverging(theme, kStrong).with_alpha(alpha);
-    }
-    ListColumn& made = list.bar((n.is_difference ? delta(c) : "") + heading, importance, color, values, look);
-    if (n.is_difference) made.bar_below = viz::diverging(theme, -kStrong).with_alpha(alpha);
-    return made;
+    if (n.is_difference) look.blank = [&values](int at) { return !std::isfinite(values[at]); };
+    list.bar((n.is_difference ? delta(c) : "") + heading, importance, values, look);
   };
   // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
   // spikes would hide the rest.
   const float both = std::max(largest(n.weights), largest(n.other));
-  const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values,
-                           viz::Color color) {
+  const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values) {
     const double high = viz::round_limit(n.is_difference ? largest(values) : both);
-    bars(heading, heading, importance, values, color,
+    bars(heading, heading, importance, values,
          {.digits = 4, .scientific = 0.001, .low = n.is_difference ? -high : 0, .high = high, .axis = true});
   };
   list.text(row ? "key" : "score of", 9, n.names,
             {.file = "of", .heading = row ? theme.key : theme.text_muted});
-  bars("score", "score", 6, n.scores, muted, {});
-  bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled, muted,
+  bars("score", "score", 6, n.scores, {});
+  bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled,
        {.hidden = n.scale == 1});
-  weights("weight", 8, n.weights, theme.key);
+  weights("weight", 8, n.weights);
   int order = list.last();
-  if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other, muted);
+  if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other);
   const bool sorted = row && c.options[kStrongestFirst];
   if (n.is_difference) {
     const auto magnitude = [&](int at) { return std::abs(n.weights[at]); };

@@ -87,7 +87,7 @@ List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& neares
   list.number("", 1, [](int place) { return place + 1; }, {.color = c.theme->text_muted, .digits = 0});
   list.text("nearest in wte", 4, [&c, at](int place) { return label_of(c, at(place).id); });
   list.number("id", 0, [at](int place) { return at(place).id; }, {.digits = 0});
-  list.bar("cosine", 3, c.theme->accent.with_alpha(170), [at](int place) { return at(place).cosine; },
+  list.bar("cosine", 3, [at](int place) { return at(place).cosine; },
            {.digits = 4,
             .low = negative ? -1. : 0.,
             .high = 1,
@@ -115,7 +115,7 @@ viz::OneHotProduct product_of(const ViewContext& c, const Numbers& n) {
           .matrix_shape = shape(config.vocab_size, config.n_embd),
           .row_shape = shape(1, config.n_embd),
           .scale = n.scale,
-          .color = c.theme->accent};
+          .color = c.theme->bar};
 }
 
 /// From the top: why the product is a look-up, the strips, the nearest tokens. What does not fit is left out,

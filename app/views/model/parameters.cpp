@@ -153,7 +153,7 @@ viz::BarChart ladder_of(const ViewContext& c) {
     bar.number = grouped(size.count);
     bar.detail = std::to_string(size.layers) + " × " + grouped(size.width);
     bar.marked = size.loaded;
-    bar.color = size.loaded ? c.theme->accent : c.theme->accent.with_alpha(115);
+    bar.color = size.loaded ? c.theme->accent : c.theme->bar;
     bar.label_color = size.loaded ? c.theme->accent : c.theme->text;
     bar.id = id++;
     chart.longest = std::max(chart.longest, viz::round_limit(bar.value));
@@ -182,7 +182,7 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
   const float sum_width = std::ceil(style.width(sum, style.small(), viz::FontStyle::medium)) + 1;
   list.number("values", 2, [=](int row) { return line(row).count; }, {.least = sum_width}).text =
       [=](int row) { return grouped(line(row).count); };
-  list.bar("share, %", 1, c.theme->accent.with_alpha(170), share,
+  list.bar("share, %", 1, share,
            {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true});
   list.table.footer = {{list.cell(0, c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all"),
                         list.cell(2, sum), list.cell(3, "100.00")}};
@@ -306,7 +306,7 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
                         .low = p->bins_low,
                         .high = p->bins_high,
                         .title = "value",
-                        .color = c.theme->accent.with_alpha(170),
+                        .color = c.theme->bar,
                         .role = kBins},
                        {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
 }

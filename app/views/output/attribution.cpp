@@ -108,7 +108,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     const auto weight = [&n](int row) { return n.sources->weights[n.ids[row]]; };
     list.number("weight", 6, weight, {.digits = 4, .scientific = 0.001});
   }
-  list.bar(c.side == Side::difference ? difference_name(c) : "logit", 8, theme.accent, n.values,
+  list.bar(c.side == Side::difference ? difference_name(c) : "logit", 8, n.values,
            {.digits = 4, .most = 20 * c.font_size});
   const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
     viz::FixedRow& row = list.table.footer.emplace_back();

@@ -93,8 +93,8 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
     if (c.side == Side::difference) std::swap(bar.number, bar.detail);
   }
   bar.marked = id == g.actual;
-  bar.color = bar.marked ? c.theme->accent : c.theme->accent.with_alpha(115);
-  bar.label_color = bar.marked ? c.theme->accent : c.theme->text;
+  bar.color = bar.marked ? c.theme->text : c.theme->bar;
+  bar.label_color = c.theme->text;
   bar.id = id;
   return bar;
 }

@@ -149,7 +149,6 @@ List list_of(const ViewContext& c, const Numbers& n) {
   constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
   const bool is_difference = n.is_difference, two = is_difference && compares_different_inputs(*c.run);
   const PromptTokens& tokens = c.run->tokens;
-  const viz::Color bars = c.theme->accent.with_alpha(170);
   const auto at = [&n](int i) -> const model::PositionStatistics& { return *n.of[i]; };
   const auto id = [&tokens](int i) { return tokens.tokens[i].id; };
   const auto last = [&n](int i) { return i + 1 == n.length; };
@@ -174,7 +173,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   ListColumn& probability =
       list.number("probability", 5, [at, last](int i) { return last(i) ? kNone : at(i).next_probability; },
                   {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
-  ListColumn& loss = list.bar("loss, bits", 9, bars, n.loss,
+  ListColumn& loss = list.bar("loss, bits", 9, n.loss,
                               {.file = "loss", .digits = 3, .high = n.high, .axis = true, .blank = last});
   int measured = list.last();
   for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
@@ -197,7 +196,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
     list.number(two ? "loss there" : "before", 4, n.loss_before,
                 {.file = "compared loss", .digits = 3, .blank = incomparable});
-    list.bar(difference_name(c) + std::string(", bits"), 9, bars, n.difference,
+    list.bar(difference_name(c) + std::string(", bits"), 9, n.difference,
              {.file = difference_prefix(c) + std::string("loss"), .digits = 3, .blank = incomparable});
     measured = list.last();
   }

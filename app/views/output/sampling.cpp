@@ -74,7 +74,7 @@ std::string_view removed_by(const Draw& draw, int rank) {
 viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
   if (rank == draw.rank) return c.theme->accent;
   if (rank >= draw.candidates.kept()) return c.theme->raised;
-  return c.theme->accent.with_alpha(rank % 2 == 0 ? 110 : 70);
+  return c.theme->bar.with_alpha(rank % 2 == 0 ? 190 : 130);
 }
 
 viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone) {
@@ -90,7 +90,7 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone)
     bar.shares.push_back({label_of(c, id), draw.probability(id), fill_of(c, draw, rank), removed, id});
     passed += draw.probability(id);
   }
-  bar.rest = kept_alone || !draw.removes() ? c.theme->accent.with_alpha(40) : c.theme->raised;
+  bar.rest = kept_alone || !draw.removes() ? c.theme->bar.with_alpha(70) : c.theme->raised;
   if (!kept_alone && shown < draw.vocabulary())
     bar.shares.push_back(
         {grouped(draw.vocabulary() - shown) + " others", 1 - passed, bar.rest, draw.removes(), -1});
@@ -212,13 +212,13 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   list.file("bytes", [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
   list.number("logit", 4, [&draw, id](int rank) { return draw.next->logits[id(rank)]; },
               {.file = "logit", .digits = 2});
-  list.bar("probability", 8, c.theme->accent.with_alpha(110), probability,
+  list.bar("probability", 8, probability,
            {.file = "probability", .digits = 4, .scientific = 0.001, .high = limit, .axis = true});
   const int probabilities = list.last();
   list.number("cumulative", 5, draw.cumulative, {.file = "together", .digits = 4});
   list.text("removed by", 3, [&draw](int rank) { return std::string(removed_by(draw, rank)); },
             {.file = "removed by", .color = muted, .hidden = !draw.removes()});
-  list.bar("drawn with", 7, c.theme->accent, share,
+  list.bar("drawn with", 7, share,
            {.file = "drawn with",
             .digits = 4,
             .scientific = 0.001,

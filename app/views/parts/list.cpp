@@ -132,6 +132,8 @@ const viz::Table& List::filled() {
       *words = texts_.back();
     }
     for_rows(column.number, made.numbers);
+    made.is_signed = context_.side == Side::difference ||
+                     std::ranges::any_of(made.numbers, [](float value) { return value < 0; });
     if (!column.hidden) for_rows(column.vector, made.vectors);
     for_rows(column.is_blank, made.blank);
   }

@@ -110,11 +110,13 @@ struct ListColumn : viz::TableColumn {
   bool pictured = true;
 };
 
-/// What has the cells of a column: a function of the row, or a range with a cell for each row, which must
-/// outlive the list. A temporary does not.
 template <class T>
-concept ListCells = std::invocable < const std::remove_reference_t<T>
-&, int > || std::ranges::borrowed_range<T>;
+inline constexpr bool is_function_of_row = std::is_invocable_v<const std::remove_reference_t<T>&, int>;
+
+/// The cells of a column: a function of the row, or a range with a cell for each row that outlives the list
+/// (a temporary does not).
+template <class T>
+concept ListCells = is_function_of_row<T> || std::ranges::borrowed_range<T>;
 
 /// The columns of a list over its rows, counted from 0. The context and whatever the columns' functions refer
 /// to must outlive it.
@@ -136,12 +138,11 @@ class List {
     column.file_text = [cell = by_row<Cells>(cells)](int row) { return in_file(cell(row)); };
     return column;
   }
+  /// Bars take the colours of their signs on the difference side, and where a value is below 0.
   template <ListCells Cells>
-  ListColumn& bar(std::string heading, int importance, viz::Color color, Cells&& cells,
-                  const ListLook& look = {}) {
+  ListColumn& bar(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
     ListColumn& column = number(std::move(heading), importance, std::forward<Cells>(cells), look);
     column.kind = viz::TableColumn::Kind::bar;
-    column.bar_color = color;
     return column;
   }
   /// `vectors`: one for each row. `which`: `row` of its regions, to tell strips apart. In files there is a

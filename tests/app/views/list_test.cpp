@@ -45,7 +45,7 @@ TEST(List, APictureAndAFileHaveItsColumns) {
   list.text("name", 3, names, {.file = "called", .color = light().accent});
   list.file("twice", [](int row) { return 2 * row; });
   list.number("third", 2, thirds, {.file = "third", .digits = 2, .blank = [](int row) { return row == 1; }});
-  list.bar("", 1, light().accent, thirds, {.hidden = true});
+  list.bar("", 1, thirds, {.hidden = true});
   EXPECT_EQ(list.last(), 3) << "what only files have is no column of the table";
 
   const viz::Table& table = list.filled();
