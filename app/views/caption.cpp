@@ -90,13 +90,15 @@ std::string caption(const View& view, const ViewContext& c) {
   } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->edits())) {
     text += " · second: " + c.run->second_model->name;
   }
-  if (view.caption.head) text += " · " + head_name(c.selection.layer, c.selection.head);
+  if (view.caption.head)
+    text += " · " + (view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head));
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
   for (const OptionSpec* option : view.options) {
     const OptionValue& value = c.options.value(*option);
     if (option->pane_only || option->reset_on_prompt_change || value == option->default_value) continue;
+    if (view.shown_heads && std::holds_alternative<std::vector<int>>(value)) continue;
     text += " · " + std::string(option->name) + " " + to_text(*option, value);
   }
   return text;

@@ -289,6 +289,9 @@ struct View {
     bool head = false;
     bool query = false;
   } caption;  ///< what its caption names besides the model
+  /// The heads that the picture shows, named in its caption in place of the selected one and of options that
+  /// are lists. Null: the selected one.
+  std::string (*shown_heads)(const ViewContext&) = nullptr;
   /// Whether the picture, with the current options, shows the model alone; its caption then names no prompt.
   /// Null: as `caption` says.
   bool (*of_model)(const ViewContext&) = nullptr;

@@ -235,10 +235,10 @@ TEST(QueryBars, OfWeightsStandOnAnAxisToARoundNumberThatIsWritten) {
   const auto texts = viz::testing::texts(picture.scene);
   EXPECT_THAT(texts, Contains(viz::number(limit, 1)));
   EXPECT_THAT(texts, Contains("0"));
-  // The widest bar in the keys' colour is the strongest weight's: as long as the lines at both ends say.
+  // The widest neutral bar is the strongest weight's: as long as the lines at both ends say.
   float longest = 0, start = 0;
   for (const viz::FillRect& bar : viz::testing::items_of<viz::FillRect>(picture.scene)) {
-    if (bar.color == light().key && bar.rect.w > longest) longest = bar.rect.w, start = bar.rect.x;
+    if (bar.color == light().bar && bar.rect.w > longest) longest = bar.rect.w, start = bar.rect.x;
   }
   float end = 1e9F;
   for (const viz::Segments& line : viz::testing::items_of<viz::Segments>(picture.scene)) {

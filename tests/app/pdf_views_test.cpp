@@ -70,7 +70,7 @@ struct Allowance {
 
 /// Where many columns, or several lines, share a pixel, their blend depends on the reader.
 Allowance allowance_of(const std::string& view) {
-  if (view == "mlp" || view == "positions" || view == "shift") return {2000, 2000};
+  if (view == "mlp" || view == "parameters" || view == "positions" || view == "shift") return {2000, 2000};
   return {};
 }
 

@@ -144,6 +144,15 @@ TEST(Captions, NameWhatThePictureShows) {
   EXPECT_THAT(caption(*find_view("heads"), empty.context(800, 600)), HasSubstr("the empty prompt"));
 }
 
+TEST(Captions, NameTheHeadsThatAreDrawn) {
+  const Scenario s("A king lived");
+  ViewContext c = s.context(800, 600);
+  EXPECT_THAT(caption(*find_view("lines"), c), HasSubstr(" · L2 H1 · query"));
+  set(c, "line-heads", "5.5,1.6");
+  EXPECT_THAT(caption(*find_view("lines"), c),
+              AllOf(HasSubstr(" · L5 H5, L1 H6 · query"), Not(HasSubstr("line-heads"))));
+}
+
 TEST(Captions, AreWrappedUnderThePicture) {
   const Scenario s(long_text().substr(0, 60));
   const ViewContext c = s.context(260, 300);

@@ -102,6 +102,13 @@ std::vector<PatternOf> shown_heads(const ViewContext& c) {
   return heads;
 }
 
+std::string names_of_shown_heads(const ViewContext& c) {
+  std::string names;
+  for (const PatternOf& head : shown_heads(c))
+    names += (names.empty() ? "" : ", ") + head_name(head.layer, head.head);
+  return names;
+}
+
 /// Which heads of the option are not drawn, and why; empty: all are.
 std::string missing_heads_words(const ViewContext& c) {
   const LineHeads heads = line_heads(c);
@@ -467,6 +474,7 @@ View lines_view() {
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.caption = {true, true, true};
+  view.shown_heads = names_of_shown_heads;
   return view;
 }
 
