@@ -11,9 +11,9 @@ namespace headscope::viz {
 /// other.
 struct ColumnChart {
   std::vector<float> values;  ///< group after group; NaN: no bar
-  std::vector<Color> colors;  ///< of each value
+  std::vector<Color> colors;  ///< one per value
   int in_group = 1;           ///< values per group
-  double low = 0;             ///< of the axis
+  double low = 0;             ///< lower limit of the axis
   double high = 1;
   double base = 0;                      ///< where the bars start
   std::vector<std::string> titles;      ///< above the bars: the first that fits, longest first

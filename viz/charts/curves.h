@@ -7,10 +7,10 @@
 
 namespace headscope::viz {
 
-/// Colours for curves of different things; repeats after seven. Those of Okabe & Ito (2008), moved as little
-/// as it takes for all to be at least 3:1 on the theme's surface and 0.08 apart in Oklab, for readers who see
-/// every colour and for each kind of colour blindness. On white, where three of theirs are too pale, they are
-/// a brown, an indigo and a grey.
+/// Colours for curves of different things; they repeat after seven. Based on Okabe & Ito (2008), adjusted as
+/// little as necessary so that all have a contrast of at least 3:1 to the theme's surface and are 0.08 apart
+/// in Oklab, with normal colour vision and with each kind of colour blindness. On white, where three of the
+/// originals are too pale, these are a brown, an indigo and a grey.
 Color categorical(const Theme& theme, int index);
 
 struct Curve {

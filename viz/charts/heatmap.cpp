@@ -11,11 +11,11 @@ namespace headscope::viz {
 namespace {
 
 constexpr float kHatchPitch = 6;
-constexpr float kSmallestGridWithGaps = 12;  // pixels a cell
+constexpr float kSmallestGridWithGaps = 12;  // pixels per cell
 constexpr int kMostCellsWithValues = 32 * 32;
 
-/// One axis of an image: bin i covers cells [edges[i], edges[i + 1]); all bins together `size` pixels from
-/// `start` on. To the fraction of a cell, bin i begins at low + i * step.
+/// One axis of an image: bin i covers cells [edges[i], edges[i + 1]). All bins together are `size` pixels
+/// long, from `start` on. Before rounding to cells, bin i begins at low + i * step.
 struct Bins {
   std::vector<int> edges;
   float start = 0;
@@ -251,7 +251,8 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
   }
 }
 
-/// 4 as "4"; 2.67 as "3" if cells are counted ("up to 3"), as "2.7" if their areas are.
+/// The number of cells under a pixel: 4 as "4"; 2.67 as "3" if cells are counted ("up to 3"), or as "2.7" if
+/// areas are.
 std::string pooled_count(double cells, Pooling pooling) {
   const double whole = std::round(cells);
   if (std::abs(cells - whole) < 0.005) return number(whole, 6);

@@ -8,7 +8,7 @@
 
 namespace headscope::viz {
 
-/// A line that leads from one item to another.
+/// A line from one item to another.
 struct Link {
   int from = 0;
   int to = 0;  ///< may be the same: a loop
@@ -23,7 +23,7 @@ struct LinkSeries {
   Color color;
 };
 
-/// Items that lines join: in two columns, or as a directed graph in one row with arcs above it.
+/// Items joined by lines: in two columns, or as a directed graph in one row with arcs above it.
 struct LinkChart {
   enum class Arrangement { columns, arcs };
   Arrangement arrangement = Arrangement::columns;

@@ -6,7 +6,7 @@
 
 namespace headscope::viz {
 
-/// An axis from `low` to `high` with its numbers.
+/// An axis from `low` to `high`, with numbered ticks.
 struct NumberAxis {
   double low = 0;
   double high = 1;

@@ -6,7 +6,7 @@
 
 namespace headscope::viz {
 
-/// Points in two dimensions, of kinds that differ in shape. Both axes have the same unit.
+/// Points in two dimensions. Kinds of points have different shapes. Both axes have the same unit.
 struct ScatterChart {
   enum class Shape { circle, triangle };
   struct Kind {
@@ -36,7 +36,7 @@ struct ScatterLayout {
 };
 ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style& style);
 
-float scatter_radius(const ScatterChart& chart, const Style& style);  ///< of a mark
+float scatter_radius(const ScatterChart& chart, const Style& style);  ///< radius of a mark
 
 /// Draws axes with numbers and titles, the kinds' names above, and the marks. Labels that do not fit are left
 /// out.
