@@ -19,11 +19,11 @@
 namespace {
 
 std::atomic<long> mallocs = 0;
-std::atomic<long> failing = -1;  ///< the number of the one that fails; -1: none
+std::atomic<long> failing = -1;  ///< number of the call that fails; -1: none
 
 extern "C" const char __executable_start, etext;  // from the linker: the range of the program's own code
 
-/// `caller`: where the call comes from.
+/// `caller`: the address that the call returns to.
 bool fails(const void* caller) {
   if (caller < &__executable_start || caller > &etext) return false;
   if (mallocs.fetch_add(1, std::memory_order_relaxed) != failing.load(std::memory_order_relaxed))
@@ -112,7 +112,7 @@ TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {
   const auto file = folder.path() / GetParam().file;
   std::vector<std::string> arguments = GetParam().arguments;
   arguments.insert(arguments.end(), {"--out", file.string()});
-  run(arguments);  // creates what is made only once
+  run(arguments);  // creates caches, so that they are not counted
   const Ran whole = run(arguments);
   ASSERT_EQ(whole.status, 0) << whole.err;
   const std::string content = headscope::testing::bytes_of_file(file);

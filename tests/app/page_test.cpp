@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// The least size that the refusal of this page names.
+/// The minimum size named in the error for this page.
 std::pair<float, float> least_named(const View& view, const ViewContext& c, const ExportOptions& options) {
   try {
     export_scene_of(view, c, options);
@@ -190,7 +190,7 @@ TEST(Pages, AWordThatTheCaptionWouldCutNeedsAWiderPage) {
 
 // ---- next-token bars ----
 
-/// The axis of the bars, from 0 to 100 %: what its lines reach over.
+/// The bars' axis from 0 to 100 %: the horizontal extent of its lines.
 std::pair<float, float> axis_of(const viz::Scene& scene) {
   EXPECT_THAT(texts(scene), IsSupersetOf({"0", "100 %"}));
   std::pair<float, float> axis{1e9F, -1e9F};
@@ -235,7 +235,7 @@ TEST(QueryBars, OfWeightsStandOnAnAxisToARoundNumberThatIsWritten) {
   const auto texts = viz::testing::texts(picture.scene);
   EXPECT_THAT(texts, Contains(viz::number(limit, 1)));
   EXPECT_THAT(texts, Contains("0"));
-  // The widest bar in the keys' colour is the strongest weight's: as long as the lines at both ends say.
+  // The widest bar in the keys' colour belongs to the strongest weight; compare it with the axis' lines.
   float longest = 0, start = 0;
   for (const viz::FillRect& bar : viz::testing::items_of<viz::FillRect>(picture.scene)) {
     if (bar.color == light().key && bar.rect.w > longest) longest = bar.rect.w, start = bar.rect.x;

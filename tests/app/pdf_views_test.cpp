@@ -1,5 +1,5 @@
-// Every view's PDF as poppler draws it, held against the pixels of the same picture: what a reader sees of a
-// file is what the window shows.
+// Compares every view's PDF, rendered by poppler, with the pixels of the same picture: a file looks like the
+// window.
 
 #include "app/views/export.h"
 #include "tests/app/views/view_suite.h"
@@ -12,7 +12,7 @@ namespace {
 using viz::Bitmap;
 using viz::Color;
 
-/// For each pixel the least (or largest) of every channel among those at most `radius` away.
+/// For each pixel the minimum (or maximum) of every channel within `radius`.
 template <class Choose>
 Bitmap extremes(const Bitmap& bitmap, int radius, const Choose& choose) {
   const auto along = [&](const Bitmap& from, int dx, int dy) {
@@ -33,8 +33,8 @@ Bitmap extremes(const Bitmap& bitmap, int radius, const Choose& choose) {
   return along(along(bitmap, 1, 0), 0, 1);
 }
 
-/// Pixels whose colour is none between those that stand at that place, give or take one, in a picture twice
-/// as large; and where the first one is.
+/// Counts pixels whose colour is outside the range of those at and next to the same place in a picture twice
+/// as large, and records the first one.
 struct Strangers {
   int count = 0;
   int x = 0;
@@ -42,7 +42,7 @@ struct Strangers {
   Color color = {};
 };
 Strangers strangers_in(const Bitmap& seen, const Bitmap& twice, int radius) {
-  constexpr int kTolerance = 26;  // a tenth of the range: readers blend colours in other ways
+  constexpr int kTolerance = 26;  // a tenth of the range: readers blend colours differently
   const auto least = [](std::uint8_t a, std::uint8_t b) { return std::min(a, b); };
   const auto most = [](std::uint8_t a, std::uint8_t b) { return std::max(a, b); };
   const Bitmap low = extremes(twice, radius, least), high = extremes(twice, radius, most);
@@ -62,13 +62,13 @@ class ViewsAsPdf : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, ViewsAsPdf, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });
 
-/// Millionths of the pixels that may be strangers.
+/// The number of such pixels allowed, in millionths.
 struct Allowance {
   double something_else = 40;
   double missing = 200;
 };
 
-/// Where many columns, or several lines, share a pixel, their blend depends on the reader.
+/// If many columns or several lines share a pixel, their blend depends on the reader.
 Allowance allowance_of(const std::string& view) {
   if (view == "mlp" || view == "positions" || view == "shift") return {2000, 2000};
   return {};

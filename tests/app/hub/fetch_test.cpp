@@ -176,7 +176,7 @@ TEST_F(HubFetch, DoesNotWaitForHours) {
 }
 
 TEST_F(HubFetch, NobodyThereIsToldSoon) {
-  const int port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();  // and gone
+  const int port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();  // closed again
   HubSettings settings = hub_.settings(cache_.path());
   settings.endpoint = *parse_url("http://127.0.0.1:" + std::to_string(port));
   refused_with(settings);

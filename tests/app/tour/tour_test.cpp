@@ -188,7 +188,7 @@ TEST(Tours, AreFilesAndNothingElse) {
   EXPECT_THROW(find_tour(loaded, (folder.path() / "pipe.md").string()), std::runtime_error);
 }
 
-/// Answers every question with the same.
+/// Gives the same answer to every question.
 class Says final : public Answers {
  public:
   explicit Says(NextToken next)
@@ -200,7 +200,7 @@ class Says final : public Answers {
   std::shared_ptr<const Answer> answer_;
 };
 
-// With a NaN among the logits there is an order all the same, and it is of the others.
+// Even with a NaN among the logits, the other logits have an order.
 TEST(Numbers, OfLogitsThatAreNotNumbersAreSaidAllTheSame) {
   const TemporaryFolder folder;
   write_other_model(folder, {.positions = 16, .vocabulary = 4096});

@@ -15,7 +15,7 @@ using Rows = ReferenceGpt2::Rows;
 constexpr double kTolerance = 2e-5, kHidden = -std::numeric_limits<double>::infinity();
 constexpr int kLayer = 2, kHead = 1;
 
-/// Edits, the same for the reference, and which cells of L2 H1 are masked.
+/// Edits, the equivalent edits of the reference, and the masked cells of L2 H1.
 struct Edited {
   const char* edits;
   ReferenceEdits reference_edits;
@@ -27,7 +27,7 @@ std::vector<Edited> all_edited() {
   ReferenceEdits none;
   none.sees = [](int, int, std::size_t, std::size_t) { return true; };
   all.push_back({"mask=none", none, [](int, int) { return false; }});
-  ReferenceEdits custom;  // of L2 H1, queries 0 to 2
+  ReferenceEdits custom;  // for queries 0 to 2 of L2 H1
   static constexpr bool kSees[3][3] = {{true, false, true}, {false, true, false}, {true, true, true}};
   const auto sees = [](int query, int key) {
     return query < 3 && key < 3 ? kSees[query][key] : key <= query;
@@ -53,7 +53,7 @@ Scenario scenario_of(const char* edits, Selection selection) {
   return Scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())}, selection);
 }
 
-/// Calls `check` with each of them, with its run at query 2 of L2 H1 and the reference's weights there.
+/// Calls `check` for each set of edits, with its run at query 2 of L2 H1 and the reference's weights there.
 template <class Check>
 void for_each_edited(const Check& check) {
   for (const Edited& edited : all_edited()) {
@@ -88,7 +88,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
           EXPECT_THAT(lines, Contains(std::string("masked: ") +
                                       (key > query ? "this key comes after the query"
                                                    : "edits hide this key from the query")));
-          // A key that edits mask can still be selected.
+          // A key that is masked by an edit can still be selected.
           EXPECT_EQ(in_words(shown.click(grid, query, key)),
                     "query " + std::to_string(query) + ", key " + std::to_string(key > query ? -1 : key));
         } else {
@@ -112,7 +112,7 @@ TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
   for (int query = 0; query < 3; ++query) {
     for (int key = 0; key < s.length(); ++key) {
       const viz::Rect cell = grid.cell_rect(query, key).inset(3);
-      std::set<std::tuple<int, int, int>> colors;  // along a line that misses the number
+      std::set<std::tuple<int, int, int>> colors;  // along a line that avoids the number
       for (float x = cell.x; x < cell.right(); ++x) {
         const viz::Color c = pixels.at(static_cast<int>(x), static_cast<int>(cell.y));
         colors.insert({c.r, c.g, c.b});
@@ -240,7 +240,7 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   EXPECT_EQ(key(2, 0, 2, 6), -1) << "another head";
   EXPECT_EQ(key(3, 0, 0, 8), 8);
   EXPECT_EQ(key(3, 0, 0, 9), -1) << "behind the prompt";
-  // Shift and an arrow go to the next key that is seen.
+  // Shift and an arrow go to the next visible key.
   const Scenario at = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 2});
   EXPECT_EQ(in_words(Shown("lines", at, 900, 800).press(Key::right, true)), "key 6");
   const Scenario back = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6});
@@ -282,7 +282,7 @@ TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
 }
 
 TEST(EditedAttention, PooledMapsKeepTheMask) {
-  // More tokens than a small map has cells.
+  // More tokens than a thumbnail has cells.
   std::vector<int> tokens(130, 300);
   const Scenario s(Prompt{"", tokens, false, parse_edits("L0H0.mask=none", *bundled())}, {0, 0, -1, -1});
   const auto thumbnails = s.ask(ThumbnailsOfHeads{});
@@ -302,7 +302,7 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
                                 }())
                            .heads[0][0]
                            .weights;
-  double most = 0;  // of queries 0 to 2 and keys 128 and 129
+  double most = 0;  // over queries 0 to 2 and keys 128 and 129
   for (std::size_t q = 0; q < 3; ++q) most = std::max({most, weights[q][128], weights[q][129]});
   EXPECT_NEAR(static_cast<double>(open.values.at(63)), most, 1e-4);
 }

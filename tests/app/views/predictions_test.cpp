@@ -1,4 +1,5 @@
-// The predictions at every position: numbers read back from the picture, against the table and the reference.
+// The predictions at every position: numbers read from the picture, compared with the table and the
+// reference.
 
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/names.h"
@@ -7,13 +8,13 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kTolerance = 5e-5;  // of float32 against double, in bits
+constexpr double kTolerance = 5e-5;  // between float32 and double, in bits
 
 int row_of(const Shown& shown, int position) {
   return shown.find(kPredictionRole, position);
 }
 
-/// What the reference thought of the token that follows a position.
+/// The reference's prediction of the token after a position.
 struct Expected {
   double probability = 0, loss = 0;
   int rank = 0;
@@ -197,7 +198,7 @@ TEST(Predictions, OneTokenHasGuessesAndNoLoss) {
   EXPECT_NE(shown.table().rows.at(0)[8], "");
 }
 
-// As in a window of 1024 x 700.
+// The size in a window of 1024 x 700.
 TEST(Predictions, SmallPanesKeepTheTokensAndTheirLoss) {
   const Shown shown("predictions", scenario(23), 300, 300);
   for (const char* heading : {"follows", "loss, bits"}) EXPECT_THAT(texts(shown.scene()), Contains(heading));
