@@ -1,4 +1,4 @@
-// Model folders as they are published, and folders with something wrong in them.
+// Model folders as published, and invalid ones.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ RawTensor& find(Tensors& tensors, const std::string& name) {
   return *found;
 }
 
-/// The causal mask that published checkpoints carry, in one of the types it was saved in over the years.
+/// The causal mask in published checkpoints, in one of the types used over the years.
 RawTensor mask_buffer(int layer, const std::string& dtype, int positions) {
   const std::size_t bytes = dtype == "F32" ? 4 : dtype == "F16" ? 2 : 1;
   const auto n = static_cast<std::size_t>(positions);
@@ -59,9 +59,9 @@ struct Published {
   int heads;
   const char* prefix;  // of the tensors' names
   const char* mask;    // type of the attn.bias buffers
-  const char* more;    // members of its config.json that the others lack
-  bool masked_bias;    // a scalar of that name in every layer
-  bool head;           // lm_head.weight is in the file though it is tied
+  const char* more;    // members of its config.json that others lack
+  bool masked_bias;    // every layer has a scalar of that name
+  bool head;           // lm_head.weight is in the file although it is tied
 };
 
 void PrintTo(const Published& test, std::ostream* out) {
@@ -101,7 +101,7 @@ TEST_P(PublishedCheckpoint, Loads) {
   EXPECT_TRUE(config.tie_word_embeddings);
   EXPECT_EQ(config.bos_token_id, shape.vocabulary - 1);
 
-  // 12 d^2 + 13 d in a block, the embeddings, the last norm; the buffers are no parameters.
+  // 12 d^2 + 13 d per block, the embeddings, and the last norm; the buffers are not parameters.
   const std::int64_t d = shape.width;
   EXPECT_EQ(transformer->parameter_count(),
             shape.layers * (12 * d * d + 13 * d) + (shape.vocabulary + shape.positions) * d + 2 * d);
@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // --- The same weights in every form ---
 
-/// model.safetensors.index.json and three shards in its place.
+/// Writes model.safetensors.index.json and three shards instead of one file.
 void write_shards(const TemporaryFolder& folder, const std::string& config, const Tensors& tensors) {
   folder.write("config.json", config);
   std::vector<Tensors> shards(3);
@@ -214,7 +214,7 @@ TEST(Load, TellsItsProgressAndStopsWhenAsked) {
   EXPECT_THROW(Transformer::load(folder.path(), options), Stopped);
 }
 
-// --- With something wrong ---
+// --- Invalid ---
 
 std::string load_message(const fs::path& folder) {
   return message_of<LoadError>([&] { Transformer::load(folder); });
@@ -242,7 +242,7 @@ TEST(BadModel, EveryShapeIsChecked) {
     Tensors tensors = whole;
     std::vector<std::int64_t>& shape = tensors[i].shape;
     if (shape.size() == 2 && shape[0] != shape[1]) {
-      std::swap(shape[0], shape[1]);  // nn.Linear's layout in place of Conv1D's
+      std::swap(shape[0], shape[1]);  // nn.Linear's layout instead of Conv1D's
     } else {
       shape.insert(shape.begin(), 1);
     }

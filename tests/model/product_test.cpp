@@ -15,7 +15,7 @@ namespace {
 
 using namespace headscope::testing;
 
-/// Weights as products take them, and the exact numbers that they hold.
+/// Packed weights for products, and the exact numbers they hold.
 class Packed {
  public:
   Packed(int depth, int cols, Precision precision, std::mt19937& generator)
@@ -72,7 +72,7 @@ TEST_P(Product, LinearIsThatOfDoublesForAnyShape) {
   }
 }
 
-// Rows that long are taken fewer at a time.
+// For rows of this length, fewer are processed at a time.
 TEST_P(Product, LinearIsThatOfDoublesForALargeDepth) {
   Workers workers(2);
   constexpr int kRows = 100, kDepth = 5000, kCols = 70;

@@ -26,7 +26,7 @@ constexpr int kRows = 23, kComponents = 16;
 constexpr int kRowRole = 4, kVectorRole = 9;
 enum Column { kIndex, kWord, kScore, kVector, kProduct };
 
-/// What a table refers to.
+/// The data that a table refers to.
 struct Data {
   std::vector<std::string> words;
   std::vector<std::vector<float>> vectors;
@@ -60,7 +60,7 @@ FixedCell cell_of(int column, std::string text = "") {
   return cell;
 }
 
-/// One of everything.
+/// A table with one column of every kind.
 Table table_of(const Data& data) {
   Table table;
   table.rows = static_cast<int>(data.words.size());
@@ -289,7 +289,7 @@ TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
       for (const float width : {60.F, 150.F, 220.F, 330.F, 480.F, 700.F, 1400.F}) {
         for (const float height : {40.F, 200.F, 900.F}) {
           const Painted p = paint(table_of(data), width, height, style(*theme, font_size));
-          // A table with less room than its own lines paints them all the same.
+          // A table without enough room for its fixed lines paints them nevertheless.
           if (height < table_height({}, style(*theme, font_size)) + 200) continue;
           EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "")
               << width << "x" << height << " at " << font_size;
@@ -299,7 +299,7 @@ TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
   }
 }
 
-/// Where the point of a number stands.
+/// The position of a number's decimal point.
 float point_of(const GlyphRun& run) {
   const auto at = run.text.find('.');
   return run.origin.x + fonts()->width(run.text.substr(0, at), FontStyle::regular, run.size);
@@ -405,7 +405,7 @@ TEST(Table, RegionsSayWhichRowAndWhichComponentLiesWhere) {
     for (const Region& region : regions) {
       if (region.role == kRowRole) {
         rows.push_back(region.id);
-        // The left end, which no strip covers.
+        // The left end, which is outside all strips.
         const auto hit = hit_test(regions, {region.rect.x + 2, region.rect.center().y});
         ASSERT_TRUE(hit);
         EXPECT_EQ(regions[hit->region].id, region.id);
@@ -438,7 +438,7 @@ TEST(Table, RowsOfTheirOwnAlwaysShow) {
   table.first = 10;
   EXPECT_THAT(texts(paint(table, 900, 300).picture.scene),
               ::testing::IsSupersetOf({"·own", "← its own", "sum", "12.345", "z =", "3 later rows: masked"}));
-  // Where its strip has no room, words say so.
+  // If there is no room for the strip, its words are shown instead.
   const Painted narrow = paint(table, 270, 300);
   ASSERT_EQ(narrow.layout.place_of(kVector), nullptr);
   EXPECT_THAT(texts(narrow.picture.scene), Contains("no room for its own"));

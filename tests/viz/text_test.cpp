@@ -18,7 +18,7 @@ const Fonts& fonts() {
 }
 
 std::string random_bytes(std::mt19937& random, std::size_t length) {
-  // Half of the bytes are lead or continuation bytes, so that real sequences come up, whole and broken.
+  // Half of the bytes are lead or continuation bytes, so that complete and broken sequences occur.
   std::string text;
   for (std::size_t i = 0; i < length; ++i) text.push_back(static_cast<char>(random() % 256));
   return text;
@@ -148,7 +148,7 @@ TEST(Layout, DrawsABoxForWhatNoFontHas) {
   EXPECT_GT(layout.width, 5);
   EXPECT_TRUE(fonts().family(layout.glyphs[0]).empty());
   const Outline outline = fonts().outline(layout.glyphs[0]);
-  // The frame's two contours, and six digits of at least one contour each.
+  // The frame's two contours, and at least one for each of six digits.
   EXPECT_GE(std::ranges::count(outline, OutlinePoint::Kind::move, &OutlinePoint::kind), 8);
 }
 
