@@ -353,7 +353,7 @@ class Fetch {
   std::string commit_;
   bool heard_ = false;          // whether the server has ever responded
   std::uint64_t received_ = 0;  // bytes of files received in this fetch
-  std::uint64_t gained_ = 0;    // of these, bytes that are new
+  std::uint64_t gained_ = 0;    // number of these bytes that are new
   FetchProgress progress_;
   std::uint64_t before_ = 0;  // bytes of completed files
   TransferRate rate_;

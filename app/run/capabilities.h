@@ -9,7 +9,7 @@ struct LoadedModel;
 /// What an open model can be asked for. A GPT-2 has all capabilities, a file of attention patterns only
 /// those.
 enum class Capability : unsigned {
-  patterns = 1U << 0U,         ///< of every head
+  patterns = 1U << 0U,         ///< patterns of every head
   weights = 1U << 1U,          ///< runs a prompt: everything computed from one
   positions_table = 1U << 2U,  ///< wpe: a learned vector for each position
   mlp = 1U << 3U,              ///< neurons between two matrices in each layer

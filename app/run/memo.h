@@ -117,7 +117,7 @@ class Memo {
 
   /// Inputs of answers other than the tokens of their run.
   enum class Source {
-    edits,         ///< of the shown run
+    edits,         ///< edits of the shown run
     baseline,      ///< the run it is compared with
     comparison,    ///< the second prompt, or how positions are aligned with it
     second_model,  ///< including runs that patch from it
@@ -128,7 +128,7 @@ class Memo {
   /// All answers kept for the newest run and the model. Cheap.
   KnownAnswers newest_answers() const;
 
-  std::size_t bytes() const;  ///< of all pages, each counted once, and of all answers
+  std::size_t bytes() const;  ///< size of all pages, each counted once, and of all answers
   std::size_t size() const { return runs_.size(); }
 
  private:

@@ -24,8 +24,8 @@ struct LoadedModel {
   std::string name;              ///< the folder's name, for captions
   std::shared_ptr<const model::Transformer> transformer;
   std::shared_ptr<const model::Tokenizer> tokenizer;
-  std::vector<int> readable_dimensions;  ///< of its positional encoding: see sinusoidal.h
-  std::string weights_stamp;             ///< of its files when they were read: see weights_hash.h
+  std::vector<int> readable_dimensions;  ///< dimensions of its positional encoding, see sinusoidal.h
+  std::string weights_stamp;             ///< stamp of its files when they were read: see weights_hash.h
   /// Attention patterns without transformer and tokenizer; null: a whole model.
   std::shared_ptr<const PatternFile> patterns = {};
 
@@ -51,7 +51,7 @@ struct PromptTokens {
   int run_length = 0;                ///< min(tokens, n_ctx)
   bool was_empty = false;            ///< the prompt was empty: `tokens` is the start token alone
   int length() const { return static_cast<int>(tokens.size()); }
-  std::vector<int> ids() const;  ///< of the first run_length tokens
+  std::vector<int> ids() const;  ///< ids of the first run_length tokens
 };
 
 /// How the tokens of two prompts are matched.

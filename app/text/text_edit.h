@@ -28,7 +28,7 @@ struct TextHistory {
   static constexpr std::size_t kMost = 5000;  ///< about ten pages of typed words
   std::deque<TextEdit> done;                  ///< newest at the back
   std::deque<TextEdit> undone;                ///< next to be redone at the back
-  std::size_t bytes = 0;                      ///< of both lists
+  std::size_t bytes = 0;                      ///< total size of both lists
   std::size_t limit = std::size_t{64} << 20;
   bool open = false;  ///< whether the newest step may still grow
 };

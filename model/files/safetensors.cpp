@@ -203,7 +203,7 @@ SafetensorsFile SafetensorsFile::open(const fs::path& path) {
   const HeaderReader reader(*result.file_);
 
   const std::string text = reader.header_text();
-  const std::uint64_t first = kLengthBytes + text.size();  // of the data, from the start of the file
+  const std::uint64_t first = kLengthBytes + text.size();  // offset of the data in the file
   const json header = parse_json(text, path.string() + ": safetensors header", kMaxDepth);
   if (!header.is_object())
     reader.fail("safetensors header: expected an object, found " + reader.kind(header));

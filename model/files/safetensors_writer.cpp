@@ -10,7 +10,8 @@
 namespace headscope::model {
 namespace {
 
-constexpr std::size_t kAlignment = 8;  // of the data in the file, as in the format's reference implementation
+constexpr std::size_t kAlignment =
+    8;  // alignment of the data in the file, as in the format's reference implementation
 
 std::uint64_t element_bytes(TensorSpec::Type type) {
   return type == TensorSpec::Type::i64 ? 8 : 4;

@@ -7,7 +7,7 @@ namespace headscope::model {
 /// pieces.
 class Arena {
  public:
-  static constexpr std::size_t kAlignment = 64;  ///< of each piece: a cache line
+  static constexpr std::size_t kAlignment = 64;  ///< alignment of each piece: a cache line
 
   /// Throws std::bad_alloc.
   explicit Arena(std::size_t bytes);

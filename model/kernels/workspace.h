@@ -82,8 +82,8 @@ struct Workspace::Impl {
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
   std::vector<std::optional<Page::ClaimedRows>> claimed;  // in the pages of the last pass's run
-  Buffer activations;                                     // of one chunk of a pass, or a block of statistics
-  Buffer scores, result, logits;                          // complete only for hooks
+  Buffer activations;             // activations of one chunk of a pass, or a block of statistics
+  Buffer scores, result, logits;  // complete only for hooks
 };
 
 }  // namespace headscope::model

@@ -44,7 +44,7 @@ class Plan {
   bool takes_means(HookPoint point) const;
   /// Whether edits affect the scores, mask or pattern of a head.
   bool edits_cells(int layer, int head) const { return cells_[index(layer, head)]; }
-  bool edits_cells(int layer) const;  ///< of any head
+  bool edits_cells(int layer) const;  ///< the same for any head
   /// Whether a query of the head may attend to later keys.
   bool sees_future(int layer, int head) const { return future_[index(layer, head)]; }
   bool sees(int layer, int head, int query, int key) const;

@@ -23,8 +23,9 @@ namespace headscope::model {
 using Progress = std::function<void(double fraction, const char* what)>;
 
 struct LoadOptions {
-  Precision precision = Precision::f32;  ///< of the matrices in memory; arithmetic is always float32
-  std::stop_token stop;                  ///< polled between tensors; loading then throws Stopped
+  Precision precision =
+      Precision::f32;    ///< precision of the matrices in memory; arithmetic is always float32
+  std::stop_token stop;  ///< polled between tensors; loading then throws Stopped
   Progress progress;
 };
 
@@ -124,11 +125,12 @@ struct Guess {
 
 /// The model's prediction of the token after one position.
 struct PositionStatistics {
-  double log_sum_exp = 0;       ///< of the position's logits, natural logarithm; NaN if a logit is NaN
-  float next_logit = 0;         ///< of the token that follows in the run; NaN at the last position
-  double next_probability = 0;  ///< of the token that follows in the run; NaN at the last position
-  int next_rank = -1;           ///< 0: the first guess; -1 at the last position, or if a logit is NaN
-  std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id; NaN last
+  double log_sum_exp = 0;  ///< log-sum-exp of the position's logits, natural logarithm; NaN if a logit is NaN
+  float next_logit = 0;    ///< logit of the token that follows in the run; NaN at the last position
+  double next_probability =
+      0;                   ///< probability of the token that follows in the run; NaN at the last position
+  int next_rank = -1;      ///< 0: the first guess; -1 at the last position, or if a logit is NaN
+  std::vector<Guess> top;  ///< the most probable, best first; ties by the smaller id; NaN last
 };
 
 /// The prediction of a row of the residual stream, as if it were the end of the stream.
@@ -146,7 +148,7 @@ class Transformer;
 /// The second model, as a source of patches.
 struct SecondModel {
   const Transformer* model = nullptr;  ///< null: there is none
-  std::span<const int> tokens = {};    ///< of the patched run: see PatchFrom::tokens
+  std::span<const int> tokens = {};    ///< tokens of the patched run: see PatchFrom::tokens
 };
 
 /// GPT-2 (Radford et al. 2019), equivalent to Hugging Face's `GPT2LMHeadModel`. Immutable after loading and

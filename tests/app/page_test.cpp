@@ -157,7 +157,7 @@ TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
   float right = 0, left = 1000;
   for (const viz::Image& image : viz::testing::items_of<viz::Image>(page)) {
     left = std::min(left, image.dest.x);
-    right = std::max(right, image.dest.right());  // of the colour scale
+    right = std::max(right, image.dest.right());  // right end of the colour scale
   }
   EXPECT_LE(left, 200);
   EXPECT_LE(page.width - right, 90) << "the scale's numbers and the margin";

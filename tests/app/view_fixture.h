@@ -134,13 +134,13 @@ void set(Options& options, std::string_view name, std::string_view value);
 void set(ViewContext& context, std::string_view name, std::string_view value);
 
 // The roles of the views' regions, which tests and views agree on.
-constexpr int kCellRole = 0;                                          // of heatmap and scores
-constexpr int kHeadRole = 0;                                          // of heads
-constexpr int kChipRole = 0;                                          // of tokens
-constexpr int kGuessRole = 0;                                         // of next
-constexpr int kKeyRole = 0, kComponentRole = 1;                       // of query
-constexpr int kEncodingRole = 0, kCurvesRole = 1;                     // of positions
-constexpr int kPredictionRole = 0, kShadedRole = 1;                   // of predictions: rows and chips
+constexpr int kCellRole = 0;                                          // in heatmap and scores
+constexpr int kHeadRole = 0;                                          // in heads
+constexpr int kChipRole = 0;                                          // in tokens
+constexpr int kGuessRole = 0;                                         // in next
+constexpr int kKeyRole = 0, kComponentRole = 1;                       // in query
+constexpr int kEncodingRole = 0, kCurvesRole = 1;                     // in positions
+constexpr int kPredictionRole = 0, kShadedRole = 1;                   // in predictions: rows and chips
 enum class Vector { query, key, value, weighted_value, z, product };  // rows of the query's components
 
 /// The ids of a picture's regions with one role, in order.

@@ -57,7 +57,7 @@ struct Published {
   const char* name;
   int layers;
   int heads;
-  const char* prefix;  // of the tensors' names
+  const char* prefix;  // prefix of the tensors' names
   const char* mask;    // type of the attn.bias buffers
   const char* more;    // members of its config.json that others lack
   bool masked_bias;    // every layer has a scalar of that name

@@ -100,7 +100,7 @@ TEST(RowGeometry, PrincipalDirectionsAreThoseOfTheCovarianceOfWideAndHighMatrice
       EXPECT_LE(share, last);
       last = share;
       for (int col = 0; col < d; ++col) {
-        double product = 0;  // of the covariance's row and the direction
+        double product = 0;  // product of the covariance's row and the direction
         for (int row = 0; row < n; ++row) {
           const double coordinate = static_cast<double>(found.coordinates[row * 3 + i]);
           product += apart(row, col) * coordinate / all;

@@ -234,7 +234,7 @@ TEST(MakeText, PutsTheAnchorWhereTheAlignmentSays) {
 TEST(MakeText, MiddleCentresTheCapitals) {
   const GlyphRun run = make_text_middle(fonts(), "H", {0, 50}, 14, {});
   EXPECT_NEAR(run.origin.y, 50 + fonts().cap_height(FontStyle::regular, 14) / 2, 1e-4F);
-  float top = 0;  // of the letter's outline
+  float top = 0;  // top of the letter's outline
   for (const OutlinePoint& p : fonts().outline(run.glyphs[0])) top = std::min(top, p.to.y);
   EXPECT_NEAR(-top * 14, fonts().cap_height(FontStyle::regular, 14), 1e-3F);
 }

@@ -21,7 +21,7 @@ struct Curve {
 
 struct CurveChart {
   std::vector<Curve> curves;
-  double low = -1;  ///< of the y axis
+  double low = -1;  ///< lower limit of the y axis
   double high = 1;
   int count = 0;     ///< x values
   double first = 0;  ///< x at the plot's left edge, and how many it shows; 0: all
@@ -29,7 +29,7 @@ struct CurveChart {
   double marked_x = -1;  ///< an upright line, -1: none
   Color mark_color;
   std::string mark_label;
-  int role = 0;  ///< of the region: one row, a column for each x
+  int role = 0;  ///< role of the region: one row, a column for each x
   int id = 0;
 };
 

@@ -360,7 +360,7 @@ namespace {
 /// be written in a cell.
 std::optional<int> decimals_for(float largest) {
   if (!(largest > 0 && std::isfinite(largest))) return 2;
-  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // of 0.064: -2
+  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // for 0.064: -2
   if (leading < -5) return std::nullopt;
   return leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
 }

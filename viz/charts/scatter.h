@@ -12,7 +12,7 @@ struct ScatterChart {
   struct Kind {
     std::string name;
     Shape shape = Shape::circle;
-    Color color;  ///< of outlines and labels
+    Color color;  ///< colour of outlines and labels
   };
   struct Mark {
     double x = 0;
@@ -25,13 +25,13 @@ struct ScatterChart {
   std::vector<Kind> kinds;
   std::vector<Mark> marks;  ///< drawn in this order, the chosen ones last
   std::string x_title, y_title;
-  int role = 0;  ///< of the region: a cell for each pixel, so that a hit tells where it is
+  int role = 0;  ///< role of the region: a cell for each pixel, so that a hit tells where it is
 };
 
 /// The layout of a chart in an area.
 struct ScatterLayout {
   Rect frame;                 ///< w or h is 0: no room
-  std::vector<Point> places;  ///< of the marks
+  std::vector<Point> places;  ///< places of the marks
   NumberAxis x{-1, 1}, y{-1, 1};
 };
 ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style& style);

@@ -280,7 +280,7 @@ struct Painter {
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {
-    float previous_end = layout.left();  // of the previous cell
+    float previous_end = layout.left();  // right end of the previous cell
     for (std::size_t i = 0; i < row.size(); ++i) {
       const FixedCell& cell = row[i];
       const Place* place = layout.place_of(cell.column);

@@ -46,7 +46,7 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
   for (int i = 1; i < count; ++i) children[tree.nodes[i].parent].push_back(i);
   const float pitch = tree_row_height(style), u = style.unit();
   std::vector<int> next(count > 0 ? 1 : 0, 0);  // a stack instead of recursion, because a text may be long
-  std::vector<float> number_width(count);       // of a node's children
+  std::vector<float> number_width(count);       // width of the numbers of a node's children
   for (int i = 1; i < count; ++i) {
     float& widest = number_width[tree.nodes[i].parent];
     if (!tree.nodes[i].number.empty())

@@ -59,7 +59,7 @@ class DevicePlayer {
   virtual void fill_round(const Rect& rect, float radius, Color color) = 0;
   virtual void stroke_round(const Rect& middle, float radius, float width, Color color) = 0;
 
-  Point origin_;  ///< of the scene, in device pixels
+  Point origin_;  ///< position of the scene, in device pixels
   float scale_;   ///< device pixels per logical pixel
 };
 

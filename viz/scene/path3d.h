@@ -28,9 +28,9 @@ struct Path3 {
   std::vector<int> labelled;  ///< indices of points labelled with their number if there is room, by priority
   std::array<double, 3> low{};  ///< limits of the box
   std::array<double, 3> high{};
-  std::array<std::string, 3> titles;  ///< of the box's axes
+  std::array<std::string, 3> titles;  ///< titles of the box's axes
   Camera camera;
-  int role = 0;  ///< of the region: a cell for each pixel, so that a hit tells where it is
+  int role = 0;  ///< role of the region: a cell for each pixel, so that a hit tells where it is
   int id = 0;
 };
 

@@ -36,7 +36,7 @@ bool is_digit(char32_t c) {
 struct Metrics {
   std::uint16_t font = 0;
   std::uint32_t glyph = 0;
-  float offset = 0;  ///< of the glyph within its advance
+  float offset = 0;  ///< offset of the glyph within its advance
   float advance = 0;
 };
 

@@ -26,8 +26,8 @@ struct PieceRows {
   std::vector<PieceRow> rows;
   int units = 1;  ///< width of every row
   std::string number_title;
-  Color made;    ///< of pieces created by a step
-  int role = 0;  ///< of the regions, one per row: id: the row, a column for each unit
+  Color made;    ///< colour of pieces created by a step
+  int role = 0;  ///< role of the regions, one per row: id: the row, a column for each unit
 };
 
 float piece_rows_height(std::size_t rows, const Style& style);

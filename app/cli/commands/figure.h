@@ -14,7 +14,7 @@ namespace headscope::app {
 /// Hashes (see weights_hash) of the weights that a figure was made with; empty: unknown.
 struct WeightHashes {
   std::string model;
-  std::string second;  ///< of the second model
+  std::string second;  ///< name of the second model
   bool empty() const { return model.empty() && second.empty(); }
 };
 

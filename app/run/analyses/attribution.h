@@ -29,7 +29,7 @@ struct Attribution {
   int against = -1;  ///< id of the token whose logit is subtracted; -1: none
   int layers = 0;
   double logit = 0;  ///< the token's logit as the model computed it, or the difference of two
-  double scale = 1;  ///< of ln_f at the position: sqrt(variance + epsilon)
+  double scale = 1;  ///< divisor in ln_f at the position: sqrt(variance + epsilon)
 
   double token_embedding = 0;
   double position_embedding = 0;
@@ -42,7 +42,7 @@ struct Attribution {
   double edits = 0;
   bool edited = false;  ///< whether there are such edits
 
-  double sum() const;  ///< of all parts
+  double sum() const;  ///< sum of all parts
   double rounding_error() const {
     return logit - sum();
   }  ///< the logit minus the sum of the parts: float32 rounding
@@ -81,7 +81,7 @@ struct SourcesOf {
   static constexpr std::string_view kWork = "sources of a head";
   int layer = 0;
   int head = 0;
-  int position = 0;  ///< of the query, in the run
+  int position = 0;  ///< position of the query, in the run
   int token = 0;
   int against = -1;  ///< -1: none
   bool operator==(const SourcesOf&) const = default;

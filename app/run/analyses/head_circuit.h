@@ -22,7 +22,7 @@
 namespace headscope::app {
 
 struct HeadTokens : TokenPushes {
-  TokenPush own;     ///< of the token itself
+  TokenPush own;     ///< for the token itself
   int own_rank = 0;  ///< 0: no token's logit is larger
 };
 

@@ -23,9 +23,9 @@ struct QueryWeights {
 struct HeadMetricKind {
   HeadMetric id;
   std::string_view name;             ///< in files and on the command line: "induction"
-  std::string_view heading;          ///< of a column
-  std::string_view label;            ///< of its choice in an option
-  std::string_view help;             ///< of that choice
+  std::string_view heading;          ///< heading of its column
+  std::string_view label;            ///< label of its choice in an option
+  std::string_view help;             ///< help for that choice
   std::string_view title;            ///< "Weight on the first token"
   std::string_view detail;           ///< what is averaged, over which queries
   std::string_view unit = "weight";  ///< or "bits"

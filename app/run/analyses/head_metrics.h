@@ -26,7 +26,7 @@ struct ExactMean {
 
   std::int64_t units = 0;  ///< the sum
   std::int64_t count = 0;  ///< numbers that were added
-  std::int64_t lost = 0;   ///< of them: not finite, or too large for the unit
+  std::int64_t lost = 0;   ///< number of values left out: not finite, or too large for the unit
 
   /// `bits`: the unit is 2^-bits. Numbers to 2^(37 - bits) have room.
   void add(double number, int bits);
@@ -103,8 +103,8 @@ struct RepeatedTokens {
 struct HeadMetricsOf {
   std::vector<HeadMetricValues> heads;  ///< layer * n_head + head
   std::vector<HeadMetrics> sums;        ///< likewise, to add more texts to; empty: a difference
-  int sequences = 0;                    ///< of random tokens
-  ListProgress progress;                ///< of a list
+  int sequences = 0;                    ///< number of sequences of random tokens
+  ListProgress progress;                ///< progress of a list
   std::size_t bytes() const { return bytes_of(heads, sums) + progress.problem.size(); }
 };
 std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before);

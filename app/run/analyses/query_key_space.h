@@ -39,7 +39,7 @@ struct ListQueryKeySpace {
   struct Place {
     std::size_t prompt = 0;  ///< index in the list
     int position = 0;
-    int id = 0;  ///< of the token
+    int id = 0;  ///< id of the token
     bool operator==(const Place&) const = default;
   };
   QueryKeySpace space;        ///< its length is that of `places`

@@ -20,15 +20,15 @@ enum class SweepEdit {
 
 /// What a sweep measures of the prediction after a position.
 enum class SweepMetric {
-  logit,        ///< of a token
-  difference,   ///< of two tokens' logits
-  probability,  ///< of a token
+  logit,        ///< a token's
+  difference,   ///< difference of two tokens' logits
+  probability,  ///< a token's
   divergence,   ///< KL(run || edited run) of all tokens, in nats
 };
 
 /// All metrics at once; the logits are the expensive part.
 struct SweepReading {
-  double logit = 0;    ///< of the token
+  double logit = 0;    ///< logit of the token
   double against = 0;  ///< logit of the other token; 0: there is none
   double probability = 0;
   double divergence = 0;  ///< from the run's probabilities; 0 for the run itself
@@ -81,7 +81,7 @@ struct SweepOf {
   SweepOver over = SweepOver::heads;
   model::Site site = model::Site::z;  ///< z for heads; else resid_pre, attn_out or mlp_out
   SweepEdit edit = SweepEdit::zero;
-  PatchPrompt from = {};                    ///< of a patch
+  PatchPrompt from = {};                    ///< source of a patch
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::best(1);
   int position = 0;  ///< whose prediction is measured

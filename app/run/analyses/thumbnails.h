@@ -22,7 +22,7 @@ struct Thumbnail {
   std::vector<float> first_column_without_key0;
   /// [rows, cols], 1: everything pooled into it is masked; empty: above the diagonal.
   std::vector<std::uint8_t> masked;
-  viz::ValueRange range;  ///< of the unmasked cells
+  viz::ValueRange range;  ///< range of the unmasked cells
   viz::ValueRange range_without_key0;
   HeadMetricValues metrics;
 

@@ -27,7 +27,7 @@ struct TokenSelector {
 struct FoundWeight {
   int prompt = 1;  ///< from 1
   int layer = 0, head = 0, query = 0, key = 0;
-  int query_id = 0, key_id = 0;  ///< of the tokens
+  int query_id = 0, key_id = 0;  ///< ids of the tokens
   float weight = 0;
   bool operator==(const FoundWeight&) const = default;
 };
@@ -78,8 +78,8 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
 struct FoundWeights {
   std::vector<FoundWeight> best;      ///< best first
   std::vector<std::string> excerpts;  ///< for each: labels of the tokens up to its query
-  std::int64_t count = 0;             ///< of all matches
-  ListProgress progress;              ///< of a list
+  std::int64_t count = 0;             ///< total number of matches
+  ListProgress progress;              ///< progress of a list
   std::size_t bytes() const {
     std::size_t sum = bytes_of(best) + progress.problem.size();
     for (const std::string& excerpt : excerpts) sum += sizeof excerpt + excerpt.size();

@@ -56,7 +56,7 @@ CopyingOfHead copying_question(const ViewContext& c) {
 struct CircuitWords {
   std::string title;                         ///< after the head's name, or before it: see `title_of`
   std::string subtitle;                      ///< empty: the copying score
-  std::array<std::string, kSides> headings;  ///< of the lists
+  std::array<std::string, kSides> headings;  ///< headings of the lists
   std::array<std::string, kSides> in_file;   ///< headings of their tokens in files
   std::string quantity;
 };
@@ -190,7 +190,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
   const bool pairs = c.options[kCircuit] == Circuit::pairs, up = side == 0 || pairs;
   for (const Entry& entry : std::span(list).first(std::min(shown, list.size()))) {
     viz::Bar bar;
-    constexpr float kLabel = 0.33F;  // of the width; a chart leaves its labels a third of it
+    constexpr float kLabel = 0.33F;  // fraction of the width for a chart's labels
     bar.label = pairs ? pair_label(c, entry, kLabel * width) : label_of(c, entry.id);
     // If a head raises fewer tokens than there are bars, the last ones are empty.
     bar.value = std::isfinite(entry.value) ? std::max(0.0, up ? entry.value : -entry.value) : 0;

@@ -116,7 +116,7 @@ struct Layout {
   std::string scale_title;
   std::optional<viz::Outside> outside;
   float scale_room = 0;  ///< right of the maps
-  viz::Rect area;        ///< of all but the title
+  viz::Rect area;        ///< area below the title
   viz::TileGrid tiles;
   double row_ratio = 1, col_ratio = 1;  ///< run cells per cell of a small map
   float bar_room = 0;                   ///< for scroll bars, right of the maps and under them

@@ -35,7 +35,7 @@ const Option<Cells> kCells = choice_option<Cells>(
 /// The texts for a kind of cells.
 struct Words {
   std::string title, subtitle;
-  std::string_view quantity;  ///< of a cell
+  std::string_view quantity;  ///< name of a cell's value
   std::string_view whole;     ///< what a row adds up to
 };
 

@@ -28,8 +28,8 @@ constexpr std::size_t kMostHeads = 14;      // with distinguishable colours
 constexpr std::size_t kMostLines = 2000;    // drawn lines: as many as fit into a frame's time
 constexpr std::size_t kMostArcs = 600;      // the same for arcs
 constexpr std::size_t kMostOfToken = 2000;  // under the mouse
-constexpr std::size_t kMostRows = 100'000;  // of the table: a spreadsheet holds ten times as many
-constexpr int kMostWeights = 6 << 20;       // of all patterns together, to fit the budget for answers
+constexpr std::size_t kMostRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
+constexpr int kMostWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
 
 const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .label = "Heads",

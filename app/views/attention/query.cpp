@@ -38,7 +38,7 @@ const Option<Strips> kStrips = choice_option<Strips>(
 struct Numbers {
   int layer = 0;
   int query = 0;
-  int keys = 0;  ///< of the table: up to the query, or to the last key that it sees
+  int keys = 0;  ///< number of keys in the table: up to the query, or to the last key that it sees
   std::size_t d_head = 0;
   std::span<const float> q;
   std::vector<std::vector<float>> k;  ///< [keys]
@@ -116,7 +116,7 @@ int key_count(const ViewContext& c) {
 
 const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys"};
 
-constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // of the list
+constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // in the list
 
 /// The list without its columns: enough to know its height.
 List empty_list(const ViewContext& c) {

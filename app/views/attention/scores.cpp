@@ -210,7 +210,7 @@ Picture build(const ViewContext& c) {
     viz::Heatmap map = attention_map(c, stages->matrix(stage), kCell);
     if (stage == Stage::pattern) color_weights(map, weights);
     map.cells.scale = scales[i];
-    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
+    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // they have both signs
     if (stage == Stage::masked || stage == Stage::pattern) {
       hatch_masked(map.cells, stages->masked);
     } else {

@@ -44,7 +44,7 @@ struct Line {
   std::string name;    ///< in its box
   std::string vector;  ///< its output: "attn_out"
   std::string shape;
-  std::span<const float> values;  ///< of the chosen token; empty: not there yet, or none
+  std::span<const float> values;  ///< values of the chosen token; empty: not there yet, or none
 };
 
 struct Numbers {
@@ -74,7 +74,7 @@ struct StepPlace {
 };
 
 struct Layout {
-  std::vector<StepPlace> places;  ///< of the lines
+  std::vector<StepPlace> places;  ///< places of the lines
   float stream = 0;               ///< x
   float vector = 0, shape = 0;    ///< x of these labels; 0: no room
   float norm = 0;                 ///< right end of the norms; 0: no room

@@ -25,9 +25,9 @@ struct Pass {
 
 struct Passes {
   std::vector<Pass> passes;         ///< the first one is the run's own
-  std::vector<std::string> names;   ///< of the passes: the token that was added
-  std::vector<std::string> labels;  ///< of all positions
-  std::size_t bytes_a_token = 0;    ///< of keys and values in all layers
+  std::vector<std::string> names;   ///< names of the passes: the token that was added
+  std::vector<std::string> labels;  ///< labels of all positions
+  std::size_t bytes_a_token = 0;    ///< bytes of a token's keys and values in all layers
   bool full = false;                ///< n_ctx is reached
   int length() const { return passes.back().length(); }
 };

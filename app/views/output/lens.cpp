@@ -167,7 +167,7 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
 struct Layout {
   viz::Rect area;
   std::vector<int> places;         ///< a row each, from above
-  std::vector<std::string> names;  ///< of the labelled places, from the top
+  std::vector<std::string> names;  ///< names of the labelled places, from the top
   int step = 1;                    ///< rows between labels
   viz::LabelRoom rows, columns;
   viz::Region grid;

@@ -21,7 +21,7 @@ inline constexpr const char* kSinusoidalNote = "for comparison: not GPT-2's";
 
 /// One encoding: curves of some rows over a map of all.
 struct EncodingPanel {
-  int id = 0;  ///< of its regions
+  int id = 0;  ///< id of the regions
   std::string title;
   std::string note;
   viz::Matrix values;  ///< a column for each position
@@ -36,7 +36,7 @@ struct EncodingLook {
   std::vector<int> curves;   ///< rows that are drawn as curves
   double low = 0,
          high = 0;  ///< limits of the curves; equal: symmetric about 0, as far as the panel's curves go
-  Zoom zoom;        ///< of the maps; the empty zoom: all
+  Zoom zoom;        ///< zoom of the maps; empty: everything
 };
 
 /// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", for a model's dimensions.
@@ -64,7 +64,7 @@ std::string refuse_numbers(const ViewContext& context, const Option<std::vector<
 /// A view of encodings with a column for each position of the model: what its gestures and commands need.
 struct EncodingView {
   const Option<std::vector<int>>& curves;  ///< rows that are drawn as curves
-  const Option<Zoom>& zoom;                ///< of the maps
+  const Option<Zoom>& zoom;                ///< zoom of the maps
   const char* row;                         ///< what a row is: "dimension"
   const char* whole;                       ///< the menu line that shows all of the maps
   int (*rows)(const ViewContext&);

@@ -61,7 +61,7 @@ enum class ListKeys {
 
 /// How the rows of a view's list are moved.
 struct ListRows {
-  int role = 0;              ///< of the rows' regions
+  int role = 0;              ///< role of the rows' regions
   const Option<int>& first;  ///< the scroll position
   std::string_view names;    ///< in the note about the shown rows: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
@@ -201,7 +201,7 @@ class List {
 
   const ViewContext& context_;
   std::deque<ListColumn> columns_;
-  std::deque<std::vector<std::string>> texts_;  // of the table's columns
+  std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   bool filled_ = false;
   viz::TableLayout layout_;
 };

@@ -43,7 +43,7 @@ class Log {
  private:
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::vector<std::string> names_;  // of the questions, in the order in which they were started
+  std::vector<std::string> names_;  // names of the questions, in the order in which they were started
   bool open_ = false;
 };
 

@@ -196,7 +196,7 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   some.done = 3;
   for (std::size_t i = 3; i < some.of_head.size(); ++i) some.of_head[i] = nullptr;
   some.of_head[4] =
-      scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // of a previous run, with another size
+      scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // from a previous run, with another size
   OneAnswer answers(ThumbnailsOfHeads{}, some, false);
   ViewContext c = s.context(900, 900);
   const View& view = *find_view("heads");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTolerance = 5e-5;
 constexpr int kLayer = 2, kHead = 1;
-constexpr int kComponent = 0, kStep = 1, kKey = 2;  // of the score view
+constexpr int kComponent = 0, kStep = 1, kKey = 2;  // roles of the score view
 
 Scenario edited(const char* edits, Selection selection = {kLayer, kHead, 8, -1}) {
   return testing::edited(edits, selection);
