@@ -55,8 +55,8 @@ struct KnownAnswers {
 
 /// Keeps the runs of previous prompts with their answers, so that returning to one computes nothing, and
 /// extending one computes only what is new. Edited and unedited runs are kept apart. Bounded in bytes; shared
-/// pages count once; the least recently used goes first. Answers about the model alone are kept for all of
-/// its runs.
+/// pages count once; the least recently used run is dropped first. Answers about the model alone are kept for
+/// all of its runs.
 class Memo {
  public:
   /// Bytes for runs and answers, including the shown run and the one being computed: two runs of the longest

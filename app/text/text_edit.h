@@ -92,7 +92,7 @@ struct Select {
 struct SelectAll {
   bool operator==(const SelectAll&) const = default;
 };
-/// Appends bytes and moves the cursor behind them. Consecutive appends with `join` are one undo step.
+/// Appends bytes and moves the cursor after them. Consecutive appends with `join` are one undo step.
 struct Append {
   std::string bytes;
   bool join = false;

@@ -24,8 +24,8 @@ int divide_up(int a, int b) {
 /// The number of groups of panels. Few rows: groups of as many panels as are multiplied side by side. More
 /// rows: equal groups, the same number for every thread, if possible.
 int groups_of_panels(int panels, int rows, int threads) {
-  const int beside = panels_beside(rows);
-  if (beside > 1) return divide_up(panels, std::clamp(panels / threads, 1, beside));
+  const int concurrent = panels_beside(rows);
+  if (concurrent > 1) return divide_up(panels, std::clamp(panels / threads, 1, concurrent));
   for (int groups = kGroupsPerThread * threads; groups >= threads; groups -= threads) {
     if (panels % groups == 0) return groups;
   }
@@ -79,9 +79,9 @@ void multiply_part(const PanelKernels& kernels, const Piece& piece, int panel, f
 
 /// Computes all columns of piece.y, which start at panel `first_panel` of w.
 void multiply_piece(const PanelKernels& kernels, const Piece& piece, int first_panel, float* scratch) {
-  const int whole_panels = piece.y.cols / kPanelCols, beside = panels_beside(piece.x.rows);
+  const int whole_panels = piece.y.cols / kPanelCols, concurrent = panels_beside(piece.x.rows);
   for (int panel = 0; panel < whole_panels;) {
-    const int count = std::min(beside, whole_panels - panel), col = panel * kPanelCols;
+    const int count = std::min(concurrent, whole_panels - panel), col = panel * kPanelCols;
     const bool another_follows = panel + count < whole_panels && piece.x.cols == piece.w.depth;
     multiply_whole(kernels, piece, first_panel + panel, count, panel == 0, another_follows, scratch,
                    piece.y.middle_cols(col, count * kPanelCols),

@@ -48,7 +48,7 @@ struct Faults {
               log = variable("FAULTY_LOG"), hidden = variable("FAULTY_HIDDEN"),
               clock = variable("FAULTY_CLOCK");
   long at = std::atol(variable("FAULTY_AT").c_str()), again = std::atol(variable("FAULTY_AGAIN").c_str());
-  std::atomic<long> seen = 0, looked = 0;
+  std::atomic<long> seen = 0, clock_reads = 0;
 };
 
 Faults& faults() {
@@ -167,7 +167,7 @@ std::FILE* open_stream(const char* name, const char* path, const char* mode) {
 
 timespec moved(timespec time, bool wall) {
   const std::string& how = faults().clock;
-  const long minutes = ++faults().looked;
+  const long minutes = ++faults().clock_reads;
   if (how == "back" && wall) time.tv_sec -= 60 * minutes;
   if (how == "forth") time.tv_sec += 60 * minutes;
   return time;

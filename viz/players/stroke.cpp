@@ -7,7 +7,7 @@ namespace {
 
 /// Whether a point, `from_join` away from a join, is next to the neighbouring line, which then covers it. A
 /// point next to neither line belongs to the round side of the join.
-bool behind(Point neighbour_end, Point join, Point from_join) {
+bool covered_by_neighbour(Point neighbour_end, Point join, Point from_join) {
   return from_join.x * (join.x - neighbour_end.x) + from_join.y * (join.y - neighbour_end.y) < 0;
 }
 
@@ -87,10 +87,10 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
       const float across = cy * ux - cx * uy;
       float distance = across;
       if (line.before && along < 0) {
-        if (behind(*line.before, line.a, {cx, cy})) continue;
+        if (covered_by_neighbour(*line.before, line.a, {cx, cy})) continue;
         distance = std::hypot(along, across);
       } else if (line.after && along > length) {
-        if (behind(*line.after, line.b, {cx - dx, cy - dy})) continue;
+        if (covered_by_neighbour(*line.after, line.b, {cx - dx, cy - dy})) continue;
         distance = std::hypot(along - length, across);
       }
       float coverage = side.band(distance - half, distance + half);

@@ -22,7 +22,7 @@ int id_of(const TokenChoice& choice, std::span<const float> logits);
 
 /// What each part of the model adds to a logit after one position, or to the difference of two logits: direct
 /// logit attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is
-/// linear once its scale is held fixed, so the parts add up to the logit, with edits as well.
+/// linear once its scale is held fixed, so the parts add up to the logit, also with edits.
 struct Attribution {
   int position = 0;
   int token = 0;     ///< id
@@ -43,9 +43,8 @@ struct Attribution {
   bool edited = false;  ///< whether there are such edits
 
   double sum() const;  ///< sum of all parts
-  double rounding_error() const {
-    return logit - sum();
-  }  ///< the logit minus the sum of the parts: float32 rounding
+  /// The logit minus the sum of the parts, which is the error of float32 rounding.
+  double rounding_error() const { return logit - sum(); }
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
   double head(int layer, int head) const { return heads[layer * n_head() + head]; }
   double layer(int layer) const;  ///< sum of its heads, its bias and its MLP

@@ -4,11 +4,11 @@
 
 #include "app/run/analyses/patterns.h"
 
-// Two patterns of a head, cell by cell of the tokens that stand for each other.
+// Two patterns of a head, compared cell by cell: each query and key with its counterpart.
 namespace headscope::app {
 
 /// Calls visit(cell, other cell, whether both are masked) for each pair of a query and a key; the other cell
-/// is -1 where nothing stands for one of them.
+/// is -1 if one of the tokens has no counterpart.
 template <class Visit>
 void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys, int other_keys,
                    const PromptRun& run, const Visit& visit) {
@@ -26,7 +26,7 @@ void for_each_pair(const MaskedCells& after, const MaskedCells& before, int quer
   }
 }
 
-/// Of cells of which those above the diagonal, and no others, may be left out.
+/// Clears the list of masked cells if it contains exactly those above the diagonal, which are masked anyway.
 void simplify(MaskedCells& masked);
 
 }  // namespace headscope::app

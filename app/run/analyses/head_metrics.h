@@ -17,8 +17,8 @@
 // Head metrics: means over queries, of one text or of many.
 namespace headscope::app {
 
-/// A mean that is the same to the bit in whatever order the numbers were added and however they were split
-/// into parts: each number is rounded once to a multiple of a small unit, and those add up exactly. All
+/// A mean that is bit-identical for any order of the numbers and any division into parts: each number is
+/// rounded once to a multiple of a small unit, and the multiples are added exactly. All
 /// numbers must use the same unit.
 struct ExactMean {
   /// More numbers than this could leave the range of `units`.
@@ -32,7 +32,7 @@ struct ExactMean {
   void add(double number, int bits);
   /// Throws model::RunError for more numbers than kMostNumbers.
   ExactMean& operator+=(const ExactMean& other);
-  /// NaN where there are none, and where one is lost.
+  /// NaN if there are no numbers, or if one was left out.
   double mean(int bits) const;
   bool operator==(const ExactMean&) const = default;
 };
@@ -46,18 +46,18 @@ struct HeadMetricValues {
   double operator[](HeadMetric metric) const { return all[static_cast<std::size_t>(metric)]; }
 };
 
-/// After minus before, of float32: as pictures show it.
+/// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
-/// The metrics of one head over the queries of any number of texts. Adding parts gives the whole, to the bit.
+/// The metrics of one head over the queries of any number of texts. Adding parts gives the same, to the bit.
 /// The first query of a text sees only itself and does not count.
 class HeadMetrics {
  public:
-  /// The weights of a text's query, query >= 1: [query + 1], or [T] where it may see later keys. `earlier`:
-  /// earlier_occurrences of the text; empty: no token occurs twice. Where keys are not the text's own tokens,
-  /// there are [K] weights, and no metrics that relate the query to its text.
+  /// Adds the weights of a query of a text, query >= 1: [query + 1], or [T] if it may see later keys.
+  /// `earlier`: earlier_occurrences of the text; empty: no token occurs twice. If the keys are not the text's
+  /// own tokens, there are [K] weights, and metrics that relate the query to its text are not counted.
   void add(int query, std::span<const float> weights, std::span<const int> earlier, bool own_keys = true);
-  /// Throws model::RunError where there are more queries than can be added up.
+  /// Throws model::RunError for more queries than can be added up.
   HeadMetrics& operator+=(const HeadMetrics& other);
 
   /// NaN where no query counts.

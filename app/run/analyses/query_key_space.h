@@ -32,7 +32,7 @@ struct QueryKeySpaceOf {
   QueryKeySpace compute(const PromptRun& run, const Work<QueryKeySpace>& work) const;
 };
 
-/// The same for all tokens of a list's prompts, as far as there is room.
+/// The same for all tokens of a list's prompts, up to a limit.
 struct ListQueryKeySpace {
   static constexpr int kMostTokens = 4000;  ///< more marks than this would cover each other
 

@@ -58,11 +58,11 @@ struct Sweep {
   std::ptrdiff_t index(int layer, int column) const { return std::ptrdiff_t{layer} * columns + column; }
 };
 
-/// Another prompt, and which of its positions stands for each of the run's.
+/// The prompt to patch from, and for each position of the run its counterpart in it.
 struct PatchPrompt {
   std::vector<int> tokens;
-  std::vector<int> aligned;   ///< [T]; -1: none, it is left as it is; empty: the same, of prompts as long
-  bool second_model = false;  ///< it runs in the baseline's model
+  std::vector<int> aligned;   ///< [T]; -1: none, not patched; empty: the same positions
+  bool second_model = false;  ///< run it in the baseline's model
   bool own = false;           ///< it is the run's own prompt, in that model
   bool is_same() const;       ///< whether each position corresponds to itself
   /// The patch of a place: at its positions, or if it has none, at all positions with a counterpart; nothing

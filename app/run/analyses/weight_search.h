@@ -59,11 +59,11 @@ struct WeightSearch {
   TokenSelector from, to;               ///< queries, keys
   double above = 0;                     ///< weights larger than this
   std::vector<model::HeadIndex> heads;  ///< none: all
-  /// Used instead of tokens: how much attention the queries of these cells give to the cells, the mean over
-  /// queries of each query's sum of weights. The match is reported at the last query, at its largest weight
-  /// in the shape. Each cell once.
+  /// Used instead of tokens: the attention of these cells' queries to the cells, as the mean over queries of
+  /// each query's sum of weights. The match is reported at the last query, at its largest weight in the
+  /// shape. Cells must be unique.
   std::vector<Cell> shape = {};
-  bool moves = true;  ///< the shape may move along the diagonal: its best place for each head
+  bool moves = true;  ///< the shape may move along the diagonal to the best place for each head
 
   bool operator==(const WeightSearch& other) const;
 };

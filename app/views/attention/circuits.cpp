@@ -217,26 +217,27 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   viz::Rect area = paint_title(picture, c, title_of(c), subtitle);
   area.h -= 2 * line + u;
-  const bool beside = area.w >= kBeside * style.font_size;
+  const bool side_by_side = area.w >= kBeside * style.font_size;
   const float gap = 3 * style.font_size;
-  const float height = beside ? area.h : std::floor((area.h - gap / 3) / kSides);
+  const float height = side_by_side ? area.h : std::floor((area.h - gap / 3) / kSides);
   const float room = (height - viz::bar_chart_height(0, true, style)) / viz::bar_height(style);
   if (room < 1 || area.w < 12 * style.font_size) return too_small(c, "for the tokens");
   const auto shown = std::min(static_cast<std::size_t>(room), std::size_t{kRows});
   if (shown < numbers->sides[0].size()) picture.whole = false;
-  const float width = beside ? std::floor((area.w - gap) / kSides) : area.w;
+  const float width = side_by_side ? std::floor((area.w - gap) / kSides) : area.w;
   for (int side = 0; side < kSides; ++side) {
     const auto at = static_cast<float>(side);
     viz::paint_bar_chart(picture, chart_of(c, *numbers, side, shown, width),
-                         {area.x + (beside ? at * (width + gap) : 0),
-                          area.y + (beside ? 0 : at * (height + gap / 3)), width, height},
+                         {area.x + (side_by_side ? at * (width + gap) : 0),
+                          area.y + (side_by_side ? 0 : at * (height + gap / 3)), width, height},
                          style);
   }
   const std::string& own = numbers->own;
   const std::string of_all = " of " + grouped(c.run->run->config.vocab_size);
   const std::array notes{own.empty() ? "" : fitting(style, {own + of_all, own}, area.w),
                          fitting(style, formulas_of(c), area.w)};
-  const float used = viz::bar_chart_height(shown, true, style) * (beside ? 1 : 0) + (beside ? 0 : area.h);
+  const float used =
+      viz::bar_chart_height(shown, true, style) * (side_by_side ? 1 : 0) + (side_by_side ? 0 : area.h);
   float middle = area.y + used + u + line / 2;
   for (const std::string& note : notes) {
     if (own.empty() && note.empty()) continue;

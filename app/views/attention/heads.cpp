@@ -85,7 +85,7 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
 }
 
 /// A thumbnail with the values that are coloured. With key 0 excluded, a pooled first column holds its
-/// remaining keys; one that is not pooled is key 0 itself and lies outside the scale.
+/// remaining keys; if it is not pooled, it is key 0 itself, and outside the scale.
 struct Map {
   std::vector<float> values;
   std::vector<float> row_factors;

@@ -82,8 +82,8 @@ std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const vi
   return {signed_scale(Stage::scores), scaled, masked, pattern};
 }
 
-/// The layout of the four stages. If there is no room for each one's labels, those at the left and on top are
-/// shared.
+/// The layout of the four stages. If there is no room for each stage's labels, only those at the left and on
+/// top are drawn.
 struct Panels {
   Arrangement grid;
   bool shared = false;

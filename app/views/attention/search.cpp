@@ -123,7 +123,7 @@ std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
   return reply_to(c, WeightsOfRun{search_of(c)});
 }
 
-/// Null while there is no answer, and where there is no question.
+/// Null without an answer or a question.
 std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
   const auto reply = search_reply(c);
   return reply ? reply->answer : nullptr;
@@ -228,16 +228,17 @@ Picture build(const ViewContext& c) {
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
   const std::string subtitle = subtitle_of(c, *found);
-  const bool beside = style.width(title_of(c), style.title(), viz::FontStyle::medium) +
-                          style.width(subtitle, style.small()) <=
-                      area.w - 4 * style.font_size;
-  if (!beside) area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
+  const bool subtitle_fits = style.width(title_of(c), style.title(), viz::FontStyle::medium) +
+                                 style.width(subtitle, style.small()) <=
+                             area.w - 4 * style.font_size;
+  if (!subtitle_fits)
+    area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
   if (area.h < 3 * line) return too_small(c, "for the list");
   if (!list.lay_out(area) && !found->best.empty()) return too_small(c, "for the list");
   Picture picture = blank(c);
   const std::string rows = c.in_pane ? "" : list.note("; ");
-  paint_title(picture, c, title_of(c), beside ? subtitle + rows : "");
-  if (!beside)
+  paint_title(picture, c, title_of(c), subtitle_fits ? subtitle + rows : "");
+  if (!subtitle_fits)
     paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);
   const bool whole = picture.whole;
   list.paint(picture);

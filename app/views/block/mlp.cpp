@@ -223,7 +223,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   viz::Rect rest{area.x, y, area.w, std::max(0.F, area.bottom() - y)};
   const auto plot_in = [&](viz::Rect place) { return viz::plot_frame(curve_of(c, n, {}), place, style); };
   if (c.side == Side::difference) {
-    // Differences lie on no curve.
+    // Differences are not on a curve.
   } else if (area.w >= kPlotBeside * em && rest.h >= 9 * em) {
     const float w = std::clamp(0.3F * area.w, 16 * em, 34 * em);
     l.plot = plot_in({rest.x, rest.y, w, std::min(rest.h, 1.1F * w)});

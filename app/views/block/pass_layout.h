@@ -54,7 +54,7 @@ struct Numbers {
 
 /// The numbers of a pass with at least one block; values point into it.
 Numbers numbers_of(const ViewContext& context, const TokenPass& pass);
-/// Null: there is no such line.
+/// The line of a step; null: none.
 const Line* line_of(const Numbers& numbers, int step);
 /// The step whose output enters the shown block.
 Step input_of(const Numbers& numbers);

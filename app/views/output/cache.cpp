@@ -96,7 +96,7 @@ std::string pass_words(const Pass& pass) {
 }
 
 struct Layout {
-  viz::Region grid;  ///< its rectangle is empty where there is no room
+  viz::Region grid;  ///< its rectangle is empty if there is no room
   viz::AxisLabels row_axis, column_axis;
   viz::LabelRoom rows, columns;
   float numbers = 0;  ///< width of the words right of the grid; 0: no room

@@ -26,7 +26,7 @@ struct EncodingPanel {
   std::string note;
   viz::Matrix values;  ///< a column for each position
   viz::ColorScale scale;
-  std::string formula;  ///< under the note, where it fits into a line
+  std::string formula;  ///< under the note, if it fits on one line
 };
 
 /// Properties shared by all panels of a picture.
@@ -56,8 +56,8 @@ void add_both(Facts& facts, float learned, float sinusoidal);
 /// "position 3 “·was”"; beyond the prompt without a token.
 std::string position_words(const ViewContext& context, int position);
 
-/// For View::refuse: why a list of dimensions or positions (`what`), of which the model has `count`, cannot
-/// be shown; empty: it can.
+/// For View::refuse: why a list of dimensions or positions (`what`) cannot be shown by a model with `count`
+/// of them; empty: it can.
 std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
                            const std::string& what, int count);
 

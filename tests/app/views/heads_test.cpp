@@ -165,9 +165,9 @@ TEST(Heads, ARegionForEachHeadAndExactMeans) {
         for (const auto& [words, mean] : {std::pair{"mean weight on the first token ", first},
                                           {"on the previous ", previous},
                                           {"on itself ", self}}) {
-          const auto told = number_after(lines, words);
-          ASSERT_TRUE(told) << words;
-          EXPECT_NEAR(told->value, mean, told->rounding + kWeightTolerance) << words;
+          const auto shown_mean = number_after(lines, words);
+          ASSERT_TRUE(shown_mean) << words;
+          EXPECT_NEAR(shown_mean->value, mean, shown_mean->rounding + kWeightTolerance) << words;
         }
       }
     }

@@ -83,7 +83,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   const auto probability_title = page.place_of("probability"), logit_title = page.place_of("logit");
   ASSERT_TRUE(probability_title && logit_title);
   const auto tolerance = [](double probability) { return kProbabilityTolerance * (1e-3 + probability); };
-  double told = 0;
+  double listed = 0;
   std::optional<float> numbers_end;
   const auto expect_bar = [&](std::size_t id, const std::string& logit_cell,
                               const std::string& probability_cell) {
@@ -105,7 +105,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     EXPECT_TRUE(agree(number_after(lines, "probability "), probability_cell, probabilities[id],
                       10 * tolerance(probabilities[id])));
     EXPECT_TRUE(agree(number_after(lines, "logit "), logit_cell, logits[id], kLogitTolerance));
-    told += probabilities[id];
+    listed += probabilities[id];
   };
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     SCOPED_TRACE("guess " + std::to_string(i + 1));
@@ -136,7 +136,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   ASSERT_EQ(rest.size(), 2U);
   const auto number = read_number(rest[1].text);
   ASSERT_TRUE(number);
-  EXPECT_NEAR(number->value, 1 - told, number->rounding + kProbabilityTolerance);
+  EXPECT_NEAR(number->value, 1 - listed, number->rounding + kProbabilityTolerance);
   EXPECT_NE(page.take("After “" + s.run->tokens.labels[at] + "”"), "");
   const std::string position = page.take_starting("position " + std::to_string(query));
   EXPECT_NE(position, "");
