@@ -32,7 +32,7 @@ std::string_view bare_prompt_line(std::string_view line, bool first);
 /// Whether a line of a list has a prompt: blank ones have none.
 bool is_prompt_line(std::string_view line);
 
-/// Whether the lines of a list are prompts as they are, by the file's extension: .txt.
+/// Whether each line of a list is a prompt without further syntax, by the file's extension: .txt.
 bool has_plain_lines(const std::filesystem::path& file);
 
 /// Whether a file may be a list of prompts, by its extension: .jsonl, .ndjson, .txt.
@@ -59,7 +59,7 @@ PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_p
 struct ListProgress {
   std::size_t done = 0;     ///< prompts, from the first on
   std::size_t skipped = 0;  ///< prompts among them that could not be run
-  std::string problem;      ///< why the first of those could not be run
+  std::string problem;      ///< why the first skipped prompt could not be run
 };
 
 }  // namespace headscope::app

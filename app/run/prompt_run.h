@@ -37,7 +37,7 @@ struct LoadedModel {
 /// What to run: text, or ids if given, with edits.
 struct Prompt {
   std::string text;
-  std::vector<int> ids;      ///< in place of text when not empty
+  std::vector<int> ids;      ///< used instead of the text if not empty
   bool start_token = false;  ///< put `<|endoftext|>` first
   model::Edits edits = {};
   bool operator==(const Prompt&) const = default;

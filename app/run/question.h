@@ -19,7 +19,7 @@
 
 namespace headscope::app {
 
-/// What computing an answer needs, and how parts of it are shown.
+/// The resources for computing an answer, and the way to show parts of it.
 template <class Answer>
 struct Work {
   model::Workspace& workspace;

@@ -81,7 +81,7 @@ struct Worker::Impl {
   std::stop_token ending;
   std::uint64_t loaded_request = 0;
   std::optional<WorkerRequest> tried;     // without its questions
-  std::optional<WorkerRequest> compared;  // the last one that was run, likewise
+  std::optional<WorkerRequest> compared;  // the last one that was run, without its questions
   Memo memo;
   std::shared_ptr<const model::Plan> newest_plan;        // newest plan of the shown model
   std::vector<int> newest_plan_tokens;                   // the tokens it was made for

@@ -38,7 +38,7 @@ struct TextState {
   std::string text;
   std::size_t cursor = 0;
   std::size_t anchor = 0;
-  bool upstream = false;             ///< where a row wraps: the caret is at the end of the previous row
+  bool upstream = false;             ///< at a wrap: the caret is at the end of the previous row
   std::optional<float> preferred_x;  ///< target of consecutive up and down motions
   TextHistory history;
 

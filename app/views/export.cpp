@@ -33,7 +33,7 @@ std::string in_words(Size size) {
   return whole(size.width) + "x" + whole(size.height);
 }
 
-/// Files have no scrolling: whatever does not fit is missing.
+/// Files cannot scroll, so parts that do not fit would be missing.
 Picture built(const View& view, const ViewContext& context) {
   Picture picture = view.build(context);
   if (!view.scrolls || !picture.whole || !context.run) return picture;

@@ -67,7 +67,7 @@ struct AttributionOf {
 /// What a head adds to a logit, split by source position: weight times value, through the head's rows of
 /// c_proj.weight and ln_f, in the direction of the token.
 struct SourceParts {
-  std::vector<float> weights;  ///< [position + 1], or [T] where the head sees later keys
+  std::vector<float> weights;  ///< [position + 1], or [T] if the head sees later keys
   std::vector<double> parts;   ///< same length; they add up to the head's part, except for rounding
   /// On the difference side: minus the contribution of baseline positions without a counterpart here.
   double unmatched = 0;

@@ -40,7 +40,7 @@ struct ExactMean {
 /// For each position, the last earlier position with the same token; -1: none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
-/// All metrics of a head: of one run, or the difference of two. NaN where no query counts.
+/// All metrics of a head: of one run, or the difference of two. NaN if no query counts.
 struct HeadMetricValues {
   std::array<double, kHeadMetrics> all{};
   double operator[](HeadMetric metric) const { return all[static_cast<std::size_t>(metric)]; }
@@ -60,7 +60,7 @@ class HeadMetrics {
   /// Throws model::RunError for more queries than can be added up.
   HeadMetrics& operator+=(const HeadMetrics& other);
 
-  /// NaN where no query counts.
+  /// NaN if no query counts.
   double operator[](HeadMetric metric) const;
   HeadMetricValues values() const;
   const ExactMean& sum(HeadMetric metric) const { return sums_[static_cast<std::size_t>(metric)]; }
@@ -76,11 +76,11 @@ class HeadMetrics {
 void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
                       std::stop_token stop = {});
 
-/// Random tokens followed by the same tokens: whatever followed a token the first time follows it the second
+/// Random tokens followed by the same tokens: what follows a token is the same both times
 /// time, and nothing else about the text is predictable (Olsson et al. 2022, "In-context learning and
 /// induction heads").
 struct RepeatedTokens {
-  static constexpr int kDefaultLength = 50;  ///< tokens before the repetition, where the context has room
+  static constexpr int kDefaultLength = 50;  ///< tokens before the repetition, if the context has room
   static constexpr int kDefaultSequences = 8;
 
   int length = kDefaultLength;
@@ -102,14 +102,14 @@ struct RepeatedTokens {
 /// same texts.
 struct HeadMetricsOf {
   std::vector<HeadMetricValues> heads;  ///< layer * n_head + head
-  std::vector<HeadMetrics> sums;        ///< likewise, to add more texts to; empty: a difference
+  std::vector<HeadMetrics> sums;        ///< the sums, to which more texts can be added; empty: a difference
   int sequences = 0;                    ///< number of sequences of random tokens
   ListProgress progress;                ///< progress of a list
   std::size_t bytes() const { return bytes_of(heads, sums) + progress.problem.size(); }
 };
 std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before);
 
-/// The metrics of all heads over a list of prompts, whatever the prompt.
+/// The metrics of all heads over a list of prompts, independent of the prompt.
 struct MetricsOnList {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;
@@ -124,7 +124,7 @@ struct MetricsOnList {
   }
 };
 
-/// The metrics of all heads on repeated random tokens, whatever the prompt.
+/// The metrics of all heads on repeated random tokens, independent of the prompt.
 struct MetricsOnRepeated {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;

@@ -11,7 +11,7 @@ namespace headscope::app {
 struct NextToken {
   int position = 0;
   std::vector<float> logits;  ///< logits of the whole vocabulary
-  std::string not_finite;     ///< set where the run or these logits are not finite: see not_finite_note
+  std::string not_finite;     ///< set if the run or these logits are not finite, see not_finite_note
   std::size_t bytes() const { return bytes_of(logits) + not_finite.size(); }
 };
 

@@ -43,7 +43,7 @@ struct ListQueryKeySpace {
     bool operator==(const Place&) const = default;
   };
   QueryKeySpace space;        ///< its length is that of `places`
-  std::vector<Place> places;  ///< where the queries come from, and the keys
+  std::vector<Place> places;  ///< the source of each query and key
   std::size_t prompts = 0;    ///< how many of the list's first prompts there is room for
   ListProgress progress;
   std::vector<float> queries, keys;  ///< [places, d_head]

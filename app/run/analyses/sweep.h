@@ -43,7 +43,7 @@ struct Sweep {
   int layers = 0;                      ///< rows
   int columns = 0;                     ///< heads, or positions up to the one whose prediction is measured
   SweepReading before;                 ///< in the run
-  std::vector<SweepReading> readings;  ///< [layers, columns]; NaN where there is nothing to patch from
+  std::vector<SweepReading> readings;  ///< [layers, columns]; NaN if there is nothing to patch from
   std::vector<bool> known;             ///< which readings are computed
   int known_count() const;
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
@@ -87,7 +87,7 @@ struct SweepOf {
   int position = 0;  ///< whose prediction is measured
   bool operator==(const SweepOf&) const = default;
 
-  /// The edits for one cell, in addition to those of the run; empty where there is nothing to patch. Column
+  /// The edits for one cell, in addition to those of the run; empty if there is nothing to patch. Column
   /// -1: a whole row at once.
   model::Edits edits(int layer, int column) const;
 

@@ -26,7 +26,7 @@ struct TokenPass {
   int position = 0;
   std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0
   double embedded_norm = 0;
-  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a part has those computed so far
+  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a partial answer has those computed so far
   std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
   std::size_t bytes() const;
 

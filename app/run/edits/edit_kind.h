@@ -25,7 +25,7 @@ namespace headscope::app {
 /// - append, merge, contains, remove, join: combine an edit with one that is typed, added, removed or
 ///   dragged;
 /// - is_beyond, has_positions, move: about positions;
-/// - strength, set_strength: what a slider moves;
+/// - strength, set_strength: the value for a slider;
 /// - fills: whether it sets a cell of a head, even if that is masked.
 template <class T>
 struct EditKind {

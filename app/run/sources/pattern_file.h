@@ -89,7 +89,7 @@ class PatternFile {
   std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: no such anomaly
 };
 
-/// Loads a file of patterns in place of a model. Throws as PatternFile::open.
+/// Loads a file of patterns instead of a model. Throws as PatternFile::open.
 std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,
                                                  const model::LoadOptions& options = {});
 

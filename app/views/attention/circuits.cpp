@@ -123,7 +123,7 @@ std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   return {question, n};
 }
 
-/// "copying score 0.83"; the score is about the head, whatever the token.
+/// "copying score 0.83"; the score belongs to the head, not to a token.
 std::string copying_words(const ViewContext& c) {
   const auto copying = c.ask(copying_question(c));
   if (!copying) return c.failure(copying_question(c)).empty() ? "copying score: computing…" : "";

@@ -43,7 +43,7 @@ struct Numbers {
   std::span<const float> q;
   std::vector<std::vector<float>> k;  ///< [keys]
   std::vector<std::span<const float>> v;
-  std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; where they are shown
+  std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; only if they are shown
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
@@ -235,7 +235,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// "v[17] = 0.1234" and what it becomes.
+/// "v[17] = 0.1234" and its product with the weight, if any.
 std::vector<std::string> component_lines(const Numbers& n, Vector which, int key, int i) {
   const std::string at = "[" + std::to_string(i) + "]";
   const auto weight = n.at(Stage::pattern, key);

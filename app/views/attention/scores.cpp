@@ -66,7 +66,7 @@ std::string stage_note(const ViewContext& c, Stage stage, bool causal) {
 }
 
 /// Scales of the stages. Masking does not affect the remaining scores: stages 2 and 3 share a scale, except
-/// with edited scores. A difference is infinite where only one side is masked.
+/// with edited scores. A difference is infinite if only one side is masked.
 std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern,
                                                   bool is_difference) {
   const auto signed_scale = [&](Stage stage) {
@@ -228,7 +228,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The four matrices one below the other: a row for each stage and query, a column a key.
+/// The four matrices below each other: a row for each stage and query, a column for each key.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (!stages) return {};

@@ -70,7 +70,7 @@ TokenSelector at_position(int position) {
   return {TokenSelector::Kind::position, "", position};
 }
 
-/// The empty prompt has no token to look from.
+/// An empty prompt has no token that could be a query.
 TokenSelector queries_of(const ViewContext& c) {
   const QueryChoice from = c.options[kQueries];
   if (c.run->tokens.was_empty || from == QueryChoice::any) return {};
@@ -109,7 +109,7 @@ WeightSearch search_of(const ViewContext& c) {
   return search;
 }
 
-/// Why there is no question; empty: there is one.
+/// The reason why there is no question; empty: there is one.
 std::string missing(const ViewContext& c) {
   if (of_shape(c) && c.options[kShape].empty())
     return "no shape is marked: choose Shape for the mouse in the Heatmap and pull it over cells";
@@ -280,8 +280,7 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   return actions;
 }
 
-/// Selects the previous or next result, whether its run is there yet or not; without a selected one, the
-/// first.
+/// Selects the previous or next result, even if its run is pending; without a selected one, the first.
 ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
   const auto found = found_of(c);
   if (!found || found->best.empty()) return {};
@@ -323,7 +322,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// Only panes scroll: a figure shows as many as fit, and says so.
+/// Only panes scroll: a figure shows as many as fit, with a note.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
 }

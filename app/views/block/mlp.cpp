@@ -28,9 +28,9 @@ const auto kFirstNeuron =
 
 constexpr std::size_t kTokens = 3;  // in each direction, in the table
 
-// ---- what is shown ----
+// ---- data ----
 
-/// The selected layer's block on one side; null while it is not there yet.
+/// The selected layer's block on one side; null while pending.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int position) {
   const auto pass = c.ask_on(side, PassOfToken{position});
   const int layer = c.selection.layer;
@@ -52,7 +52,7 @@ struct Pushing {
   float times = 0;
   std::string failure = "";  ///< why not
 
-  /// The tokens whose logits it raises, or lowers, most first; none while not known.
+  /// The tokens whose logits it raises or lowers most, in descending order; none while pending.
   std::span<const TokenPush> pushed(bool up) const {
     if (!tokens) return {};
     return (times >= 0) == up ? tokens->up : tokens->down;
@@ -149,7 +149,7 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
   return list;
 }
 
-// ---- where everything stands ----
+// ---- layout ----
 
 // In ems.
 constexpr float kStripHeight = 1.6F;

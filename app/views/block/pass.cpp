@@ -262,7 +262,7 @@ void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int
 struct Addition {
   int layer = -1;  ///< -1: the embedding
   bool mlp = false;
-  const BlockPass* block = nullptr;  ///< null: not there yet, or none
+  const BlockPass* block = nullptr;  ///< null: pending, or none
 
   double norm() const { return mlp ? block->mlp_norm : block->attn_norm; }
   double stream() const { return mlp ? block->post_norm : block->mid_norm; }

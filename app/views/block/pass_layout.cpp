@@ -168,7 +168,7 @@ viz::Color mlp_color(const ViewContext& c) {
   return viz::categorical(*c.theme, 3);
 }
 
-// ---- what is shown ----
+// ---- data ----
 
 Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
   Numbers n;
@@ -244,7 +244,7 @@ viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart whi
   return chart;
 }
 
-// ---- where everything stands ----
+// ---- layout ----
 
 Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const viz::Style style = style_of(c);

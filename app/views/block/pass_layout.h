@@ -44,7 +44,7 @@ struct Line {
   std::string name;    ///< in its box
   std::string vector;  ///< its output: "attn_out"
   std::string shape;
-  std::span<const float> values;  ///< values of the chosen token; empty: not there yet, or none
+  std::span<const float> values;  ///< values of the chosen token; empty: pending, or none
 };
 
 struct Numbers {

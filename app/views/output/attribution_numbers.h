@@ -32,8 +32,7 @@ struct AttributionNumbers {
   std::vector<Contribution> parts;
   std::vector<float> grid;  ///< [layers, heads + 2]
   std::vector<std::string> layer_names, column_names;
-  std::shared_ptr<const SourceParts>
-      sources;  ///< sources of the chosen head; null: not listed, or not there yet
+  std::shared_ptr<const SourceParts> sources;  ///< sources of the chosen head; null: not listed, or pending
 
   // The rows of the list. ids: for parts their index; for layers the layer, or -1 - an AttributionEnd; for
   // sources the position.

@@ -60,7 +60,7 @@ std::vector<int> shown_places(const ViewContext& c) {
   return places;
 }
 
-// ---- what is known ----
+// ---- answers ----
 
 /// The lens at positions [first, first + count), as far as known; the rest has been requested.
 struct LensBlocks {
@@ -164,7 +164,7 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   return {scale, "KL(end ‖ here), nats", "KL, nats"};
 }
 
-// ---- where everything stands ----
+// ---- layout ----
 
 struct Layout {
   viz::Rect area;
