@@ -19,7 +19,7 @@ struct Beginning {
   /// q, k and v of that layer are shared, too: the pass begins with its scores.
   bool at_scores = false;
 
-  int order() const { return 2 * layer + (at_scores ? 1 : 0); }  ///< by which point in the pass comes first
+  int order() const { return 2 * layer + (at_scores ? 1 : 0); }  ///< position in the pass
 };
 
 /// The first point where a plan differs from the unedited run: layer and at_scores.
