@@ -149,7 +149,7 @@ class Memo {
 
   std::vector<RunEntry> runs_;  // newest first
   AnswerList of_model_;
-  AnswerList on_baseline_;  // about the baseline alone, whatever the edits of the run compared with it
+  AnswerList on_baseline_;  // about the baseline alone, independent of the edits in the run
   AnswerList previous_;
   std::shared_ptr<const model::Run> baseline_;
   std::size_t budget_ = 0;

@@ -7,11 +7,11 @@
 // Two patterns of a head, compared cell by cell: each query and key with its counterpart.
 namespace headscope::app {
 
-/// Calls visit(cell, other cell, whether both are masked) for each pair of a query and a key; the other cell
-/// is -1 if one of the tokens has no counterpart.
+/// Calls visit(cell, counterpart, whether both are masked) for each pair of a query and a key; the
+/// counterpart is -1 if one of the tokens has no counterpart.
 template <class Visit>
-void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys, int other_keys,
-                   const PromptRun& run, const Visit& visit) {
+void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys,
+                   int baseline_keys, const PromptRun& run, const Visit& visit) {
   const auto there = [](const std::vector<int>& aligned, int position) {
     return aligned.empty() ? position : aligned[position];
   };
@@ -20,7 +20,7 @@ void for_each_pair(const MaskedCells& after, const MaskedCells& before, int quer
     for (int key = 0; key < keys; ++key) {
       const int col = there(aligned_keys(run), key);
       const bool known = row >= 0 && col >= 0;
-      visit(std::ptrdiff_t{query} * keys + key, known ? std::ptrdiff_t{row} * other_keys + col : -1,
+      visit(std::ptrdiff_t{query} * keys + key, known ? std::ptrdiff_t{row} * baseline_keys + col : -1,
             !known || (after(query, key) && before(row, col)));
     }
   }

@@ -49,7 +49,8 @@ struct HeadMetricValues {
 /// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
-/// The metrics of one head over the queries of any number of texts. Adding parts gives the same, to the bit.
+/// The metrics of one head over the queries of any number of texts. Adding the metrics of parts gives a
+/// bit-identical result.
 /// The first query of a text sees only itself and does not count.
 class HeadMetrics {
  public:

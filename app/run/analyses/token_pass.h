@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// What a block does at one position: its activations as the forward pass computes them, to the bit.
+/// A block's activations at one position, bit-identical to those of the forward pass.
 struct BlockPass {
   std::vector<float> ln_1;                 ///< [d_model], normalized, before gain and bias
   std::vector<float> attn_out, resid_mid;  ///< [d_model]

@@ -116,8 +116,8 @@ template <class T>
 concept ListCells = std::invocable < const std::remove_reference_t<T>
 &, int > || std::ranges::borrowed_range<T>;
 
-/// The columns of a list over its rows, counted from 0. The context and whatever the columns' functions refer
-/// to must outlive it.
+/// The columns of a list over its rows, counted from 0. The context and everything that the columns'
+/// functions refer to must outlive it.
 class List {
  public:
   List(const ViewContext& context, const ListRows& rows, int count);
