@@ -46,7 +46,7 @@ PromptList read_prompt_list(const std::filesystem::path& file);
 /// The list of prompts that a question is about, compared by identity.
 struct OverPrompts {
   std::shared_ptr<const PromptList> list;
-  bool start_token = false;  ///< put first in each
+  bool start_token = false;  ///< added at the start of each
   bool operator==(const OverPrompts&) const = default;
 };
 

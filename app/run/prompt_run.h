@@ -38,7 +38,7 @@ struct LoadedModel {
 struct Prompt {
   std::string text;
   std::vector<int> ids;      ///< used instead of the text if not empty
-  bool start_token = false;  ///< put `<|endoftext|>` first
+  bool start_token = false;  ///< add `<|endoftext|>` at the start
   model::Edits edits = {};
   bool operator==(const Prompt&) const = default;
 };
@@ -58,7 +58,7 @@ struct PromptTokens {
 enum class Alignment { position, subsequence };
 
 /// For each of `tokens` its counterpart's index in `others`: the same index, or its match in the longest
-/// common subsequence (of several the one with the earliest tokens); -1: none.
+/// common subsequence (if there are several, the one with the earliest tokens); -1: none.
 std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const int> others, Alignment by);
 
 /// A prompt, its tokens, and the run of the model on them.

@@ -56,7 +56,7 @@ struct Answer {
 /// has
 ///
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
-///     static constexpr std::string_view kWork;  what computing it is called in the status line
+///     static constexpr std::string_view kWork;  name of the work in the status line
 ///     static constexpr bool kQuick = true;    if it takes a few ms: a run is shown together with the answer
 ///     static constexpr bool kOfModel = true;  if the answer depends on the model alone, not on the run
 ///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see capabilities.h

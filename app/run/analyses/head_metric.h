@@ -29,10 +29,10 @@ struct HeadMetricKind {
   std::string_view title;            ///< "Weight on the first token"
   std::string_view detail;           ///< the averaged quantity, and over which queries
   std::string_view unit = "weight";  ///< or "bits"
-  /// Why a prompt may have no query with this metric; empty: some always have it.
+  /// Why a prompt may have no query with this metric; empty: there always is one.
   std::string_view lacking = {};
-  int decimals = 4;      ///< that are worth showing
-  int bits = 36;         ///< numbers are rounded to 2^-bits; to 2^(37 - bits) they have room
+  int decimals = 4;      ///< number of decimals worth showing
+  int bits = 36;         ///< numbers are rounded to 2^-bits, and limited to 2^(37 - bits)
   bool of_text = false;  ///< relates the query to its own text: not available where keys are other tokens
   /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;

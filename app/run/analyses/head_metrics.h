@@ -18,8 +18,8 @@
 namespace headscope::app {
 
 /// A mean that is bit-identical for any order of the numbers and any division into parts: each number is
-/// rounded once to a multiple of a small unit, and the multiples are added exactly. All
-/// numbers must use the same unit.
+/// rounded once to a multiple of a small unit, and the multiples are added exactly. All numbers must use the
+/// same unit.
 struct ExactMean {
   /// More numbers than this could leave the range of `units`.
   static constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;
@@ -77,8 +77,8 @@ class HeadMetrics {
 void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
                       std::stop_token stop = {});
 
-/// Random tokens followed by the same tokens: what follows a token is the same both times
-/// time, and nothing else about the text is predictable (Olsson et al. 2022, "In-context learning and
+/// Random tokens followed by the same tokens: what follows a token is the same both times, and nothing else
+/// about the text is predictable (Olsson et al. 2022, "In-context learning and
 /// induction heads").
 struct RepeatedTokens {
   static constexpr int kDefaultLength = 50;  ///< tokens before the repetition, if the context has room

@@ -24,7 +24,7 @@ struct LogitLens {
 
   int positions() const { return places > 0 ? static_cast<int>(readings.size()) / places : 0; }
   bool knows(int position) const { return position >= first && position < first + positions(); }
-  /// The reading of a position that `knows` is true for.
+  /// The reading at a position for which `knows` is true.
   const model::LensReading& at(int position, int place) const { return readings[index(position, place)]; }
   /// The same in the baseline, on the difference side.
   const model::LensReading& before_at(int position, int place) const {

@@ -44,7 +44,7 @@ struct ListQueryKeySpace {
   };
   QueryKeySpace space;        ///< its length is that of `places`
   std::vector<Place> places;  ///< the source of each query and key
-  std::size_t prompts = 0;    ///< how many of the list's first prompts there is room for
+  std::size_t prompts = 0;    ///< number of the list's first prompts that fit
   ListProgress progress;
   std::vector<float> queries, keys;  ///< [places, d_head]
   std::size_t bytes() const {

@@ -38,11 +38,11 @@ struct SweepReading {
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
   int position = 0;
-  int token = 0;                       ///< id
-  int against = -1;                    ///< id of the token whose logit is subtracted; -1: none
-  int layers = 0;                      ///< rows
-  int columns = 0;                     ///< heads, or positions up to the one whose prediction is measured
-  SweepReading before;                 ///< in the run
+  int token = 0;        ///< id
+  int against = -1;     ///< id of the token whose logit is subtracted; -1: none
+  int layers = 0;       ///< rows
+  int columns = 0;      ///< heads, or positions up to the one the position whose prediction is measured
+  SweepReading before;  ///< in the run
   std::vector<SweepReading> readings;  ///< [layers, columns]; NaN if there is nothing to patch from
   std::vector<bool> known;             ///< which readings are computed
   int known_count() const;
@@ -84,7 +84,7 @@ struct SweepOf {
   PatchPrompt from = {};                    ///< source of a patch
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::best(1);
-  int position = 0;  ///< whose prediction is measured
+  int position = 0;  ///< the position whose prediction is measured
   bool operator==(const SweepOf&) const = default;
 
   /// The edits for one cell, in addition to those of the run; empty if there is nothing to patch. Column
