@@ -28,8 +28,8 @@ Doubles doubles(ConstFloatRows x) {
 }
 
 /// A matrix in panels, with its memory.
-struct Packed {
-  Packed(const float* data, bool transposed, int depth, int cols)
+struct OwnedPanels {
+  OwnedPanels(const float* data, bool transposed, int depth, int cols)
       : memory(allocate_floats(panel_matrix_bytes(depth, cols, Precision::f32) / sizeof(float) + 1)) {
     ThreadPool pool(1);
     matrix = pack({data, Precision::f32, transposed}, depth, cols, Precision::f32,
@@ -74,7 +74,7 @@ std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
     std::ranges::transform(x.row(i), unit.begin() + std::ptrdiff_t{i} * x.cols,
                            [&](float v) { return static_cast<float>(static_cast<double>(v) / norm); });
   }
-  const Packed columns(unit.data(), true, x.cols, n);
+  const OwnedPanels columns(unit.data(), true, x.cols, n);
   std::vector<float> out(static_cast<std::size_t>(n) * n);
   product_with_columns({unit.data(), n, x.cols, x.cols}, columns.matrix, 0, workspace.impl().workers,
                        {out.data(), n, n, n});
@@ -130,11 +130,11 @@ std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const
 }
 
 struct RowMap::Impl {
-  Packed packed;
+  OwnedPanels packed;
 };
 
 RowMap::RowMap(const std::vector<float>& map, int d)
-    : impl_(std::make_unique<Impl>(Impl{Packed(map.data(), false, d, d)})) {}
+    : impl_(std::make_unique<Impl>(Impl{OwnedPanels(map.data(), false, d, d)})) {}
 RowMap::~RowMap() = default;
 
 void RowMap::apply(ConstFloatRows x, Workspace& workspace, FloatRows y) const {

@@ -79,29 +79,30 @@ Ran run_apart(const std::vector<std::string>& arguments, long fails) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text("out"), text("err") + text("said"), 0};
 }
 
-struct Asked {
+struct CommandCase {
   const char* name;
   std::vector<std::string> arguments;
   bool writes = false;  ///< a file "out.EXTENSION"
   const char* extension = "";
-  friend void PrintTo(const Asked& asked, std::ostream* out) { *out << asked.name; }
+  friend void PrintTo(const CommandCase& asked, std::ostream* out) { *out << asked.name; }
 };
 
-class FailingAllocations : public ::testing::TestWithParam<Asked> {};
+class FailingAllocations : public ::testing::TestWithParam<CommandCase> {};
 
 const std::string kPrompt = "The old king had a dog, and the old king";
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, FailingAllocations,
     ::testing::Values(
-        Asked{"info", {"info", "--json"}}, Asked{"predict", {"predict", "--json", "--prompt", kPrompt}},
-        Asked{"edited", {"predict", "--json", "--edit", "L1H6.z=0", "--prompt", kPrompt}},
-        Asked{"sweep", {"sweep", "--json", "--prompt", "The old king"}},
-        Asked{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, true, ".safetensors"},
-        Asked{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, true, ".png"},
-        Asked{"lens", {"plot", "lens", "--prompt", kPrompt}, true, ".svg"},
-        Asked{"attribution", {"plot", "attribution", "--prompt", kPrompt}, true, ".pdf"},
-        Asked{"window", {"shot", "--prompt", kPrompt}, true, ".png"}),
+        CommandCase{"info", {"info", "--json"}},
+        CommandCase{"predict", {"predict", "--json", "--prompt", kPrompt}},
+        CommandCase{"edited", {"predict", "--json", "--edit", "L1H6.z=0", "--prompt", kPrompt}},
+        CommandCase{"sweep", {"sweep", "--json", "--prompt", "The old king"}},
+        CommandCase{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, true, ".safetensors"},
+        CommandCase{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, true, ".png"},
+        CommandCase{"lens", {"plot", "lens", "--prompt", kPrompt}, true, ".svg"},
+        CommandCase{"attribution", {"plot", "attribution", "--prompt", kPrompt}, true, ".pdf"},
+        CommandCase{"window", {"shot", "--prompt", kPrompt}, true, ".png"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(FailingAllocations, LeaveASentenceAndNothingElse) {

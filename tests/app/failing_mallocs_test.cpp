@@ -87,24 +87,25 @@ Ran run(const std::vector<std::string>& arguments, long fails = -1) {
   return app::testing::run(arguments, mallocs, failing, fails);
 }
 
-struct Asked {
+struct CommandCase {
   const char* name;
   std::vector<std::string> arguments;
   const char* file;
-  friend void PrintTo(const Asked& asked, std::ostream* out) { *out << asked.name; }
+  friend void PrintTo(const CommandCase& asked, std::ostream* out) { *out << asked.name; }
 };
 
-class FailingMallocs : public ::testing::TestWithParam<Asked> {};
+class FailingMallocs : public ::testing::TestWithParam<CommandCase> {};
 
 const std::string kPrompt = "The old king had a dog, and the old king";
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, FailingMallocs,
-    ::testing::Values(Asked{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, "a.safetensors"},
-                      Asked{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, "a.png"},
-                      Asked{"lens", {"plot", "lens", "--prompt", kPrompt}, "a.svg"},
-                      Asked{"metrics", {"plot", "metrics", "--prompt", kPrompt}, "a.pdf"},
-                      Asked{"window", {"shot", "--prompt", kPrompt}, "a.png"}),
+    ::testing::Values(
+        CommandCase{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, "a.safetensors"},
+        CommandCase{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, "a.png"},
+        CommandCase{"lens", {"plot", "lens", "--prompt", kPrompt}, "a.svg"},
+        CommandCase{"metrics", {"plot", "metrics", "--prompt", kPrompt}, "a.pdf"},
+        CommandCase{"window", {"shot", "--prompt", kPrompt}, "a.png"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {

@@ -92,9 +92,8 @@ TEST(Graphemes, AreWhatAReaderCallsCharacters) {
   EXPECT_THAT(graphemes("a" + kAccented + kFamily + kFlag + kFlag + "각"),
               ElementsAre("a", kAccented, kFamily, kFlag, kFlag, "각"));
   EXPECT_THAT(graphemes("\r\n\n\r"), ElementsAre("\r\n", "\n", "\r"));
-  EXPECT_THAT(graphemes("\u1112\u1161\u11ABx"),
-              ElementsAre("\u1112\u1161\u11AB", "x"));                   // Hangul from letters
-  EXPECT_THAT(graphemes("👍🏽👍"), ElementsAre("👍🏽", "👍"));  // a skin tone
+  EXPECT_THAT(graphemes("\u1112\u1161\u11ABx"), ElementsAre("\u1112\u1161\u11AB", "x"));  // Hangul
+  EXPECT_THAT(graphemes("👍🏽👍"), ElementsAre("👍🏽", "👍"));                   // a skin tone
 }
 
 TEST(Graphemes, BytesThatAreNoTextStandAlone) {
@@ -480,8 +479,7 @@ TEST(History, HasABoundOfStepsHoweverSmall) {
 
 // --- against a model ---
 
-/// A simple implementation of each command, which copies the whole text and finds boundaries by scanning from
-/// the start.
+/// A simple implementation of each command: copies the whole text, and scans for boundaries from the start.
 struct Model {
   std::string text;
   std::size_t cursor = 0, anchor = 0;

@@ -481,7 +481,7 @@ TEST_F(EditsTest, WatchersSeeWhatEditsLeft) {
 
 // --- rejected edits ---
 
-struct Refused {
+struct RejectedEdit {
   Edit what;
   const char* says;
 };
@@ -489,7 +489,7 @@ struct Refused {
 TEST_F(EditsTest, AWrongOneIsOneSentence) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<int> ids{1, 2, 3};
-  const std::vector<Refused> all{
+  const std::vector<RejectedEdit> all{
       {ScaleValues{{{Site::z, 3}, {}, {}, {}}, 0}, "names layer 3, but the model has layers 0 to 2"},
       {ScaleValues{{{Site::z, -1}, {}, {}, {}}, 0}, "names layer -1"},
       {ScaleValues{{{Site::z, 1}, 3, {}, {}}, 0}, "names head 3, but the model has heads 0 to 2"},
@@ -529,7 +529,7 @@ TEST_F(EditsTest, AWrongOneIsOneSentence) {
       {SetPositionIds{{-2}}, "names position -2"},
       {SetPositionIds{std::vector<int>(201)}, "has 201 position ids"},
   };
-  for (const Refused& refused : all) {
+  for (const RejectedEdit& refused : all) {
     const std::string said = message_of<RunError>([&] {
       plan({ScaleValues{{{Site::z, 0}, {}, {}, {}}, 2}, refused.what});
     });

@@ -53,7 +53,7 @@ RawTensor mask_buffer(int layer, const std::string& dtype, int positions) {
 
 // --- As published ---
 
-struct Published {
+struct PublishedFolder {
   const char* name;
   int layers;
   int heads;
@@ -64,14 +64,14 @@ struct Published {
   bool head;           // lm_head.weight is in the file although it is tied
 };
 
-void PrintTo(const Published& test, std::ostream* out) {
+void PrintTo(const PublishedFolder& test, std::ostream* out) {
   *out << test.name;
 }
 
-class PublishedCheckpoint : public ::testing::TestWithParam<Published> {};
+class PublishedCheckpoint : public ::testing::TestWithParam<PublishedFolder> {};
 
 TEST_P(PublishedCheckpoint, Loads) {
-  const Published& published = GetParam();
+  const PublishedFolder& published = GetParam();
   const Gpt2Shape shape{.layers = published.layers, .heads = published.heads, .width = 2 * published.heads};
   Tensors tensors = gpt2_tensors(shape);
   const RawTensor wte = tensors[0];
@@ -113,25 +113,26 @@ TEST_P(PublishedCheckpoint, Loads) {
 INSTANTIATE_TEST_SUITE_P(
     Names, PublishedCheckpoint,
     ::testing::Values(
-        Published{"gpt2", 12, 12, "", "F32", "", false, false},
-        Published{"gpt2_medium", 24, 16, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)", false,
-                  false},
-        Published{"gpt2_large", 36, 20, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)", false,
-                  false},
-        Published{"gpt2_xl", 48, 25, "", "F32",
-                  R"(,"n_special":0,"output_past":true,"predict_special_tokens":true)", false, false},
-        Published{"distilgpt2", 6, 12, "transformer.", "F32",
-                  R"(,"_num_labels":1,"id2label":{"0":"LABEL_0"},"label2id":{"LABEL_0":0})", false, false},
-        Published{
+        PublishedFolder{"gpt2", 12, 12, "", "F32", "", false, false},
+        PublishedFolder{"gpt2_medium", 24, 16, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)",
+                        false, false},
+        PublishedFolder{"gpt2_large", 36, 20, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)",
+                        false, false},
+        PublishedFolder{"gpt2_xl", 48, 25, "", "F32",
+                        R"(,"n_special":0,"output_past":true,"predict_special_tokens":true)", false, false},
+        PublishedFolder{"distilgpt2", 6, 12, "transformer.", "F32",
+                        R"(,"_num_labels":1,"id2label":{"0":"LABEL_0"},"label2id":{"LABEL_0":0})", false,
+                        false},
+        PublishedFolder{
             "saved_in_2021", 2, 2, "transformer.", "U8",
             R"(,"gradient_checkpointing":false,"n_inner":null,"scale_attn_weights":true,"use_cache":true)",
             true, true},
-        Published{
+        PublishedFolder{
             "saved_in_2023", 2, 2, "transformer.", "BOOL",
             R"(,"reorder_and_upcast_attn":false,"scale_attn_by_inverse_layer_idx":false,"torch_dtype":"float32")",
             true, false},
-        Published{"saved_by_nobody_yet", 2, 2, "", "Q3_K_M", R"(,"rope_scaling":null,"dtype":"float64")",
-                  false, true}),
+        PublishedFolder{"saved_by_nobody_yet", 2, 2, "", "Q3_K_M",
+                        R"(,"rope_scaling":null,"dtype":"float64")", false, true}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // --- The same weights in every form ---

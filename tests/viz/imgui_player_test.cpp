@@ -27,7 +27,7 @@ class ImguiPlayerTest : public ::testing::Test {
   }
   ~ImguiPlayerTest() override { ImGui::DestroyContext(context_); }
 
-  struct Placed {
+  struct PlacedScene {
     Scene scene;
     Point origin;
     float scale = 1;
@@ -35,20 +35,20 @@ class ImguiPlayerTest : public ::testing::Test {
 
   /// Draws one frame with these scenes; `look` receives the list while it is valid.
   template <class Look>
-  void frame(const std::vector<Placed>& scenes, float pixel_scale, Look&& look) {
+  void frame(const std::vector<PlacedScene>& scenes, float pixel_scale, Look&& look) {
     ImGui::GetIO().DeltaTime = 1.0F / 60;
     ImGui::NewFrame();
     player_.begin_frame(pixel_scale);
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     const auto depth = [&] { return std::pair(list._ClipRectStack.Size, compat::texture_depth(list)); };
     const auto before = depth();
-    for (const Placed& placed : scenes) player_.draw(list, placed.scene, placed.origin, placed.scale);
+    for (const PlacedScene& placed : scenes) player_.draw(list, placed.scene, placed.origin, placed.scale);
     EXPECT_EQ(depth(), before);
     look(list);
     ImGui::Render();
   }
 
-  Bitmap shown(const Placed& placed, float pixel_scale, int width, int height) {
+  Bitmap shown(const PlacedScene& placed, float pixel_scale, int width, int height) {
     SoftwareRenderer renderer(width, height, {0, 0, 0, 255});
     frame({placed}, pixel_scale,
           [&](const ImDrawList& list) { renderer.draw(list, textures_.store(), pixel_scale); });

@@ -68,18 +68,18 @@ class ImageCache {
   }
 
  private:
-  struct Cached {
+  struct CachedTexture {
     std::uint64_t texture = 0;
     std::size_t bytes = 0;
     std::uint64_t last_drawn = 0;
   };
-  void drop(const Cached& image) {
+  void drop(const CachedTexture& image) {
     textures_.destroy(image.texture);
     bytes_ -= image.bytes;
   }
 
   TextureBackend& textures_;
-  std::unordered_map<std::uint64_t, Cached> images_;
+  std::unordered_map<std::uint64_t, CachedTexture> images_;
   std::size_t bytes_ = 0;
   std::uint64_t frame_ = 0;
 };

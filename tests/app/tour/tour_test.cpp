@@ -189,9 +189,9 @@ TEST(Tours, AreFilesAndNothingElse) {
 }
 
 /// Gives the same answer to every question.
-class Says final : public Answers {
+class SameAnswer final : public Answers {
  public:
-  explicit Says(NextToken next)
+  explicit SameAnswer(NextToken next)
       : answer_(std::make_shared<const Answer>(
             Answer{std::make_shared<const NextToken>(std::move(next)), 0, true, {}})) {}
   std::shared_ptr<const Answer> ask(const Question&) override { return answer_; }
@@ -210,7 +210,7 @@ TEST(Numbers, OfLogitsThatAreNotNumbersAreSaidAllTheSame) {
   next.logits.assign(4096, 0.0F);
   for (std::size_t i = 0; i < 4096; i += 3) next.logits[i] = std::numeric_limits<float>::quiet_NaN();
   next.logits[100] = 2, next.logits[200] = 1;
-  Says answers(next);
+  SameAnswer answers(next);
   ViewContext context;
   context.run = run;
   context.answers = &answers;

@@ -16,14 +16,14 @@ constexpr double kTolerance = 2e-5, kHidden = -std::numeric_limits<double>::infi
 constexpr int kLayer = 2, kHead = 1;
 
 /// Edits, the equivalent edits of the reference, and the masked cells of L2 H1.
-struct Edited {
+struct EditedCase {
   const char* edits;
   ReferenceEdits reference_edits;
   std::function<bool(int query, int key)> masked;
 };
 
-std::vector<Edited> all_edited() {
-  std::vector<Edited> all;
+std::vector<EditedCase> all_edited() {
+  std::vector<EditedCase> all;
   ReferenceEdits none;
   none.sees = [](int, int, std::size_t, std::size_t) { return true; };
   all.push_back({"mask=none", none, [](int, int) { return false; }});
@@ -56,7 +56,7 @@ Scenario scenario_of(const char* edits, Selection selection) {
 /// Calls `check` for each set of edits, with its run at query 2 of L2 H1 and the reference's weights there.
 template <class Check>
 void for_each_edited(const Check& check) {
-  for (const Edited& edited : all_edited()) {
+  for (const EditedCase& edited : all_edited()) {
     SCOPED_TRACE(edited.edits);
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 2, -1});
     const auto result = reference_model().run(s.run->tokens.ids(), edited.reference_edits);
@@ -69,7 +69,7 @@ double number(const std::string& cell) {
 }
 
 TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
-  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const Shown shown("heatmap", s, 900, 800);
     const int grid = shown.grid();
     const Table table = shown.table();
@@ -104,7 +104,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
 }
 
 TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
-  const Edited edited = all_edited()[1];
+  const EditedCase edited = all_edited()[1];
   const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 8, -1});
   const Shown shown("heatmap", s, 900, 800);
   const viz::Region& grid = shown.region(shown.grid());
@@ -123,7 +123,7 @@ TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
 }
 
 TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
-  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const auto length = static_cast<std::size_t>(s.length());
     const Table scores = Shown("scores", s, 900, 800).table();
     const Table heads = Shown("heads", s, 900, 800).table();
@@ -164,7 +164,7 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
 }
 
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {
-  for_each_edited([](const Scenario& s, const Edited&, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
     for (const char* arrangement : {"columns", "arcs"}) {
       const Shown shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"arrangement", arrangement}});
       std::map<std::pair<int, int>, double> listed;
@@ -201,7 +201,7 @@ TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
       if (row[0] == name) return number(row[2]);
     return std::numeric_limits<double>::quiet_NaN();
   };
-  for_each_edited([&](const Scenario& made, const Edited& edited, const auto& weights) {
+  for_each_edited([&](const Scenario& made, const EditedCase& edited, const auto& weights) {
     const bool forced = weights[2][6] == 0.5;
     const int query = forced ? 2 : 0, key = forced ? 6 : 2;
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, query, key});
@@ -248,7 +248,7 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
 }
 
 TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
-  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     double entropy = 0, distance = 0;
     for (std::size_t q = 1; q < weights.size(); ++q) {
       for (std::size_t k = 0; k < weights.size(); ++k) {

@@ -219,7 +219,7 @@ TEST(Lens, ShowsBlocksWhereverTheyAre) {
 }
 
 /// Records the questions and answers none.
-class Asked final : public Answers {
+class RecordingAnswers final : public Answers {
  public:
   std::shared_ptr<const Answer> ask(const Question& question) override {
     if (!contains(questions, question)) questions.push_back(question);
@@ -235,7 +235,7 @@ TEST(Lens, AsksForWhatShowsTheQueryFirst) {
     s.select({0, 0, query, -1});
     ViewContext c = s.context(900, 600);
     for (const auto& [name, value] : options) set(c, name, value);
-    Asked answers;
+    RecordingAnswers answers;
     c.answers = &answers;
     static_cast<void>(view.build(c));
     return answers.questions;

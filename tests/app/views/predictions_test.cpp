@@ -15,11 +15,11 @@ int row_of(const Shown& shown, int position) {
 }
 
 /// The reference's prediction of the token after a position.
-struct Expected {
+struct ExpectedPrediction {
   double probability = 0, loss = 0;
   int rank = 0;
 };
-Expected expected(const Scenario& s, int position) {
+ExpectedPrediction expected(const Scenario& s, int position) {
   const auto next = s.run->tokens.ids().at(static_cast<std::size_t>(position) + 1);
   const double p = reference(s).probabilities(position).at(static_cast<std::size_t>(next));
   return {p, -std::log2(p), reference(s).rank(position, next)};
@@ -38,7 +38,7 @@ TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   for (int i = 0; i + 1 < s.length(); ++i) {
     SCOPED_TRACE("position " + std::to_string(i));
     const auto position = static_cast<std::size_t>(i);
-    const Expected e = expected(s, i);
+    const ExpectedPrediction e = expected(s, i);
     const auto drawn = page.take(shown.region(row_of(shown, i)).rect);
     ASSERT_EQ(drawn.size(), 6 + 2 * 5U) << "six columns, and a token and its probability for each guess";
     EXPECT_EQ(drawn[0].text, std::to_string(i));
@@ -149,7 +149,7 @@ TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
 TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
   const Scenario s(kRobot);
   const Shown shown("predictions", s, 1700, 700);
-  const Expected e = expected(s, 3);
+  const ExpectedPrediction e = expected(s, 3);
   const auto row = shown.tooltip(row_of(shown, 3)), chip = shown.tooltip(shown.find(kShadedRole, 4));
   for (const auto& lines : {row, chip}) {
     const auto probability = number_after(lines, "probability "), loss = number_after(lines, "p = "),
