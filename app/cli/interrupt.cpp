@@ -4,16 +4,16 @@ namespace headscope::app {
 namespace {
 
 // Static, because a signal handler cannot reach anything else.
-volatile std::sig_atomic_t signal_that_came = 0;
+volatile std::sig_atomic_t received_signal = 0;
 
 void remember(int signal) {
-  signal_that_came = signal;
+  received_signal = signal;
 }
 
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-  signal_that_came = 0;
+  received_signal = 0;
   struct sigaction action {};
   action.sa_handler = remember;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
@@ -29,11 +29,11 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::interrupted() const {
-  return signal_that_came != 0;
+  return received_signal != 0;
 }
 
 void InterruptGuard::check() const {
-  if (interrupted()) throw Interrupted{signal_that_came};
+  if (interrupted()) throw Interrupted{received_signal};
 }
 
 int end_by_signal(Interrupted interrupted) {

@@ -33,7 +33,7 @@ struct FontFacts {
   std::vector<ScriptFact> scripts;
 };
 
-/// A folder with a model, or where one should be.
+/// A folder that contains a model, or should.
 struct ModelFact {
   std::string name;
   std::filesystem::path folder;

@@ -31,8 +31,8 @@ constexpr std::uint64_t kProgressBytes =
 constexpr milliseconds kBetweenReports{100};
 constexpr milliseconds kBetweenLocks{200};
 
-/// A failure that another attempt may not have.
-struct Passing {
+/// A failure after which another attempt may succeed.
+struct RetryableFailure {
   std::string why;  // one sentence
   std::optional<std::chrono::seconds> after = {};
 };
@@ -146,30 +146,30 @@ class Fetch {
   auto patiently(const Attempt& attempt) {
     std::uint64_t gained_before = gained_;
     for (int tries = 1;; ++tries) {
-      Passing passing;
+      RetryableFailure failure;
       try {
         return attempt();
       } catch (const ConnectionError& broken) {
         if (!broken.is_retryable())
           throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
-        passing.why = "the connection failed: " + std::string(broken.what());
-      } catch (const Passing& caught) {
-        passing = caught;
+        failure.why = "the connection failed: " + std::string(broken.what());
+      } catch (const RetryableFailure& caught) {
+        failure = caught;
       }
       if (gained_ - gained_before >= kProgressBytes) tries = 1;
       gained_before = gained_;
       const bool never_heard = !heard_ && tries >= 2;  // no network: waiting does not help
-      if (never_heard || tries >= options_.tries || passing.after > options_.longest_wait) {
+      if (never_heard || tries >= options_.tries || failure.after > options_.longest_wait) {
         std::string how =
-            passing.after > options_.longest_wait
-                ? "; it asks to try again in " + duration_text(static_cast<double>(passing.after->count()))
+            failure.after > options_.longest_wait
+                ? "; it asks to try again in " + duration_text(static_cast<double>(failure.after->count()))
                 : "; tried " + std::to_string(tries) + " times";
         if (received_ > 0) how += ", and the next time goes on from here";
-        throw HubError(passing.why + how);
+        throw HubError(failure.why + how);
       }
       const milliseconds time =
-          passing.after ? milliseconds(*passing.after) : milliseconds(500) * (1 << std::min(tries, 6));
-      wait(time, passing.why + "; again in " + duration_text(std::chrono::duration<double>(time).count()));
+          failure.after ? milliseconds(*failure.after) : milliseconds(500) * (1 << std::min(tries, 6));
+      wait(time, failure.why + "; again in " + duration_text(std::chrono::duration<double>(time).count()));
     }
   }
 
@@ -211,7 +211,7 @@ class Fetch {
   [[noreturn]] void reject(const HttpResponse& response, const std::string& what) const {
     const std::string why =
         status_error(response, model_, settings_.endpoint, what, !settings_.token.empty());
-    if (is_retryable(response.status)) throw Passing{why, retry_after(response, std::time(nullptr))};
+    if (is_retryable(response.status)) throw RetryableFailure{why, retry_after(response, std::time(nullptr))};
     throw HubError(why);
   }
 
@@ -310,19 +310,19 @@ class Fetch {
     const auto begin = [&](const HttpResponse& response) {
       if (response.status == 200) {
         if (!may_be_complete(response, file.facts.bytes))
-          throw Passing{"something else came than the " + std::to_string(file.facts.bytes) + " bytes of " +
-                        file.name + ", perhaps the page of a proxy"};
+          throw RetryableFailure{"something else came than the " + std::to_string(file.facts.bytes) +
+                                 " bytes of " + file.name + ", perhaps the page of a proxy"};
         if (part.size() > 0) part.restart();  // the server does not support ranges, or none was requested
         download.from_the_start = false;
       } else if (response.status == 206) {
         if (!rest || range_start(response, file.facts.bytes) != part.size()) {
           download.from_the_start = true;
-          throw Passing{settings_.endpoint.host + " sends another part of " + file.name +
-                        " than was asked for"};
+          throw RetryableFailure{settings_.endpoint.host + " sends another part of " + file.name +
+                                 " than was asked for"};
         }
       } else if (response.status == 416) {
         download.from_the_start = true;
-        throw Passing{settings_.endpoint.host + " has no such part of " + file.name};
+        throw RetryableFailure{settings_.endpoint.host + " has no such part of " + file.name};
       } else {
         reject(response, file.name);
       }
@@ -341,8 +341,8 @@ class Fetch {
     };
     follow(request, begin, take);
     if (!part.is_complete())
-      throw Passing{"the connection ended after " + std::to_string(part.size()) + " of " +
-                    std::to_string(file.facts.bytes) + " bytes of " + file.name};
+      throw RetryableFailure{"the connection ended after " + std::to_string(part.size()) + " of " +
+                             std::to_string(file.facts.bytes) + " bytes of " + file.name};
   }
 
   HubModel model_;
@@ -353,7 +353,7 @@ class Fetch {
   std::string commit_;
   bool heard_ = false;          // whether the server has ever responded
   std::uint64_t received_ = 0;  // bytes of files received in this fetch
-  std::uint64_t gained_ = 0;    // of these, bytes that are new
+  std::uint64_t gained_ = 0;    // number of these bytes that are new
   FetchProgress progress_;
   std::uint64_t before_ = 0;  // bytes of completed files
   TransferRate rate_;

@@ -32,7 +32,7 @@ struct FetchOptions {
 /// used, also for redirects.
 ///
 /// Throws HubError (one sentence) if the model cannot be fetched, and model::Stopped if it was cancelled; in
-/// both cases what was received is kept for the next time.
+/// both cases the next fetch continues with the received parts.
 std::filesystem::path fetch_model(const HubModel& model, const HubSettings& settings,
                                   const FetchOptions& options);
 

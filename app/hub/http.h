@@ -39,9 +39,8 @@ class ConnectionError : public std::runtime_error {
  public:
   ConnectionError(const std::string& why, bool is_retryable)
       : std::runtime_error(why), is_retryable_(is_retryable) {}
-  bool is_retryable() const {
-    return is_retryable_;
-  }  ///< another attempt may succeed; false for example for a bad certificate
+  /// Whether another attempt may succeed; false for example for a bad certificate.
+  bool is_retryable() const { return is_retryable_; }
 
  private:
   bool is_retryable_;

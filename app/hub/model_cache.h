@@ -48,7 +48,7 @@ class ModelCache {
 /// Never throws.
 bool is_complete_model(const std::filesystem::path& folder);
 
-/// Whether a file, possibly behind links, has that size. Never throws.
+/// Whether a file has that size; follows links. Never throws.
 bool has_size(const std::filesystem::path& file, std::uint64_t bytes);
 
 /// Creates a folder and its parents. Throws HubError.

@@ -41,7 +41,7 @@ struct FetchProgress {
 std::string bytes_text(std::uint64_t bytes);
 /// "42 s", "3 min 5 s", "1 h 20 min".
 std::string duration_text(double seconds);
-/// "model.safetensors  123 MB of 548 MB  22 %  11.2 MB/s  38 s left", or what is waited for.
+/// "model.safetensors  123 MB of 548 MB  22 %  11.2 MB/s  38 s left", or the reason for waiting.
 std::string progress_text(const FetchProgress& progress);
 
 }  // namespace headscope::app

@@ -34,7 +34,7 @@ class FieldReader {
   void flag(const char* key, bool& out) const;
   void whole(const char* key, int low, int high, int& out) const;
   void number(const char* key, float low, float high, float& out) const;
-  /// Any bytes, `most` at most.
+  /// Any bytes, at most `most`.
   void bytes(const char* key, std::size_t most, std::string& out) const;
   /// The same; not written if empty.
   void bytes_if_any(const char* key, std::size_t most, std::string& out) const { bytes(key, most, out); }

@@ -118,8 +118,8 @@ bool fits_vocabulary(const TriedText& tried, int vocabulary);
 /// The recipe as a text entry of a figure's file.
 viz::Note recipe_note(const Recipe& recipe);
 
-/// The arguments of the command that makes a figure, without the models, `--out` and whatever has no option.
-/// View options are included if they differ from their defaults.
+/// The arguments of the command that makes a figure, without the models, `--out` and settings that have no
+/// option. View options are included if they differ from their defaults.
 std::vector<std::string> arguments_of(const Recipe& recipe);
 /// A figure's size as --size takes it: "900x600", "900"; empty: cut to the figure.
 std::string size_words(const Figure& figure);

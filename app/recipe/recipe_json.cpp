@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr std::size_t kMostBytes = std::size_t{1} << 24;  // of a prompt
+constexpr std::size_t kMostBytes = std::size_t{1} << 24;  // limit of a prompt's size
 constexpr std::size_t kMostIds = std::size_t{1} << 20;
 constexpr std::size_t kMostEdits = 10'000;
 constexpr std::size_t kMostEditBytes = std::size_t{1} << 23;  // a mask of 2,048 positions

@@ -6,14 +6,13 @@ namespace headscope::app {
 
 struct LoadedModel;
 
-/// What an open model can be asked for. A GPT-2 has all capabilities, a file of attention patterns only
-/// those.
+/// What an open model supports. A GPT-2 has all capabilities, a file of attention patterns only the patterns.
 enum class Capability : unsigned {
-  patterns = 1U << 0U,         ///< of every head
+  patterns = 1U << 0U,         ///< patterns of every head
   weights = 1U << 1U,          ///< runs a prompt: everything computed from one
   positions_table = 1U << 2U,  ///< wpe: a learned vector for each position
   mlp = 1U << 3U,              ///< neurons between two matrices in each layer
-  tokenizer = 1U << 4U,        ///< the merges that made the tokens
+  tokenizer = 1U << 4U,        ///< the merges that create tokens
 };
 
 /// A set of capabilities: what a model has (LoadedModel::capabilities), or what a view or a question needs.
@@ -43,7 +42,8 @@ constexpr Capabilities operator|(Capability a, Capability b) {
   return Capabilities(a) | b;
 }
 
-/// Why `model` lacks what is needed, for a picture and an error alike: one sentence; empty: it lacks nothing.
+/// The error if `model` lacks needed capabilities, for pictures and messages: one sentence; empty: it has
+/// them.
 std::string missing(const LoadedModel& model, Capabilities needed);
 /// The same for a model called `name` with these capabilities.
 std::string missing(const std::string& name, Capabilities there, Capabilities needed);

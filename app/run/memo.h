@@ -55,8 +55,8 @@ struct KnownAnswers {
 
 /// Keeps the runs of previous prompts with their answers, so that returning to one computes nothing, and
 /// extending one computes only what is new. Edited and unedited runs are kept apart. Bounded in bytes; shared
-/// pages count once; the least recently used goes first. Answers about the model alone are kept for all of
-/// its runs.
+/// pages count once; the least recently used run is dropped first. Answers about the model alone are kept for
+/// all of its runs.
 class Memo {
  public:
   /// Bytes for runs and answers, including the shown run and the one being computed: two runs of the longest
@@ -117,7 +117,7 @@ class Memo {
 
   /// Inputs of answers other than the tokens of their run.
   enum class Source {
-    edits,         ///< of the shown run
+    edits,         ///< edits of the shown run
     baseline,      ///< the run it is compared with
     comparison,    ///< the second prompt, or how positions are aligned with it
     second_model,  ///< including runs that patch from it
@@ -128,7 +128,7 @@ class Memo {
   /// All answers kept for the newest run and the model. Cheap.
   KnownAnswers newest_answers() const;
 
-  std::size_t bytes() const;  ///< of all pages, each counted once, and of all answers
+  std::size_t bytes() const;  ///< size of all pages, each counted once, and of all answers
   std::size_t size() const { return runs_.size(); }
 
  private:
@@ -149,7 +149,7 @@ class Memo {
 
   std::vector<RunEntry> runs_;  // newest first
   AnswerList of_model_;
-  AnswerList on_baseline_;  // about the baseline alone, whatever the edits of the run compared with it
+  AnswerList on_baseline_;  // about the baseline alone, independent of the edits in the run
   AnswerList previous_;
   std::shared_ptr<const model::Run> baseline_;
   std::size_t budget_ = 0;

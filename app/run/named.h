@@ -12,7 +12,7 @@ struct Named {
   Value value;
 };
 
-/// Empty where the table does not have the value.
+/// Empty if the table does not have the value.
 template <class Row, std::size_t kCount, class Value>
 constexpr std::string_view name_of(const Row (&all)[kCount], const Value& value) {
   for (const Row& row : all)

@@ -14,10 +14,10 @@ namespace headscope::app {
 
 /// A list as one immutable value, small enough to be stored in sessions and exported figures.
 struct PromptList {
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of its file
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< limit of its file's size
   static constexpr std::size_t kMostPrompts = 20'000;
 
-  std::string name;             ///< of its file, for people: no path
+  std::string name;             ///< name of its file, for people: no path
   std::vector<Prompt> prompts;  ///< text or ids each, without start token and edits
   bool operator==(const PromptList&) const = default;
 };
@@ -32,7 +32,7 @@ std::string_view bare_prompt_line(std::string_view line, bool first);
 /// Whether a line of a list has a prompt: blank ones have none.
 bool is_prompt_line(std::string_view line);
 
-/// Whether the lines of a list are prompts as they are, by the file's extension: .txt.
+/// Whether each line of a list is a prompt without further syntax, by the file's extension: .txt.
 bool has_plain_lines(const std::filesystem::path& file);
 
 /// Whether a file may be a list of prompts, by its extension: .jsonl, .ndjson, .txt.
@@ -46,7 +46,7 @@ PromptList read_prompt_list(const std::filesystem::path& file);
 /// The list of prompts that a question is about, compared by identity.
 struct OverPrompts {
   std::shared_ptr<const PromptList> list;
-  bool start_token = false;  ///< put first in each
+  bool start_token = false;  ///< added at the start of each
   bool operator==(const OverPrompts&) const = default;
 };
 
@@ -59,7 +59,7 @@ PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_p
 struct ListProgress {
   std::size_t done = 0;     ///< prompts, from the first on
   std::size_t skipped = 0;  ///< prompts among them that could not be run
-  std::string problem;      ///< why the first of those could not be run
+  std::string problem;      ///< why the first skipped prompt could not be run
 };
 
 }  // namespace headscope::app

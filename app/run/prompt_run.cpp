@@ -165,8 +165,9 @@ std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
 
 bool compares_texts(const PromptRun& run) {
   if (!run.baseline) return false;
-  const Prompt &own = run.prompt, &other = run.baseline->prompt;
-  return own.text != other.text || own.ids != other.ids || own.start_token != other.start_token;
+  const Prompt &prompt = run.prompt, &baseline = run.baseline->prompt;
+  return prompt.text != baseline.text || prompt.ids != baseline.ids ||
+         prompt.start_token != baseline.start_token;
 }
 
 void check_comparable(const LoadedModel& first, const LoadedModel& second) {
@@ -176,14 +177,14 @@ void check_comparable(const LoadedModel& first, const LoadedModel& second) {
   };
   const std::string why = difference_of_shapes(first.transformer->config(), second.transformer->config());
   if (!why.empty()) refuse(why);
-  const model::Tokenizer &own = *first.tokenizer, &other = *second.tokenizer;
-  if (own.size() != other.size())
-    refuse("their tokenizers have " + std::to_string(own.size()) + " and " + std::to_string(other.size()) +
-           " tokens");
-  for (int id = 0; id < own.size(); ++id)
-    if (own.bytes(id) != other.bytes(id))
-      refuse("token " + std::to_string(id) + " is " + model::quote(own.bytes(id)) + " in the first, " +
-             model::quote(other.bytes(id)) + " in the second");
+  const model::Tokenizer &first_tokenizer = *first.tokenizer, &second_tokenizer = *second.tokenizer;
+  if (first_tokenizer.size() != second_tokenizer.size())
+    refuse("their tokenizers have " + std::to_string(first_tokenizer.size()) + " and " +
+           std::to_string(second_tokenizer.size()) + " tokens");
+  for (int id = 0; id < first_tokenizer.size(); ++id)
+    if (first_tokenizer.bytes(id) != second_tokenizer.bytes(id))
+      refuse("token " + std::to_string(id) + " is " + model::quote(first_tokenizer.bytes(id)) +
+             " in the first, " + model::quote(second_tokenizer.bytes(id)) + " in the second");
 }
 
 void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignment by) {

@@ -24,8 +24,8 @@ struct LoadedModel {
   std::string name;              ///< the folder's name, for captions
   std::shared_ptr<const model::Transformer> transformer;
   std::shared_ptr<const model::Tokenizer> tokenizer;
-  std::vector<int> readable_dimensions;  ///< of its positional encoding: see sinusoidal.h
-  std::string weights_stamp;             ///< of its files when they were read: see weights_hash.h
+  std::vector<int> readable_dimensions;  ///< dimensions of its positional encoding, see sinusoidal.h
+  std::string weights_stamp;             ///< stamp of its files when they were read: see weights_hash.h
   /// Attention patterns without transformer and tokenizer; null: a whole model.
   std::shared_ptr<const PatternFile> patterns = {};
 
@@ -37,8 +37,8 @@ struct LoadedModel {
 /// What to run: text, or ids if given, with edits.
 struct Prompt {
   std::string text;
-  std::vector<int> ids;      ///< in place of text when not empty
-  bool start_token = false;  ///< put `<|endoftext|>` first
+  std::vector<int> ids;      ///< used instead of the text if not empty
+  bool start_token = false;  ///< add `<|endoftext|>` at the start
   model::Edits edits = {};
   bool operator==(const Prompt&) const = default;
 };
@@ -51,14 +51,14 @@ struct PromptTokens {
   int run_length = 0;                ///< min(tokens, n_ctx)
   bool was_empty = false;            ///< the prompt was empty: `tokens` is the start token alone
   int length() const { return static_cast<int>(tokens.size()); }
-  std::vector<int> ids() const;  ///< of the first run_length tokens
+  std::vector<int> ids() const;  ///< ids of the first run_length tokens
 };
 
 /// How the tokens of two prompts are matched.
 enum class Alignment { position, subsequence };
 
 /// For each of `tokens` its counterpart's index in `others`: the same index, or its match in the longest
-/// common subsequence (of several the one with the earliest tokens); -1: none.
+/// common subsequence (if there are several, the one with the earliest tokens); -1: none.
 std::vector<int> aligned_positions(std::span<const int> tokens, std::span<const int> others, Alignment by);
 
 /// A prompt, its tokens, and the run of the model on them.

@@ -19,7 +19,7 @@
 
 namespace headscope::app {
 
-/// What computing an answer needs, and how parts of it are shown.
+/// The resources for computing an answer, and the way to show parts of it.
 template <class Answer>
 struct Work {
   model::Workspace& workspace;
@@ -56,7 +56,7 @@ struct Answer {
 /// has
 ///
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
-///     static constexpr std::string_view kWork;  what computing it is called in the status line
+///     static constexpr std::string_view kWork;  name of the work in the status line
 ///     static constexpr bool kQuick = true;    if it takes a few ms: a run is shown together with the answer
 ///     static constexpr bool kOfModel = true;  if the answer depends on the model alone, not on the run
 ///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see capabilities.h
@@ -66,8 +66,8 @@ struct Answer {
 ///     std::size_t hash() const;  equal for equal ones
 ///
 /// The last two are optional: reusable_part if part of another run's answer is valid for this run without any
-/// work, which is then shown with the run; hash if the default hash is not enough (it is taken of the bytes
-/// of types without padding) and many such questions are kept. An answer that can be subtracted from that of
+/// work, which is then shown with the run; hash if many such questions are kept and the default hash, of the
+/// bytes of types without padding, is not enough. An answer that can be subtracted from that of
 /// `run.baseline` provides one of two functions, and every view and command gets the difference from it:
 ///
 ///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
@@ -75,7 +75,7 @@ struct Answer {
 ///
 /// the second if the difference is not made from two answers. `before` is complete and answers the question's
 /// counterpart: for a question with a `position`, the one about its counterpart in the baseline. If the
-/// answer is shown in parts, `after` may be a part, which is subtracted as far as it goes; difference() may
+/// answer is shown in parts, `after` may be a part, for which the difference is computed; difference() may
 /// return a std::optional, which is empty if a part cannot be subtracted.
 ///
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer any question.
@@ -115,10 +115,9 @@ class Question {
   /// What a model must have to answer it; any other model gets a failure.
   Capabilities needs() const { return self_->traits.needs; }
   bool is_on_baseline() const { return self_->traits.on_baseline; }  ///< made by on_baseline
-  bool is_of_comparison() const {
-    return self_->traits.of_comparison;
-  }  ///< made by on_baseline or difference
-  /// The two questions that a difference is made of, as far as they do not depend on the run; else none.
+  /// Whether it was made by on_baseline or difference.
+  bool is_of_comparison() const { return self_->traits.of_comparison; }
+  /// The two questions whose answers a difference is made from; empty if these depend on the run.
   std::vector<Question> sides() const { return self_->sides(); }
   /// Throws model::Stopped; any other failure is returned in the answer.
   Answer compute(const PromptRun& run, const ComputeContext& context) const;

@@ -6,10 +6,10 @@
 
 namespace headscope::app {
 
-/// A continuation of a prompt that was tried, by choosing tokens or having them drawn.
+/// A tried continuation of a prompt, whose tokens were chosen or drawn.
 struct TriedText {
   std::vector<int> ids;               ///< from the prompt's first token on
-  int begun = 0;                      ///< how many of them were in the prompt before
+  int begun = 0;                      ///< number of ids that were already in the prompt
   std::vector<double> probabilities;  ///< [ids - begun]: the model's probability of each; NaN: not known
   bool operator==(const TriedText&) const = default;
 };

@@ -69,7 +69,7 @@ struct Worker::Impl {
   mutable std::mutex mutex;
   std::condition_variable wakeup;
   WorkerRequest wanted;
-  std::uint64_t version = 1;  // of `wanted`
+  std::uint64_t version = 1;  // version of `wanted`
   std::uint64_t settled = 0;  // the version with nothing left to do
   std::shared_ptr<const Snapshot> shown;
   std::stop_source stop_load;
@@ -81,11 +81,11 @@ struct Worker::Impl {
   std::stop_token ending;
   std::uint64_t loaded_request = 0;
   std::optional<WorkerRequest> tried;     // without its questions
-  std::optional<WorkerRequest> compared;  // the last one that was run, likewise
+  std::optional<WorkerRequest> compared;  // the last one that was run, without its questions
   Memo memo;
-  std::shared_ptr<const model::Plan> newest_plan;        // of the shown model
+  std::shared_ptr<const model::Plan> newest_plan;        // newest plan of the shown model
   std::vector<int> newest_plan_tokens;                   // the tokens it was made for
-  std::shared_ptr<const LoadedModel> second_patterns;    // of the last pattern file compared with
+  std::shared_ptr<const LoadedModel> second_patterns;    // the last pattern file used as a baseline
   std::filesystem::path second_tried;                    // the second model loaded last, successfully or not
   std::uint64_t second_request = 0;                      // its request
   std::shared_ptr<const LoadedModel> second_loaded_for;  // the first model at that time

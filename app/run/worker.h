@@ -44,7 +44,7 @@ struct WorkerRequest {
   /// The second prompt; nothing: compare with the unedited run. For patterns (see PatternFile) its text is
   /// the path of another pattern file.
   std::optional<Prompt> second = {};
-  Alignment alignment = Alignment::position;  ///< of the two prompts
+  Alignment alignment = Alignment::position;  ///< alignment of the two prompts
   /// The model that `second` runs in; empty: the same. While it is not loaded, or if it cannot be loaded or
   /// compared (see check_comparable), it counts as empty.
   std::filesystem::path second_model = {};

@@ -33,7 +33,7 @@ struct EditLayout {
 
 /// A position of the caret in a row.
 struct CaretStop {
-  std::size_t byte = 0;  ///< of the text
+  std::size_t byte = 0;  ///< offset in the text, in bytes
   float x = 0;           ///< from the start of the row, logical pixels
 };
 

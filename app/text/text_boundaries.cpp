@@ -27,8 +27,8 @@ std::size_t character_before(std::string_view text, std::size_t at) {
   return at - 1;
 }
 
-/// Whether there is a boundary between two characters whatever precedes them. False if that depends on more
-/// context: next to a joiner and between the halves of flags.
+/// Whether there is a boundary between two characters, independent of what precedes them. False if that
+/// depends on more context: next to a joiner and between the halves of flags.
 bool surely_parts(const viz::Decoded& a, const viz::Decoded& b) {
   if (!a.valid || !b.valid) return true;
   return a.code != kJoiner && utf8proc_grapheme_break(code(a.code), code(b.code));

@@ -68,7 +68,7 @@ void place(TextState& state, std::size_t byte, bool extend = false) {
   state.preferred_x.reset();
 }
 
-/// Replaces `range` by `bytes` and moves the cursor behind them. Every edit goes through here.
+/// Replaces `range` by `bytes` and moves the cursor after them. Every edit goes through here.
 void replace(TextState& state, ByteRange range, std::string bytes, TextEdit::Kind kind) {
   if (range.empty() && bytes.empty()) return;
   const std::size_t end = range.begin + bytes.size();

@@ -28,7 +28,7 @@ struct TextHistory {
   static constexpr std::size_t kMost = 5000;  ///< about ten pages of typed words
   std::deque<TextEdit> done;                  ///< newest at the back
   std::deque<TextEdit> undone;                ///< next to be redone at the back
-  std::size_t bytes = 0;                      ///< of both lists
+  std::size_t bytes = 0;                      ///< total size of both lists
   std::size_t limit = std::size_t{64} << 20;
   bool open = false;  ///< whether the newest step may still grow
 };
@@ -38,7 +38,7 @@ struct TextState {
   std::string text;
   std::size_t cursor = 0;
   std::size_t anchor = 0;
-  bool upstream = false;             ///< where a row wraps: the caret is at the end of the previous row
+  bool upstream = false;             ///< at a wrap: the caret is at the end of the previous row
   std::optional<float> preferred_x;  ///< target of consecutive up and down motions
   TextHistory history;
 
@@ -92,7 +92,7 @@ struct Select {
 struct SelectAll {
   bool operator==(const SelectAll&) const = default;
 };
-/// Appends bytes and moves the cursor behind them. Consecutive appends with `join` are one undo step.
+/// Appends bytes and moves the cursor after them. Consecutive appends with `join` are one undo step.
 struct Append {
   std::string bytes;
   bool join = false;

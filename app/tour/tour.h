@@ -54,7 +54,7 @@ TourStop resolve_stop(const Tour& tour, int stop);
 ///     - edit: L2H3.z=0
 ///     - wait: head
 ///
-///     What is to be seen, in paragraphs, with numbers of the run such as {tokens} or {weight}.
+///     What to look at, in paragraphs, with numbers of the run such as {tokens} or {weight}.
 ///
 /// The lines of a paragraph are joined; `%` begins a comment. Throws model::LoadError that names `file` and
 /// the line, also for more than 100 stops, 20 paragraphs at a stop, 2000 bytes in a paragraph or 200 in a

@@ -42,7 +42,7 @@ std::string quoted_prompt(const PromptRun& run) {
   return "“" + shown + (cut ? "…" : "") + "”";
 }
 
-/// What a run is compared with; for a picture that does not depend on the run, a model.
+/// The baseline's description; for a picture that does not depend on the run, the second model's.
 std::string subtracted(const PromptRun& run, bool of_run) {
   if (!compares_different_inputs(run)) return "the same";
   const PromptRun& second = *run.baseline;

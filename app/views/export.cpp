@@ -33,7 +33,7 @@ std::string in_words(Size size) {
   return whole(size.width) + "x" + whole(size.height);
 }
 
-/// Files have no scrolling: whatever does not fit is missing.
+/// Files cannot scroll, so parts that do not fit would be missing.
 Picture built(const View& view, const ViewContext& context) {
   Picture picture = view.build(context);
   if (!view.scrolls || !picture.whole || !context.run) return picture;
@@ -79,7 +79,7 @@ std::optional<Size> least_page(const View& view, const ViewContext& context, con
   if (holds(w, most_h)) return Size{w, least(h, most_h, [&](float side) { return holds(w, side); })};
   if (holds(most_w, h)) return Size{least(w, most_w, [&](float side) { return holds(side, h); }), h};
   if (!holds(most_w, most_h)) return std::nullopt;
-  // Both sides grow equally, then each shrinks as far as the other's growth allows.
+  // Both sides grow equally, then each shrinks as far as the figure still fits.
   const float growth = least(0, std::max(most_w - w, most_h - h), [&](float more) {
     return holds(std::min(w + more, most_w), std::min(h + more, most_h));
   });
@@ -102,7 +102,7 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
   return picture;
 }
 
-/// The picture without what is empty under it, but for a margin as above.
+/// The picture without empty space below its drawing, except for a margin as at the top.
 Picture cut_below(Picture picture, const viz::Fonts& fonts) {
   const viz::Rect content = viz::content_bounds(picture.scene, fonts);
   const float margin = std::max(0.F, std::min(content.x, content.y));

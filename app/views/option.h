@@ -61,7 +61,7 @@ inline constexpr std::size_t kMostInList = 16;
 /// derived from it. An option that several views list has one value for all of them.
 struct OptionSpec {
   std::string_view name = {};   ///< without dashes; no other option has it: "value-scale"
-  std::string_view label = {};  ///< beside its control, "Scale"
+  std::string_view label = {};  ///< next to its control, "Scale"
   std::string_view help = {};   ///< one line
   OptionValue default_value = {};
   std::string_view default_name = {};  ///< name of a special default value: "auto", "all"

@@ -50,7 +50,7 @@ struct ViewContext {
   Selection selection;         ///< inside the run: see `clamped`
   int chosen_query = -1;       ///< as chosen: -1 follows the end when the prompt grows
   Options options;
-  std::shared_ptr<const Tries> tries;         ///< of this model; null: none
+  std::shared_ptr<const Tries> tries;         ///< tried continuations of this model; null: none
   std::shared_ptr<const PromptList> prompts;  ///< for views of many prompts; null: no list is open
   const viz::Theme* theme = nullptr;
   const viz::Fonts* fonts = nullptr;
@@ -118,7 +118,7 @@ struct AppendToken {
 };
 struct SetTokens {
   std::vector<int> ids;  ///< the new prompt's tokens, including a start token that was put first
-  std::vector<double> probabilities = {};    ///< of the last tokens, as far as known
+  std::vector<double> probabilities = {};    ///< probabilities of the last tokens, as far as known
   std::shared_ptr<const PromptRun> of = {};  ///< the run that they continue; null: the current one
 };
 /// Runs another prompt and selects a place in it.
@@ -232,7 +232,7 @@ struct Scroll {
 /// A command with keys, and with a button if it has a label.
 struct KeyCommand {
   std::string_view keys;   ///< characters that trigger it together with Alt: "dD"
-  std::string_view label;  ///< of its button in the window; empty: no button
+  std::string_view label;  ///< label of its button in the window; empty: no button
   std::string_view help;   ///< one line, for the list of keys and the button's tooltip
   /// Performs it; `which`: index of the key, 0 for the button. Empty: not possible now.
   ViewActions (*act)(const ViewContext&, int which) = nullptr;

@@ -19,8 +19,8 @@ struct ExportSource {
   const std::shared_ptr<const Snapshot>& snapshot;
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
-  std::span<const PlacedPicture> pictures;             ///< of the window as it was last drawn
-  model::Precision precision = model::Precision::f32;  ///< of the model's matrices
+  std::span<const PlacedPicture> pictures;             ///< pictures in the last drawn window
+  model::Precision precision = model::Precision::f32;  ///< precision of the model's matrices
 };
 
 /// The bytes of the file that a form describes. `ready` is called once every question has been asked; returns

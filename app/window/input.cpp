@@ -53,7 +53,7 @@ class Keys {
   /// Opens the first file of each kind: a model, one to compare with, a session, a list. Reports the rest.
   void operator()(const FilesDropped& e) {
     std::string left;
-    Dropped taken;
+    DroppedFiles taken;
     for (const std::filesystem::path& path : e.paths)
       if (!take(path, taken)) left += (left.empty() ? "" : ", ") + terminal_safe(path.string());
     if (!left.empty()) add(ShowMessage{"Not opened: " + left + ". Drop one file of a kind at a time."});
@@ -66,13 +66,13 @@ class Keys {
 
  private:
   /// Which kinds of dropped files have been opened.
-  struct Dropped {
+  struct DroppedFiles {
     bool model = false, second = false, session = false, list = false;
     std::filesystem::path folder = {};  ///< folder of the model
   };
 
   /// Returns false if a file of that kind has been taken already.
-  bool take(const std::filesystem::path& path, Dropped& taken) {
+  bool take(const std::filesystem::path& path, DroppedFiles& taken) {
     std::error_code error;
     const bool folder = std::filesystem::is_directory(path, error);
     const bool patterns = !folder && may_hold_patterns(path);

@@ -26,12 +26,12 @@ ImU32 packed(Color c) {
 }
 
 /// Scopes the ids of widgets by a name of any bytes.
-class Named {
+class IdScope {
  public:
-  explicit Named(std::string_view name) { ImGui::PushID(name.data(), name.data() + name.size()); }
-  ~Named() { ImGui::PopID(); }
-  Named(const Named&) = delete;
-  Named& operator=(const Named&) = delete;
+  explicit IdScope(std::string_view name) { ImGui::PushID(name.data(), name.data() + name.size()); }
+  ~IdScope() { ImGui::PopID(); }
+  IdScope(const IdScope&) = delete;
+  IdScope& operator=(const IdScope&) = delete;
 };
 
 /// A Dear ImGui button that shows only its background. Names are unique within a `kind` of widget.
@@ -39,7 +39,7 @@ bool face_button(const char* kind, std::string_view name, const Rect& rect, Colo
                  bool enabled = true) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::BeginDisabled(!enabled);
-  const Named named(name);
+  const IdScope named(name);
   ImGui::PushStyleColor(ImGuiCol_Button, packed(face));
   ImGui::PushStyleColor(ImGuiCol_ButtonHovered, packed(hovered));
   ImGui::PushStyleColor(ImGuiCol_ButtonActive, packed(hovered));
@@ -52,7 +52,7 @@ bool face_button(const char* kind, std::string_view name, const Rect& rect, Colo
 /// A Dear ImGui item without a background.
 bool invisible_button(std::string_view name, const Rect& rect) {
   ImGui::SetCursorScreenPos({rect.x, rect.y});
-  const Named named(name);
+  const IdScope named(name);
   return ImGui::InvisibleButton("##invisible", at_least_a_pixel(rect));
 }
 
@@ -396,7 +396,7 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
   const float spare = (rect.w - segmented_width(segments)) / static_cast<float>(segments.size());
   float x = rect.x;
   int pressed = -1;
-  const Named named(name);
+  const IdScope named(name);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& s = segments[i];
     const bool on = static_cast<int>(i) == chosen;
@@ -451,7 +451,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   ImGui::SetNextItemWidth(reach.w);
   bool changed = false;
   {
-    const Named named(name);
+    const IdScope named(name);
     changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &moved, &range.low, &range.high, "",
                                   ImGuiSliderFlags_NoInput);
   }

@@ -213,7 +213,7 @@ class Ui {
   std::string status_;
   std::map<Menu, viz::Rect> menu_buttons_;
   int layer_ = 0;
-  int row_ = 0;  // of the open list
+  int row_ = 0;  // selected row of the open list
   viz::ImguiPlayer& player_;
 };
 

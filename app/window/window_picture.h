@@ -48,7 +48,7 @@ struct PlacedPicture {
   ViewContext context;               ///< what it was built from
   std::shared_ptr<Answers> answers;  ///< that the context asks
   viz::Rect where;
-  unsigned id = 0;  ///< of its item
+  unsigned id = 0;  ///< id of its item
 
   /// The context with the current options.
   ViewContext context_with(const Options& options) const {
@@ -108,7 +108,7 @@ struct Moment {
   unsigned keyboard_item = 0;     ///< the item with the keyboard focus; 0: the field has it
   unsigned focus = 0;             ///< the item that gets the keyboard focus in the next frame
   bool space_pressed = false;     ///< the space key pressed an item, so the space that follows is not typed
-  int press_clicks = 0;           ///< of the last mouse press
+  int press_clicks = 0;           ///< number of clicks of the last mouse press
   const View* pressed = nullptr;  ///< the picture that was last pressed; null: something else was
   const View* pressed_before = nullptr;  ///< the previous one, during a press
   Menu open = Menu::none;                ///< the menu that opens in the next frame

@@ -4,8 +4,8 @@
 
 namespace headscope::model {
 
-/// A file or a model that cannot be used. `what()` is one whole sentence for the user: which file and tensor
-/// or key, what was expected, what was found, and where it helps, how to mend it.
+/// A file or a model that cannot be used. `what()` is one sentence for the user: the file and the tensor or
+/// key, what was expected, what was found and, where it helps, how to fix it.
 class LoadError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -17,7 +17,7 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Work that was given up because its stop token asked for it. Never shown to the user.
+/// Thrown by work that was cancelled through its stop token. Never shown to the user.
 class Stopped : public std::exception {
  public:
   const char* what() const noexcept override { return "stopped"; }

@@ -22,7 +22,7 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-// `write` or `pwrite` until all is written: either may write less than it was asked to. Gives errno, or 0.
+// Calls `write` or `pwrite` until all bytes are written, since either may write fewer. Returns errno, or 0.
 template <typename WriteSome>
 int write_all(const char* data, std::size_t size, const WriteSome& write_some) {
   for (std::size_t done = 0; done < size;) {
@@ -35,7 +35,7 @@ int write_all(const char* data, std::size_t size, const WriteSome& write_some) {
   return 0;
 }
 
-// /dev/stdout may lead to a regular file, but to replace that file is not what its user meant.
+// /dev/stdout may lead to a regular file, but the user did not mean to replace that file.
 bool names_a_descriptor(const fs::path& path) {
   const std::string text = path.lexically_normal().string();
   return text == "/dev/stdout" || text == "/dev/stderr" || text.starts_with("/dev/fd/") ||
@@ -46,13 +46,13 @@ std::string path_of(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
 }
 
-/// fsync(2): errno, or 0, also where the file system has no such thing.
+/// fsync(2): returns errno, or 0, also if the file system does not support it.
 int synced(int descriptor) {
   const int error = uninterrupted([&] { return ::fsync(descriptor); });
   return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EROFS ? 0 : error;
 }
 
-/// Makes a new name durable. The file is complete whether that works or not.
+/// Makes a new name durable. The file is complete even if this fails.
 void sync_folder(const fs::path& folder) {
   const int descriptor = open_descriptor(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
   if (descriptor < 0) return;
@@ -65,7 +65,7 @@ int open_nameless([[maybe_unused]] const fs::path& folder) {
 #ifdef O_TMPFILE
   const int descriptor = open_descriptor(folder.empty() ? "." : folder, O_TMPFILE | O_RDWR);
   if (descriptor < 0 || ::access(path_of(descriptor).c_str(), F_OK) == 0) return descriptor;
-  ::close(descriptor);  // nobody could name it later
+  ::close(descriptor);  // without /proc it could never be given a name
 #endif
   return -1;
 }
@@ -83,7 +83,7 @@ int close_descriptor(int descriptor) {
   return ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
 }
 
-/// `flags`: for open(2), beside O_RDONLY.
+/// `flags`: passed to open(2) in addition to O_RDONLY.
 static std::string content_of(const fs::path& path, std::size_t max_bytes, int flags, bool only_regular) {
   const auto fail = [&](const std::string& why) -> void {
     throw LoadError("cannot read " + path.string() + ": " + why);
@@ -100,7 +100,7 @@ static std::string content_of(const fs::path& path, std::size_t max_bytes, int f
   if (only_regular && !S_ISREG(status.st_mode))
     fail(S_ISDIR(status.st_mode) ? reason(EISDIR) : "expected a regular file, found a device or a pipe");
   std::string content;
-  if (S_ISREG(status.st_mode)) {  // the size is a hint only: files under /proc say 0
+  if (S_ISREG(status.st_mode)) {  // the size is only a hint: files under /proc report 0
     content.reserve(std::min(static_cast<std::size_t>(status.st_size), max_bytes) + 1);
   }
   constexpr std::size_t kStep = std::size_t{1} << 16;
@@ -130,7 +130,7 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) {
 }
 
 std::string read_regular_file(const fs::path& path, std::size_t max_bytes) {
-  return content_of(path, max_bytes, O_NONBLOCK, true);  // a pipe would wait for its writer
+  return content_of(path, max_bytes, O_NONBLOCK, true);  // opening a pipe would wait for its writer
 }
 
 AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
@@ -141,7 +141,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), goal_(path) {
   struct stat status {};
   const bool exists = ::stat(goal_.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) fail(EISDIR);
-  if (exists && ::access(goal_.c_str(), W_OK) != 0) fail(errno);  // rename would not ask
+  if (exists && ::access(goal_.c_str(), W_OK) != 0) fail(errno);  // rename does not check this
   if (names_a_descriptor(path) || (exists && !S_ISREG(status.st_mode))) {
     descriptor_ = open_descriptor(goal_, O_WRONLY);
     if (descriptor_ < 0) fail(errno);
@@ -176,8 +176,8 @@ int AtomicFile::take_name() {
                ? 0
                : errno;
   };
-  // Directly, if it replaces nothing: then it never has another name. Replacing a file requires one for a
-  // moment.
+  // Directly if it replaces nothing: then it never has another name. To replace a file, it needs a temporary
+  // one.
   int error = take(goal_);
   for (int attempt = 0; error == EEXIST; ++attempt) error = take(beside(attempt));
   if (error == 0) kind_ = Kind::named;
@@ -215,7 +215,7 @@ void AtomicFile::commit() {
   int error = kind_ == Kind::direct ? 0 : synced(descriptor_);
   if (error == 0 && kind_ == Kind::nameless) error = take_name();
   const int closed =
-      close_descriptor(std::exchange(descriptor_, -1));  // some file systems tell of a full disk only here
+      close_descriptor(std::exchange(descriptor_, -1));  // some file systems report a full disk only here
   if (error == 0) error = closed;
   if (error == 0 && kind_ == Kind::named && ::rename(temporary_.c_str(), goal_.c_str()) != 0) error = errno;
   if (error == 0) {

@@ -6,16 +6,16 @@
 
 namespace headscope::model {
 
-/// A flat hash table from names to ids for the time of loading: three times as fast as std::unordered_map,
-/// which counts where 50,000 merges ask for three names each. Does not own the names.
+/// A flat hash table from names to ids, used while loading: three times as fast as std::unordered_map, which
+/// matters with three lookups for each of 50,000 merges. Does not own the names.
 class NameTable {
  public:
   explicit NameTable(std::size_t count);
 
-  /// Whether the name was new. At most `count` names.
+  /// Adds a name and returns whether it was new. Holds at most `count` names.
   bool insert(std::string_view name, int id);
 
-  /// -1: unknown.
+  /// The id of a name; -1 if it is unknown.
   int find(std::string_view name) const;
 
  private:

@@ -29,7 +29,7 @@ std::int64_t time_of_writing(const struct stat& status) {
 }  // namespace
 
 OpenFile::OpenFile(const std::filesystem::path& path) : path_(path) {
-  // Non-blocking, so that a pipe of that name does not wait for its writer forever.
+  // Non-blocking, so that opening a pipe with that name does not wait forever for its writer.
   descriptor_ = open_descriptor(path, O_RDONLY | O_NONBLOCK);
   if (descriptor_ < 0) fail(path, reason(errno));
   struct stat status {};

@@ -6,28 +6,28 @@
 
 namespace headscope::model {
 
-/// A regular file that is open for reading at any place. No memory map: where a file is cut short or a disk
-/// fails, the pages of a map end the program, and reading says so.
+/// A regular file that is open for reading at any offset. Not a memory map: if the file is truncated or the
+/// disk fails, accessing a map ends the program, but a read reports an error.
 class OpenFile {
  public:
-  /// Throws LoadError (one sentence with the path and the system's reason) when it cannot be opened or is no
-  /// regular file.
+  /// Throws LoadError (one sentence with the path and the system's reason) if the file cannot be opened or is
+  /// not a regular file.
   explicit OpenFile(const std::filesystem::path& path);
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
 
   const std::filesystem::path& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  ///< as it was opened
+  std::uint64_t size() const { return size_; }  ///< when it was opened
 
-  /// Fills `out` from byte `offset` on. Throws LoadError when it cannot, the file no longer has the bytes, or
-  /// somebody wrote into it since it was opened, as far as its times tell.
+  /// Fills `out` with the bytes from `offset` on. Throws LoadError if that fails, if the file has become too
+  /// short, or if its modification time has changed since it was opened.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
   std::filesystem::path path_;
   std::uint64_t size_ = 0;
-  std::int64_t written_ = 0;  // when, in nanoseconds, as it was opened
+  std::int64_t written_ = 0;  // modification time in nanoseconds when it was opened
   int descriptor_ = -1;
 };
 

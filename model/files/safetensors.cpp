@@ -38,7 +38,7 @@ std::optional<std::uint64_t> bits_of(std::string_view dtype) {
   return std::nullopt;
 }
 
-/// Bytes of a tensor; nothing where the product overflows or fills no whole number of bytes.
+/// Size of a tensor in bytes; nothing if the product overflows or is not a whole number of bytes.
 std::optional<std::uint64_t> byte_size(std::span<const std::int64_t> shape, std::uint64_t bits) {
   std::uint64_t total = bits;
   for (const std::int64_t extent : shape) {
@@ -58,7 +58,7 @@ std::string to_text(std::span<const std::int64_t> values) {
   return out + (values.size() > kMost ? ", ...]" : "]");
 }
 
-/// Reads one header; knows how to name the place in messages.
+/// Reads one header, and names the file and tensor in errors.
 class HeaderReader {
  public:
   explicit HeaderReader(const OpenFile& file) : file_(file) {}
@@ -203,7 +203,7 @@ SafetensorsFile SafetensorsFile::open(const fs::path& path) {
   const HeaderReader reader(*result.file_);
 
   const std::string text = reader.header_text();
-  const std::uint64_t first = kLengthBytes + text.size();  // of the data
+  const std::uint64_t first = kLengthBytes + text.size();  // offset of the data in the file
   const json header = parse_json(text, path.string() + ": safetensors header", kMaxDepth);
   if (!header.is_object())
     reader.fail("safetensors header: expected an object, found " + reader.kind(header));

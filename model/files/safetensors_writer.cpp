@@ -10,16 +10,17 @@
 namespace headscope::model {
 namespace {
 
-constexpr std::size_t kAlignment = 8;  // of the data in the file, as the format's reference does
+constexpr std::size_t kAlignment =
+    8;  // alignment of the data in the file, as in the format's reference implementation
 
 std::uint64_t element_bytes(TensorSpec::Type type) {
   return type == TensorSpec::Type::i64 ? 8 : 4;
 }
 
-/// The place of a tensor in the file.
+/// The location of a tensor in the file.
 struct Place {
   TensorSpec::Type type;
-  std::uint64_t begin;  // byte in the data, later in the file
+  std::uint64_t begin;  // offset in the data, later in the file
   std::uint64_t elements;
 };
 
@@ -81,7 +82,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
                            {"data_offsets", {place.begin, end}}};
   }
 
-  // Metadata may quote a prompt, and a prompt may be no UTF-8; JSON must be.
+  // Metadata may quote a prompt, which need not be UTF-8; JSON must be.
   std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   const std::uint64_t length = text.size();

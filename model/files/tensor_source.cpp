@@ -36,9 +36,9 @@ bool is_there(const fs::path& path) {
                   ": expected the name of a file in the same folder, found " + found);
 }
 
-/// A shard's name must be that of a file in the folder itself, and printable ASCII, which messages can show.
+/// A shard's name must be a file name without a folder, in printable ASCII so that messages can show it.
 bool is_plain_name(const std::string& name) {
-  constexpr std::size_t kLongest = 255;  // of any file's name on Linux
+  constexpr std::size_t kLongest = 255;  // limit of a file name on Linux
   return !name.empty() && name.size() <= kLongest && name != "." && name != ".." &&
          std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 0x20 || c >= 0x7f; });
 }

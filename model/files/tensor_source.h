@@ -9,27 +9,27 @@
 
 namespace headscope::model {
 
-/// Which file has each tensor, as an index of shards says; the names are as they stand there, whatever they
-/// lead to. `where` is named in messages. Throws LoadError.
+/// The file of each tensor, from the index of a sharded model. The file names are not checked. `where` is
+/// named in messages. Throws LoadError.
 std::map<std::string, std::string> weight_map(std::string_view json, const std::string& where);
 
-/// The tensors of a model's folder, whether they lie in one file or in several. Entries stay valid as long as
-/// any copy of it.
+/// The tensors of a model's folder, from one file or several shards. Entries stay valid as long as any copy
+/// of this object.
 class TensorSource {
  public:
   struct Entry {
     std::string file;  ///< for messages
     const TensorView* view;
-    const SafetensorsFile* source;  ///< that the view is of
+    const SafetensorsFile* source;  ///< the file that `view` belongs to
   };
 
   /// Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names. Throws LoadError.
   static TensorSource open(const std::filesystem::path& folder);
 
-  /// The tensor of that name, with or without the prefix `transformer.`; null when there is none.
+  /// The tensor with that name, with or without the prefix `transformer.`; null if there is none.
   const Entry* find(const std::string& name) const;
 
-  /// The file that a missing tensor is missing from, for messages.
+  /// The file to name in a message about a missing tensor.
   const std::string& main_file() const { return main_file_; }
 
  private:

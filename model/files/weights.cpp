@@ -36,8 +36,8 @@ std::string to_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-/// Loads in two rounds over the same list of tensors: the first checks them and adds up the memory, the
-/// second reads.
+/// Loads in two passes over the same list of tensors: the first checks them and adds up their memory, the
+/// second reads them.
 class Loader {
  public:
   Loader(Config config, TensorSource source, const LoadOptions& options)
@@ -78,17 +78,17 @@ class Loader {
     if (weights_.config.tie_word_embeddings) weights_.lm_head = weights_.wte;
   }
 
-  /// All layers; where the file has fewer, one more than it has, at which the visit fails: a config.json that
-  /// promises millions takes no memory.
+  /// All layers or, if the file has fewer, one more than it has, at which the visit fails: so a config.json
+  /// that claims millions of layers takes no memory.
   int layers_to_visit() const {
-    const int promised = weights_.config.n_layer;
+    const int declared = weights_.config.n_layer;
     int layer = 0;
-    while (layer < promised && source_.find("h." + std::to_string(layer) + ".ln_1.weight") != nullptr)
+    while (layer < declared && source_.find("h." + std::to_string(layer) + ".ln_1.weight") != nullptr)
       ++layer;
-    return std::min(layer + 1, promised);
+    return std::min(layer + 1, declared);
   }
 
-  /// Of two tied matrices a file may hold only one, and some writers keep that of the head.
+  /// With tied embeddings a file may hold only one of the two matrices; some writers keep the head's.
   std::string name_of_wte() const {
     const bool only_head = weights_.config.tie_word_embeddings && source_.find("wte.weight") == nullptr &&
                            source_.find("lm_head.weight") != nullptr;
@@ -136,7 +136,7 @@ class Loader {
     Precision precision = Precision::f32;
   };
 
-  /// Checks the tensor and notes it in the table of parameters.
+  /// Checks a tensor and adds it to the table of parameters.
   Tensor checked(const std::string& name, const std::vector<std::int64_t>& shape) {
     if (options_.stop.stop_requested()) throw Stopped();
     const TensorSource::Entry* entry = source_.find(name);
@@ -155,7 +155,7 @@ class Loader {
     options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
   }
 
-  /// Elements of a tensor as they are in the file, until the same thread reads others.
+  /// Elements of a tensor as stored in the file, valid until the same thread reads others.
   const void* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
     const std::size_t element = element_bytes(tensor.precision);
     Piece& piece = read_[thread];
@@ -175,14 +175,14 @@ class Loader {
   TensorSource source_;
   const LoadOptions& options_;
   ThreadPool pool_;
-  /// Mapped rather than allocated: once so much was given back, malloc would keep as much for good.
+  /// Mapped rather than allocated: malloc would keep a buffer of this size after it is freed.
   struct Piece {
     std::optional<Arena> memory;
     std::byte* at = nullptr;
     std::size_t bytes = 0;
   };
-  std::vector<Piece> read_;       // of each thread
-  std::shared_ptr<Arena> arena_;  // null in the first round
+  std::vector<Piece> read_;       // one per thread
+  std::shared_ptr<Arena> arena_;  // null in the first pass
   std::size_t bytes_ = 0, checked_tensors_ = 0;
 };
 

@@ -12,7 +12,7 @@
 
 namespace headscope::model {
 
-/// Conv1D of Hugging Face's GPT-2: y = x * weight + bias, weight [in, out], bias [out].
+/// A Conv1D of Hugging Face's GPT-2: y = x * weight + bias, weight [in, out], bias [out].
 struct LinearWeights {
   PanelMatrix weight;
   std::span<const float> bias;
@@ -32,7 +32,7 @@ struct BlockWeights {
 };
 
 /// All weights of a model. Matrices are kept in `precision`, in panels; biases, gains and the position
-/// embedding in float32 always.
+/// embedding always in float32.
 struct Weights {
   Config config;
   Precision precision = Precision::f32;
@@ -46,9 +46,9 @@ struct Weights {
   std::shared_ptr<const Arena> memory;  // what the pointers above point into
 };
 
-/// Reads a Hugging Face folder. All tensors are checked before any is read. Products read every matrix in one
-/// stream from the layout made here; the file's own would be read in short pieces, which was measured to be
-/// half as fast at 8 to 64 positions. The files are closed when this returns. Throws LoadError or Stopped.
+/// Loads a Hugging Face folder. All tensors are checked before any is read. Matrices are rearranged so that a
+/// product reads each in one stream; the file's layout would be read in short pieces, measured to be half as
+/// fast at 8 to 64 positions. The files are closed when this returns. Throws LoadError or Stopped.
 Weights load_weights(const std::filesystem::path& folder, const LoadOptions& options);
 
 }  // namespace headscope::model

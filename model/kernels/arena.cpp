@@ -12,7 +12,7 @@ Arena::Arena(std::size_t bytes) : size_(bytes) {
   void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) throw std::bad_alloc();
   memory_ = static_cast<std::byte*>(address);
-  ::madvise(address, bytes, MADV_HUGEPAGE);  // without it the same, only slower
+  ::madvise(address, bytes, MADV_HUGEPAGE);  // only for speed, so errors are ignored
 }
 
 Arena::~Arena() {

@@ -3,11 +3,11 @@
 
 namespace headscope::model {
 
-/// One stretch of zeroed memory, taken from the system at once (on huge pages, where it has them) and handed
-/// out piece by piece.
+/// A block of zeroed memory, allocated at once (on huge pages if the system has them) and handed out in
+/// pieces.
 class Arena {
  public:
-  static constexpr std::size_t kAlignment = 64;  ///< of each piece: a cache line
+  static constexpr std::size_t kAlignment = 64;  ///< alignment of each piece: a cache line
 
   /// Throws std::bad_alloc.
   explicit Arena(std::size_t bytes);
@@ -15,12 +15,12 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  /// What a piece of `bytes` takes of an arena.
+  /// The space that a piece of `bytes` takes in an arena.
   static constexpr std::size_t room_for(std::size_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  /// The next `bytes`; there must be room for them.
+  /// Takes the next `bytes`; there must be room for them.
   std::byte* take(std::size_t bytes);
 
   std::size_t size() const { return size_; }

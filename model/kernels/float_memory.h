@@ -13,12 +13,12 @@ struct FreeFloats {
   void operator()(float* memory) const { ::operator delete(memory, alignment); }
 };
 
-/// Floats that begin with a cache line.
+/// Floats aligned to a cache line.
 using FloatMemory = std::unique_ptr<float[], FreeFloats>;
 
-/// Room for `floats`, whatever they are. What fills whole huge pages is put on them, where the system has
-/// some: a product goes along many rows at once, and with each row on pages of its own, as many addresses had
-/// to be looked up, a twentieth of a forward pass. Throws std::bad_alloc.
+/// Allocates uninitialized floats. Parts that fill whole huge pages are placed on them if the system has
+/// some: a product reads many rows at once, and if each were on its own page, translating their addresses
+/// would take a twentieth of a forward pass. Throws std::bad_alloc.
 FloatMemory allocate_floats(std::size_t floats);
 
 }  // namespace headscope::model

@@ -5,7 +5,7 @@
 #include "model/kernels/panels.h"
 #include "model/kernels/view.h"
 
-/// The small steps of the forward pass, one row or one block at a time, on the thread that calls.
+/// The small steps of the forward pass, one row or one block at a time, on the calling thread.
 namespace headscope::model {
 
 /// The first half of layer norm (Ba et al. 2016): centered = x - mean(x). Returns sqrt(mean(centered^2) +
@@ -25,9 +25,9 @@ void add(std::span<const float> other, std::span<float> row);
 /// Hendrycks & Gimpel 2016.
 void activate(const RowKernels& kernels, Activation activation, std::span<float> row);
 
-/// In place: row = exp(row - max(row)) / sum. Cells of -inf become exactly 0; a row of nothing but -inf
-/// becomes all 0; beside NaN or inf all other cells become NaN. The result of a cell does not depend on how
-/// many cells of -inf follow the row, to the bit.
+/// In place: row = exp(row - max(row)) / sum. Cells of -inf become exactly 0, as do all cells of a row of
+/// only -inf. If a cell is NaN or inf, all cells except those of -inf become NaN. Each result is
+/// bit-identical however many cells of -inf follow the row.
 void softmax(const RowKernels& kernels, std::span<float> row);
 
 }  // namespace headscope::model

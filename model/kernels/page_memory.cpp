@@ -24,7 +24,7 @@ FloatMemory PageMemory::take(std::size_t floats) {
     memory = allocate_floats(floats);
   }
   used_bytes_ += floats * sizeof(float);
-  shrink();  // what is free may be of another model
+  shrink();  // free memory may belong to another model
   return memory;
 }
 
@@ -34,7 +34,7 @@ void PageMemory::give_back(FloatMemory memory, std::size_t floats) noexcept {
   try {
     free_.push_back({std::move(memory), floats});
     free_bytes_ += floats * sizeof(float);
-  } catch (const std::bad_alloc&) {  // no memory for the list: the system gets the page back
+  } catch (const std::bad_alloc&) {  // no memory for the list: the page is freed
   }
   shrink();
 }

@@ -7,14 +7,14 @@
 
 namespace headscope::model {
 
-/// Recycles the memory of freed pages: the system zeroes fresh memory each time, which took a twentieth of a
-/// forward pass. Thread-safe.
+/// Recycles the memory of freed pages, because the system zeroes fresh memory each time, which took a
+/// twentieth of a forward pass. Thread-safe.
 class PageMemory {
  public:
   /// Limit of used and free bytes together, beyond which no free memory is kept. Initially 0.
   void keep_at_most(std::size_t bytes);
 
-  /// Room for `floats`, whatever they are.
+  /// Uninitialized memory for `floats`.
   FloatMemory take(std::size_t floats);
   void give_back(FloatMemory memory, std::size_t floats) noexcept;  ///< destructors of pages call it
 
@@ -26,7 +26,7 @@ class PageMemory {
     FloatMemory memory;
     std::size_t floats;
   };
-  void shrink();  // to the bound; the mutex is held
+  void shrink();  // to the limit; the mutex must be held
 
   mutable std::mutex mutex_;
   std::vector<Piece> free_;

@@ -14,10 +14,10 @@ std::size_t panel_bytes(int depth, Precision precision) {
   return static_cast<std::size_t>(depth) * kPanelCols * element_bytes(precision);
 }
 
-/// Whole rows of a source as they lie.
+/// Complete rows of a source, in its own precision.
 struct Rows {
   const std::byte* data;
-  std::size_t width;  // elements of a row
+  std::size_t width;  // elements per row
   Precision precision;
 
   const std::byte* at(int row, int col) const {
@@ -52,7 +52,7 @@ void pack_rows(const Rows& source, const PanelMatrix& m, int first, int rows, st
 /// out [depth, kPanelCols] from `count` rows [count, depth] of the source, Bits wide.
 template <class Bits>
 void transpose_bits(const Bits* rows, int count, int depth, Bits* out) {
-  constexpr int kBlock = 16;  // of depth: so many lines of each row at a time
+  constexpr int kBlock = 16;  // rows of depth processed at a time
   for (int first = 0; first < depth; first += kBlock) {
     const int last = std::min(first + kBlock, depth);
     for (int k = first; k < last; ++k) {
@@ -63,17 +63,17 @@ void transpose_bits(const Bits* rows, int count, int depth, Bits* out) {
   }
 }
 
-/// Columns in a panel.
+/// The number of columns in a panel.
 int count_of(const PanelMatrix& m, int panel) {
   return std::min(kPanelCols, m.cols - panel * kPanelCols);
 }
 
-/// One panel from its rows of the transposed source.
+/// Packs one panel from its rows of the transposed source.
 void pack_transposed(const PanelKernels& kernels, const Rows& source, const PanelMatrix& m, int panel,
                      std::byte* memory) {
   const int count = count_of(m, panel);
   std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision);
-  constexpr int kDepth = 128;  // taken at a time, so that what was converted is still near
+  constexpr int kDepth = 128;  // converted at a time, so that the result is still in the cache
   alignas(64) std::array<std::uint32_t, static_cast<std::size_t>(kDepth) * kPanelCols> converted;
   for (int k = 0; k < m.depth; k += kDepth) {
     const int depth = std::min(kDepth, m.depth - k);
@@ -129,7 +129,7 @@ PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision prec
     });
     return m;
   }
-  constexpr int kRows = 16;  // at a time: whole rows are read, and 4 KiB of each panel written
+  constexpr int kRows = 16;  // at a time: reads whole rows, and writes 4 KiB of each panel
   pool.parallel_for((depth + kRows - 1) / kRows, [&](int block, int thread) {
     const int first = block * kRows, rows = std::min(kRows, depth - first);
     pack_rows(rows_of(source, cols, first, rows, thread), m, first, rows, memory);

@@ -9,8 +9,8 @@
 
 namespace headscope::model {
 
-/// A matrix [depth, cols] that activations are multiplied by, in panels of 64 columns one after the other;
-/// the columns that the last panel has too many are zeros.
+/// A matrix [depth, cols] that activations are multiplied by, stored as consecutive panels of 64 columns; the
+/// last panel is padded with columns of zeros.
 struct PanelMatrix {
   const void* data = nullptr;
   int depth = 0;
@@ -26,7 +26,7 @@ struct PanelMatrix {
   void column(const PanelKernels& kernels, int col, std::span<float> out) const;
 };
 
-/// Bytes of such a matrix.
+/// Size of such a matrix in bytes.
 std::size_t panel_matrix_bytes(int depth, int cols, Precision precision);
 
 /// The source of a matrix: elements of some precision, row-major without gaps.
@@ -39,8 +39,8 @@ struct MatrixSource {
   std::function<const void*(std::size_t first, std::size_t count, int thread)> read = {};
 };
 
-/// Writes the matrix to `memory` (panel_matrix_bytes of it, aligned to cache lines) in the wanted precision,
-/// rounded to the nearest, ties to even.
+/// Writes the matrix to `memory` (panel_matrix_bytes, aligned to cache lines) in the given precision, rounded
+/// to nearest, ties to even.
 PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision precision, std::byte* memory,
                  ThreadPool& pool);
 

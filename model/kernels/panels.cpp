@@ -2,7 +2,7 @@
 
 namespace headscope::model {
 
-// Each in a file of its own, compiled for its processor.
+// Each is defined in its own file, compiled for its processor.
 PanelKernels plain_kernels();
 #ifdef HEADSCOPE_X86_KERNELS
 PanelKernels avx2_kernels();

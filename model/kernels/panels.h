@@ -4,24 +4,24 @@
 
 #include "model/kernels/precision.h"
 
-/// The inner loops of all products, and of the longer steps along rows, once for each kind of processor.
-/// Every cell of a product is summed in one fixed order that does not depend on how many rows or columns are
-/// asked for, nor on who computes it.
+/// The inner loops of all products and of the longer row operations, one implementation per kind of
+/// processor. Every cell of a product is summed in one fixed order, whatever the number of rows or columns
+/// and whichever thread computes it.
 ///
-/// The files that hold the loops are compiled for processors that this program may not be running on: they
-/// include nothing but this header and the instructions' own, so that no inline function of a library is
-/// compiled for the wrong processor and shared with everyone.
+/// The files with the loops are compiled for processors that this program may not be running on. They include
+/// only this header and the intrinsics', so that no inline function of a library is compiled for the wrong
+/// processor and then used everywhere.
 namespace headscope::model {
 
-/// Weights are kept in panels: 64 columns of the matrix, [depth, 64], row after row without a gap, so that a
-/// product reads memory in one stream. Four cache lines of float32.
+/// Weights are stored in panels: 64 columns of the matrix, [depth, 64], row after row without gaps, so that a
+/// product reads memory in one stream. A row of float32 is four cache lines.
 constexpr int kPanelCols = 64;
 
-/// Rows of a panel that are multiplied at a time: few enough to stay in the first cache (32 KiB as float32).
+/// Rows of a panel that are multiplied at a time: few enough to stay in the L1 cache (32 KiB as float32).
 constexpr int kPanelDepth = 128;
 
-/// Most panels that a few rows are multiplied by side by side: memory answers several streams faster than
-/// one.
+/// Maximum number of panels that a few rows are multiplied by concurrently: several streams from memory are
+/// faster than one.
 constexpr int kPanelsBeside = 6;
 constexpr int panels_beside(int rows) {
   return rows > kPanelsBeside / 2 ? 1 : kPanelsBeside / rows;
@@ -39,8 +39,8 @@ struct PanelProduct {
   std::ptrdiff_t y_stride = 0;
   int rows = 0, depth = 0;
   int panels = 1;                ///< at most panels_beside(rows)
-  bool x_is_new = false;         ///< another thread may have written it, it is asked for in time
-  bool another_follows = false;  ///< what lies behind the panel will be wanted next: asked for in time
+  bool x_is_new = false;         ///< another thread may have written it, so it is prefetched
+  bool another_follows = false;  ///< what follows the panel is needed next, so it is prefetched
   float* scratch = nullptr;      ///< [kPanelDepth * kPanelCols]
 };
 
@@ -54,20 +54,20 @@ struct Multiplication {
   std::ptrdiff_t y_stride = 0;
   int rows = 0, depth = 0, cols = 0;
   bool accumulate = false;      ///< to what y holds
-  const float* next = nullptr;  ///< the next w, [depth, w_stride] without gaps: asked for in time; null: none
+  const float* next = nullptr;  ///< the next w, [depth, w_stride] without gaps, to prefetch; null: none
 };
 
-/// Steps along rows of n floats, those that are worth wide vectors.
+/// Operations on rows of n floats that benefit from wide vectors.
 struct RowKernels {
-  /// The largest; NaN when there is one; -inf of nothing.
+  /// The maximum; NaN if any value is NaN; -inf if n is 0.
   float (*largest)(const float* x, int n) = nullptr;
 
-  /// The sum of e^(x - shift). Terms are float32, the sum is double but for every four terms.
+  /// The sum of e^(x - shift). Terms are float32; groups of four are added in float32, the rest in double.
   double (*sum_of_exp)(const float* x, int n, float shift) = nullptr;
 
-  /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, in a row of nothing but
-  /// -inf all of them; beside NaN or inf all others become NaN. The result of a cell does not depend on how
-  /// many cells of -inf follow the row, to the bit.
+  /// In place: the softmax of scale * row, scale > 0. Cells of -inf become exactly 0, as do all cells of a
+  /// row of only -inf. If a cell is NaN or inf, all cells except those of -inf become NaN. Each result is
+  /// bit-identical however many cells of -inf follow the row.
   void (*softmax)(float scale, float* row, int n) = nullptr;
 
   /// In place: e^x. Relative error below 2e-7 where the result is normal; results below 2^-126 are gradually
@@ -78,26 +78,26 @@ struct RowKernels {
   void (*gelu_new)(float* row, int n) = nullptr;
   void (*silu)(float* row, int n) = nullptr;
 
-  /// How many are above the bound; how many are the bound or above it.
+  /// The number of values above the bound, and the number of values not below it.
   int (*count_above)(const float* x, int n, float bound) = nullptr;
   int (*count_from)(const float* x, int n, float bound) = nullptr;
 };
 
 struct PanelKernels {
   const char* name = "";
-  bool fused = false;  ///< whether a multiply-add rounds once; else its product is rounded too
+  bool fused = false;  ///< whether a multiply-add rounds once; else the product is rounded, too
   RowKernels rows;
 
-  /// A cell is a sum, in the order of depth, of bias and chains of kPanelDepth multiply-adds, each from zero:
-  /// shorter chains round less than one over all of the depth. Half precision is widened in registers, or in
-  /// the first cache where it is used often.
+  /// A cell is the sum, in order of depth, of the bias and of chains of kPanelDepth multiply-adds, each
+  /// starting from zero: shorter chains accumulate less rounding error than one over the whole depth. Half
+  /// precision is widened in registers, or in the L1 cache if it is used often.
   void (*multiply_panels)(const PanelProduct& p) = nullptr;
 
-  /// A cell is a chain of multiply-adds in the order of depth from zero, to which what y holds is added.
+  /// A cell is a chain of multiply-adds from zero in order of depth, to which the value in y is added.
   void (*multiply)(const Multiplication& m) = nullptr;
 
-  /// The same for `count` <= kPanelsBeside products of one row each, alike but for where their numbers lie
-  /// and whether they accumulate, which stream from memory side by side.
+  /// The same for `count` <= kPanelsBeside products of one row each, which are streamed from memory
+  /// concurrently. They have the same sizes; only their pointers and `accumulate` may differ.
   void (*multiply_beside)(const Multiplication* products, int count) = nullptr;
 
   /// out [cols, rows] = w [rows, cols], transposed.
@@ -108,10 +108,10 @@ struct PanelKernels {
   void (*widen)(const void* w, Precision precision, int n, float* out) = nullptr;
 };
 
-/// All that this processor can run, the fastest first, plain code last.
+/// All kernels that this processor can run, the fastest first, plain code last.
 std::vector<PanelKernels> runnable_kernels();
 
-/// The first of those. Allocates nothing.
+/// The first of runnable_kernels(). Does not allocate.
 PanelKernels fastest_kernels();
 
 }  // namespace headscope::model

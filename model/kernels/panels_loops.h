@@ -4,14 +4,15 @@
 
 /// The loops of PanelKernels over an instruction set `S`, a type local to the file that includes this one:
 ///   Vector, kLanes           a register of floats; Ints: as many ints
-///   kRows                    most rows of a tile of sums that is kept in registers
+///   kRows                    maximum rows of a tile of sums, which is kept in registers
 ///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
 ///                            fit the registers, and a panel holds a whole number of tiles
-///   kVectorsBeside           vectors of each panel, where six are multiplied side by side
-///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), load_first(p, n), store(p, v), store_first(p, v,
-///   n)
-///                            load widens from float, Half or Brain; of _first: n <= kLanes lanes, the rest 0
-///                            fma rounds once where kFused, else the product and then the sum
+///   kVectorsBeside           vectors of each panel when six are multiplied concurrently
+///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), store(p, v)
+///                            load widens from float, Half or Brain;
+///                            fma rounds once if kFused, else it rounds the product and then the sum
+///   load_first(p, n), store_first(p, v, n)
+///                            the same for n <= kLanes lanes; the others are loaded as 0
 ///   transpose(Vector (&rows)[kLanes])
 namespace headscope::model {
 namespace {
@@ -33,24 +34,24 @@ struct Number {};
 
 constexpr int kLineBytes = 64;
 
-/// Memory is asked for a block in so many places in turn: it answers several streams faster than one.
+/// Number of memory streams that a block is prefetched in: several in turn are faster than one.
 constexpr int kStreams = 4;
 
-/// Most tiles of a block for which that was measured to pay off; with more of them memory has time enough.
+/// Maximum number of tiles for which several streams were measured to be faster; with more tiles, memory has
+/// enough time.
 constexpr int kCallsOfStreams = 3;
 
-/// What to ask of memory while a block of weights is multiplied: for each row of the block `lines` cache
-/// lines, in each of the streams in turn, which then go on by `advance` bytes. With three tiles and more that
-/// is less than a row's share of lines: asked for evenly, memory was measured to answer a tenth faster than
-/// in bursts.
+/// What to prefetch while a block of weights is multiplied: for each row of the block `lines` cache lines in
+/// each stream, after which every stream advances by `advance` bytes. With three or more tiles, `lines` is
+/// less than a row's share: even prefetching was measured to be a tenth faster than bursts.
 struct Fetch {
   const char* next = nullptr;
   int lines = 0;
-  int stream_stride = 0;  ///< bytes from stream to stream
+  int stream_stride = 0;  ///< bytes between streams
   int advance = 0;
 };
 
-/// So that `calls` tiles together ask for `depth` rows of `bytes`.
+/// A Fetch with which `calls` tiles together prefetch `depth` rows of `bytes`.
 constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
   if (next == nullptr) return {};
   const int step = (bytes + calls - 1) / calls;
@@ -62,9 +63,9 @@ constexpr Fetch evenly(const char* next, int depth, int bytes, int calls) {
           calls > kCallsOfStreams ? kStreams * step : step};
 }
 
-/// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]; the numbers at
-/// `start`, `start_stride` apart from row to row, come last, and not at all when that is null. kTail: of the
-/// only vector, the first `tail` lanes. kLines: fetch.lines.
+/// y [kRows, kVectors * lanes] = start + x [kRows, depth] * w [depth, kVectors * lanes]. The values at
+/// `start`, with `start_stride` between rows, are added last; null: none. kTail: there is one vector, of
+/// which only the first `tail` lanes are used. kLines: fetch.lines.
 template <class S, class T, int kRows, int kVectors, int kLines, bool kTail>
 void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_stride, int depth, int tail,
           const float* start, std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride,
@@ -121,8 +122,8 @@ void tile(const float* x, std::ptrdiff_t x_stride, const T* w, std::ptrdiff_t w_
   });
 }
 
-/// Calls body(first row, a constant of its type for their number) for tiles of at most S::kRows rows that
-/// cover `rows`, all of one height or one row less.
+/// Calls body(first row, number of rows as a constant's type) for tiles of at most S::kRows rows that cover
+/// `rows`. Their heights differ by at most one.
 template <class S, class Body, int kRows = S::kRows>
 void for_tiles(int rows, const Body& body) {
   const int tiles = (rows + S::kRows - 1) / S::kRows;
@@ -139,7 +140,7 @@ void for_tiles(int rows, const Body& body) {
 
 // --- weights in panels ---
 
-/// kRows rows of y from a block of a panel, `depth` rows of it; what begins at `start` as in `tile`.
+/// Computes kRows rows of y from `depth` rows of a panel's block; `start` as in `tile`.
 template <class S, class T, int kRows>
 void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int depth, const float* start,
                    std::ptrdiff_t start_stride, float* y, std::ptrdiff_t y_stride, Fetch& fetch) {
@@ -168,7 +169,7 @@ void rows_of_block(const float* x, std::ptrdiff_t x_stride, const T* w, int dept
   }
 }
 
-/// Asks for `rows` rows of `cols` floats.
+/// Prefetches `rows` rows of `cols` floats.
 inline void fetch_rows(const float* x, std::ptrdiff_t x_stride, int rows, int cols) {
   constexpr int kLine = kLineBytes / static_cast<int>(sizeof(float));
   for (int i = 0; i < rows; ++i) {
@@ -176,15 +177,15 @@ inline void fetch_rows(const float* x, std::ptrdiff_t x_stride, int rows, int co
   }
 }
 
-/// All rows of y from a block of a panel, rows k .. k + depth of it, which lie at w; meanwhile asks for as
-/// many rows of `row_bytes` from `next` on, unless that is null.
+/// Computes all rows of y from rows k .. k + depth of a panel, stored at w. Meanwhile prefetches as many rows
+/// of `row_bytes` from `next` on, unless it is null.
 template <class S, class T>
 void block_of_panel(const PanelProduct& p, const T* w, int k, int depth, const char* next, int row_bytes) {
   const int tiles = (p.rows + S::kRows - 1) / S::kRows;
   const int calls = tiles * kPanelCols / (S::vectors((p.rows + tiles - 1) / tiles) * S::kLanes);
   Fetch fetch = evenly(next, depth, row_bytes, calls);
   for_tiles<S>(p.rows, [&]<int kRows>(int row, Number<kRows>) {
-    if (p.x_is_new) {  // the next tile's, while this one is multiplied
+    if (p.x_is_new) {  // prefetches the next tile while this one is multiplied
       const int next_row = row + kRows;
       fetch_rows(p.x + next_row * p.x_stride + k, p.x_stride, smaller(S::kRows, p.rows - next_row), depth);
     }
@@ -203,11 +204,11 @@ void widen_elements(const T* w, int n, float* out) {
   if (i < n) S::store_first(out + i, S::load_first(w + i, n - i), n - i);
 }
 
-/// So far ahead memory is asked in each of several streams.
+/// Distance of prefetching, in each of several streams.
 constexpr int kAheadBytes = 2048;
 
-/// Rows k .. k + depth of several panels, which stream from memory side by side. Cells come out as from
-/// `tile`.
+/// Multiplies by rows k .. k + depth of several panels, streamed from memory concurrently. Cells equal those
+/// of `tile`.
 template <class S, class T, int kRows, int kPanels>
 void block_of_panels(const PanelProduct& p, int k, int depth) {
   using V = typename S::Vector;
@@ -257,7 +258,7 @@ template <class S, class T>
 void panel_elements(const PanelProduct& p) {
   if (p.panels > 1) return panels_beside_each_other<S, T>(p);
   constexpr bool kWidens = sizeof(T) != sizeof(float);
-  constexpr int kTilesThatWiden = 3;  // each for itself; for more of them a copy pays off
+  constexpr int kTilesThatWiden = 3;  // each widens on its own; with more of them a widened copy is faster
   constexpr int kRowBytes = kPanelCols * static_cast<int>(sizeof(T));
   const int tiles = (p.rows + S::kRows - 1) / S::kRows;
   for (int k = 0; k < p.depth; k += kPanelDepth) {
@@ -298,7 +299,7 @@ void multiply_floats(const Multiplication& m) {
     constexpr Number<false> kNoTail;
     int col = 0;
     if (fetch.next != nullptr &&
-        m.cols >= kCols) {  // each tile of rows asks for its share with its first columns
+        m.cols >= kCols) {  // each tile of rows prefetches its share with its first columns
       run(col, 0, Number<kVectors>{}, Number<1>{}, kNoTail);
       fetch.next += fetch.advance * (m.depth / kStreams);
       col += kCols;
@@ -380,7 +381,7 @@ void transpose_floats(const float* w, std::ptrdiff_t w_stride, int rows, int col
   }
 }
 
-/// Calls body(data as a pointer to what its elements are).
+/// Calls body(data as a pointer to its element type).
 template <class Body>
 void with_elements(const void* data, Precision precision, const Body& body) {
   switch (precision) {

@@ -3,12 +3,12 @@
 namespace headscope::model {
 namespace {
 
-/// Four floats at a time, in what the compiler makes of them for any processor.
+/// Four floats at a time, in portable vectors that any compiler target supports.
 struct Plain {
   using Vector = float __attribute__((vector_size(16)));
   using Ints = int __attribute__((vector_size(16)));
   static constexpr int kLanes = 4;
-  static constexpr bool kFused = false;  // in software that takes a hundred times as long
+  static constexpr bool kFused = false;  // fusing in software takes a hundred times as long
   static constexpr int kRows = 6;
   static constexpr int kVectorsBeside = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
@@ -22,11 +22,11 @@ struct Plain {
   static float widen(Brain x) { return __builtin_bit_cast(float, static_cast<unsigned>(x.bits) << 16); }
   static float widen(Half x) {
     const unsigned sign = (x.bits & 0x8000U) << 16;
-    const unsigned rest = (x.bits & 0x7fffU) << 13;  // exponent and fraction, where float32 has them
+    const unsigned rest = (x.bits & 0x7fffU) << 13;  // exponent and fraction, at float32's bit positions
     constexpr unsigned kLargestExponent = 31U << 23;
     if (rest >= kLargestExponent) return __builtin_bit_cast(float, sign | rest | 0x7f800000U);  // inf, NaN
     constexpr float kTwoTo112 =
-        5192296858534827628530496329220096.0F;  // the exponents' offsets differ by 112
+        5192296858534827628530496329220096.0F;  // 2^112: the exponent biases differ by 112
     const float magnitude = __builtin_bit_cast(float, rest) * kTwoTo112;
     return __builtin_bit_cast(float, sign | __builtin_bit_cast(unsigned, magnitude));
   }

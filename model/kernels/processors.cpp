@@ -21,8 +21,8 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-/// The least quota of this process's group and of those that it is in (control groups v2), or of the one that
-/// a container shows (v1).
+/// The smallest quota of this process's control group and its ancestors (v2), or of the group that a
+/// container shows (v1).
 std::optional<double> group_quota() {
   const fs::path root = "/sys/fs/cgroup";
   std::optional<double> least;
@@ -44,7 +44,7 @@ std::optional<double> group_quota() {
 int processors_of_affinity() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  return static_cast<int>(std::thread::hardware_concurrency());  // more processors than the set has room for
+  return static_cast<int>(std::thread::hardware_concurrency());  // more processors than fit in the set
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace headscope::model {
 namespace {
 
-/// x is taken in blocks of rows that stay in the second cache while panel after panel streams by.
+/// x is processed in blocks of rows that stay in the L2 cache while the panels stream by.
 constexpr int kBytesOfRows = 1 << 20;
 constexpr int kMostRows = 128;
 
@@ -24,15 +24,15 @@ int divide_up(int a, int b) {
 /// The number of groups of panels. Few rows: groups of as many panels as are multiplied side by side. More
 /// rows: equal groups, the same number for every thread, if possible.
 int groups_of_panels(int panels, int rows, int threads) {
-  const int beside = panels_beside(rows);
-  if (beside > 1) return divide_up(panels, std::clamp(panels / threads, 1, beside));
+  const int concurrent = panels_beside(rows);
+  if (concurrent > 1) return divide_up(panels, std::clamp(panels / threads, 1, concurrent));
   for (int groups = kGroupsPerThread * threads; groups >= threads; groups -= threads) {
     if (panels % groups == 0) return groups;
   }
   return std::min(kGroupsPerThread * threads, panels);
 }
 
-/// Rows of x of each block: blocks as even as can be.
+/// Rows of x per block, so that blocks are as equal as possible.
 int rows_per_block(int rows, int depth) {
   const int most = std::clamp(kBytesOfRows / (depth * static_cast<int>(sizeof(float))), 16, kMostRows);
   return divide_up(rows, divide_up(rows, most));
@@ -42,12 +42,12 @@ int rows_per_block(int rows, int depth) {
 struct Piece {
   ConstFloatRows x;
   const PanelMatrix& w;
-  int first_row;      ///< of w
-  const float* bias;  ///< of y's first column; null: zeros
+  int first_row;      ///< in w
+  const float* bias;  ///< starts at y's first column; null: zeros
   FloatRows y;
 };
 
-/// y = bias + x * panels [panel, panel + count) of w, of which y has all columns; count <=
+/// y = bias + x * panels [panel, panel + count) of w, all of whose columns are in y; count <=
 /// panels_beside(rows).
 void multiply_whole(const PanelKernels& kernels, const Piece& piece, int panel, int count, bool first,
                     bool another_follows, float* scratch, FloatRows y, const float* bias) {
@@ -67,7 +67,7 @@ void multiply_whole(const PanelKernels& kernels, const Piece& piece, int panel, 
                            .scratch = scratch});
 }
 
-/// The same for the last panel, when it is wider than y.
+/// The same for the last panel if it is wider than the rest of y.
 void multiply_part(const PanelKernels& kernels, const Piece& piece, int panel, float* scratch, FloatRows y,
                    const float* bias) {
   std::array<float, kPanelCols> padded{};
@@ -77,11 +77,11 @@ void multiply_part(const PanelKernels& kernels, const Piece& piece, int panel, f
   for (int i = 0; i < y.rows; ++i) std::copy_n(whole.row_data(i), y.cols, y.row_data(i));
 }
 
-/// All columns of piece.y, which begin with panel `first_panel` of w.
+/// Computes all columns of piece.y, which start at panel `first_panel` of w.
 void multiply_piece(const PanelKernels& kernels, const Piece& piece, int first_panel, float* scratch) {
-  const int whole_panels = piece.y.cols / kPanelCols, beside = panels_beside(piece.x.rows);
+  const int whole_panels = piece.y.cols / kPanelCols, concurrent = panels_beside(piece.x.rows);
   for (int panel = 0; panel < whole_panels;) {
-    const int count = std::min(beside, whole_panels - panel), col = panel * kPanelCols;
+    const int count = std::min(concurrent, whole_panels - panel), col = panel * kPanelCols;
     const bool another_follows = panel + count < whole_panels && piece.x.cols == piece.w.depth;
     multiply_whole(kernels, piece, first_panel + panel, count, panel == 0, another_follows, scratch,
                    piece.y.middle_cols(col, count * kPanelCols),
@@ -95,7 +95,7 @@ void multiply_piece(const PanelKernels& kernels, const Piece& piece, int first_p
                 piece.bias != nullptr ? piece.bias + col : nullptr);
 }
 
-/// y = bias + x * (rows first_row .. of w), from column first_col of w on.
+/// y = bias + x * (rows of w from first_row on), starting at column first_col of w.
 void product(ConstFloatRows x, const PanelMatrix& w, int first_row, int first_col, const float* bias,
              Workers& workers, FloatRows y) {
   assert(x.rows == y.rows && first_row + x.cols <= w.depth);

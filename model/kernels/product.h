@@ -7,11 +7,11 @@
 #include "model/kernels/view.h"
 #include "model/kernels/workspace.h"
 
-/// Products of activations, shared out to threads in blocks of the result. A cell comes out the same to the
-/// bit for any number of threads.
+/// Products of activations, divided among threads in blocks of the result. Every cell is bit-identical for
+/// any number of threads.
 namespace headscope::model {
 
-/// y [T, n] = x [T, in] * weight [in, out] + bias [out], of the columns from `first` on, a multiple of
+/// y [T, n] = x [T, in] * weight [in, out] + bias [out], for the columns from `first` on, a multiple of
 /// kPanelCols; n = y.cols.
 void linear(ConstFloatRows x, const LinearWeights& w, Workers& workers, FloatRows y, int first = 0);
 
@@ -26,7 +26,7 @@ void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const Pan
 /// y [T, out] = x [T, n] * (rows first .. first + n of w [in, out]), with n = x.cols. Without bias.
 void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Workers& workers, FloatRows y);
 
-/// Floats of scratch that products with weights take on a thread.
+/// Scratch memory for products with weights, in floats per thread.
 std::size_t product_scratch();
 
 }  // namespace headscope::model

@@ -3,9 +3,9 @@
 
 #define INLINE __attribute__((always_inline))
 
-/// The loops of RowKernels over an instruction set `S` (see panels_loops.h), in groups of 16 floats, as many
-/// vectors as that takes: sums come out the same for vectors of any width, where `S` fuses or does not. They
-/// include nothing of a library, as panels.h says.
+/// The loops of RowKernels over an instruction set `S` (see panels_loops.h), in groups of 16 floats: sums are
+/// the same for any vector width, given whether `S` fuses. Library headers must not be included, see
+/// panels.h.
 namespace headscope::model {
 namespace {
 
@@ -16,8 +16,8 @@ constexpr int kGroup = 16;
 template <class S>
 constexpr int kParts = kGroup / S::kLanes;  ///< vectors of a group
 
-/// Calls body(i, j) for all i < kRows and j < kCols, without a loop: in one, the compiler would keep an array
-/// that body indexes in memory and not in registers.
+/// Calls body(i, j) for all i < kRows and j < kCols, unrolled: in a loop, the compiler would keep an array
+/// that body indexes in memory instead of registers.
 template <int kRows, int kCols, int kAt = 0, class Body>
 INLINE inline void unrolled(const Body& body) {
   if constexpr (kAt < kRows * kCols) {
@@ -59,8 +59,8 @@ INLINE inline typename S::Vector exp_of(typename S::Vector x) {
   return x == x ? result : x;
 }
 
-/// Calls body(vector, part of its group) for row [n]; the last group is filled up with `filler`. kWrites:
-/// what body returns takes the vector's place.
+/// Calls body(vector, index in its group) for row [n]; the last group is padded with `filler`. kWrites: the
+/// result of body replaces the vector.
 template <class S, bool kWrites, class Float, class Body>
 INLINE inline void for_vectors(Float* row, int n, float filler, const Body& body) {
   const auto group = [&](auto* at) INLINE {
@@ -84,7 +84,7 @@ INLINE inline void for_vectors(Float* row, int n, float filler, const Body& body
   }
 }
 
-/// One group of numbers that something is gathered in.
+/// A group of accumulators.
 template <class S>
 struct Group {
   typename S::Vector parts[kParts<S>];
@@ -97,13 +97,14 @@ struct Group {
   }
 };
 
-/// The largest of what is taken; NaN when one of it is.
+/// The maximum of the added values; NaN if one of them is NaN.
 template <class S>
 class Largest {
  public:
   INLINE void take(typename S::Vector x, int part) {
     most_.parts[part] = x > most_.parts[part] ? x : most_.parts[part];
-    nan_.parts[part] = x == x ? nan_.parts[part] : x;  // apart, or each step would wait for both
+    nan_.parts[part] =
+        x == x ? nan_.parts[part] : x;  // separate from the maximum, so that steps do not wait for each other
   }
   float value() const {
     float most[kGroup], nan[kGroup], largest = -kInfinity;
@@ -120,7 +121,7 @@ class Largest {
   Group<S> most_{-kInfinity}, nan_{0};
 };
 
-/// Always in the same order.
+/// Adds up the group, always in the same order.
 template <class S>
 float sum_of(const Group<S>& group) {
   float lanes[kGroup], total = 0;
@@ -160,7 +161,7 @@ void softmax_in_row(float scale, float* row, int n) {
                         [&](V v, int part) INLINE { largest.take(v * S::broadcast(scale), part); });
   const float most = largest.value();
   const bool finite = most - most == 0;
-  if (!finite) {  // -inf: of nothing. NaN, inf: nothing that is seen has a weight that is a number
+  if (!finite) {  // -inf: every cell is -inf; NaN or inf: the result is NaN except at cells of -inf
     for (int i = 0; i < n; ++i) row[i] = scale * row[i] == -kInfinity ? 0 : kNotANumber;
     return;
   }

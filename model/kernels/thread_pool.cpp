@@ -11,7 +11,7 @@ namespace {
 
 /// How often a thread polls before it sleeps: about 50 us. Waking a thread takes about as long, and the gap
 /// between loops of a pass is rarely longer.
-constexpr int kLooks = 1000;
+constexpr int kPolls = 1000;
 
 void pause() {
 #if defined(__x86_64__)
@@ -21,10 +21,10 @@ void pause() {
 #endif
 }
 
-/// Waits until happened(), or until it has looked `looks` times.
+/// Waits until happened(), or until it has polled `polls` times.
 template <class Condition>
-void watch(int looks, const Condition& happened) {
-  for (int i = 0; i < looks && !happened(); ++i) pause();
+void poll_until(int polls, const Condition& happened) {
+  for (int i = 0; i < polls && !happened(); ++i) pause();
 }
 
 }  // namespace
@@ -35,13 +35,13 @@ ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = processors;
   threads = std::clamp(threads, 1, kMost);
   // With fewer processors than threads, polling would keep the others from working.
-  if (threads <= processors) awake_ = kLooks;
+  if (threads <= processors) awake_ = kPolls;
   workers_.reserve(threads - 1);
   for (int thread = 1; thread < threads; ++thread) {
     try {
       workers_.emplace_back([this, thread] { sleep_and_work(thread); });
-    } catch (const std::exception&) {  // none is left of threads, or of memory
-      break;                           // fewer do the same
+    } catch (const std::exception&) {  // out of threads or memory
+      break;                           // continues with fewer threads
     }
   }
 }
@@ -74,9 +74,9 @@ void ThreadPool::run(int blocks, Job job) {
 
   {
     const std::lock_guard lock(mutex_);
-    open_ = false;  // sleeping threads are not waited for: there is nothing left to do
+    open_ = false;  // sleeping threads are not waited for, since there is nothing left to do
   }
-  watch(awake_, [this] { return working_ == 0; });
+  poll_until(awake_, [this] { return working_ == 0; });
   std::unique_lock lock(mutex_);
   done_.wait(lock, [this] { return working_ == 0; });
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -87,7 +87,7 @@ void ThreadPool::sleep_and_work(int thread) {
   std::unique_lock lock(mutex_);
   while (true) {
     lock.unlock();
-    watch(awake_, [&] { return generation_ != seen; });
+    poll_until(awake_, [&] { return generation_ != seen; });
     lock.lock();
     wake_.wait(lock, [&] { return ending_ || (open_ && generation_ != seen); });
     if (ending_) return;

@@ -9,11 +9,12 @@
 
 namespace headscope::model {
 
-/// Threads that share the blocks of one loop at a time and sleep in between; for a moment after a loop they
-/// stay awake, as a forward pass is one loop after another. The thread that calls works too.
+/// Threads that share the blocks of one loop at a time and sleep in between. They stay awake for a moment
+/// after a loop, since a forward pass is one loop after another. The calling thread works, too.
 class ThreadPool {
  public:
-  /// `threads` <= 0: as many as this process may run on processors. Fewer where the system gives no more.
+  /// `threads` <= 0: as many as there are processors available to this process. Fewer if the system cannot
+  /// start more.
   explicit ThreadPool(int threads);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -22,9 +23,9 @@ class ThreadPool {
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Calls body(block, thread) for every block in [0, blocks), in any order, and returns when all are done.
-  /// `thread` is in [0, threads()) and no two bodies run with the same one at a time. A body that throws ends
-  /// the loop early; the first exception comes out here. Allocates nothing. Not to be called from within a
-  /// body, or by two threads at a time.
+  /// `thread` is in [0, threads()), and no two bodies run concurrently with the same one. An exception from a
+  /// body ends the loop early, and the first one is rethrown. Does not allocate. Must not be called from
+  /// within a body, or by two threads at once.
   template <class Body>
   void parallel_for(int blocks, const Body& body) {
     run(blocks, {&body, [](const void* context, int block, int thread) {
@@ -43,11 +44,11 @@ class ThreadPool {
 
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  // Written under the mutex; those that are awake watch them without.
+  // Written while the mutex is held; awake threads read it without.
   std::atomic<std::uint64_t> generation_ = 0;
   std::atomic<int> working_ = 0;
   // Guarded by the mutex.
-  bool open_ = false;  // whether a worker that wakes now may still join the loop
+  bool open_ = false;  // whether a worker that wakes up may still join the loop
   bool ending_ = false;
   std::exception_ptr error_;
   // Written before the loop opens, constant while it is open.
@@ -55,7 +56,7 @@ class ThreadPool {
   int blocks_ = 0;
   std::atomic<int> next_ = 0;
 
-  int awake_ = 0;  // times to look for the next loop before going to sleep
+  int awake_ = 0;  // number of polls for the next loop before going to sleep
   std::vector<std::thread> workers_;
 };
 

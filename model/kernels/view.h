@@ -5,7 +5,7 @@
 
 namespace headscope::model {
 
-/// `rows` x `cols` elements in someone else's memory, `stride` elements from row to row.
+/// `rows` x `cols` elements in memory owned by someone else, with `stride` elements between rows.
 template <class T>
 struct Rows {
   T* data = nullptr;

@@ -24,7 +24,7 @@ void Workers::reserve_scratch(std::size_t size) {
   if (static_cast<std::ptrdiff_t>(size) <= scratch_size_) return;
   constexpr std::size_t kLine = kCacheLineBytes / sizeof(float);
   size = (size + kLine - 1) / kLine * kLine;
-  scratch_size_ = 0;  // of the previous memory, which is freed
+  scratch_size_ = 0;  // the previous memory has been freed
   scratch_.reserve(size * static_cast<std::size_t>(threads()));
   scratch_size_ = static_cast<std::ptrdiff_t>(size);
 }

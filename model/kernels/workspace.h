@@ -17,12 +17,12 @@ namespace headscope::model {
 /// Memory that grows to the largest requested size. Its content is undefined.
 class Buffer {
  public:
-  /// Floats that are taken for `size`: more than a quarter of a huge page takes it whole.
+  /// The number of floats allocated for `size`: whole huge pages once it exceeds a quarter of one.
   static std::size_t room_for(std::size_t size);
 
-  /// At least `size` floats; they move when it grows.
+  /// Returns at least `size` floats; their address changes when the buffer grows.
   float* reserve(std::size_t size);
-  float* data() { return values_.get(); }  ///< null before the first
+  float* data() { return values_.get(); }  ///< null before the first reserve()
 
   FloatRows rows(int rows, int cols) {
     return {reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)), rows, cols, cols};
@@ -33,24 +33,24 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-/// A thread pool, scratch memory for each of its threads, and the inner loops that they run.
+/// A thread pool, scratch memory for each of its threads, and the inner loops to run.
 class Workers {
  public:
   explicit Workers(int threads, const PanelKernels& kernels = fastest_kernels());
   int threads() const { return pool_.threads(); }
   const PanelKernels& kernels() const { return kernels_; }
 
-  /// Gives every thread at least `size` floats of scratch. Not from within a body.
+  /// Gives every thread at least `size` floats of scratch memory. Must not be called from within a body.
   void reserve_scratch(std::size_t size);
 
-  /// Calls body(block, scratch) for every block in [0, blocks), many at a time; see ThreadPool::parallel_for.
-  /// The scratch is what reserve_scratch gave the thread; null while nobody has asked for any.
+  /// Calls body(block, scratch) for every block in [0, blocks), in parallel; see ThreadPool::parallel_for.
+  /// The scratch memory is that of reserve_scratch; null if none was reserved.
   template <class Body>
   void parallel_for(int blocks, const Body& body) {
     pool_.parallel_for(blocks, [&](int block, int thread) { body(block, scratch_of(thread)); });
   }
 
-  /// The same with the thread: body(block, thread, scratch), thread in [0, threads()).
+  /// The same with the thread's index: body(block, thread, scratch), thread in [0, threads()).
   template <class Body>
   void parallel_for_threads(int blocks, const Body& body) {
     pool_.parallel_for(blocks, [&](int block, int thread) { body(block, thread, scratch_of(thread)); });
@@ -72,8 +72,8 @@ class Workers {
 
   PanelKernels kernels_;
   ThreadPool pool_;
-  Buffer scratch_;                   // of all threads
-  std::ptrdiff_t scratch_size_ = 0;  // of each
+  Buffer scratch_;                   // for all threads
+  std::ptrdiff_t scratch_size_ = 0;  // for each thread
 };
 
 struct Workspace::Impl {
@@ -81,9 +81,9 @@ struct Workspace::Impl {
 
   Workers workers;
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
-  std::vector<std::optional<Page::ClaimedRows>> claimed;  // of the pages of the last pass's run
-  Buffer activations;                                     // of one chunk of a pass, or a block of statistics
-  Buffer scores, result, logits;                          // what only hooks see whole
+  std::vector<std::optional<Page::ClaimedRows>> claimed;  // in the pages of the last pass's run
+  Buffer activations;             // activations of one chunk of a pass, or a block of statistics
+  Buffer scores, result, logits;  // complete only for hooks
 };
 
 }  // namespace headscope::model

@@ -1,12 +1,12 @@
 #pragma once
 #include <Eigen/Core>
 
-/// Eigen's decompositions, which take longest to compile: in one file.
+/// Eigen's decompositions, in one file because they take longest to compile.
 namespace headscope::model {
 
 struct SymmetricEigen {
-  Eigen::VectorXd values;   ///< [n], rising
-  Eigen::MatrixXd vectors;  ///< [n, n], one a column
+  Eigen::VectorXd values;   ///< [n], ascending
+  Eigen::MatrixXd vectors;  ///< [n, n], one per column
 };
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric);
 

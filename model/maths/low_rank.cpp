@@ -10,7 +10,7 @@ namespace headscope::model {
 
 struct LowRankProduct::Impl {
   RowMajor<float> left, right;
-  Eigen::MatrixXd product;  // B^T A of the rows so far
+  Eigen::MatrixXd product;  // B^T A for the rows added so far
 };
 
 LowRankProduct::LowRankProduct(ConstFloatRows left, ConstFloatRows right)

@@ -12,19 +12,19 @@
 namespace headscope::model {
 namespace {
 
-constexpr int kRows = 64;       // of a product that a thread computes at a time
-constexpr int kTileRows = 128;  // of a tile of entries
+constexpr int kRows = 64;       // rows of a product that a thread computes at a time
+constexpr int kTileRows = 128;  // rows in a tile of entries
 constexpr int kTileCols = 1024;
 
 bool better(const ProductEntry& a, const ProductEntry& b) {
   return std::tuple(-a.value, a.row, a.col) < std::tuple(-b.value, b.row, b.col);
 }
 
-/// Keeps the largest added entries.
-class LargestOnes {
+/// Keeps the largest of the added entries.
+class LargestEntries {
  public:
-  explicit LargestOnes(int most) : most_(static_cast<std::size_t>(most)) {}
-  /// Smaller entries are not among the largest.
+  explicit LargestEntries(int most) : most_(static_cast<std::size_t>(most)) {}
+  /// A bound: smaller entries are not among the largest.
   float floor() const { return heap_.size() < most_ ? -INFINITY : heap_.front().value; }
   void add(const ProductEntry& entry) {
     if (heap_.size() == most_) {
@@ -40,13 +40,13 @@ class LargestOnes {
 
  private:
   std::size_t most_;
-  std::vector<ProductEntry> heap_;  // the worst in front
+  std::vector<ProductEntry> heap_;  // the smallest in front
 };
 
 /// Rows by descending norm.
 struct SortedRows {
   std::vector<int> order;
-  std::vector<float> norms;  ///< in that order; no smaller than they are
+  std::vector<float> norms;  ///< in that order; rounded up, so that they are bounds
   RowMajor<float> values;    ///< in that order
 };
 
@@ -61,7 +61,7 @@ SortedRows sorted_rows(ConstFloatRows x) {
   }
   sorted.order.resize(x.rows);
   std::iota(sorted.order.begin(), sorted.order.end(), 0);
-  // NaN comes first: it has no bound.
+  // NaN sorts first, since it has no bound.
   const auto size = [&](int i) {
     const float norm = norms[i];
     return std::isnan(norm) ? INFINITY : norm;
@@ -76,8 +76,9 @@ SortedRows sorted_rows(ConstFloatRows x) {
   return sorted;
 }
 
-/// The entries of some rows of the left with all of the right.
-void add_entries(const SortedRows& left, int row, int rows, const SortedRows& right, LargestOnes& largest) {
+/// Adds the entries for some rows of the left matrix and all rows of the right one.
+void add_entries(const SortedRows& left, int row, int rows, const SortedRows& right,
+                 LargestEntries& largest) {
   const auto all = static_cast<int>(right.order.size());
   RowMajor<float> tile;
   for (int col = 0; col < all; col += kTileCols) {
@@ -87,7 +88,7 @@ void add_entries(const SortedRows& left, int row, int rows, const SortedRows& ri
     tile.noalias() = left.values.middleRows(row, rows) * right.values.middleRows(col, cols).transpose();
     for (int i = 0; i < rows; ++i) {
       const float* entries = tile.data() + std::ptrdiff_t{i} * cols;
-      float best = -INFINITY;  // for most rows this is all that is needed
+      float best = -INFINITY;  // most rows have no entry above the bound
       for (int j = 0; j < cols; ++j) best = entries[j] > best ? entries[j] : best;
       if (best < largest.floor()) continue;
       for (int j = 0; j < cols; ++j) {
@@ -118,15 +119,15 @@ std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, in
   if (most <= 0) return {};
   const SortedRows left = sorted_rows(a), right = sorted_rows(b);
   Workers& workers = workspace.impl().workers;
-  std::vector<LargestOnes> of_threads(static_cast<std::size_t>(workers.threads()), LargestOnes(most));
+  std::vector<LargestEntries> per_thread(static_cast<std::size_t>(workers.threads()), LargestEntries(most));
   workers.parallel_for_threads((a.rows + kTileRows - 1) / kTileRows, [&](int block, int thread, float*) {
     if (stop.stop_requested()) throw Stopped();
     add_entries(left, block * kTileRows, std::min(kTileRows, a.rows - block * kTileRows), right,
-                of_threads[thread]);
+                per_thread[thread]);
   });
-  LargestOnes all(most);
-  for (const LargestOnes& of_thread : of_threads)
-    for (const ProductEntry& entry : of_thread.entries()) all.add(entry);
+  LargestEntries all(most);
+  for (const LargestEntries& entries_of_thread : per_thread)
+    for (const ProductEntry& entry : entries_of_thread.entries()) all.add(entry);
   std::vector<ProductEntry> sorted = all.entries();
   std::ranges::sort(sorted, better);
   return sorted;

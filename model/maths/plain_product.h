@@ -5,10 +5,10 @@
 #include "model/kernels/view.h"
 #include "model/pass/transformer.h"
 
-/// Products of matrices that are no weights of a pass.
+/// Products of matrices other than the weights of a pass.
 namespace headscope::model {
 
-/// out [n, m] = a [n, k] b [k, m]. A row does not depend on how many there are, nor on the threads.
+/// out [n, m] = a [n, k] b [k, m]. A row's result does not depend on the number of rows or threads.
 void multiply(ConstFloatRows a, ConstFloatRows b, Workspace& workspace, FloatRows out);
 
 /// out [d, d] = a [d, n] times its transpose; summed in double.
@@ -21,9 +21,9 @@ struct ProductEntry {
   float value = 0;
 };
 
-/// The `most` largest entries of a [n, k] times the transpose of b [m, k], falling; of equal ones those of
-/// the first row and column. Never holds more of the product than a tile: what cannot be among the largest,
-/// by the norms of the rows, is not computed. NaN is left out. Throws Stopped.
+/// The `most` largest entries of a [n, k] times the transpose of b [m, k], in descending order, ties by the
+/// first row and column. Holds no more of the product than a tile, and skips parts that cannot be among the
+/// largest according to the rows' norms. NaN is left out. Throws Stopped.
 std::vector<ProductEntry> largest_entries(ConstFloatRows a, ConstFloatRows b, int most, Workspace& workspace,
                                           const std::stop_token& stop = {});
 

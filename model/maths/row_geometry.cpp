@@ -19,7 +19,7 @@ namespace {
 
 using Doubles = RowMajor<double>;
 
-void look_up(const std::stop_token& stop) {
+void throw_if_stopped(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Stopped();
 }
 
@@ -28,8 +28,8 @@ Doubles doubles(ConstFloatRows x) {
 }
 
 /// A matrix in panels, with its memory.
-struct Packed {
-  Packed(const float* data, bool transposed, int depth, int cols)
+struct OwnedPanels {
+  OwnedPanels(const float* data, bool transposed, int depth, int cols)
       : memory(allocate_floats(panel_matrix_bytes(depth, cols, Precision::f32) / sizeof(float) + 1)) {
     ThreadPool pool(1);
     matrix = pack({data, Precision::f32, transposed}, depth, cols, Precision::f32,
@@ -39,26 +39,26 @@ struct Packed {
   PanelMatrix matrix;
 };
 
-/// a a^T, or with b, a b^T, in blocks, checking for a stop between them.
+/// a a^T, or a b^T if b is given, in blocks, checking for a stop between them.
 Doubles products(const Doubles& a, const Doubles& b, const std::stop_token& stop) {
   constexpr Eigen::Index kBlock = 128;
   Doubles out(a.rows(), b.rows());
   for (Eigen::Index first = 0; first < a.rows(); first += kBlock) {
-    look_up(stop);
+    throw_if_stopped(stop);
     const Eigen::Index rows = std::min(kBlock, a.rows() - first);
     out.middleRows(first, rows).noalias() = a.middleRows(first, rows) * b.transpose();
   }
   return out;
 }
 
-/// The x with gram x = right, where gram is positive semidefinite: a trace of the unit matrix makes it
-/// definite, so little that no float shows it.
+/// The x with gram x = right, where gram is positive semidefinite. A small multiple of the unit matrix, below
+/// the precision of float, makes it definite.
 Doubles solved(Doubles gram, const Doubles& right, const std::stop_token& stop) {
   const double mean = gram.diagonal().mean();
   gram.diagonal().array() += mean > 0 ? 1e-11 * mean : 1;
-  look_up(stop);
+  throw_if_stopped(stop);
   const Eigen::LLT<Doubles> factors(gram);
-  look_up(stop);
+  throw_if_stopped(stop);
   return factors.solve(right);
 }
 
@@ -74,7 +74,7 @@ std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
     std::ranges::transform(x.row(i), unit.begin() + std::ptrdiff_t{i} * x.cols,
                            [&](float v) { return static_cast<float>(static_cast<double>(v) / norm); });
   }
-  const Packed columns(unit.data(), true, x.cols, n);
+  const OwnedPanels columns(unit.data(), true, x.cols, n);
   std::vector<float> out(static_cast<std::size_t>(n) * n);
   product_with_columns({unit.data(), n, x.cols, x.cols}, columns.matrix, 0, workspace.impl().workers,
                        {out.data(), n, n, n});
@@ -91,9 +91,9 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
   // The smaller of the two products has the same eigenvalues.
   const Doubles across = wide ? rows : Doubles(rows.transpose());
   const Doubles gram = products(across, across, stop);
-  look_up(stop);
+  throw_if_stopped(stop);
   const SymmetricEigen eigen = symmetric_eigen(gram);
-  look_up(stop);
+  throw_if_stopped(stop);
   const double all = rows.squaredNorm();
   const Eigen::Index size = gram.rows();
   Doubles directions(result.count, rows.cols());
@@ -130,11 +130,11 @@ std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const
 }
 
 struct RowMap::Impl {
-  Packed packed;
+  OwnedPanels packed;
 };
 
 RowMap::RowMap(const std::vector<float>& map, int d)
-    : impl_(std::make_unique<Impl>(Impl{Packed(map.data(), false, d, d)})) {}
+    : impl_(std::make_unique<Impl>(Impl{OwnedPanels(map.data(), false, d, d)})) {}
 RowMap::~RowMap() = default;
 
 void RowMap::apply(ConstFloatRows x, Workspace& workspace, FloatRows y) const {

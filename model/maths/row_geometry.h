@@ -6,7 +6,7 @@
 #include "model/kernels/view.h"
 #include "model/pass/transformer.h"
 
-/// Geometry of the rows of a matrix, taken as vectors.
+/// The geometry of a matrix's rows as vectors.
 namespace headscope::model {
 
 /// [n, n]: the cosine between rows i and j of x [n, d], clamped to [-1, 1]; NaN for a row of zeros.
@@ -14,20 +14,20 @@ std::vector<float> cosines(ConstFloatRows x, Workspace& workspace);
 
 /// The directions of largest variance of rows (principal components), in descending order.
 struct PrincipalDirections {
-  int count = 0;                   ///< as many as were asked for, or as there are rows or columns
+  int count = 0;                   ///< the requested count, limited by the number of rows and columns
   std::vector<float> directions;   ///< [count, d], of length 1; the component of largest magnitude positive
   std::vector<float> coordinates;  ///< [n, count], of the rows without their mean
-  std::vector<double> shares;      ///< [count], of the whole variance; 0 where there is none
+  std::vector<double> shares;      ///< [count], of the total variance; 0 if that is 0
 };
 /// Throws Stopped.
 PrincipalDirections principal_directions(ConstFloatRows x, int count, const std::stop_token& stop);
 
-/// The map T [d, d], row-major, for which the rows from[i] T come nearest to to[i] by the sum of squares; of
-/// many such maps, where there are fewer rows than columns, the smallest. In double precision. Throws
-/// Stopped.
+/// The map T [d, d], row-major, that minimizes the sum of squared distances between from[i] T and to[i]. If
+/// there are fewer rows than columns, so that many maps do, the one of smallest norm. In double precision.
+/// Throws Stopped.
 std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop);
 
-/// A linear map that is applied to rows many times.
+/// A linear map, prepared for being applied to rows many times.
 class RowMap {
  public:
   /// `map` is [d, d], row-major.

@@ -9,7 +9,7 @@
 namespace headscope::model {
 namespace {
 
-/// Calls body(page, first key, count) for the pages of keys 0 .. keys.
+/// Calls body(page, first key, count) for the pages with keys [0, keys).
 template <class Body>
 void for_pages(int keys, const Body& body) {
   for (int first = 0; first < keys; first += Page::kPositions) {
@@ -21,7 +21,8 @@ Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
   return {x.data, x.stride, w.data, w.stride, y.data, y.stride, x.rows, x.cols, y.cols};
 }
 
-/// Calls body(first page, count) for groups of full pages that stream side by side, as even as can be.
+/// Calls body(first page, count) for groups of full pages that are streamed concurrently. Their sizes differ
+/// by at most one.
 template <class Body>
 void for_pages_beside(int pages, const Body& body) {
   const int groups = (pages + kPanelsBeside - 1) / kPanelsBeside;
@@ -33,7 +34,7 @@ void for_pages_beside(int pages, const Body& body) {
 
 using Products = std::array<Multiplication, kPanelsBeside>;
 
-/// score, for one query in several heads: row i of q and scores is head `head` + i.
+/// score() for one query in several heads: row i of q and scores belongs to head `head` + i.
 void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores) {
   const int pages = scores.cols / Page::kPositions, done = pages * Page::kPositions;
   for_pages_beside(pages, [&](int first, int count) {
@@ -57,11 +58,12 @@ void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRo
   }
 }
 
-/// weigh_values for one query in several heads; scratch [kPanelsBeside - 1, d_head].
+/// weigh_values() for one query in several heads; scratch [kPanelsBeside - 1, d_head].
 void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern,
                            float* scratch, FloatRows z) {
   const int pages = pattern.cols / Page::kPositions, done = pages * Page::kPositions;
-  const FloatRows parts{scratch, kPanelsBeside - 1, z.cols, z.cols};  // of each page but a group's first
+  const FloatRows parts{scratch, kPanelsBeside - 1, z.cols,
+                        z.cols};  // for each page of a group but the first
   const auto values = [&](int h, int page, int rows, FloatRows out) {
     return multiplication(pattern.middle_rows(h, 1).middle_cols(page * Page::kPositions, rows),
                           head.other(head.head + h).v(page, rows), out);
@@ -86,7 +88,7 @@ void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, Co
   }
 }
 
-/// The plan where it edits the head's cells, else null.
+/// The plan if it edits the head's cells, else null.
 const Plan* cell_plan(const Run& run, const KeptHead& head) {
   return run.plan && run.plan->edits_cells(head.layer, head.head) ? run.plan.get() : nullptr;
 }

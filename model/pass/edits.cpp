@@ -82,7 +82,7 @@ void check_kind(const Config& config, const PatchFrom& patch) {
   check_place(config, patch.at);
   const HookPoint point = patch.at.point;
   const int length = static_cast<int>(patch.tokens.size());
-  if (length == 0 && patch.second && patch.positions.empty()) return;  // those of the run
+  if (length == 0 && patch.second && patch.positions.empty()) return;  // the tokens of the run
   if (length == 0) refuse(point, "patches from a prompt without tokens");
   if (length > config.n_ctx)
     refuse(point, "patches from " + std::to_string(length) + " tokens, but the model takes at most " +
@@ -101,8 +101,8 @@ void check_kind(const Config& config, const PatchFrom& patch) {
                         std::to_string(length) + (length == 1 ? " token" : " tokens"));
 }
 
-/// What is set of a row leaves its other weights something, whatever the length of the prompt: keys later
-/// than the query are there only where it is long enough.
+/// Cells that set a row's weights must leave some weight to the other keys, whatever the prompt's length:
+/// keys after the query exist only if it is long enough.
 void check_sums(HookPoint point, std::vector<CellValue> cells) {
   constexpr double kRounding = 1e-6;
   const auto place = [](const CellValue& cell) { return std::pair(cell.query, cell.key); };
@@ -112,7 +112,7 @@ void check_sums(HookPoint point, std::vector<CellValue> cells) {
     const CellValue& cell = cells[i];
     const CellValue* next = i + 1 < cells.size() ? &cells[i + 1] : nullptr;
     if (i == 0 || cells[i - 1].query != cell.query) sum = 0;
-    if (next && place(*next) == place(cell)) continue;  // of one that is set twice the last value stays
+    if (next && place(*next) == place(cell)) continue;  // if a cell is set twice, the last value counts
     sum += static_cast<double>(cell.value);
     const bool may_end = !next || next->query != cell.query || next->key > cell.query;
     if (may_end && (sum > 1 + kRounding || sum < -kRounding))

@@ -6,20 +6,21 @@
 #include "model/pass/hooks.h"
 
 /// Edits of the forward pass as values: what researchers write as hooks, in a form that can be compared,
-/// stored and repeated. A list is applied in its order; see plan.h for how.
+/// stored and repeated. Edits apply in the order of the list; see plan.h.
 namespace headscope::model {
 
 /// The part of an activation that is edited.
 struct EditedPlace {
   HookPoint point;
-  std::optional<int> head;     ///< for a site with heads; nothing: all of them
+  std::optional<int> head;     ///< for a site with heads; nothing: all heads
   std::vector<int> positions;  ///< for scores and patterns: queries; empty: all
-  std::vector<int> units;  ///< of the last axis; empty: all; scores and patterns have keys instead of units
+  std::vector<int>
+      units;  ///< along the last axis; empty: all; scores and patterns have keys instead of units
   bool operator==(const EditedPlace&) const = default;
 };
 
-/// Sets values: one for all units, or one for each unit of the place. For scores and patterns one, for every
-/// key that the query sees.
+/// Sets values: one for all units, or one for each unit of the place. For scores and patterns, one value for
+/// every key that the query sees.
 struct SetValues {
   EditedPlace at;
   std::vector<float> values;
@@ -33,14 +34,14 @@ struct SetMean {
   bool operator==(const SetMean&) const = default;
 };
 
-/// Multiplies values. Scores of -inf stay so.
+/// Multiplies values by a factor. Scores of -inf remain -inf.
 struct ScaleValues {
   EditedPlace at;
   float factor = 1;
   bool operator==(const ScaleValues&) const = default;
 };
 
-/// Adds factor * vector (steering); the vector as in SetValues.
+/// Adds factor * vector (steering); the vector is given like the values of SetValues.
 struct AddVector {
   EditedPlace at;
   std::vector<float> vector;
@@ -79,19 +80,19 @@ struct SetCells {
 struct SetMask {
   std::optional<int> layer;  ///< nothing: all
   std::optional<int> head;
-  /// [n][n], query by query; later queries and keys stay causal. Empty: every query sees every key.
+  /// [n][n], row = query; later queries and keys remain causal. Empty: every query sees every key.
   std::vector<std::vector<bool>> sees;
   bool operator==(const SetMask&) const = default;
 };
 
-/// The row of wpe for each position; -1: none, zeros. Positions beyond the list keep their own.
+/// The row of wpe for each position; -1: zeros instead of a row. Positions beyond the list keep their own.
 struct SetPositionIds {
   std::vector<int> ids;
   bool operator==(const SetPositionIds&) const = default;
 };
 
-/// In the order in which help and messages list them. The compiler names what a new kind lacks: its check in
-/// edits.cpp, what it does to a pass in plan.cpp, and what the program knows about it.
+/// In the order of help and messages. The compiler reports what is missing for a new kind: its check in
+/// edits.cpp, its effect on a pass in plan.cpp, and its EditKind.
 using Edit =
     std::variant<SetValues, SetMean, ScaleValues, AddVector, SetCells, PatchFrom, SetMask, SetPositionIds>;
 using Edits = std::vector<Edit>;

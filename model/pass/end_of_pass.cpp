@@ -5,7 +5,8 @@
 namespace headscope::model {
 namespace {
 
-/// The final layer norm of rows that `row_of` an index gives. No std::function: it would allocate.
+/// Applies the final layer norm to the rows that `row_of` returns for each index. Not std::function, which
+/// would allocate.
 template <class RowOf>
 void normalize_rows(const Weights& weights, const RowOf& row_of, const EndOfPass& end, Workers& workers,
                     FloatRows out) {

@@ -5,25 +5,25 @@
 
 namespace headscope::model {
 
-/// Edits after the last block, to rows of which row i is of position first + i / depth.
+/// Applies edits after the last block to rows, of which row i belongs to position first + i / depth.
 struct EndOfPass {
   const Run* run = nullptr;  ///< null: no edits
   int first = 0;
   int depth = 1;
 
-  /// For rows from `row` on, the first of its position.
+  /// The same for rows from `row` on, which must be the first of its position.
   EndOfPass from_row(int row) const { return {run, first + row / depth, depth}; }
 
-  /// Edits a site after the last block; rows [n, columns], rows.row(0) is row `row`, the columns from
-  /// first_col on.
+  /// Edits a site after the last block, for rows [n, columns]: rows.row(0) is row `row`, and the columns
+  /// start at first_col.
   void apply(Site site, FloatRows rows, int row = 0, int first_col = 0) const;
 };
 
-/// The final layer norm with gain and bias, of rows of the residual stream: rows, out [n, d_model].
+/// The final layer norm, with gain and bias, for rows of the residual stream: rows, out [n, d_model].
 void final_layer_norm(const Weights& weights, ConstFloatRows rows, const EndOfPass& end, Workers& workers,
                       FloatRows out);
 
-/// The same of positions [first, first + out.rows) of a run.
+/// The same for positions [first, first + out.rows) of a run.
 void final_layer_norm(const Weights& weights, const Run& run, int first, Workers& workers, FloatRows out);
 
 }  // namespace headscope::model

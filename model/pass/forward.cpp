@@ -38,10 +38,11 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->edited = hooked && options.hooks->edits();
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
   run->pages.reserve(Page::count_for(length));
-  workspace.pages->keep_at_most(2 * Run::most_bytes(weights.config));  // what is shown, what is computed next
+  workspace.pages->keep_at_most(
+      2 * Run::most_bytes(weights.config));  // for the run that is shown and the one computed next
   Lane lane{run, {}, 0, 0, std::move(workspace.claimed)};
   lane.claimed.clear();
-  lane.claimed.reserve(Page::count_for(weights.config.n_ctx));  // once for all runs
+  lane.claimed.reserve(Page::count_for(weights.config.n_ctx));  // once, large enough for any run
   lane.beginning = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length,
                              workspace.pages, lane.claimed);
 

@@ -12,7 +12,7 @@ namespace {
 
 struct SiteName {
   Site site;
-  std::string_view name;  // of a block's site: after "blocks.L."
+  std::string_view name;  // for a site in a block: after "blocks.L."
 };
 
 constexpr std::array kSites{
@@ -49,8 +49,8 @@ constexpr bool in_order_of_the_enum() {
 }
 static_assert(in_order_of_the_enum());
 
-/// Whether `*` (any characters) and `?` (any one) of `glob` can stand for all of `text`. Linear in practice:
-/// only the last star is ever tried again.
+/// Whether `text` matches `glob`, with `*` for any characters and `?` for any one. Linear in practice: only
+/// the last star is ever retried.
 bool matches(std::string_view glob, std::string_view text) {
   std::size_t g = 0, t = 0;
   std::size_t star = std::string_view::npos, after_star = 0;

@@ -11,8 +11,8 @@
 
 namespace headscope::model {
 
-/// Places in the forward pass, in the order in which they are passed. Names and meaning are those of
-/// TransformerLens' `from_pretrained_no_processing`; see `hook_name`.
+/// Places in the forward pass, in execution order. Their names and meanings are those of TransformerLens'
+/// `from_pretrained_no_processing`; see `hook_name`.
 enum class Site {
   embed,           ///< hook_embed                      [pos, d_model]
   pos_embed,       ///< hook_pos_embed                  [pos, d_model]
@@ -46,24 +46,23 @@ struct HookPoint {
   bool operator==(const HookPoint&) const = default;
 };
 
-bool in_block(Site site);                ///< whether the site stands once in every layer
+bool in_block(Site site);                ///< whether every layer has the site
 std::string hook_name(HookPoint point);  ///< e.g. "blocks.0.attn.hook_q"
 std::vector<HookPoint> all_hook_points(
     const Config& config);  ///< in the order of the pass; with `result` too
 
 /// The points whose names match one of the comma-separated globs (`*`, `?`; "" or "*" means all). `result` is
-/// only taken when a glob names it outright (contains "hook_result"). Throws RunError for a glob that matches
-/// nothing.
+/// included only if a glob contains "hook_result". Throws RunError for a glob that matches nothing.
 std::vector<HookPoint> match_hook_points(const Config& config, std::string_view globs);
 
-/// The whole tensor's shape for a run of `length` tokens.
+/// The shape of the whole tensor for a run of `length` tokens.
 std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int length);
 
-/// A piece of an activation while the pass computes it: `rows` x `cols` floats, `stride` floats from row to
-/// row. Rows are positions [first_pos, first_pos + rows); columns are the remaining axes flattened. At
-/// `attn_scores`, `pattern` and `result` the callback comes once for each head; there rows are queries,
-/// columns the keys 0 .. first_pos + rows - 1. Long runs come in chunks of positions, and at `logits` in
-/// blocks of columns too (`first_col`).
+/// A piece of an activation while the pass computes it: `rows` x `cols` floats with a stride of `stride`
+/// floats. Rows are positions [first_pos, first_pos + rows); columns are the remaining axes, flattened. At
+/// `attn_scores`, `pattern` and `result` the callback is called once per head; rows are then queries, and
+/// columns the keys 0 .. first_pos + rows - 1. Long runs are passed in chunks of positions, and `logits` also
+/// in blocks of columns (`first_col`).
 template <class Float>
 struct BasicActivation2d {
   HookPoint point;
@@ -77,13 +76,13 @@ struct BasicActivation2d {
   std::span<Float> row(int i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
 };
 using Activation2d = BasicActivation2d<float>;             ///< may be modified
-using ConstActivation2d = BasicActivation2d<const float>;  ///< may be looked at
+using ConstActivation2d = BasicActivation2d<const float>;  ///< read-only
 
-/// Callbacks of a pass, of two kinds. Those that watch do not affect it, to the bit. Those that edit replace
-/// activations, and the rest of the pass computes with these; where `result` is edited, the attention's
-/// output is the sum of the heads' results, which rounds a little differently from the product that otherwise
-/// computes it. Called on the thread that called `forward`, never two at a time, those of one point in the
-/// order in which they were added.
+/// Callbacks of a pass, of two kinds. Those that watch leave it bit-identical. Those that edit replace
+/// activations, and the rest of the pass uses the new values; if `result` is edited, the attention's output
+/// is the sum of the heads' results, which rounds slightly differently from the product used otherwise.
+/// Called on the thread that called `forward`, one at a time, and at each point in the order in which they
+/// were added.
 class Hooks {
  public:
   using Watcher = std::function<void(const ConstActivation2d&)>;
@@ -91,7 +90,7 @@ class Hooks {
   void watch(HookPoint point, Watcher watcher);
   void edit(HookPoint point, Editor editor);
   bool empty() const { return entries_.empty(); }
-  bool wants(HookPoint point) const;  ///< whether anything is called there
+  bool wants(HookPoint point) const;  ///< whether any callback is registered there
   bool edits(HookPoint point) const;  ///< whether a callback there may edit it
   bool edits() const;                 ///< anywhere
   void call(const Activation2d& activation) const;
@@ -99,7 +98,7 @@ class Hooks {
  private:
   struct Entry {
     HookPoint point;
-    Watcher watcher;  // one of both
+    Watcher watcher;  // one of the two is set
     Editor editor;
   };
   std::vector<Entry> entries_;

@@ -7,7 +7,7 @@
 namespace headscope::model {
 namespace {
 
-/// Branch-free, so that it is vectorised: the last row of each position is checked every time.
+/// Branch-free, so that it is vectorised: every run checks the last row of each position.
 bool all_finite(std::span<const float> values) {
   constexpr std::uint32_t kExponent = 0x7f800000;
   std::uint32_t not_finite = 0;
@@ -34,7 +34,7 @@ std::optional<NotFinite> in_resid(const Run& run, int layer) {
   return NotFinite{point, *position, std::nullopt};
 }
 
-/// row(head, position): of q, k or v.
+/// row(head, position): a row of q, k or v.
 template <class Row>
 std::optional<NotFinite> in_heads(const Run& run, HookPoint point, const Row& row) {
   std::optional<NotFinite> first;

@@ -11,12 +11,12 @@ namespace headscope::model {
 struct NotFinite {
   HookPoint point;
   int position = 0;
-  std::optional<int> head;  ///< where the point has heads
+  std::optional<int> head;  ///< for a point with heads
 };
 
-/// The first such place among those whose values a run keeps (resid_pre, q, k, v, the last resid_post): in
-/// the order of the pass, then of positions, then of heads. Looks through all of them only when the last
-/// layer's residual stream is not finite, where what is not finite ends up.
+/// The first such place among the values that a run keeps (resid_pre, q, k, v, the last resid_post), in the
+/// order of the pass, then by position, then by head. Searches only if the last layer's residual stream is
+/// not finite, since NaN and infinities propagate there.
 std::optional<NotFinite> first_not_finite(const Run& run);
 
 /// "blocks.0.attn.hook_q, head 2, position 7"

@@ -12,7 +12,7 @@ int common_tokens(const Run& a, const Run& b) {
       a.tokens.begin());
 }
 
-/// Positions whose kept activations `other` (null: none) has for the run too.
+/// The number of leading positions whose kept activations the run can share with `other` (null: none).
 int reusable_positions(const Run& run, const Run* other) {
   if (other == nullptr || other->edited || other->weights != run.weights) return 0;
   const int common = common_tokens(run, *other);
@@ -24,20 +24,20 @@ int reusable_positions(const Run& run, const Run* other) {
   return std::min({common, unchanged(run), unchanged(*other)});
 }
 
-/// Whether the layers before the first edited one can be shared with `clean`.
+/// Whether the run can share the layers before the first edited one with `clean`.
 bool has_layers_for(const Run* clean, const Run& run) {
   return clean != nullptr && run.plan != nullptr && clean->plan == nullptr && !clean->edited &&
          clean->weights == run.weights && common_tokens(run, *clean) == run.length();
 }
 
-/// A page of a run, and what the pass may write of it: nothing where all of it is reused.
+/// A page of a run, and its rows that the pass may write: nothing if all of it is reused.
 struct PageOfRun {
   std::shared_ptr<const Page> page;
   std::optional<Page::ClaimedRows> rows;
 };
 
-/// Pages of a run whose positions before `common` are those of `from`, and whose layers before `first_layer`
-/// are those of `below` (null: first_layer is 0).
+/// Where a run's pages come from: positions before `common` from `from`, and layers before `first_layer` from
+/// `below` (null: first_layer is 0).
 struct Sources {
   const Run* from = nullptr;
   int common = 0;
@@ -54,7 +54,7 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
   if (reused > 0) {
     old = page_of(*sources.from);
     if (reused == rows) return {old, std::nullopt};
-    // Rows after the other's own may be free: then this pass may write them, and nobody else will.
+    // Rows after the other run's last may be free: then this pass claims them, and nobody else can.
     if (old->first_layer() == sources.first_layer && old->below() == below)
       if (const auto free = old->claim(reused, rows)) return {old, free};
   }
@@ -94,7 +94,7 @@ Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
   if (result.layer == run.config.n_layer) {  // no kept activation is edited
     sources.from = options.clean;
     sources.common = length;
-    result.position = run.plan->needs_whole_run() ? 0 : length;  // means are of all positions
+    result.position = run.plan->needs_whole_run() ? 0 : length;  // a mean is over all positions
   } else {
     result.position = sources.common;
   }

@@ -13,26 +13,26 @@ namespace headscope::model {
 /// What a pass has to compute after reusing other runs.
 struct Beginning {
   int position = 0;  ///< the first computed position
-  /// Blocks before this one are shared with the unedited run; n_layer: only what comes after the blocks is
+  /// Blocks before this one are shared with the unedited run; n_layer: only the steps after the blocks are
   /// computed.
   int layer = 0;
   /// q, k and v of that layer are shared, too: the pass begins with its scores.
   bool at_scores = false;
 
-  int order() const { return 2 * layer + (at_scores ? 1 : 0); }  ///< in the pass
+  int order() const { return 2 * layer + (at_scores ? 1 : 0); }  ///< position in the pass
 };
 
 /// The first point where a plan differs from the unedited run: layer and at_scores.
 Beginning beginning_of(const Plan& plan, const Config& config);
 
-/// Begins a run of the tokens: fills in its pages, and in `claimed` the rows of each page that the pass may
-/// write, nothing if the page is reused entirely. `reusable`: maximum number of positions taken from other
-/// runs.
+/// Begins a run of the tokens: fills in its pages and, in `claimed`, the rows of each page that the pass may
+/// write, nothing for a page that is reused entirely. `reusable`: maximum number of positions taken from
+/// other runs.
 Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
                     const std::shared_ptr<PageMemory>& memory,
                     std::vector<std::optional<Page::ClaimedRows>>& claimed);
 
-/// The same run, cut after `length` positions.
+/// The same run, truncated to `length` positions.
 std::shared_ptr<const Run> shortened(const Run& run, int length);
 
 }  // namespace headscope::model

@@ -11,7 +11,7 @@
 namespace headscope::model {
 namespace {
 
-/// Where the values of a parameter lie: in panels, or as floats.
+/// Where a parameter's values are stored: in panels, or as floats.
 struct Place {
   const PanelMatrix* panels = nullptr;
   bool transposed = false;  ///< a row of the parameter is a column of the panels
@@ -70,7 +70,7 @@ void read_parameter_rows(const Weights& weights, std::size_t index, int first, i
   const PanelMatrix& m = *place.panels;
   const PanelKernels kernels = fastest_kernels();
   std::array<float, kPanelCols> piece;
-  // `n` values of a row of the panels, which do not leave their panel.
+  // `n` values of a row of the panels, all in the same panel.
   const auto pieces = [&](int from, int end, const auto& visit) {
     for (int col = from; col < end;) {
       const int n = std::min((col / kPanelCols + 1) * kPanelCols, end) - col;

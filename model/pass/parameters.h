@@ -12,9 +12,9 @@ namespace headscope::model {
 
 using ParameterShape = std::vector<std::int64_t>;
 
-/// The one order of the parameters. Calls visit(name, shape, part, transposed) for each: part is a
-/// PanelMatrix or a span of floats of `weights`, `transposed` says that a row of the parameter is a column of
-/// the panels. `weights` has its config and all of its blocks.
+/// Visits the parameters in the model's order. Calls visit(name, shape, part, transposed) for each: part is a
+/// PanelMatrix or a span of floats of `weights`, and `transposed` says that a row of the parameter is a
+/// column of the panels. `weights` must have its config and all of its blocks.
 template <class SomeWeights, class Visit>
 void visit_parameters(SomeWeights& weights, const Visit& visit) {
   const Config& config = weights.config;

@@ -10,9 +10,9 @@
 namespace headscope::model {
 namespace {
 
-constexpr int kColumnsPerLogitsBlock = 4096;  // of logits handed to hooks at a time
+constexpr int kColumnsPerLogitsBlock = 4096;  // logits handed to hooks at a time
 
-/// Whether means need all rows of the last block, after its keys and values.
+/// Whether means need all rows of the last block, even after its keys and values.
 bool needs_all_rows_at_end(const Plan& plan, const Config& config) {
   for (int site = static_cast<int>(Site::q); site <= static_cast<int>(Site::resid_post); ++site) {
     const HookPoint point{static_cast<Site>(site), config.n_layer - 1};
@@ -55,7 +55,7 @@ class Pass {
   }
 
  private:
-  /// Takes memory for the activations, all of it side by side, so that they share huge pages.
+  /// Allocates the activations in one block, so that they share huge pages.
   void lay_out(int rows) {
     const int d = config_.n_embd;
     const auto floats = static_cast<std::size_t>(rows) * (7 * d + config_.n_inner + 1);
@@ -92,9 +92,9 @@ class Pass {
     }
   }
 
-  /// The two parts of the residual stream's beginning: tokens' rows of wte, and rows of wpe, or zeros.
+  /// The two summands at the start of the residual stream: the tokens' rows of wte, and rows of wpe or zeros.
   void embed(Lane& lane) {
-    const FloatRows tokens = rows_of(lane, z_), positions = rows_of(lane, branch_);  // not in use yet
+    const FloatRows tokens = rows_of(lane, z_), positions = rows_of(lane, branch_);  // buffers not in use yet
     for_rows(lane.rows, [&](int i) {
       const int position = lane.first + i;
       weights_.wte.column(workers_.kernels(), lane.run->tokens[position], tokens.row(i));
@@ -157,14 +157,14 @@ class Pass {
     edit({Site::resid_mid, layer}, resid_);
   }
 
-  /// Whether the rows that have begun are a single one that is kept, with no edit of scores or patterns.
+  /// Whether the active rows are a single one that is kept, without edits of scores or patterns.
   bool is_one_query(int layer) const {
     if (asked_ != nullptr || active_rows() != 1) return false;
     const Plan* plan = lanes_.front().plan();
     return plan == nullptr || !plan->edits_cells(layer);
   }
 
-  /// q_, k_ and v_ of normalized_; keeps them too, unless `keep_later`.
+  /// Computes q_, k_ and v_ from normalized_, and stores them in pages unless `keep_later`.
   void project(int layer, bool keep_later) {
     const LinearWeights& c_attn = weights_.h[layer].attn_c_attn;
     const HookPoint q{Site::q, layer}, k{Site::k, layer}, v{Site::v, layer};
@@ -208,12 +208,12 @@ class Pass {
     }
   }
 
-  /// z of all heads, one block of queries and one head at a time, those with the most keys first; only the
-  /// keys that some query of the block may see.
+  /// Computes z of all heads, one block of queries and one head at a time, those with the most keys first.
+  /// Reads only the keys that some query of the block may see.
   void attend(int layer) {
     struct Block {
       const Lane* lane;
-      int row, rows;  // of the lane's
+      int row, rows;  // within the lane
     };
     std::vector<Block> blocks;
     for (const Lane& lane : active_lanes())
@@ -230,9 +230,9 @@ class Pass {
     });
   }
 
-  /// keep_heads and attend for one query: neighbouring heads, whose keys and values lie side by side. What is
-  /// kept goes to as many lines of cold memory as a key has elements, which two threads wait for half as
-  /// long.
+  /// keep_heads and attend for one query, several consecutive heads at a time, whose keys and values are
+  /// adjacent in memory. A key is written to as many uncached lines as it has elements; two threads wait half
+  /// as long for these.
   void keep_and_attend_one_query(int layer) {
     const Lane& lane = lanes_.front();
     const int groups = std::max(std::min(workers_.threads(), config_.n_head),
@@ -249,7 +249,7 @@ class Pass {
     });
   }
 
-  /// The same steps with every key of the one lane, head after head, the hooks in between.
+  /// The same steps for every key of the only lane, one head at a time, calling hooks in between.
   void attend_with_hooks(int layer) {
     const Lane& lane = lanes_.front();
     const Run& run = *lane.run;
@@ -279,8 +279,8 @@ class Pass {
     }
   }
 
-  /// branch_ = z_ times the projection, plus bias. Where heads' results are edited it is the sum of these and
-  /// the bias instead.
+  /// branch_ = z_ times the projection, plus bias. If heads' results are edited, it is the sum of the results
+  /// and the bias instead.
   void add_up_heads(int layer, const LinearWeights& projection) {
     const HookPoint point{Site::result, layer};
     if (!std::ranges::all_of(active_lanes(), [&](const Lane& lane) { return edits(lane, point); }))
@@ -288,7 +288,9 @@ class Pass {
     for (Lane& lane : active_lanes()) {
       if (!wants(lane, point)) continue;
       const FloatRows result = workspace_.result.rows(lane.rows, config_.n_embd),
-                      sum = rows_of(lane, edits(lane, point) ? branch_ : normalized_);  // which is free here
+                      sum = rows_of(lane, edits(lane, point)
+                                              ? branch_
+                                              : normalized_);  // normalized_ is unused at this point
       for (int i = 0; i < lane.rows; ++i) std::ranges::copy(projection.bias, sum.row_data(i));
       for (int head = 0; head < config_.n_head; ++head) {
         product_with_slice(columns_of(rows_of(lane, z_), head), projection.weight, head * config_.d_head(),
@@ -317,7 +319,7 @@ class Pass {
     edit({Site::resid_post, layer}, resid_);
   }
 
-  // --- after the last block, for means and hooks only ---
+  // --- after the last block, only for means and hooks ---
 
   void head() {
     const HookPoint scale{Site::ln_final_scale}, normalized{Site::ln_final_normalized}, logits{Site::logits};
@@ -349,10 +351,10 @@ class Pass {
     }
   }
 
-  /// Gives the variants that have begun pages of their own for this layer, but for whole pages before their
-  /// first position; the rows before it are the clean run's.
+  /// Gives the active variants their own pages for this layer. Whole pages before their first position, and
+  /// rows before it, are the clean run's.
   void give_pages(int layer) {
-    Config up_to_here = config_;  // pages of it hold this layer alone
+    Config up_to_here = config_;  // a page that holds only this layer
     up_to_here.n_layer = layer + 1;
     for (Lane& lane : active_lanes()) {
       const int end = lane.first + lane.rows, count = Page::count_for(end);
@@ -378,10 +380,10 @@ class Pass {
   }
 
   void keep_heads(int layer) {
-    constexpr int kRows = 16;  // at a time: a line of each of a key's transposed rows
+    constexpr int kRows = 16;  // rows at a time: a cache line in each row of the transposed keys
     struct Part {
       const Lane* lane;
-      int row, rows;  // of the lane's
+      int row, rows;  // within the lane
     };
     std::vector<Part> parts;
     for (const Lane& lane : active_lanes())
@@ -397,7 +399,7 @@ class Pass {
     });
   }
 
-  /// Rows [begin, begin + count) of a lane, all of one page; variants need no queries.
+  /// Stores rows [begin, begin + count) of a lane, all in one page; variants need no queries.
   void keep_head(int layer, int head, const Lane& lane, int begin, int count) {
     const Page::ClaimedRows& page = *lane.claimed[(lane.first + begin) / Page::kPositions];
     const std::ptrdiff_t row = (lane.first + begin) % Page::kPositions;
@@ -410,7 +412,7 @@ class Pass {
     keep_keys_and_values(workers_.kernels(), page, layer, head, row, part_of(k_), part_of(v_));
   }
 
-  // --- steps that several of the above share ---
+  // --- steps shared by several of the above ---
 
   std::span<Lane> active_lanes() const { return lanes_.first(active_); }
   int active_rows() const { return active_ == 0 ? 0 : lanes_[active_ - 1].row + lanes_[active_ - 1].rows; }
@@ -427,7 +429,7 @@ class Pass {
     return {group * config_.n_head / groups, (group + 1) * config_.n_head / groups};
   }
 
-  /// Calls body(i) for rows [0, rows), several rows a task.
+  /// Calls body(i) for rows [0, rows), several rows per task.
   template <class Body>
   void for_rows(int rows, const Body& body) {
     constexpr int kGroupsPerThread = 4, kMostRows = 16;
@@ -471,7 +473,7 @@ class Pass {
   }
   bool wants(const Lane& lane, HookPoint point) const { return hooks_want(point) || edits(lane, point); }
 
-  /// Applies the edits of all lanes that have begun, then calls the hooks.
+  /// Applies the edits of all active lanes, then calls the hooks.
   void edit(HookPoint point, FloatRows rows) {
     for (Lane& lane : active_lanes()) edit_lane(lane, point, rows_of(lane, rows));
   }
@@ -513,7 +515,7 @@ class Pass {
   Workspace::Impl& workspace_;
   Workers& workers_;
   std::span<Lane> lanes_;
-  std::size_t active_ = 0;  // lanes that have begun
+  std::size_t active_ = 0;  // number of lanes that have begun
 
   FloatRows resid_, normalized_, z_, branch_, q_, k_, v_;
   FloatRows scale_;  // [rows, 1]

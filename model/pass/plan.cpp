@@ -14,7 +14,7 @@ namespace {
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr std::size_t kSites = static_cast<std::size_t>(Site::logits) + 1;
 
-/// One case for each kind of edit: one that has none does not compile.
+/// A visitor with one function for each kind of edit; a missing one is a compile error.
 template <class... Cases>
 struct EachKind : Cases... {
   using Cases::operator()...;
@@ -22,7 +22,8 @@ struct EachKind : Cases... {
 template <class... Cases>
 EachKind(Cases...) -> EachKind<Cases...>;  // Clang 16 does not deduce it
 
-/// Of q, k, v and z a piece holds all heads side by side, of scores, patterns and results one.
+/// Whether a piece holds all heads side by side, as for q, k, v and z. For scores, patterns and results it
+/// holds one.
 bool holds_all_heads(Site site) {
   return has_heads(site) && !is_of_cells(site) && site != Site::result;
 }
@@ -59,7 +60,7 @@ int first_of(const std::vector<int>& positions) {
   return positions.empty() ? 0 : std::ranges::min(positions);
 }
 
-/// Whether a row of a pattern comes from a query that saw more keys than its new place has.
+/// Whether a row of a pattern is copied from a query that saw more keys than exist at its new position.
 bool reaches_future(const PatchFrom& patch) {
   if (!is_of_cells(patch.at.point.site)) return false;
   for (std::size_t i = 0; i < patch.positions.size(); ++i)
@@ -94,7 +95,7 @@ void set_cells(const SetCells& set, const Activation2d& piece) {
       if (cell.query == piece.first_pos + row && cell.key < piece.cols) is_set[cell.key] = true;
     for (std::size_t key = 0; key < weights.size(); ++key)
       (is_set[key] ? set_sum : others) += static_cast<double>(weights[key]);
-    if (others <= 0) continue;  // nothing to make larger or smaller
+    if (others <= 0) continue;  // nothing to rescale
     const auto factor = static_cast<float>((1 - set_sum) / others);
     for (std::size_t key = 0; key < weights.size(); ++key)
       if (!is_set[key]) weights[key] *= factor;
@@ -254,9 +255,9 @@ Means Plan::no_means() const {
   return means;
 }
 
-/// Calls body(position, head, unit, index of the value, value) for what of the piece is of the place:
-/// `unit` counts in the activation, the index in the place's list. Of cells the unit is the key, index 0, and
-/// only keys are taken that the query sees.
+/// Calls body(position, head, unit, index of the value, value) for the part of the piece that lies in the
+/// place: `unit` counts in the activation, the index in the place's list. For scores and patterns the unit is
+/// the key, the index is 0, and only keys that the query sees are visited.
 template <class Body>
 void Plan::for_each_value(std::size_t op, const EditedPlace& at, const Activation2d& piece,
                           const Body& body) const {
@@ -361,7 +362,7 @@ void Plan::apply_op(std::size_t op, const Activation2d& piece, const Means& mean
                    if (!set.head || *set.head == piece.head) set_cells(set, piece);
                  },
                  [&](const PatchFrom& patch) { put_patch(op, patch, piece); },
-                 [](const SetMask&) {},  // what a query sees: see hide
+                 [](const SetMask&) {},  // applied by hide()
                  [](const SetPositionIds&) {},
              },
              edits_[op]);

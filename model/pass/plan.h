@@ -14,11 +14,11 @@ namespace headscope::model {
 /// The means for SetMean, computed by a pass: [edits][heads * units]; empty for the other kinds.
 using Means = std::vector<std::vector<float>>;
 
-/// A list of edits, checked against a model, with everything they need; the pass and all partial
-/// recomputations follow it. Immutable; made by Transformer::plan.
+/// A list of edits, checked against a model, with all data they need; the pass and all partial recomputations
+/// use it. Immutable; created by Transformer::plan.
 class Plan {
  public:
-  /// The activations copied by a PatchFrom: for a site with heads one part for each head.
+  /// The activations copied by a PatchFrom: one part per head for a site with heads.
   struct Source {
     std::vector<std::vector<float>> parts;  ///< [head][rows * columns]
     int rows = 0;                           ///< positions
@@ -37,18 +37,18 @@ class Plan {
   HookPoint first_point() const { return first_point_; }
   /// No edit acts at positions before this one.
   int first_position() const { return first_position_; }
-  /// Whether positions depend on later ones; then the run of a prefix cannot be reused for a longer run.
+  /// Whether a position depends on later ones, so that the run of a prefix cannot be reused for a longer run.
   bool needs_whole_run() const { return needs_whole_run_; }
 
   bool edits(HookPoint point) const { return !ops_at(point).empty(); }
   bool takes_means(HookPoint point) const;
-  /// Whether edits act on scores, mask or pattern of a head.
+  /// Whether edits affect the scores, mask or pattern of a head.
   bool edits_cells(int layer, int head) const { return cells_[index(layer, head)]; }
-  bool edits_cells(int layer) const;  ///< of any head
-  /// Whether a query of the head may get weight on keys after it.
+  bool edits_cells(int layer) const;  ///< the same for any head
+  /// Whether a query of the head may attend to later keys.
   bool sees_future(int layer, int head) const { return future_[index(layer, head)]; }
   bool sees(int layer, int head, int query, int key) const;
-  /// Sets keys that a query does not see to -inf; row i is query first_query + i.
+  /// Sets keys that a query does not see to -inf; row i belongs to query first_query + i.
   void hide(int layer, int head, int first_query, FloatRows scores) const;
 
   int row_of_wpe(int position) const;  ///< -1: none
@@ -57,11 +57,11 @@ class Plan {
   void apply(const Activation2d& piece, const Means& means) const;
   /// The same for a `piece` with all positions of the run: computes the means first.
   void apply_to_all(const Activation2d& piece, Means& means) const;
-  Means no_means() const;  ///< empty means of the right sizes
+  Means no_means() const;  ///< empty means with the right sizes
 
  private:
   struct Op {
-    std::vector<int> slots;  // of each position: its index in the place's list, -1: not in it
+    std::vector<int> slots;  // for each position its index in the place's list, -1: not in it
     std::shared_ptr<const Source> source;
   };
   std::size_t index(int layer, int head) const;

@@ -13,44 +13,44 @@
 namespace headscope::model {
 
 /// The kept activations of positions [first, first + kPositions): for each layer q, k, v and resid_pre, and
-/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row per position: of d_model floats for
-/// the residual stream, and of d_head for q and v, where each head has its own rows, so that attention reads
-/// contiguous memory. A head's keys are transposed, one row per dimension: scores are then products like all
-/// others, and the same to the bit for one query as for many.
+/// the last layer's resid_post as `resid(n_layer)`. Row-major, one row per position: d_model floats for the
+/// residual stream, and d_head for q and v, where each head has its own rows, so that attention reads
+/// contiguous memory. A head's keys are transposed, one row per dimension: scores are then ordinary products,
+/// and bit-identical for one query and for many.
 ///
 /// Runs share pages. Each row is written once, by the pass that claimed it, and is immutable afterwards; a
-/// run that continues another one writes into the same page, after the other's last row. For everybody
-/// without claimed rows a page is read-only.
+/// run that continues another one writes to the same page, after the other's last row. A page is read-only
+/// for everybody who has no claimed rows.
 ///
-/// A page may hold only the layers from one on, and refer to another page for earlier layers: so a run that
-/// is edited in a late layer shares the earlier layers with the unedited run.
+/// A page may hold only the layers from some layer on, and refer to another page for earlier ones: so a run
+/// that is edited in a late layer shares the earlier layers with the unedited run.
 class Page {
  public:
   class ClaimedRows;
 
   static constexpr int kPositions = 64;  ///< positions a page has room for
 
-  /// The memory comes from `memory` and goes back there; null: from the system. Layers before `first_layer`,
-  /// at most n_layer, are those of `below`, a page of the same positions.
+  /// Takes its memory from `memory` and returns it there; null: the system. Layers before `first_layer`, at
+  /// most n_layer, are those of `below`, a page for the same positions.
   Page(const Config& config, int first, std::shared_ptr<PageMemory> memory = nullptr,
        std::shared_ptr<const Page> below = nullptr, int first_layer = 0);
   Page(const Page&) = delete;
   Page& operator=(const Page&) = delete;
   ~Page();
 
-  /// Pages that so many positions take.
+  /// The number of pages for that many positions.
   static constexpr int count_for(int positions) { return (positions + kPositions - 1) / kPositions; }
 
-  /// What a page of the model takes that holds all layers.
+  /// The memory of a page that holds all of the model's layers.
   static std::size_t bytes(const Config& config);
 
   int first() const { return first_; }
   int first_layer() const { return first_layer_; }                     ///< that it holds itself
-  const std::shared_ptr<const Page>& below() const { return below_; }  ///< null where it holds all layers
+  const std::shared_ptr<const Page>& below() const { return below_; }  ///< null if it holds all layers
   int claimed() const { return claimed_.load(); }                      ///< rows that have a writer
 
-  /// Takes rows [from, to) for writing. Nothing when row `from` has been taken, or rows before it have not.
-  /// Any thread may call: no two get the same row, and nobody reads a row that is not of its run.
+  /// Claims rows [from, to) for writing. Returns nothing if row `from` is already claimed, or an earlier row
+  /// is not. Thread-safe: no row is claimed twice.
   std::optional<ClaimedRows> claim(int from, int to) const;
 
   /// Row 0 of a head's rows: q, v [kPositions, d_head], k [d_head, kPositions].
@@ -81,7 +81,7 @@ class Page {
   FloatMemory values_;  // [4 * layers + 1][kPositions * d_model]; q, k, v, resid_pre of the first layer first
 };
 
-/// Rows of a page that are its holder's to write; the page must outlive it. Same layout as the page's own.
+/// Rows of a page that only the holder may write; the page must outlive it. Same layout as the page's own.
 class Page::ClaimedRows {
  public:
   float* q(int layer, int head) const { return page_->at(layer, 0) + page_->head_offset(head); }
@@ -89,10 +89,10 @@ class Page::ClaimedRows {
   float* v(int layer, int head) const { return page_->at(layer, 2) + page_->head_offset(head); }
   float* resid(int layer) const { return page_->at(layer, 3); }
 
-  /// Copies the first `rows` rows of every layer that the page holds from another of the same model; they
-  /// must be claimed.
+  /// Copies the first `rows` rows of every layer that the page holds from another page of the same model.
+  /// They must be claimed.
   void copy_from(const Page& other, int rows) const;
-  /// Of one head.
+  /// The same for one head's keys and values.
   void copy_keys_and_values(const Page& other, int layer, int head, int rows) const;
 
  private:
@@ -108,7 +108,7 @@ struct Run {
   std::vector<std::shared_ptr<const Page>> pages;  ///< position p is in pages[p / Page::kPositions]
   int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
   std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
-  bool edited = false;                  ///< hooks may have edited it: no base for other runs
+  bool edited = false;                  ///< hooks may have edited it, so it is not a base for other runs
   std::shared_ptr<const Plan> plan;     ///< the edits; null: none
   Means means;                          ///< the plan's means, computed by the pass
 
@@ -121,12 +121,13 @@ struct Run {
   std::span<const float> v(int layer, int head, int pos) const;
   std::span<const float> resid(int layer, int pos) const;
 
-  /// What the pages of a run of the longest prompt take.
+  /// The memory of the pages of a run of the longest prompt.
   static std::size_t most_bytes(const Config& config);
-  std::size_t bytes() const;  ///< of all pages, those shared with other runs and those below them too
+  std::size_t bytes()
+      const;  ///< size of all pages, including those shared with other runs and those below them
 };
 
-/// Throws RunError where the run lacks one of the positions [first, first + count).
+/// Throws RunError if the run lacks one of the positions [first, first + count).
 void check_positions(const Run& run, int first, int count = 1);
 
 }  // namespace headscope::model

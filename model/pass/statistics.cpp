@@ -16,28 +16,28 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Positions whose logits are written at a time, when they are asked for.
+/// Positions whose logits are written at a time, if they are requested.
 constexpr int kPositionsPerBlock = 64;
 
-/// Positions whose statistics are gathered in one sweep over the vocabulary, and how much of it a thread
-/// takes at a time: 1,024 ids. Of these only one panel's logits exist at any moment.
+/// Positions whose statistics are computed in one sweep over the vocabulary. A thread processes 1,024 ids at
+/// a time, of which only one panel's logits exist at any moment.
 constexpr int kPositionsPerSweep = 128;
 constexpr int kPanelsPerPart = 16;
 
-/// NaN comes last.
+/// NaN sorts last.
 bool better(const Guess& a, const Guess& b) {
   if (std::isnan(a.logit) != std::isnan(b.logit)) return std::isnan(b.logit);
   return a.logit > b.logit || (!(a.logit < b.logit) && a.id < b.id);
 }
 
-/// The best of the guesses offered so far, at most `wanted` of them.
+/// The best of the added guesses, at most `wanted`.
 class BestGuesses {
  public:
   explicit BestGuesses(int wanted) : wanted_(static_cast<std::size_t>(std::max(wanted, 0))) {
     heap_.reserve(wanted_);
   }
 
-  /// Whether a logit that large may still count.
+  /// Whether a guess with that logit may be among the best.
   bool may_take(float logit) const {
     return heap_.size() < wanted_ || (wanted_ > 0 && !(logit < heap_.front().logit));
   }
@@ -53,7 +53,7 @@ class BestGuesses {
     std::push_heap(heap_.begin(), heap_.end(), better);
   }
 
-  /// Adds the guesses of another.
+  /// Adds the guesses of another object.
   void merge(const BestGuesses& other) {
     for (const Guess& guess : other.heap_) offer(guess);
   }
@@ -65,17 +65,17 @@ class BestGuesses {
 
  private:
   std::size_t wanted_;
-  std::vector<Guess> heap_;  // the worst of the best at the front
+  std::vector<Guess> heap_;  // the worst kept guess at the front
 };
 
-/// How many of `logits`, ids first, first + 1 ..., come before `id` with its logit.
+/// How many of `logits`, of ids first, first + 1 ..., rank before `id` with its logit.
 int count_before(const RowKernels& kernels, std::span<const float> logits, int first, int id, float logit) {
   const int n = static_cast<int>(logits.size()), split = std::clamp(id - first, 0, n);
   return kernels.count_from(logits.data(), split, logit) +
          kernels.count_above(logits.data() + split, n - split, logit);
 }
 
-/// A sum of e^logit that does not overflow: sum * e^largest. Of NaN and anything: NaN.
+/// A sum of e^logit that does not overflow: sum * e^largest. NaN if a term is NaN.
 struct ExpSum {
   float largest = -kInfinity;
   double sum = 0;
@@ -90,7 +90,7 @@ struct ExpSum {
 ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
   const int n = static_cast<int>(logits.size());
   ExpSum result{kernels.largest(logits.data(), n), 0};
-  // Of nothing but -inf no difference can be taken.
+  // If all logits are -inf, -inf - -inf would be NaN.
   if (result.largest != -kInfinity) result.sum = kernels.sum_of_exp(logits.data(), n, result.largest);
   return result;
 }
@@ -99,14 +99,14 @@ ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
 struct Part {
   ExpSum total;
   ExpSum weighted;  ///< sum of e^f * (f - logit), f the logits of the row that ends its group
-  int before = 0;   ///< logits that come before the target's
+  int before = 0;   ///< number of logits that rank before the target's
 };
 
-/// The logits of some rows, which are normalized already, in one sweep over the vocabulary.
+/// The logits of some normalized rows, in one sweep over the vocabulary.
 class Sweep {
  public:
-  /// rows: [n, d_model]; targets: [n], ids, -1: none. `end.depth`: rows of a group, the last of which the
-  /// others are compared with; 1: none is.
+  /// rows: [n, d_model]; targets: [n], ids, -1: none. `end.depth`: rows per group, of which the last is the
+  /// one that the others are compared with; 1: no comparison.
   Sweep(const Weights& weights, FloatRows rows, std::vector<int> targets, const EndOfPass& end, int top,
         Workspace::Impl& workspace)
       : head_(weights.lm_head),
@@ -124,7 +124,7 @@ class Sweep {
   }
 
   void go() {
-    // Ranks are counted in the sweep, so the logits that they are counted against come before it.
+    // The targets' logits are computed before the sweep, which counts ranks against them.
     workers_.parallel_for(count_, [&](int i, float* scratch) { look_up_next(i, scratch); });
     workers_.parallel_for_threads(
         part_count(), [&](int part, int thread, float* scratch) { sweep_part(part, thread, scratch); });
@@ -153,7 +153,7 @@ class Sweep {
     return result;
   }
 
-  /// KL(end || row), `end` being the row that ends the group. Rounding leads to no value below 0.
+  /// KL(end || row), `end` being the last row of the row's group. Clamped at 0 against rounding.
   double divergence(int i) {
     const int end = i / depth_ * depth_ + depth_ - 1;
     ExpSum from, to, weighted;
@@ -174,7 +174,7 @@ class Sweep {
   Part& part_at(int part, int i) { return parts_[part * count_ + i]; }
   BestGuesses& best_at(int thread, int i) { return best_[thread * count_ + i]; }
 
-  /// Logits of one panel's ids for rows [first, first + count) of normalized_.
+  /// Logits of one panel's ids, for rows [first, first + count) of normalized_.
   FloatRows logits_of(int panel, int first, int count, float* scratch) const {
     const ConstFloatRows x = normalized_.middle_rows(first, count);
     const int cols = std::min(kPanelCols, head_.cols - panel * kPanelCols);
@@ -202,7 +202,7 @@ class Sweep {
     }
   }
 
-  /// One panel's logits of a group's rows with those of the one that ends it.
+  /// Compares one panel's logits of a group's rows with those of its last row.
   void compare(const FloatRows& logits, int end, int part) {
     const std::span<const float> last = logits.row(end);
     const float largest = workers_.kernels().rows.largest(last.data(), static_cast<int>(last.size()));
@@ -241,7 +241,7 @@ class Sweep {
   std::vector<BestGuesses> best_;   // [threads, count]
 };
 
-/// Logits of positions [first, first + out.rows): out [rows, vocab].
+/// Computes the logits of positions [first, first + out.rows): out [rows, vocab].
 void logits_of_block(const Weights& weights, const Run& run, int first, Workspace::Impl& workspace,
                      FloatRows out) {
   const FloatRows normalized = workspace.activations.rows(out.rows, weights.config.n_embd);

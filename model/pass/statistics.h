@@ -29,15 +29,14 @@ std::vector<LensReading> read_lens(const Weights& weights, std::span<const float
                                    std::span<const int> targets, int top, Workspace::Impl& workspace,
                                    const std::stop_token& stop);
 
-/// log(sum(exp(logits))), the sum in double. NaN when a logit is.
+/// log(sum(exp(logits))), summed in double. NaN if a logit is NaN.
 double log_sum_exp(std::span<const float> logits);
 
-/// The `count` largest logits (all, when there are fewer), best first, ties by the smaller id, NaN last.
-/// Probabilities are left 0.
+/// The `count` largest logits (all if there are fewer), best first, ties by the smaller id, NaN last. Their
+/// probabilities are left at 0.
 std::vector<Guess> largest_logits(std::span<const float> logits, int count);
 
-/// How many logits come before that of `id`, when they are sorted like largest_logits; -1 where
-/// one of them is NaN.
+/// The number of logits that rank before that of `id` in the order of largest_logits; -1 if a logit is NaN.
 int rank_of(std::span<const float> logits, int id);
 
 }  // namespace headscope::model

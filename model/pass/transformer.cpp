@@ -31,13 +31,13 @@ void check_head(const Config& config, int layer, int head) {
                  std::to_string(config.n_head - 1));
 }
 
-/// q.k of one query with the keys 0 .. scores.cols.
+/// q.k of one query with keys [0, scores.cols).
 void score_query(const PanelKernels& kernels, const KeptHead& head, int query, FloatRows scores) {
   const int page = query / Page::kPositions, row = query % Page::kPositions;
   score(kernels, head, head.q(page, row + 1).middle_rows(row, 1), scores);
 }
 
-/// As the softmax kernels add them: sixteen sums side by side, then these from the first to the last.
+/// Added in the order of the softmax kernels: sixteen partial sums, then these from first to last.
 float sum_of_powers(std::span<const float> powers) {
   constexpr std::size_t kSums = 16;
   std::array<float, kSums> sums{};
@@ -60,7 +60,7 @@ void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
   }
 }
 
-/// out [queries, T] = the pattern of queries from `first` on, which begin a page.
+/// out [queries, T] = the pattern of queries from `first` on, where a page begins.
 void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
                    FloatRows out) {
   const FloatRows seen = out.middle_cols(0, keys_for(run, kept, first + out.rows - 1));
@@ -102,7 +102,7 @@ class RecordedSources {
   void record(Workspace& workspace, const std::stop_token& stop) {
     for (const auto& [prompt, sources] : by_prompt_) {
       const auto& [second, tokens] = prompt;
-      if (tokens.empty()) continue;  // no run yet: its plan is made later, for its tokens
+      if (tokens.empty()) continue;  // no run yet: its plan is created later, with the run's tokens
       Hooks hooks;
       for (const auto& [point, source] : sources)
         hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
@@ -143,8 +143,9 @@ class RecordedSources {
 
   const Transformer& transformer_;
   const Transformer* second_;
-  std::vector<int> own_;  // of the run that is patched, as far as the second model's context goes
-  std::map<std::pair<bool, std::vector<int>>, Sources> by_prompt_;  // whether in the second, tokens
+  std::vector<int> own_;  // the tokens of the patched run, up to the second model's context length
+  std::map<std::pair<bool, std::vector<int>>, Sources>
+      by_prompt_;  // key: whether in the second model, tokens
 };
 
 }  // namespace
@@ -224,7 +225,7 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
                        result);
     apply_plan(run, {Site::result, layer}, pos, result.row(0), head);
   }
-  if (run.plan != nullptr && run.plan->edits({Site::result, layer})) {  // as the pass adds them up
+  if (run.plan != nullptr && run.plan->edits({Site::result, layer})) {  // in the same order as the pass
     std::ranges::copy(projection.bias, output.out.begin());
     for (int head = 0; head < n_head; ++head) add(results.row(head), output.out);
   } else {

@@ -19,34 +19,35 @@
 
 namespace headscope::model {
 
-/// Progress of long work in [0, 1] with a word for the user. May be empty.
+/// Reports the progress of long work, in [0, 1], with a word for the user. May be empty.
 using Progress = std::function<void(double fraction, const char* what)>;
 
 struct LoadOptions {
-  Precision precision = Precision::f32;  ///< of the matrices in memory; arithmetic is float32 always
-  std::stop_token stop;                  ///< polled between tensors; loading then throws Stopped
+  Precision precision =
+      Precision::f32;    ///< precision of the matrices in memory; arithmetic is always float32
+  std::stop_token stop;  ///< polled between tensors; loading then throws Stopped
   Progress progress;
 };
 
-/// One row of the table of parameters.
+/// A row of the table of parameters.
 struct Parameter {
   std::string name;  ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
   std::vector<std::int64_t> shape;
   std::string dtype;  ///< as in the file
 };
 
-/// The parameters of a model of this configuration, in the model's order, of no dtype. Tied matrices are
-/// there once.
+/// The parameters of a model with this configuration, in the model's order, with empty dtypes. Tied matrices
+/// are listed once.
 std::vector<Parameter> parameters_of(const Config& config);
 
-/// How many values a parameter has.
+/// The number of values in a parameter.
 std::int64_t value_count(const Parameter& parameter);
 
-/// Threads and scratch memory of a computation. One for each thread that computes; grows to what is needed
-/// and stays, so that nothing is allocated for a token later on.
+/// Threads and scratch memory for computations. Each thread that computes needs its own. Memory grows as
+/// needed and is kept, so that later tokens allocate nothing.
 class Workspace {
  public:
-  /// `threads` <= 0: as many as the machine has processors. Results do not depend on it, to the bit.
+  /// `threads` <= 0: one per processor. Results are bit-identical for any number.
   explicit Workspace(int threads = 0);
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
@@ -61,26 +62,25 @@ class Workspace {
 };
 
 struct ForwardOptions {
-  const Run* base = nullptr;  ///< pages of its common prefix with the tokens are shared, not recomputed
-  std::shared_ptr<const Plan> plan;  ///< edits; null: none. They come before the hooks
-  /// With a plan: the unedited run of these tokens. Layers and positions before the first edited one are
-  /// shared with it, not recomputed, unless there are hooks.
+  const Run* base = nullptr;         ///< pages of the common prefix of its tokens are shared, not recomputed
+  std::shared_ptr<const Plan> plan;  ///< edits, which apply before hooks; null: none
+  /// With a plan: the unedited run of these tokens. Layers and positions before the first edit are shared
+  /// with it, not recomputed, unless there are hooks.
   const Run* clean = nullptr;
   const Hooks* hooks = nullptr;
-  int hooked_from = 0;   ///< the first position that hooks need to be called at: with hooks only positions
-                         ///< before it are taken from the base
+  int hooked_from = 0;   ///< the first position at which hooks must be called: with hooks only earlier
+                         ///< positions are taken from the base
   std::stop_token stop;  ///< polled within each layer of each chunk
-  std::shared_ptr<const Run>* partial =
-      nullptr;  ///< when stopped: the chunks that were finished, as a shorter run
+  std::shared_ptr<const Run>* partial = nullptr;  ///< when stopped: the completed chunks, as a shorter run
   Progress progress;
-  int chunk = 128;  ///< most positions computed at a time
+  int chunk = 128;  ///< maximum number of positions computed at a time
 };
 
 /// The four stages of attention, [T, T] row-major each (row: query, column: key).
 /// See Vaswani et al. 2017, "Scaled Dot-Product Attention"; GPT-2 masks keys after the query.
 struct AttentionStages {
   int length = 0;
-  std::vector<float> scores;   ///< q.k, of all pairs
+  std::vector<float> scores;   ///< q.k for all pairs
   std::vector<float> scaled;   ///< times attention_scale(layer)
   std::vector<float> masked;   ///< -inf above the diagonal, or as edits have it
   std::vector<float> pattern;  ///< softmax of each row, exactly 0 where masked; or as edited
@@ -92,8 +92,8 @@ struct AttentionRow {
   std::vector<float> scores;   ///< q.k
   std::vector<float> scaled;   ///< times attention_scale(layer)
   std::vector<float> masked;   ///< the same, or as edited
-  int largest_key = 0;         ///< the first of the largest of these
-  float largest = 0;           ///< subtracted from all
+  int largest_key = 0;         ///< the first key with the largest masked score
+  float largest = 0;           ///< the largest masked score, subtracted from all
   std::vector<float> powers;   ///< e^(masked - largest)
   float sum = 0;               ///< sum of the powers, in the pass's order
   std::vector<float> weights;  ///< powers times 1 / sum, or as edited
@@ -102,21 +102,21 @@ struct AttentionRow {
 /// How a layer's heads are combined at one position, as the pass computed it.
 struct AttentionOutput {
   std::vector<float> z;        ///< [n_head, d_head]: each head's sum of weight times value
-  std::vector<float> results;  ///< [n_head, d_model]: a head's z times its rows of c_proj.weight
-  std::vector<float> out;  ///< [d_model]: all of z times c_proj.weight, plus bias; the results and the bias
-                           ///< add up to it, but for the rounding of float32
+  std::vector<float> results;  ///< [n_head, d_model]: each head's z times its rows of c_proj.weight
+  std::vector<float> out;  ///< [d_model]: all of z times c_proj.weight, plus bias; equal to the sum of the
+                           ///< results and the bias, except for float32 rounding
 };
 
-/// Which head.
+/// A head of a layer.
 struct HeadIndex {
   int layer = 0;
   int head = 0;
 };
 
-/// Called from several threads at a time, but with one index from one thread only.
+/// May be called by several threads at once, but always by the same thread for one index.
 using PatternVisitor = std::function<void(std::size_t index, int first_query, ConstFloatRows rows)>;
 
-/// One guess at a next token.
+/// A guess at the next token.
 struct Guess {
   int id = 0;
   float logit = 0;
@@ -125,34 +125,35 @@ struct Guess {
 
 /// The model's prediction of the token after one position.
 struct PositionStatistics {
-  double log_sum_exp = 0;       ///< of the position's logits, natural logarithm; NaN when one of them is
-  float next_logit = 0;         ///< of the token that does follow; NaN at the last position
-  double next_probability = 0;  ///< of the token that does follow; NaN at the last position
-  int next_rank = -1;           ///< 0: the first guess; -1 at the last position, and where a logit is NaN
-  std::vector<Guess> top;       ///< the most probable, best first; ties by the smaller id; NaN last
+  double log_sum_exp = 0;  ///< log-sum-exp of the position's logits, natural logarithm; NaN if a logit is NaN
+  float next_logit = 0;    ///< logit of the token that follows in the run; NaN at the last position
+  double next_probability =
+      0;                   ///< probability of the token that follows in the run; NaN at the last position
+  int next_rank = -1;      ///< 0: the first guess; -1 at the last position, or if a logit is NaN
+  std::vector<Guess> top;  ///< the most probable, best first; ties by the smaller id; NaN last
 };
 
-/// The prediction of a row of the residual stream, if nothing came after it.
+/// The prediction of a row of the residual stream, as if it were the end of the stream.
 struct LensReading {
-  PositionStatistics guesses;  ///< next_* are of the target
-  double divergence = 0;  ///< KL(end || this), in nats, from the distribution at the end of the stream: 0 of
-                          ///< the end itself; NaN where a logit of one of both is
+  PositionStatistics guesses;  ///< next_* belong to the target
+  double divergence = 0;  ///< KL(end || this), in nats, from the distribution at the end of the stream; 0 for
+                          ///< the end itself; NaN if a logit of either is NaN
 };
 
-/// Gets a variant's logits, [positions, vocab_size], which last for the call.
+/// Receives a variant's logits, [positions, vocab_size], valid during the call.
 using VariantVisitor = std::function<void(std::size_t index, ConstFloatRows logits)>;
 
 class Transformer;
 
-/// The second model as a source of patches.
+/// The second model, as a source of patches.
 struct SecondModel {
   const Transformer* model = nullptr;  ///< null: there is none
-  std::span<const int> tokens = {};    ///< of the run that is patched: see PatchFrom::tokens
+  std::span<const int> tokens = {};    ///< tokens of the patched run: see PatchFrom::tokens
 };
 
-/// GPT-2 (Radford et al. 2019) as in Hugging Face's `GPT2LMHeadModel`. Immutable after loading and safe to
-/// share between threads; each caller brings its own Workspace. All that is asked of a run with edits
-/// shows these: it is what the pass computed, to the bit.
+/// GPT-2 (Radford et al. 2019), equivalent to Hugging Face's `GPT2LMHeadModel`. Immutable after loading and
+/// thread-safe; each caller needs its own Workspace. All results for a run with edits include the edits,
+/// bit-identical to what the pass computed.
 class Transformer {
  public:
   /// Loads a Hugging Face folder: `config.json` and `model.safetensors`, or `model.safetensors.index.json`
@@ -167,13 +168,13 @@ class Transformer {
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
 
-  /// A plan of edits for this model: runs the prompts that are patched from, in the second model
-  /// those of which PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the
-  /// model has) or Stopped.
+  /// Creates a plan of edits for this model: runs the prompts that are patched from, in the second model if
+  /// PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the model has) or
+  /// Stopped.
   std::shared_ptr<const Plan> plan(Edits edits, Workspace& workspace, std::stop_token stop = {},
                                    const SecondModel& second = {}) const;
 
-  /// Plans of many lists. A prompt that several of them patch from is run once.
+  /// Creates plans for several lists. A prompt that several of them patch from is run once.
   std::vector<std::shared_ptr<const Plan>> plans(std::vector<Edits> lists, Workspace& workspace,
                                                  std::stop_token stop = {},
                                                  const SecondModel& second = {}) const;
@@ -183,73 +184,71 @@ class Transformer {
   std::shared_ptr<const Run> forward(std::span<const int> tokens, Workspace& workspace,
                                      const ForwardOptions& options = {}) const;
 
-  /// Many plans (null: no edits) over the tokens of one unedited run: calls visit(index of the plan, logits
-  /// of positions [first, first + count)) for each, on this thread, as soon as they are ready; plans whose
-  /// first edit comes late in the pass come first. To the bit what `forward` with `clean` and `logits` give
-  /// for each, for less work: variants share their products, what the unedited run has is not recomputed, and
-  /// in the last layer only the requested positions are computed. Holds activations of about 512 positions,
-  /// but at least one variant. Throws RunError or Stopped.
+  /// Runs several plans (null: no edits) over the tokens of one unedited run. Calls visit(index of the plan,
+  /// logits of positions [first, first + count)) for each, on this thread, as soon as they are ready; plans
+  /// whose first edit is late in the pass come first. The logits are bit-identical to those of `forward` with
+  /// `clean` followed by `logits`, for less work: variants share their products, nothing is recomputed that
+  /// the unedited run has, and the last layer computes only the requested positions. Holds activations of
+  /// about 512 positions, but of at least one variant. Throws RunError or Stopped.
   void variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
                 Workspace& workspace, const VariantVisitor& visit, std::stop_token stop = {}) const;
 
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;
 
-  /// The product of any vector [d_model] with the unembedding, without the layer norm before it: out
-  /// [vocab_size].
+  /// The product of any vector [d_model] with the unembedding, without a layer norm: out [vocab_size].
   void unembed(std::span<const float> vector, Workspace& workspace, std::span<float> out) const;
 
-  /// The model's statistics at each position in [first, first + count); never holds more than a block of
-  /// logits.
+  /// The model's statistics at each position in [first, first + count). Holds at most one block of logits.
   std::vector<PositionStatistics> statistics(const Run& run, int first, int count, int top,
                                              Workspace& workspace, std::stop_token stop = {}) const;
 
-  /// The logit lens (nostalgebraist 2020): rows of the residual stream through ln_f and the unembedding, with
-  /// the `top` best guesses of each. rows: [positions * depth, d_model], the rows of a position one after the
-  /// other, the last of them the end of the stream there, depth >= 1; targets: [positions], ids. Gives a
-  /// reading for each row. Never holds more than a panel of logits. `of`: what edits in this run do
-  /// behind the blocks is done here too, `first` being the position of the first rows. Throws Stopped.
+  /// The logit lens (nostalgebraist 2020): applies ln_f and the unembedding to rows of the residual stream,
+  /// and returns for each row its `top` best guesses. rows: [positions * depth, d_model], the rows of a
+  /// position consecutively, the last of them the end of the stream there, depth >= 1; targets: [positions],
+  /// ids. Holds at most one panel of logits. `of`: this run's edits after the last block apply here, too,
+  /// with `first` the position of the first rows. Throws Stopped.
   std::vector<LensReading> lens(std::span<const float> rows, int depth, std::span<const int> targets, int top,
                                 Workspace& workspace, std::stop_token stop = {}, const Run* of = nullptr,
                                 int first = 0) const;
 
-  /// The stages of one head, from the run's q and k, by the same kernel as the forward pass.
+  /// The stages of one head, from the run's q and k, computed by the kernels of the forward pass.
   AttentionStages attention(const Run& run, int layer, int head) const;
 
-  /// The pattern alone, [T, T], of one head into `out`; cheaper than all the stages.
+  /// Only the pattern of one head, [T, T], into `out`; cheaper than all stages.
   void pattern(const Run& run, int layer, int head, std::span<float> out) const;
 
-  /// One row of the stages, with the steps of its softmax; scores and weights equal the stages' to the bit.
-  /// It extends to the last key that the query sees, and to at least `least_keys` if the run has them: masked
-  /// keys affect nothing else. Throws RunError for a query that the run does not have, like the functions
-  /// below for a position.
+  /// One row of the stages, with the steps of its softmax; scores and weights are bit-identical to those of
+  /// the stages. It extends to the last key that the query sees, and to at least `least_keys` if the run has
+  /// them, which changes nothing else since they are masked. Throws RunError for a query that the run does
+  /// not have, as do the functions below for a position.
   AttentionRow attention_row(const Run& run, int layer, int head, int query, int least_keys = 0) const;
 
-  /// The patterns of several heads, a head a thread: calls visit(index in `heads`, first query, rows [n, T])
-  /// for blocks of a head's queries, in order. Holds no more than such a block for each thread. Throws
-  /// RunError, or Stopped between heads.
+  /// The patterns of several heads, each computed by one thread: calls visit(index in `heads`, first query,
+  /// rows [n, T]) for blocks of a head's queries, in order. Holds one such block per thread. Throws RunError,
+  /// or Stopped between heads.
   void patterns(const Run& run, std::span<const HeadIndex> heads, Workspace& workspace,
                 const PatternVisitor& visit, std::stop_token stop = {}) const;
 
-  /// The input of a block's c_attn at one position: ln_1 of the run's residual stream, [d_model], as the pass
-  /// computed it, to the bit.
+  /// The input of a block's c_attn at one position: ln_1 of the run's residual stream, [d_model],
+  /// bit-identical to the pass.
   std::vector<float> attention_input(const Run& run, int layer, int pos) const;
 
-  /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: of q, k and v.
+  /// `h.LAYER.attn.c_attn.bias`, [3 d_model]: for q, k and v.
   std::span<const float> attention_bias(int layer) const;
 
-  /// The output of a block's attention at one position. z and out are the pass's, to the bit.
+  /// The output of a block's attention at one position. z and out are bit-identical to the pass.
   AttentionOutput attention_output(const Run& run, int layer, int pos, Workspace& workspace) const;
 
   /// `h.LAYER.attn.c_proj.bias`, [d_model].
   std::span<const float> projection_bias(int layer) const;
 
-  /// Rows [first, first + count) of the parameter that stands at `index` of parameters(), as float32:
-  /// out [count, columns] row-major. A vector is one row.
+  /// Rows [first, first + count) of parameters()[index] as float32: out [count, columns], row-major. A vector
+  /// is one row.
   void parameter_rows(std::size_t index, int first, int count, std::span<float> out) const;
 
   /// The product of `vector` [d_model] with each row of `wte.weight`, and the Euclidean norm of each row:
-  /// dots, norms [vocab_size]. Sums are float32, in the order of the components.
+  /// dots, norms [vocab_size]. Sums are float32, in order of the components.
   void compare_embeddings(std::span<const float> vector, Workspace& workspace, std::span<float> dots,
                           std::span<float> norms) const;
 

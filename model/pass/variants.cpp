@@ -13,14 +13,14 @@
 namespace headscope::model {
 namespace {
 
-/// Positions that are computed together: enough that a weight is read for many of them, few enough that what
-/// they need stays in the caches, and that the first answers come soon.
+/// Positions computed together: enough to reuse each weight that is read, few enough that their data stays in
+/// the caches and the first answers arrive soon.
 constexpr int kRowsTogether = 512;
 
-/// Most rows whose logits are held.
+/// Maximum number of rows whose logits are held.
 constexpr int kLogitsTogether = 64;
 
-/// The lane of a plan. Positions from `end` on are not asked for.
+/// The lane of a plan. Positions from `end` on are not requested.
 Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const Run& clean, int end) {
   const int n_layer = clean.config.n_layer, length = clean.length();
   Lane lane{std::make_shared<Run>(), {}, length, 0};
@@ -42,7 +42,7 @@ Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const R
   return lane;
 }
 
-/// Calls visit for lanes whose residual stream ends with `resid`, [rows of all lanes, d_model].
+/// Calls visit for lanes, given the ends of their residual streams `resid`, [rows of all lanes, d_model].
 void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloatRows resid,
                   const ForwardOptions& options, const AskedPositions& asked, Workspace::Impl& workspace,
                   const VariantVisitor& visit) {
@@ -102,7 +102,7 @@ void run_variants(const Weights& weights, const std::shared_ptr<const void>& ide
   options.stop = stop;
   const AskedPositions asked{first, count, std::make_shared<PageMemory>()};
   asked.memory->keep_at_most(std::numeric_limits<std::size_t>::max());
-  // Late groups first: they have the fewest layers to run, so that half of all variants is there after a
+  // Late groups first: they have the fewest layers to run, so that half of all variants are ready after a
   // quarter of the work.
   for (; !groups.empty(); groups.pop_back()) {
     const FloatRows resid = run_pass(weights, groups.back(), options, &asked, workspace);

@@ -47,7 +47,7 @@ void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
   const auto candidate = [&](std::uint32_t at) { return std::uint64_t{pieces[at].rank} << 32 | at; };
   const auto rank_of = [](std::uint64_t entry) { return static_cast<std::uint32_t>(entry >> 32); };
 
-  // A list of pieces, and a heap of the merges that can be made.
+  // A linked list of pieces, and a heap of the possible merges.
   const auto count = static_cast<std::uint32_t>(ids.size());
   pieces.clear();
   heap.clear();
@@ -61,7 +61,7 @@ void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
   std::make_heap(heap.begin(), heap.end(), std::greater<>());
 
   while (!heap.empty()) {
-    // All places of one pair. New pairs wait until all are merged, even if they rank lower.
+    // Merges every occurrence of one pair. New pairs wait until then, even if their rank is lower.
     const std::uint32_t rank = rank_of(heap.front());
     changed.clear();
     while (!heap.empty() && rank_of(heap.front()) == rank) {
@@ -69,7 +69,7 @@ void MergeTable::apply(std::vector<int>& ids, Workspace& workspace) const {
       std::pop_heap(heap.begin(), heap.end(), std::greater<>());
       heap.pop_back();
       auto& left = pieces[at];
-      if (left.rank != rank) continue;  // one of the two was merged into something else meanwhile
+      if (left.rank != rank) continue;  // one of the two has already been merged with another piece
       auto& right = pieces[left.next];
       left.id = left.merged;
       left.next = right.next;

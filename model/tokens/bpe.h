@@ -6,40 +6,39 @@
 
 namespace headscope::model {
 
-/// Two neighbouring tokens that become one.
+/// Two adjacent tokens that are merged into one.
 struct Merge {
   int left = 0;
   int right = 0;
   int merged = 0;
 };
 
-/// One merge of a word: two neighbouring pieces became one.
+/// One merge in a word: two adjacent pieces become one.
 struct MergeStep {
-  int rank = 0;  ///< of the merge, 0 the first of merges.txt
+  int rank = 0;  ///< rank of the merge; 0: the first line of merges.txt
   int left = 0;  ///< ids of the tokens
   int right = 0;
   int merged = 0;
-  std::size_t at = 0;  ///< which of the pieces before this step the left one was
+  std::size_t at = 0;  ///< index of the left token among the pieces before this step
   bool operator==(const MergeStep&) const = default;
 };
 
-/// The merging of byte-level BPE (Sennrich et al. 2016; `bpe` of GPT-2's published `encoder.py`), on ids.
+/// The merges of byte-level BPE (Sennrich et al. 2016; `bpe` in GPT-2's published `encoder.py`), on ids.
 class MergeTable {
  public:
-  /// The merges in the order of their rank; of a pair that stands twice, the later rank counts, as in the
-  /// published code. A merged token must be longer than its parts.
+  /// The merges in order of rank. If a pair is listed twice, the later rank counts, as in the published code.
+  /// A merged token must be longer than its parts.
   explicit MergeTable(std::span<const Merge> merges);
 
-  /// Scratch memory, to be reused from word to word.
+  /// Scratch memory that can be reused for many words.
   class Workspace;
 
-  /// Applies the merges to one word: `ids` are its bytes' tokens before and its tokens after. As in the
-  /// published code, the pair of the lowest rank is merged wherever it stands, from left to right, before any
-  /// pair that this makes is looked at. Takes time n log n in the length of the word.
+  /// Applies the merges to one word: `ids` are the tokens of its bytes before, and its tokens afterwards. As
+  /// in the published code, all occurrences of the pair with the lowest rank are merged, from left to right,
+  /// before any pair that results from this is considered. Takes time n log n in the length of the word.
   void apply(std::vector<int>& ids, Workspace& workspace) const;
 
-  /// The merges that `apply` makes of a word, in their order. Takes time n^2: for words that somebody looks
-  /// at.
+  /// The merges that `apply` makes in a word, in order. Takes time n^2, so use it only to show a word.
   std::vector<MergeStep> steps(std::vector<int> ids) const;
 
  private:
@@ -59,13 +58,13 @@ class MergeTable::Workspace {
   friend class MergeTable;
   struct Piece {
     int id;
-    int merged;          // what this piece and the next would become
-    std::uint32_t rank;  // of that merge
+    int merged;          // the token that this piece and the next would become
+    std::uint32_t rank;  // rank of that merge
     std::uint32_t previous, next;
   };
   std::vector<Piece> pieces_;
   std::vector<std::uint64_t>
-      heap_;  // a rank in the upper half, a piece in the lower: lowest rank first, then leftmost
+      heap_;  // rank in the upper half, piece in the lower: lowest rank first, then leftmost
   std::vector<std::uint32_t> changed_;
 };
 

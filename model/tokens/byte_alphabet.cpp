@@ -6,14 +6,14 @@
 namespace headscope::model {
 namespace {
 
-constexpr int kCharacters = 0x144;  // the alphabet's code points are below this one
+constexpr int kCharacters = 0x144;  // upper bound of the alphabet's code points
 
 struct Alphabet {
   std::array<std::uint16_t, 256> character_of_byte{};
   std::array<std::int16_t, kCharacters> byte_of_character{};
 };
 
-// The bytes that Latin-1 prints are their own characters; the others take U+0100 and on, in order.
+// The printable bytes of Latin-1 stand for themselves; the others are mapped to U+0100 and up, in order.
 constexpr Alphabet kAlphabet = [] {
   Alphabet alphabet;
   alphabet.byte_of_character.fill(-1);
@@ -34,7 +34,7 @@ std::optional<std::string> bytes_of_name(std::string_view name) {
   bytes.reserve(name.size());
   for (std::size_t i = 0; i < name.size(); ++i) {
     int character = static_cast<unsigned char>(name[i]);
-    if (character >= 0x80) {  // the alphabet needs no more than two bytes of UTF-8 a character
+    if (character >= 0x80) {  // the alphabet's characters take at most two bytes in UTF-8
       if (character < 0xc2 || character > 0xdf || i + 1 == name.size()) return std::nullopt;
       character = (character & 0x1f) << 6 | (static_cast<unsigned char>(name[++i]) & 0x3f);
     }

@@ -5,15 +5,13 @@
 
 namespace headscope::model {
 
-/// GPT-2's files write tokens as text although tokens are bytes: every byte has a printable character of its
-/// own
-/// (`bytes_to_unicode` of the published `encoder.py`; the space is `Ġ`, the newline `Ċ`).
+/// GPT-2's files write tokens as text although tokens are bytes: every byte is represented by a printable
+/// character (`bytes_to_unicode` in the published `encoder.py`; the space is `Ġ`, the newline `Ċ`).
 
-/// The bytes that a token's name in `vocab.json` stands for; nothing when it has a character outside the
-/// alphabet.
+/// The bytes of a token, from its name in `vocab.json`; nothing if a character is outside the alphabet.
 std::optional<std::string> bytes_of_name(std::string_view name);
 
-/// The name, in UTF-8, of the token that is this one byte.
+/// The name, in UTF-8, of the token for a single byte.
 std::string name_of_byte(unsigned char byte);
 
 }  // namespace headscope::model

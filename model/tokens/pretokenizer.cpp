@@ -8,8 +8,8 @@
 namespace headscope::model {
 namespace {
 
-// Unicode's White_Space, which is what \s means and has not changed in twenty years. It is not the category
-// Z: tabs and newlines are controls, and U+200B is no white space.
+// Unicode's White_Space, which \s matches; it has not changed in twenty years. It differs from the category
+// Z: tabs and newlines are controls, and U+200B is not white space.
 bool is_white_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
@@ -33,11 +33,11 @@ Character character_at(std::string_view text, std::size_t at) {
   const auto length = utf8proc_iterate(
       reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
       static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4)), &code_point);
-  if (length <= 0) return {CharacterClass::other, 1};  // no UTF-8: this byte on its own
+  if (length <= 0) return {CharacterClass::other, 1};  // not UTF-8: a byte on its own
   return {character_class(static_cast<char32_t>(code_point)), static_cast<std::size_t>(length)};
 }
 
-// Length of 's, 't, 're, 've, 'm, 'll or 'd at the start of the text; 0: none of them.
+// Length of 's, 't, 're, 've, 'm, 'll or 'd at the start of the text; 0 if it starts with none of them.
 std::size_t contraction_length(std::string_view text) {
   if (text.size() < 2 || text[0] != '\'') return 0;
   switch (text[1]) {
@@ -56,7 +56,7 @@ std::size_t contraction_length(std::string_view text) {
   }
 }
 
-// The end of the run of characters of one class that `from` stands in.
+// The end of the run of characters of one class that starts at `from`.
 std::size_t run_end(std::string_view text, std::size_t from, CharacterClass kind) {
   while (from < text.size()) {
     const Character next = character_at(text, from);
@@ -66,8 +66,8 @@ std::size_t run_end(std::string_view text, std::size_t from, CharacterClass kind
   return from;
 }
 
-// \s+(?!\S)|\s+ : white space up to the end of the text, or else all of it but its last character, which the
-// next word may want in front; a single one stands alone.
+// \s+(?!\S)|\s+ : white space up to the end of the text, or else all of it except the last character, which
+// may belong to the next word; a single one is a word of its own.
 std::size_t white_space_end(std::string_view text, std::size_t begin) {
   std::size_t last = begin;
   std::size_t end = begin + character_at(text, begin).length;

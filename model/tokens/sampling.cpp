@@ -33,7 +33,7 @@ void softmax(std::span<const float> logits, double temperature, std::span<double
   }
   double sum = 0;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    // Equal to the largest: exactly 0, also where both are infinite.
+    // For the largest logit exactly 0, even if it is infinite.
     const double below =
         logits[i] == largest ? 0.0 : (static_cast<double>(logits[i]) - largest) / temperature;
     out[i] = std::isnan(below) ? 0.0 : std::exp(below);
@@ -53,7 +53,7 @@ Candidates::Candidates(std::span<const float> logits, const SamplingOptions& opt
   top_k_ = options.top_k > 0 ? std::min(options.top_k, all) : all;
   kept_ = top_k_;
   if (kept_ == all && !(options.top_p < 1)) return;  // nothing is removed, so nothing needs to be sorted
-  double left = 1;                                   // by top-k, of the whole vocabulary's probability
+  double left = 1;                                   // probability left by top-k, of the whole vocabulary
   if (top_k_ < all) {
     left = 0;
     for (int rank = 0; rank < top_k_; ++rank) left += of_rank(rank);
@@ -72,7 +72,7 @@ int Candidates::draw(double number) {
   const double target = number * mass_;
   int rank = 0;
   double passed = of_rank(0);
-  // Rounding may keep the sum below the number: what is not possible is not drawn then either.
+  // Because of rounding, the sum may stay below the target; tokens of probability 0 are not drawn even then.
   while (passed <= target && rank + 1 < kept_ && of_rank(rank + 1) > 0) passed += of_rank(++rank);
   return rank;
 }
@@ -82,7 +82,7 @@ RandomNumbers::RandomNumbers(std::uint64_t seed, int index) : generator_(seed) {
 }
 
 double RandomNumbers::next() {
-  return static_cast<double>(generator_() >> 11) * 0x1p-53;  // 53 bits are what a double holds
+  return static_cast<double>(generator_() >> 11) * 0x1p-53;  // a double has 53 bits of precision
 }
 
 int draw_token(std::span<const float> logits, const SamplingOptions& options, std::uint64_t seed,

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEndOfText = "<|endoftext|>";
 
-/// The bytes of every id, in one piece of memory.
+/// The bytes of all ids, in one block of memory.
 class TokenBytes {
  public:
   explicit TokenBytes(int size) : places_(static_cast<std::size_t>(size)) {}
@@ -43,7 +43,8 @@ class TokenBytes {
   std::string arena_;
 };
 
-/// Texts that are tokens of their own wherever they stand: the leftmost first, of those the longest.
+/// Texts that are single tokens wherever they occur. Matches the leftmost one, and of several there the
+/// longest.
 class SpecialTokens {
  public:
   struct Match {
@@ -57,7 +58,7 @@ class SpecialTokens {
     for (const auto& token : tokens_) begins_[static_cast<unsigned char>(token.text[0])] = true;
   }
 
-  /// The next one at `from` or after it; at the end of the text with the id -1 when there is none.
+  /// The next match at or after `from`; if there is none, the end of the text with the id -1.
   Match next(std::string_view text, std::size_t from) const {
     for (std::size_t at = from; at < text.size() && !tokens_.empty(); ++at) {
       if (!begins_[static_cast<unsigned char>(text[at])]) continue;
@@ -100,7 +101,7 @@ TokenBytes token_bytes(const TokenizerFiles& files) {
                       " again for the token " + quote(name));
     }
     taken[id] = true;
-    bytes.set(id, bytes_of_name(name).value_or(name));  // a token outside the alphabet is plain text
+    bytes.set(id, bytes_of_name(name).value_or(name));  // a name outside the alphabet is plain text
   }
   for (const auto& [text, id] : files.added) {
     if (taken[id] && bytes.get(id) != text) {
@@ -174,7 +175,7 @@ struct Tokenizer::Tables {
                                                     SpecialTokens(std::move(specials)), end_of_text});
   }
 
-  /// Appends the tokens of text[begin, end), which holds no special token.
+  /// Appends the tokens of text[begin, end), which contains no special token.
   void encode_plain(std::string_view text, std::size_t begin, std::size_t end,
                     MergeTable::Workspace& workspace, std::vector<int>& word, std::vector<Token>& out) const {
     const std::string_view plain = text.substr(0, end);

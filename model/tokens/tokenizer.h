@@ -13,7 +13,7 @@
 
 namespace headscope::model {
 
-/// One token of a text: its id and the byte range [start, end) of the text that it stands for.
+/// A token of a text: its id and its byte range [start, end) in the text.
 struct Token {
   int id = 0;
   std::size_t start = 0;
@@ -21,44 +21,43 @@ struct Token {
   bool operator==(const Token&) const = default;
 };
 
-/// GPT-2's byte-level BPE (Radford et al. 2019; the published `encoder.py`). Immutable and safe to share.
+/// GPT-2's byte-level BPE (Radford et al. 2019; the published `encoder.py`). Immutable and thread-safe.
 ///
-/// Text is any bytes whatever: encoding never fails and the ranges of the tokens cover the text without gaps,
-/// so that decode(encode(x)) == x byte for byte. Bytes that are no UTF-8 count as characters that are neither
-/// letter, number nor white space.
+/// A text may be any bytes: encoding never fails, and the ranges of the tokens cover the text without gaps,
+/// so that decode(encode(x)) == x byte for byte. Bytes that are not UTF-8 count as characters that are
+/// neither letter, number nor white space.
 class Tokenizer {
  public:
-  /// Reads `vocab.json` + `merges.txt`, or else `tokenizer.json`, from a model's folder.
-  /// Throws LoadError: neither is there; no JSON; ids that repeat or are negative; a merge of unknown pieces;
-  /// a vocabulary without some single byte; a tokenizer.json that is not byte-level BPE.
+  /// Reads `vocab.json` and `merges.txt`, or else `tokenizer.json`, from a model's folder. Throws LoadError
+  /// if neither exists, for invalid JSON, duplicate or negative ids, a merge of unknown pieces, a vocabulary
+  /// that lacks a single byte, and a tokenizer.json that is not byte-level BPE.
   static Tokenizer load(const std::filesystem::path& folder);
 
-  /// From the texts of the two files; `where`, their folder, is named in messages.
+  /// Parses the texts of the two files; `where`, their folder, is named in messages.
   static Tokenizer from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
                                          const std::string& where);
-  /// From the text of a Hugging Face `tokenizer.json`; `where`, the file, is named in messages.
+  /// Parses the text of a Hugging Face `tokenizer.json`; `where`, the file, is named in messages.
   static Tokenizer from_tokenizer_json(std::string_view json, const std::string& where);
 
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  /// `specials`: whether `<|endoftext|>` (and other added tokens) in the text are the special token or plain
-  /// text.
+  /// `specials`: whether `<|endoftext|>` (and other added tokens) in the text are special tokens; else they
+  /// are plain text.
   std::vector<Token> encode(std::string_view text, bool specials = true) const;
 
-  /// The merges that make tokens of a word, in their order, from one piece for each of its bytes on. The word
-  /// is not split as a text is: the bytes of a token give the merges that built it, wherever it stood.
+  /// The merges that turn the bytes of a word into its tokens, in order. The text is not split into words:
+  /// given the bytes of a token, these are the merges that form it in any text.
   std::vector<MergeStep> merges(std::string_view word) const;
 
-  /// Ids without a token (the gaps of a padded vocabulary) give no bytes.
+  /// The text of ids. Ids without a token (gaps in a padded vocabulary) are skipped.
   std::string decode(std::span<const int> ids) const;
 
-  /// The bytes that a token stands for; empty for an id without a token. Stays valid as long as the
-  /// tokenizer.
+  /// The bytes of a token; empty for an id without a token. Valid as long as the tokenizer.
   std::string_view bytes(int id) const;
 
-  /// One more than the largest id.
+  /// The largest id plus one.
   int size() const;
 
   /// The id of `<|endoftext|>`, which starts every text of the training data.

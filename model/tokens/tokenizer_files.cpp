@@ -13,13 +13,13 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t kMaxId = (1 << 24) - 1;  // as large as the configuration's vocab_size may be
+constexpr std::uint64_t kMaxId = (1 << 24) - 1;  // limit of the configuration's vocab_size
 
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
   throw LoadError(file + ": " + what);
 }
 
-/// Takes `{"name": id, ...}` as it comes by: a whole tree of it would take three times as long.
+/// Reads `{"name": id, ...}` as a stream, which is three times as fast as building a tree.
 class VocabularyReader : public nlohmann::json_sax<json> {
  public:
   explicit VocabularyReader(const std::string& file) : file_(file) {}
@@ -70,7 +70,7 @@ TokenizerFiles::Merge join(std::string_view left, std::string_view right) {
   return merge;
 }
 
-/// "a b" -> a, b. Neither can hold a space: the byte alphabet has none.
+/// "a b" -> a, b. Neither can contain a space, which the byte alphabet lacks.
 TokenizerFiles::Merge split_merge(std::string_view line, const std::string& file, std::size_t number) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
@@ -83,7 +83,7 @@ TokenizerFiles::Merge split_merge(std::string_view line, const std::string& file
 
 // --- tokenizer.json ---
 
-/// A member that may be missing or null: then null.
+/// A member of an object; null if it is missing or null.
 const json& member(const json& object, const char* key) {
   static const json kNull;
   if (!object.is_object()) return kNull;
@@ -107,8 +107,8 @@ void expect(bool fine, const std::string& file, const char* key, const std::stri
   if (!fine) fail(file, std::string("expected ") + expected + " as \"" + key + "\", found " + shown(found));
 }
 
-/// Everything that decides on tokens must be as in GPT-2. What only adds tokens around a text
-/// (post_processor) or turns tokens back into text (decoder) is no concern of the encoding.
+/// Rejects settings that would produce tokens different from GPT-2's. Those that only add tokens around a
+/// text (post_processor) or turn tokens back into text (decoder) do not affect encoding.
 void check_pipeline(const json& root, const std::string& file) {
   const json& normalizer = member(root, "normalizer");
   expect(normalizer.is_null(), file, "normalizer", "null", normalizer);

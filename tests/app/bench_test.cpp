@@ -1,4 +1,4 @@
-// The output of headscope bench for made-up times.
+// The output of headscope bench for invented times.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -84,7 +84,7 @@ TEST(BenchText, FitsInto80ColumnsWithEverythingInIt) {
   EXPECT_THAT(lines, Each(SizeIs(Le(80))));
   EXPECT_THAT(text, AllOf(HasSubstr("1,234,567 parameters"), HasSubstr("maps and logits"),
                           HasSubstr("other head"), HasSubstr("peak memory 3.0 MiB")));
-  // The columns of both tables end below their headings.
+  // In both tables the columns end at the same place as their headings.
   int tables = 0;
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
     if (!lines[i].starts_with("tokens")) continue;

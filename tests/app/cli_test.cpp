@@ -64,7 +64,7 @@ TEST(Cli, PromptsOfEveryKind) {
   EXPECT_THAT(parsed<Arguments>({"tokens", "--ids", "1, 2,3"}).prompt.ids, ElementsAre(1, 2, 3));
   EXPECT_THAT(parsed<Arguments>({"tokens", "--ids", ""}).prompt.ids, ElementsAre());
   EXPECT_THAT(parsed<Arguments>({"tokens", "--ids", "-1"}).prompt.ids,
-              ElementsAre(-1));  // the run refuses it
+              ElementsAre(-1));  // rejected by the run
   const auto file = parsed<Arguments>({"tokens", "--prompt-file", "-"}).prompt;
   EXPECT_EQ(file.from, PromptArguments::From::file);
   EXPECT_EQ(file.file, "-");
@@ -110,7 +110,7 @@ TEST(Cli, AValueThatLooksLikeACommandIsNone) {
       "heads");
 }
 
-/// Which a recipe names.
+/// Recipes name options without their view.
 TEST(Cli, AViewsOptionHasItsValueWithoutItsView) {
   const std::vector<Word> words = words_of({"plot", "--recipe", "a.png", "--value-scale", "log"});
   ASSERT_EQ(words.size(), 3U);
@@ -457,7 +457,7 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
       EXPECT_THAT(answer->status, AllOf(::testing::Ge(0), ::testing::Le(2)));
     }
   }
-  EXPECT_THAT(kinds, Each(::testing::Gt(10)));  // the words lead everywhere
+  EXPECT_THAT(kinds, Each(::testing::Gt(10)));  // the words reach every kind of command
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Completions, HaveEveryCommandAndEveryOption) {
       EXPECT_TRUE(std::ranges::any_of(
           std::string("'=[}"), [&](char c) { return own.find("--" + option + c) != std::string::npos; }))
           << joined << " --" << option;
-      // fish says of a command what those below it take as well
+      // For fish, a command also has the options shared by its choices.
       const std::string above = path.size() > 2 ? "(" + joined + "|" + path.front() + ")" : joined;
       const std::string place = joined.empty() ? "__headscope_at" : "__headscope_in " + above;
       EXPECT_TRUE(std::regex_search(fish, std::regex("\n[^\n]*-n \"" + place + "\" -l " + option + " ")))

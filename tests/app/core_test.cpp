@@ -152,8 +152,8 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   core.apply(TypeInField{Field::export_path, Replace{file.string()}});
   core.handle(KeyDown{Key::enter, {}});
   EXPECT_EQ(core.state().dialog, Dialog::none) << core.state().export_form.problem;
-  // As large as the pane in whole pixels, at the scale of the form, in the bytes of this view with what is
-  // chosen; and its map has the pixels of the map on the screen.
+  // The exported file has the pane's size in whole pixels at the dialog's scale, and is identical to an
+  // export of this view and selection; its map has as many pixels as the map on the screen.
   const PlacedPicture& pane = picture(core.window(), "heatmap");
   const auto scale = static_cast<float>(core.state().export_form.scale);
   ViewContext context = make_context(pane.view, core.state(), core.snapshot(), *pane.answers, *fonts_,
@@ -173,7 +173,7 @@ TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
   EXPECT_EQ(map_of(page), map_of(pane.picture->scene));
 }
 
-/// Width and height of a PNG's header, or of an SVG's view box.
+/// Width and height from a PNG's header, or from an SVG's view box.
 std::pair<int, int> picture_size(const std::string& file) {
   if (file.starts_with("\x89PNG")) {
     const auto number = [&](std::size_t at) {
@@ -226,7 +226,7 @@ TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
 TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
   ShownCore core(options("The old king"));
   core.handle(KeyDown{Key::c, {.ctrl = true, .shift = true}});
-  // A line of names, then for each query its number, its token and its weights to the last digit.
+  // A header line, then for each query its number, its token and its weights with all digits.
   const auto length = static_cast<std::size_t>(core.snapshot().run->run->length());
   const std::vector<float> pattern = answer(core, PatternOf{0, 0})->values;
   std::istringstream lines(clipboard_);
@@ -259,7 +259,7 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
   EXPECT_EQ(core.state().message.text, "");
   shown(core);
   const float weight =
-      answer(core, PatternOf{1, 2})->values[core.snapshot().run->run->length()];  // of query 1 for key 0
+      answer(core, PatternOf{1, 2})->values[core.snapshot().run->run->length()];  // query 1, key 0
   EXPECT_THAT(clipboard_, HasSubstr("\t" + plain(weight) + "\t"));
   EXPECT_THAT(core.state().message.text, HasSubstr("in the clipboard"));
 }
@@ -277,7 +277,7 @@ TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
   apply_and_show(core, ShowDialog{Dialog::export_, "heatmap"});
   const fs::path file = folder_.path() / "left.png";
   core.apply(TypeInField{Field::export_path, Replace{file.string()}});
-  core.apply(SelectHead{1, 3});  // nothing is known about it yet
+  core.apply(SelectHead{1, 3});  // nothing has been computed for it yet
   core.apply(DoExport{});
   ASSERT_TRUE(core.state().export_form.waiting);
   apply_and_show(core, ShowDialog{Dialog::none});

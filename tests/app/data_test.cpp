@@ -99,7 +99,7 @@ std::vector<float> random_pattern(int length) {
   return pattern;
 }
 
-/// Of a whole pattern, handed over in blocks as the model does.
+/// The thumbnail of a complete pattern, passed in blocks like the model's.
 Thumbnail make_thumbnail(const std::vector<float>& pattern, int length) {
   constexpr int kBlock = 64;
   ThumbnailMaker maker(length);

@@ -8,8 +8,8 @@ namespace headscope::app {
 namespace {
 
 /// A run of the bundled model, and its heatmap.
-struct Shown {
-  Shown() {
+struct BundledHeatmap {
+  BundledHeatmap() {
     PromptRun made;
     made.model = load_model(bundled_model(), {});
     made.prompt.text = "Once upon a time";
@@ -55,7 +55,7 @@ TEST(Export, TheExtensionIsTheFormat) {
 }
 
 TEST(Export, PngHasTheContextsSizeTimesTheScale) {
-  const Shown shown;
+  const BundledHeatmap shown;
   const ExportOptions options{.scale = 1.5F, .svg_text = false, .caption = false};
   EXPECT_EQ(png_size(export_bytes(FileFormat::png, shown.view, shown.context, options)),
             std::pair(600U, 450U));
@@ -65,7 +65,7 @@ TEST(Export, PngHasTheContextsSizeTimesTheScale) {
 }
 
 TEST(Export, ThePhysicalSizeOfAPngIsThatOfTheContextAtAnyScale) {
-  const Shown shown;
+  const BundledHeatmap shown;
   for (const auto& [scale, per_metre] :
        {std::pair{1.F, 3780U}, {2.F, 7559U}, {3.F, 11339U}}) {  // 96 dpi x scale
     const std::string png = export_bytes(FileFormat::png, shown.view, shown.context, {.scale = scale});
@@ -78,14 +78,14 @@ TEST(Export, ThePhysicalSizeOfAPngIsThatOfTheContextAtAnyScale) {
 }
 
 TEST(Export, ThePictureDoesNotDependOnTheScreensScale) {
-  Shown shown;
+  BundledHeatmap shown;
   const std::string once = export_bytes(FileFormat::svg, shown.view, shown.context, {});
   shown.context.device_scale = 3;
   EXPECT_EQ(export_bytes(FileFormat::svg, shown.view, shown.context, {}), once);
 }
 
 TEST(Export, TheCaptionNamesModelPromptAndHead) {
-  const Shown shown;
+  const BundledHeatmap shown;
   const std::string with = export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true});
   for (const char* part : {"tales", "Once upon a time", "L1 H2"}) EXPECT_THAT(with, HasSubstr(part));
   const std::string without =
@@ -94,20 +94,20 @@ TEST(Export, TheCaptionNamesModelPromptAndHead) {
 }
 
 TEST(Export, OutlinesOrText) {
-  const Shown shown;
+  const BundledHeatmap shown;
   EXPECT_THAT(export_bytes(FileFormat::svg, shown.view, shown.context, {}), Not(HasSubstr("<text")));
   EXPECT_THAT(export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true}),
               HasSubstr("<text"));
 }
 
 TEST(Export, CsvIsTheViewsTable) {
-  const Shown shown;
+  const BundledHeatmap shown;
   EXPECT_EQ(export_bytes(FileFormat::csv, shown.view, shown.context, {}),
             to_csv(shown.view.table(shown.context)));
 }
 
 TEST(Export, WhatCannotBeMadeIsSaid) {
-  const Shown shown;
+  const BundledHeatmap shown;
   EXPECT_THROW(export_bytes(FileFormat::png, shown.view, shown.context, {.scale = 1000}), std::runtime_error);
   View without = shown.view;
   without.id = "numberless";

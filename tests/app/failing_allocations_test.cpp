@@ -23,7 +23,7 @@
 namespace {
 
 std::atomic<long> allocations = 0;
-std::atomic<long> failing = -1;  ///< the number of the one that fails; -1: none
+std::atomic<long> failing = -1;  ///< number of the allocation that fails; -1: none
 
 void* allocated(std::size_t size, std::size_t alignment) {
   if (allocations.fetch_add(1, std::memory_order_relaxed) == failing.load(std::memory_order_relaxed))
@@ -56,7 +56,7 @@ Ran run(const std::vector<std::string>& arguments, long fails = -1) {
   return app::testing::run(arguments, allocations, failing, fails);
 }
 
-/// Runs in its own process, which may end in a destructor; its messages then come from its descriptor.
+/// Runs in its own process, because it may end in a destructor; its messages are read from its descriptor.
 Ran run_apart(const std::vector<std::string>& arguments, long fails) {
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return folder.path() / name; };
@@ -79,29 +79,30 @@ Ran run_apart(const std::vector<std::string>& arguments, long fails) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text("out"), text("err") + text("said"), 0};
 }
 
-struct Asked {
+struct CommandCase {
   const char* name;
   std::vector<std::string> arguments;
   bool writes = false;  ///< a file "out.EXTENSION"
   const char* extension = "";
-  friend void PrintTo(const Asked& asked, std::ostream* out) { *out << asked.name; }
+  friend void PrintTo(const CommandCase& asked, std::ostream* out) { *out << asked.name; }
 };
 
-class FailingAllocations : public ::testing::TestWithParam<Asked> {};
+class FailingAllocations : public ::testing::TestWithParam<CommandCase> {};
 
 const std::string kPrompt = "The old king had a dog, and the old king";
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, FailingAllocations,
     ::testing::Values(
-        Asked{"info", {"info", "--json"}}, Asked{"predict", {"predict", "--json", "--prompt", kPrompt}},
-        Asked{"edited", {"predict", "--json", "--edit", "L1H6.z=0", "--prompt", kPrompt}},
-        Asked{"sweep", {"sweep", "--json", "--prompt", "The old king"}},
-        Asked{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, true, ".safetensors"},
-        Asked{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, true, ".png"},
-        Asked{"lens", {"plot", "lens", "--prompt", kPrompt}, true, ".svg"},
-        Asked{"attribution", {"plot", "attribution", "--prompt", kPrompt}, true, ".pdf"},
-        Asked{"window", {"shot", "--prompt", kPrompt}, true, ".png"}),
+        CommandCase{"info", {"info", "--json"}},
+        CommandCase{"predict", {"predict", "--json", "--prompt", kPrompt}},
+        CommandCase{"edited", {"predict", "--json", "--edit", "L1H6.z=0", "--prompt", kPrompt}},
+        CommandCase{"sweep", {"sweep", "--json", "--prompt", "The old king"}},
+        CommandCase{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, true, ".safetensors"},
+        CommandCase{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, true, ".png"},
+        CommandCase{"lens", {"plot", "lens", "--prompt", kPrompt}, true, ".svg"},
+        CommandCase{"attribution", {"plot", "attribution", "--prompt", kPrompt}, true, ".pdf"},
+        CommandCase{"window", {"shot", "--prompt", kPrompt}, true, ".png"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(FailingAllocations, LeaveASentenceAndNothingElse) {
@@ -109,13 +110,13 @@ TEST_P(FailingAllocations, LeaveASentenceAndNothingElse) {
   const auto file = folder.path() / (std::string("out") + GetParam().extension);
   std::vector<std::string> arguments = GetParam().arguments;
   if (GetParam().writes) arguments.insert(arguments.end(), {"--out", file.string()});
-  run(arguments);  // creates what is made only once
+  run(arguments);  // creates caches, so that they are not counted
   const Ran whole = run(arguments);
   ASSERT_EQ(whole.status, 0) << whole.err;
   const std::string content = GetParam().writes ? headscope::testing::bytes_of_file(file) : "";
   std::mt19937 random(1);
   for (int i = 0; i < app::testing::failures(); ++i) {
-    // More among the first and the last, which differ more than those in loops between.
+    // More samples near the start and the end, which are more varied than the loops in between.
     const double share = std::uniform_real_distribution<>(0, 1)(random);
     const long from_an_end = static_cast<long>(std::pow(static_cast<double>(whole.calls), share)) - 1;
     const long fails = i % 3 == 0   ? static_cast<long>(share * static_cast<double>(whole.calls))

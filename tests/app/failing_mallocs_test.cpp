@@ -19,11 +19,11 @@
 namespace {
 
 std::atomic<long> mallocs = 0;
-std::atomic<long> failing = -1;  ///< the number of the one that fails; -1: none
+std::atomic<long> failing = -1;  ///< number of the call that fails; -1: none
 
 extern "C" const char __executable_start, etext;  // from the linker: the range of the program's own code
 
-/// `caller`: where the call comes from.
+/// `caller`: the address that the call returns to.
 bool fails(const void* caller) {
   if (caller < &__executable_start || caller > &etext) return false;
   if (mallocs.fetch_add(1, std::memory_order_relaxed) != failing.load(std::memory_order_relaxed))
@@ -87,24 +87,25 @@ Ran run(const std::vector<std::string>& arguments, long fails = -1) {
   return app::testing::run(arguments, mallocs, failing, fails);
 }
 
-struct Asked {
+struct CommandCase {
   const char* name;
   std::vector<std::string> arguments;
   const char* file;
-  friend void PrintTo(const Asked& asked, std::ostream* out) { *out << asked.name; }
+  friend void PrintTo(const CommandCase& asked, std::ostream* out) { *out << asked.name; }
 };
 
-class FailingMallocs : public ::testing::TestWithParam<Asked> {};
+class FailingMallocs : public ::testing::TestWithParam<CommandCase> {};
 
 const std::string kPrompt = "The old king had a dog, and the old king";
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, FailingMallocs,
-    ::testing::Values(Asked{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, "a.safetensors"},
-                      Asked{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, "a.png"},
-                      Asked{"lens", {"plot", "lens", "--prompt", kPrompt}, "a.svg"},
-                      Asked{"metrics", {"plot", "metrics", "--prompt", kPrompt}, "a.pdf"},
-                      Asked{"window", {"shot", "--prompt", kPrompt}, "a.png"}),
+    ::testing::Values(
+        CommandCase{"trace", {"trace", "--hooks", "*pattern", "--prompt", kPrompt}, "a.safetensors"},
+        CommandCase{"heatmap", {"plot", "heatmap", "--prompt", kPrompt}, "a.png"},
+        CommandCase{"lens", {"plot", "lens", "--prompt", kPrompt}, "a.svg"},
+        CommandCase{"metrics", {"plot", "metrics", "--prompt", kPrompt}, "a.pdf"},
+        CommandCase{"window", {"shot", "--prompt", kPrompt}, "a.png"}),
     [](const auto& test) { return test.param.name; });
 
 TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {
@@ -112,7 +113,7 @@ TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {
   const auto file = folder.path() / GetParam().file;
   std::vector<std::string> arguments = GetParam().arguments;
   arguments.insert(arguments.end(), {"--out", file.string()});
-  run(arguments);  // creates what is made only once
+  run(arguments);  // creates caches, so that they are not counted
   const Ran whole = run(arguments);
   ASSERT_EQ(whole.status, 0) << whole.err;
   const std::string content = headscope::testing::bytes_of_file(file);

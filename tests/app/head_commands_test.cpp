@@ -153,7 +153,7 @@ TEST(SearchCommand, FindsTheLargestWeightsAndCountsAll) {
   for (std::size_t i = 1; i < all["best"].size(); ++i)
     ASSERT_GE(all["best"][i - 1]["weight"].get<float>(), all["best"][i]["weight"].get<float>());
 
-  // A narrower question finds those of the whole that fit it.
+  // A narrower search finds exactly those results of the full search that match it.
   const auto fits = [&](const json& found, const auto& fit) {
     std::vector<json> expected;
     for (const json& f : all["best"])

@@ -16,7 +16,7 @@ TEST(JsonText, WellFormedTextStays) {
   }
 }
 
-// The left column's replacements are those of Python's bytes.decode("utf-8", "replace").
+// The expected replacements are those of Python's bytes.decode("utf-8", "replace").
 TEST(JsonText, EachMaximalBrokenPartIsOneReplacement) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"\xff", kBroken},

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr double kMegabyte = 1e6;
 
-/// The whole context, of tokens that begin with `first`.
+/// A prompt as long as the context, starting with the token `first`.
 std::vector<int> longest_prompt(const model::Config& config, int first) {
   std::vector<int> ids(config.n_ctx);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = (first + static_cast<int>(i) * 37) % 1000;
@@ -45,7 +45,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
 #endif
     const char* folder = std::getenv("HEADSCOPE_SMALL_SHAPE");
     ASSERT_NE(folder, nullptr) << "HEADSCOPE_SMALL_SHAPE is not set";
-    for (const char* file : {"vocab.json", "merges.txt"}) {  // any tokenizer with no more ids
+    for (const char* file : {"vocab.json", "merges.txt"}) {  // any tokenizer with no larger ids
       fs::copy_file(headscope::testing::source_dir() / "assets/models/tales" / file, fs::path(folder) / file,
                     fs::copy_options::overwrite_existing);
     }
@@ -54,7 +54,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
     ask_about(0);
   }
 
-  /// Asks everything that the window asks when it shows a head's stages.
+  /// Asks all questions that the window asks when it shows a head's stages.
   void ask_about(int head) {
     want_.questions = {StagesOf{0, head}, PatternOf{0, head}, NextAfter{-1}, ThumbnailsOfHeads{},
                        StatisticsOfTokens{}};
@@ -76,7 +76,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
     const MemoryBudget budget = memory_budget(*shown_->model->transformer, kThreads);
     EXPECT_LE(shown_->memo_bytes, budget.runs);
     EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget.total()));
-    if (kThreads <= 4) {  // each takes scratch memory
+    if (kThreads <= 4) {  // each thread needs scratch memory
       EXPECT_LE(static_cast<double>(budget.total() - budget.weights), 425 * kMegabyte);
     }
   }
@@ -85,7 +85,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
   void forget_model() {
     shown_.reset();
     worker_.reset();
-    ::malloc_trim(0);  // of the tests before
+    ::malloc_trim(0);  // memory of earlier tests
   }
 
   const int kThreads = static_cast<int>(std::thread::hardware_concurrency());
@@ -113,7 +113,8 @@ TEST_F(MemoryOfGpt2Small, HoldsABaseThatIsNotTheShownRun) {
   show(first);
   show(second);
   std::vector<int> third = second;
-  std::copy_n(first.begin(), 200, third.begin());  // goes on from the first while the second is shown
+  std::copy_n(first.begin(), 200,
+              third.begin());  // the third prompt continues the first, while the second is shown
   EXPECT_EQ(show(third).run->run->computed_positions, config.n_ctx - 3 * model::Page::kPositions);
   expect_within_budget();
 }
@@ -137,7 +138,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
   };
   draw();
   core.apply(TypeInField{Field::prompt, Move{Motion::text_start}});
-  for (const char* view : {"query", "positions", "scores"}) {  // what was shown before must not keep its run
+  for (const char* view : {"query", "positions", "scores"}) {  // earlier views must not keep their run
     core.apply(ShowView{view});
     draw();
     core.handle(TextTyped{"x"});

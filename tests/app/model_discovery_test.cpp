@@ -59,7 +59,7 @@ TEST(ModelDiscovery, PrefersTheSnapshotOfRefsMain) {
   EXPECT_EQ(snapshot(), "222");  // the newest
   cache.write(model / "refs/main", "111\n");
   EXPECT_EQ(snapshot(), "111");
-  cache.write(model / "refs/main", "../../../etc");  // leads nowhere
+  cache.write(model / "refs/main", "../../../etc");  // outside the cache
   EXPECT_EQ(snapshot(), "222");
   cache.write(model / "refs/main", "111");
   cache.write(model / "snapshots/111/config.json", "{ broken");
@@ -74,7 +74,8 @@ TEST(ModelDiscovery, BrokenCachesAreEmpty) {
   cache.write("models--a--number/snapshots/1/config.json", R"({"model_type": 2})");
   cache.write("models--a--empty/refs/main", "");
   fs::create_symlink("models--a--loop", cache.path() / "models--a--loop");
-  fs::create_directories(cache.path() / "models--a--none/snapshots/1/config.json");  // a folder, no file
+  fs::create_directories(cache.path() /
+                         "models--a--none/snapshots/1/config.json");  // a folder instead of a file
   EXPECT_THAT(discover_models(cache.path()), IsEmpty());
 }
 
@@ -86,7 +87,7 @@ TEST(ModelDiscovery, NamesAndFolders) {
   EXPECT_EQ(resolve_model("openai-community/gpt2", models), "/cache/gpt2");
   EXPECT_EQ(resolve_model("gpt2", models), "/cache/gpt2");
   EXPECT_EQ(resolve_model(folder.path() / "gpt2", models),
-            folder.path() / "gpt2");  // a folder that is there wins
+            folder.path() / "gpt2");  // an existing folder has priority
   EXPECT_EQ(resolve_model("missing/folder", models), "missing/folder");
   EXPECT_EQ(resolve_model("", models), "");
 }

@@ -1,5 +1,5 @@
-// Thousands of random but repeatable events: whatever is typed, clicked, dragged and scrolled, at any window
-// size, every frame can be drawn and the state stays within its bounds.
+// Thousands of random but reproducible events: whatever is typed, clicked, dragged and scrolled, at any
+// window size, every frame can be drawn and the state stays within its limits.
 #include <cstdlib>
 #include <random>
 
@@ -70,14 +70,14 @@ class Monkey {
       case 6:
       case 7:
         return TextTyped{kTexts[below(static_cast<int>(kTexts.size()))]};
-      case 8:  // with Alt a view's, whatever is written on the key
+      case 8:  // with Alt, an option's key in any layout
         return KeyDown{Key::none, {false, below(3) == 0, true}, static_cast<char>(' ' + 1 + below(94))};
       default:
         return KeyDown{static_cast<Key>(below(static_cast<int>(Key::z) + 1)), modifiers()};
     }
   }
 
-  /// A random event, as often on an item as anywhere else.
+  /// A random event, which is aimed at an item as often as elsewhere.
   Event aimed(const WindowFrame& frame, const WindowPicture& window) {
     Event e = event(frame);
     auto* press = std::get_if<MouseDown>(&e);
@@ -143,7 +143,7 @@ Action any_edit(Monkey& monkey, const Core& core) {
   }
 }
 
-/// Each is 500 events. HEADSCOPE_MONKEYS asks for more of them: 200 are 100,000 events.
+/// The number of runs with 500 events each. HEADSCOPE_MONKEYS sets it: 200 are 100,000 events.
 unsigned monkeys() {
   const char* asked = std::getenv("HEADSCOPE_MONKEYS");
   return asked ? static_cast<unsigned>(std::atoi(asked)) : 4;
@@ -152,7 +152,7 @@ unsigned monkeys() {
 TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
   const testing::TemporaryFolder folder;
   const auto before = std::filesystem::current_path();
-  std::filesystem::current_path(folder.path());  // whatever is exported lands here
+  std::filesystem::current_path(folder.path());  // exported files are written here
   const auto fonts = viz::Fonts::load();
   for (unsigned seed = 1; seed <= monkeys(); ++seed) {
     SCOPED_TRACE(seed);
@@ -222,7 +222,7 @@ TEST(Monkey, AnyEditsAndComparisonsCanBeDrawn) {
       ASSERT_FALSE(core.draw(frame).pictures.empty());
     }
     core.settle();
-    // With everything taken back it is the window that it was.
+    // After undoing everything, the window is the same as at the start.
     core.apply(ListEdits{});
     core.apply(CompareWith{});
     core.apply(SetPrompt{"The wolf and the lamb", {}, ""});

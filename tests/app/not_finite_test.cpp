@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr char kNote[] = "values that are not finite, first seen in blocks.1.attn.hook_q, head 1, position 0";
 
-/// With the bundled model's vocabulary, and NaN in the queries of L1 H1 or nowhere.
+/// Writes a model with the bundled model's vocabulary, and NaN in the queries of L1 H1 if wanted.
 void write_model(const testing::TemporaryFolder& folder, bool with_nan) {
   const testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
   std::vector<testing::RawTensor> tensors = gpt2_tensors(shape);

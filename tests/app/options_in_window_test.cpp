@@ -28,7 +28,7 @@ class OptionsInTheWindow : public CoreTest {
     if (option.control == Control::none) return {};
     if (std::holds_alternative<std::vector<int>>(option.default_value)) return {"numbers"};
     constexpr std::size_t kMostSideBySide = 5;
-    if (option.choices.size() > kMostSideBySide) return {label};  // a list
+    if (option.choices.size() > kMostSideBySide) return {label};  // shown as a list
     std::vector<std::string> found;
     for (const Choice& choice : option.choices) found.push_back(label + " " + std::string(choice.label));
     const bool stepper = std::holds_alternative<int>(option.default_value) || !option.steps.empty();
@@ -58,7 +58,7 @@ class OptionsInTheWindow : public CoreTest {
     }
   }
 
-  /// Side by side, or in a list that a button opens.
+  /// The choices are side by side, or in a list opened by a button.
   void expect_choices(const OptionSpec& option) {
     for (int i = static_cast<int>(option.choices.size()) - 1; i >= 0; --i) {
       const auto index = static_cast<std::size_t>(i);
@@ -79,7 +79,7 @@ class OptionsInTheWindow : public CoreTest {
     int moved = 0;
     for (const int by : {-1, 1}) {
       const OptionValue next = stepped(option, option.default_value, by);
-      if (next == option.default_value) continue;  // at its end
+      if (next == option.default_value) continue;  // at its limit
       ++moved;
       press_item(names(option)[by < 0 ? 0 : 1]);
       EXPECT_EQ(now(option), next);
@@ -162,7 +162,7 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
   }
 }
 
-// A key's symbol is what the layout writes on it without Shift.
+// A key's symbol is the one that the layout gives without Shift.
 void press_key(Core& core, char key) {
   const bool capital = key >= 'A' && key <= 'Z';
   core.handle(KeyDown{
@@ -197,12 +197,12 @@ TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
 TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
   for (const View& tab : all_tabs()) {
     show(tab);
-    std::string shown;  // keys of options of this view and of the panes beside it
+    std::string shown;  // keys of options of this view and of the other visible panes
     for (const PlacedPicture& placed : core_.window().pictures)
       for (const OptionSpec* option : placed.view->options) shown += option->keys;
     for (const OptionSpec* option : all_options()) {
       for (const char key : option->keys) {
-        if (shown.find(key) != std::string::npos) continue;  // another option's here
+        if (shown.find(key) != std::string::npos) continue;  // the key of another visible option
         press_key(core_, key);
         EXPECT_EQ(now(*option), option->default_value) << tab.id << " " << option->name;
       }
@@ -210,7 +210,7 @@ TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
   }
 }
 
-/// Some value other than the default.
+/// A value other than the default.
 OptionValue non_default(const OptionSpec& option) {
   if (std::holds_alternative<std::vector<int>>(option.default_value)) return std::vector{7, 2};
   if (std::holds_alternative<Zoom>(option.default_value)) return Zoom{0, 1, 5, 4};
@@ -222,7 +222,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   CoreOptions first = options();
   first.settings_file = folder_.path() / "settings.json";
   const auto file = first.settings_file;
-  std::string list_view;  // that has a field for a list
+  std::string list_view;  // a view with a field for a list
   {
     ShownCore core(std::move(first));
     for (const OptionSpec* option : all_options()) {

@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// The least size that the refusal of this page names.
+/// The minimum size named in the error for this page.
 std::pair<float, float> least_named(const View& view, const ViewContext& c, const ExportOptions& options) {
   try {
     export_scene_of(view, c, options);
@@ -157,7 +157,7 @@ TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
   float right = 0, left = 1000;
   for (const viz::Image& image : viz::testing::items_of<viz::Image>(page)) {
     left = std::min(left, image.dest.x);
-    right = std::max(right, image.dest.right());  // of the colour scale
+    right = std::max(right, image.dest.right());  // right end of the colour scale
   }
   EXPECT_LE(left, 200);
   EXPECT_LE(page.width - right, 90) << "the scale's numbers and the margin";
@@ -190,7 +190,7 @@ TEST(Pages, AWordThatTheCaptionWouldCutNeedsAWiderPage) {
 
 // ---- next-token bars ----
 
-/// The axis of the bars, from 0 to 100 %: what its lines reach over.
+/// The bars' axis from 0 to 100 %: the horizontal extent of its lines.
 std::pair<float, float> axis_of(const viz::Scene& scene) {
   EXPECT_THAT(texts(scene), IsSupersetOf({"0", "100 %"}));
   std::pair<float, float> axis{1e9F, -1e9F};

@@ -1,5 +1,5 @@
-// Every view's PDF as poppler draws it, held against the pixels of the same picture: what a reader sees of a
-// file is what the window shows.
+// Compares every view's PDF, rendered by poppler, with the pixels of the same picture: a file looks like the
+// window.
 
 #include "app/views/export.h"
 #include "tests/app/views/view_suite.h"
@@ -12,7 +12,7 @@ namespace {
 using viz::Bitmap;
 using viz::Color;
 
-/// For each pixel the least (or largest) of every channel among those at most `radius` away.
+/// For each pixel the minimum (or maximum) of every channel within `radius`.
 template <class Choose>
 Bitmap extremes(const Bitmap& bitmap, int radius, const Choose& choose) {
   const auto along = [&](const Bitmap& from, int dx, int dy) {
@@ -33,42 +33,42 @@ Bitmap extremes(const Bitmap& bitmap, int radius, const Choose& choose) {
   return along(along(bitmap, 1, 0), 0, 1);
 }
 
-/// Pixels whose colour is none between those that stand at that place, give or take one, in a picture twice
-/// as large; and where the first one is.
-struct Strangers {
+/// Counts pixels whose colour is outside the range of those at and next to the same place in a picture twice
+/// as large, and records the first one.
+struct UnexpectedPixels {
   int count = 0;
   int x = 0;
   int y = 0;
   Color color = {};
 };
-Strangers strangers_in(const Bitmap& seen, const Bitmap& twice, int radius) {
-  constexpr int kTolerance = 26;  // a tenth of the range: readers blend colours in other ways
+UnexpectedPixels unexpected_pixels(const Bitmap& seen, const Bitmap& twice, int radius) {
+  constexpr int kTolerance = 26;  // a tenth of the range: readers blend colours differently
   const auto least = [](std::uint8_t a, std::uint8_t b) { return std::min(a, b); };
   const auto most = [](std::uint8_t a, std::uint8_t b) { return std::max(a, b); };
   const Bitmap low = extremes(twice, radius, least), high = extremes(twice, radius, most);
-  Strangers strangers;
+  UnexpectedPixels unexpected;
   for (int y = 0; y < std::min(seen.height, twice.height / 2); ++y) {
     for (int x = 0; x < std::min(seen.width, twice.width / 2); ++x) {
       const Color c = seen.at(x, y), from = low.at(2 * x, 2 * y), to = high.at(2 * x, 2 * y);
       const auto outside = [&](int v, int a, int b) { return v < a - kTolerance || v > b + kTolerance; };
       if (!outside(c.r, from.r, to.r) && !outside(c.g, from.g, to.g) && !outside(c.b, from.b, to.b)) continue;
-      if (strangers.count++ == 0) strangers.x = x, strangers.y = y, strangers.color = c;
+      if (unexpected.count++ == 0) unexpected.x = x, unexpected.y = y, unexpected.color = c;
     }
   }
-  return strangers;
+  return unexpected;
 }
 
 class ViewsAsPdf : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, ViewsAsPdf, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });
 
-/// Millionths of the pixels that may be strangers.
+/// The number of such pixels allowed, in millionths.
 struct Allowance {
   double something_else = 40;
   double missing = 200;
 };
 
-/// Where many columns, or several lines, share a pixel, their blend depends on the reader.
+/// If many columns or several lines share a pixel, their blend depends on the reader.
 Allowance allowance_of(const std::string& view) {
   if (view == "mlp" || view == "parameters" || view == "positions" || view == "shift") return {2000, 2000};
   return {};
@@ -85,11 +85,12 @@ TEST_P(ViewsAsPdf, AreDrawnByReadersAsTheirPixelsAre) {
     ASSERT_FALSE(seen.empty());
     EXPECT_NEAR(seen.width, twice.width / 2, 1);
     EXPECT_NEAR(seen.height, twice.height / 2, 1);
-    const Strangers strangers = strangers_in(seen, twice, static_cast<int>(std::lround(dpi / 48)));
-    const auto [r, g, b, a] = strangers.color;
-    EXPECT_LE(strangers.count, allowed * 1e-6 * static_cast<double>(seen.pixels.size()))
+    const UnexpectedPixels unexpected =
+        unexpected_pixels(seen, twice, static_cast<int>(std::lround(dpi / 48)));
+    const auto [r, g, b, a] = unexpected.color;
+    EXPECT_LE(unexpected.count, allowed * 1e-6 * static_cast<double>(seen.pixels.size()))
         << what << " at " << dpi << " dpi; the first is " << int{r} << " " << int{g} << " " << int{b}
-        << " at " << strangers.x << ", " << strangers.y;
+        << " at " << unexpected.x << ", " << unexpected.y;
   };
   const auto drawn = [&](double dpi) {
     return viz::rasterize(scene, *fonts(), static_cast<float>(dpi / 96));

@@ -18,7 +18,7 @@ double periods(int dimension, int n_ctx, int d_model) {
          (2 * std::numbers::pi);
 }
 
-/// No dimension smoother than another.
+/// Noise, so that no dimension is smoother than another.
 std::vector<float> noise(int n_ctx, int d_model) {
   std::vector<float> values;
   unsigned seed = 7;
@@ -51,7 +51,7 @@ TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
   std::vector<float> learned = noise(kPositions, kDimensions);
   const std::vector<int> defaults = readable_dimensions(learned, kPositions, kDimensions);
   std::vector<int> smooth;
-  for (const double wanted : {4.0, 2.0, 1.0, 0.5}) {  // the first odd one of each half octave
+  for (const double wanted : {4.0, 2.0, 1.0, 0.5}) {  // the first odd dimension of each half octave
     int d = 1;
     while (periods(d, kPositions, kDimensions) > wanted * 1.4) d += 2;
     smooth.push_back(d);
@@ -62,7 +62,7 @@ TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
   EXPECT_NE(defaults, smooth);
 }
 
-/// Turns of a curve: a wash has as many as it has points.
+/// Number of turning points of a curve: noise has about as many as points.
 int turns(const viz::Polyline& curve) {
   int count = 0;
   for (std::size_t i = 1; i + 1 < curve.points.size(); ++i)
@@ -113,7 +113,7 @@ TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
     EXPECT_EQ(region.rows, 16);
     EXPECT_EQ(region.row_count, config.n_embd);
   }
-  // The cell that is drawn where the region says is the matrix's.
+  // A cell has the matrix' value, and is drawn where the region says.
   const viz::Region& grid = part.regions[3];
   ASSERT_EQ(grid.id, 1);
   for (const viz::Item& item : part.scene.items) {

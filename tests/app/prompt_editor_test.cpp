@@ -21,7 +21,7 @@ std::vector<std::string> texts(const viz::Scene& scene) {
   return all;
 }
 
-/// The editor as the window runs it: events in, commands applied, a picture out.
+/// The editor as used by the window: events in, commands applied, a picture out.
 class PromptEditor : public ::testing::Test {
  protected:
   PromptEditor() {
@@ -51,7 +51,7 @@ class PromptEditor : public ::testing::Test {
     move(at);
   }
   void move(viz::Point at) { command(text_drag(state, metrics, look, drag, at)); }
-  /// The middle of where the caret would stand.
+  /// The middle of the caret at a byte.
   viz::Point point_of(std::size_t byte) {
     TextState there = state;
     there.cursor = byte;
@@ -136,7 +136,7 @@ TEST_F(PromptEditor, LeavesOtherKeysToTheWindow) {
   };
   EXPECT_TRUE(nothing({Key::tab, {}}));
   EXPECT_TRUE(nothing({Key::f1, {}}));
-  EXPECT_TRUE(nothing({Key::a, {}}));                    // comes as text
+  EXPECT_TRUE(nothing({Key::a, {}}));                    // arrives as text
   EXPECT_TRUE(nothing({Key::e, {true, false, false}}));  // Ctrl+E exports
   EXPECT_TRUE(nothing({Key::left, {false, false, true}}));
   EXPECT_TRUE(nothing({Key::c, {true, false, false}}));  // nothing is selected
@@ -178,7 +178,7 @@ TEST_F(PromptEditor, DragsSelect) {
   move(point_of(0));
   EXPECT_EQ(state.selected(), "on");
   EXPECT_EQ(state.cursor, 0u);
-  press(point_of(5), 1, true);  // shift: the anchor stays
+  press(point_of(5), 1, true);  // with Shift the anchor stays
   EXPECT_EQ(state.selected(), "e t");
 }
 
@@ -197,7 +197,7 @@ TEST_F(PromptEditor, DoubleAndTripleClicksSelectWordsAndLines) {
   EXPECT_EQ(state.selected(), "three four");
   press(point_of(2), 3);
   EXPECT_EQ(state.selected(), "one two\n");
-  press(point_of(2), 4);  // starts over
+  press(point_of(2), 4);  // starts again
   EXPECT_EQ(state.selected(), "");
 }
 
@@ -228,7 +228,7 @@ TEST_F(PromptEditor, ScrollsToTheCaretAndNoFarther) {
   EXPECT_GT(look.scroll, 0);
   const float lowest = look.scroll;
   key(Key::up);
-  EXPECT_EQ(look.scroll, lowest);  // still in sight
+  EXPECT_EQ(look.scroll, lowest);  // still visible
   look.scroll = scroll_by_wheel(state, metrics, look, -5);
   EXPECT_EQ(look.scroll, lowest);
   key(Key::home, true);
@@ -292,7 +292,7 @@ TEST_F(PromptEditor, SelectionLiesBehindItsText) {
     if (fill.color.r == theme.accent.r && fill.color.a < 255) marked.push_back(fill);
   ASSERT_EQ(marked.size(), 2u);
   EXPECT_NEAR(marked[0].rect.x, point_of(4).x, 1);
-  EXPECT_GT(marked[0].rect.right(), point_of(7).x);  // the line break is selected too
+  EXPECT_GT(marked[0].rect.right(), point_of(7).x);  // the line break is selected, too
   EXPECT_NEAR(marked[1].rect.right(), point_of(10).x, 1);
 }
 

@@ -16,7 +16,7 @@ float weight(const Scenario& s, int query, int key) {
   return s.weight(query, key);
 }
 
-/// The cells of the image that shows the pattern: the last of the view's, as legends follow it.
+/// The cells of the pattern's image: the view's last one, because legends come first.
 const viz::Bitmap& pattern_cells(const Picture& picture, int length) {
   const viz::Bitmap* found = nullptr;
   for (const viz::Item& item : picture.scene.items) {
@@ -67,7 +67,7 @@ TEST(ColorMaximum, HoldsOnEveryScale) {
       for (int k = 0; k <= q; ++k) largest = std::max(largest, weight(s, q, k));
       for (int k = 0; k <= q; ++k) {
         const float value = scale == ValueScale::per_row ? weight(s, q, k) / largest : weight(s, q, k);
-        if (std::abs(value - 0.2F) < 0.002F) continue;  // a colour is a step wide
+        if (std::abs(value - 0.2F) < 0.002F) continue;  // colours are quantized
         EXPECT_EQ(cells.at(k, q) == viz::sequential(dark(), 1), value > 0.2F)
             << static_cast<int>(scale) << ": " << q << "," << k << " " << value;
       }
@@ -157,7 +157,7 @@ TEST(ColorMaximum, StepsFromAutomaticDownAndBack) {
   EXPECT_EQ(step_of_maximum(3, 1), 0);
 }
 
-// The picture of a long prompt says how its cells came about; that of a short one has nothing to say.
+// The picture of a long prompt says how cells were pooled; that of a short one needs no note.
 TEST(PoolingWords, StandInEveryPictureThatPools) {
   const Scenario longest = Scenario::of_length(bundled()->transformer->config().n_ctx);
   for (const auto& [id, words] :

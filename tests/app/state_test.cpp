@@ -278,7 +278,7 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
   EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
 }
 
-/// The form as it is but for some of its lines.
+/// The export form with some lines changed.
 template <class Change>
 Action set_export(const UiState& state, Change edit) {
   SetExport set{state.export_form};

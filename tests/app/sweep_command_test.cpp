@@ -23,7 +23,7 @@ std::string wrong_use(const Words& arguments) {
 
 constexpr const char* kPrompt = "Once upon a time there was a king who had a daughter, and the king";
 
-/// What predict says of a token under an edit.
+/// The logit that predict prints for a token under an edit.
 double logit(const std::string& edit, int id) {
   Words arguments{"predict", "--prompt", kPrompt, "--json", "--top", "4096"};
   if (!edit.empty()) arguments.insert(arguments.end(), {"--edit", edit});

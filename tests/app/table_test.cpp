@@ -136,7 +136,7 @@ TEST(Captions, NameWhatThePictureShows) {
   EXPECT_EQ(caption(*find_view("heads"), c), "tales · “A king↵lived”");
   EXPECT_EQ(caption(*find_view("positions"), c), "tales");
   EXPECT_THAT(caption(*find_view("next"), c), HasSubstr(query));
-  // Shortened between characters.
+  // Truncated between characters, not within one.
   const Scenario umlauts(std::string(59, 'a') + "ééééé");
   EXPECT_THAT(caption(*find_view("heads"), umlauts.context(800, 600)),
               HasSubstr("“" + std::string(59, 'a') + "…”"));

@@ -16,7 +16,7 @@ const std::string kHostile =
     "a\x1b]0;owned\x07 \xc2\x9b"
     "31m\x7f\xe2\x80\xae\xff b";
 
-/// The first place in a text that controls a terminal; npos: none.
+/// The first place in a text that a terminal would interpret; npos: none.
 std::size_t obeyed(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const viz::Decoded c = viz::decode_utf8(text, at);

@@ -10,12 +10,12 @@ namespace {
 
 using namespace std::string_literals;
 
-const std::string kFamily = "👨‍👩‍👧";  // three people held together by joiners
+const std::string kFamily = "👨‍👩‍👧";  // three people joined by zero-width joiners
 const std::string kFlag = "🇩🇪";
 const std::string kAccented = "e\u0301";  // a letter and a combining mark
 const std::string kBroken = "\xE2\x80";   // two bytes of three
 
-/// Pieces of random texts: errors occur next to these.
+/// Pieces of random texts: bugs tend to occur at their boundaries.
 const std::vector<std::string>& pieces() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found{" ", "\0"s, kAccented, kFamily, kFlag, kBroken, "word ", "  "};
@@ -35,7 +35,7 @@ std::string random_text(Random& random, int count) {
   return text;
 }
 
-/// Ten pixels for each character, marks and joiners too.
+/// Ten pixels per character, including marks and joiners.
 viz::TextLayout monospaced(std::string_view line) {
   viz::TextLayout layout;
   for (std::size_t at = 0; at < line.size();) {
@@ -64,7 +64,7 @@ TextState type(TextState state, std::string_view letters) {
   return state;
 }
 
-/// All boundaries, found by reading from the start, which is slow but never looks back.
+/// All boundaries, found by scanning from the start: slow, but without looking back.
 std::vector<std::size_t> boundaries(std::string_view text) {
   std::vector<std::size_t> all = {0};
   while (all.back() < text.size()) all.push_back(next_grapheme(text, all.back()));
@@ -92,7 +92,7 @@ TEST(Graphemes, AreWhatAReaderCallsCharacters) {
   EXPECT_THAT(graphemes("a" + kAccented + kFamily + kFlag + kFlag + "각"),
               ElementsAre("a", kAccented, kFamily, kFlag, kFlag, "각"));
   EXPECT_THAT(graphemes("\r\n\n\r"), ElementsAre("\r\n", "\n", "\r"));
-  EXPECT_THAT(graphemes("\u1112\u1161\u11ABx"), ElementsAre("\u1112\u1161\u11AB", "x"));  // Hangul by letters
+  EXPECT_THAT(graphemes("\u1112\u1161\u11ABx"), ElementsAre("\u1112\u1161\u11AB", "x"));  // Hangul
   EXPECT_THAT(graphemes("👍🏽👍"), ElementsAre("👍🏽", "👍"));                   // a skin tone
 }
 
@@ -119,7 +119,7 @@ TEST(Graphemes, LookingBackFindsWhatReadingOnFinds) {
 }
 
 TEST(Graphemes, LongRunsOfFlagsKeepTheirPairs) {
-  std::string text = "🇩";  // the odd one makes every pair begin elsewhere
+  std::string text = "🇩";  // an odd number shifts all pairs
   for (int i = 0; i < 40; ++i) text += kFlag;
   const std::vector<std::size_t> all = boundaries(text);
   for (std::size_t i = 1; i < all.size(); ++i) EXPECT_EQ(previous_grapheme(text, all[i]), all[i - 1]);
@@ -151,7 +151,7 @@ TEST(Words, ADoubleClickTakesARun) {
   EXPECT_EQ(word_at(text, 1), (ByteRange{0, 2}));
   EXPECT_EQ(word_at(text, 3), (ByteRange{2, 4}));
   EXPECT_EQ(word_at(text, 4), (ByteRange{4, 6}));
-  EXPECT_EQ(word_at(text, 8), (ByteRange{6, 8}));  // behind a line: its last run
+  EXPECT_EQ(word_at(text, 8), (ByteRange{6, 8}));  // at the end of a line: its last run
   EXPECT_EQ(word_at(text, 12), (ByteRange{9, 12}));
   EXPECT_EQ(word_at("\n\n", 1), (ByteRange{1, 2}));
   EXPECT_EQ(word_at("", 0), (ByteRange{0, 0}));
@@ -173,7 +173,7 @@ TEST(Wrap, BreaksAtSpacesOfWhichOneMayHang) {
   EXPECT_THAT(wrapped("aaa bbb ccc", 70), ElementsAre("aaa bbb ", "ccc"));
   EXPECT_THAT(wrapped("aaa bbb ccc", 60), ElementsAre("aaa ", "bbb ", "ccc"));
   EXPECT_THAT(wrapped("aaa bbb", 30), ElementsAre("aaa ", "bbb"));
-  EXPECT_THAT(wrapped("aaa ", 30), ElementsAre("aaa "));  // nothing after it that needs a row
+  EXPECT_THAT(wrapped("aaa ", 30), ElementsAre("aaa "));  // nothing follows that needs a row
   EXPECT_THAT(wrapped("aaa \nb", 30), ElementsAre("aaa ", "b"));
   EXPECT_THAT(wrapped("aaa     b", 30), ElementsAre("aaa ", "    ", "b"));
 }
@@ -181,7 +181,7 @@ TEST(Wrap, BreaksAtSpacesOfWhichOneMayHang) {
 TEST(Wrap, BreaksLongWordsBetweenGraphemes) {
   EXPECT_THAT(wrapped("abcdefgh", 30), ElementsAre("abc", "def", "gh"));
   EXPECT_THAT(wrapped("x" + kFamily + kFamily, 60), ElementsAre("x" + kFamily, kFamily));
-  EXPECT_THAT(wrapped(kFamily + "y", 20), ElementsAre(kFamily, "y"));  // wider than a row: still one
+  EXPECT_THAT(wrapped(kFamily + "y", 20), ElementsAre(kFamily, "y"));  // wider than a row, but not split
   EXPECT_THAT(wrapped("ab", 1), ElementsAre("a", "b"));
 }
 
@@ -189,8 +189,8 @@ TEST(Wrap, BreaksAtHyphensAndBesideIdeographs) {
   EXPECT_THAT(wrapped("half-life", 60), ElementsAre("half-", "life"));
   EXPECT_THAT(wrapped("a --flag", 60), ElementsAre("a ", "--flag"));
   EXPECT_THAT(wrapped("ab你好吗", 40), ElementsAre("ab你好", "吗"));
-  EXPECT_THAT(wrapped("你好吗。", 30), ElementsAre("你好", "吗。"));  // a full stop begins no row
-  EXPECT_THAT(wrapped("你好「吗", 30), ElementsAre("你好", "「吗"));  // a bracket ends none
+  EXPECT_THAT(wrapped("你好吗。", 30), ElementsAre("你好", "吗。"));  // no row starts with a full stop
+  EXPECT_THAT(wrapped("你好「吗", 30), ElementsAre("你好", "「吗"));  // no row ends with a bracket
 }
 
 TEST(Wrap, KeepsLineBreaks) {
@@ -249,7 +249,7 @@ TEST(Wrap, AsksForEachCharactersWidthOnce) {
   std::string text;
   for (int i = 0; i < 20000; ++i) text += "a é 你\xFF\n";
   wrap(text, advances, 200);
-  EXPECT_EQ(asked, 5);  // line breaks have none
+  EXPECT_EQ(asked, 5);  // not for line breaks
 }
 
 TEST(Wrap, AByteBetweenRowsBelongsToEither) {
@@ -259,7 +259,7 @@ TEST(Wrap, AByteBetweenRowsBelongsToEither) {
   EXPECT_EQ(row_of(layout, 4, false), 1u);
   EXPECT_EQ(row_of(layout, 4, true), 0u);
   EXPECT_EQ(row_of(layout, 7, false), 1u);
-  EXPECT_EQ(row_of(layout, 8, true), 2u);  // no row was wrapped here
+  EXPECT_EQ(row_of(layout, 8, true), 2u);  // not at a wrap
   EXPECT_EQ(row_of(layout, 99, false), 2u);
 }
 
@@ -362,7 +362,7 @@ TEST(Rows, UpAndDownKeepTheirColumn) {
     return state.cursor;
   };
   EXPECT_EQ(go(RowMotion::down), 8u);
-  EXPECT_EQ(go(RowMotion::down), 14u);  // the column of before the short row
+  EXPECT_EQ(go(RowMotion::down), 14u);  // the column before the short row
   EXPECT_EQ(go(RowMotion::down), 15u);  // beyond the last row: the end
   EXPECT_EQ(go(RowMotion::up), 8u);
   EXPECT_EQ(go(RowMotion::row_start), 7u);
@@ -394,7 +394,7 @@ TEST(Rows, PagesAreAsLongAsWhatIsSeen) {
 
 // --- history ---
 
-/// The texts that undoing goes through, the present one first.
+/// The texts of the undo history, the current one first.
 std::vector<std::string> history_of(TextState state) {
   std::vector<std::string> texts = {state.text};
   while (!state.history.done.empty()) {
@@ -479,12 +479,12 @@ TEST(History, HasABoundOfStepsHoweverSmall) {
 
 // --- against a model ---
 
-/// A plain implementation of each command, with whole copies and boundaries found by reading from the start.
+/// A simple implementation of each command: copies the whole text, and scans for boundaries from the start.
 struct Model {
   std::string text;
   std::size_t cursor = 0, anchor = 0;
 
-  /// The boundary before a place, or behind it.
+  /// The boundary before or after a place.
   std::size_t beside(std::size_t at, bool left) const {
     std::size_t last = 0;
     for (const std::size_t b : boundaries(text)) {

@@ -295,7 +295,7 @@ Shown::Shown(std::string_view view, const Scenario& s, float width, float height
 Shown::Shown(std::string_view view, Scenario&& s, float width, float height, const NamedOptions& options,
              const viz::Theme& theme, float device_scale)
     : Shown(view, s, width, height, options, theme, device_scale) {
-  own_ = std::make_unique<const Scenario>(std::move(s));  // whose answers stay where they are
+  own_ = std::make_unique<const Scenario>(std::move(s));  // so that its answers keep their addresses
 }
 
 Shown::Shown(std::string_view view, const ViewContext& context, const NamedOptions& options)

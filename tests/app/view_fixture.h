@@ -62,12 +62,12 @@ class Scenario {
     return std::static_pointer_cast<const typename Q::Answer>(
         answers_->ask(Question(question).difference())->value);
   }
-  /// Of the selected head.
+  /// A weight of the selected head.
   float weight(int query, int key) const {
     return ask(PatternOf{selection.layer, selection.head})->matrix().at(query, key);
   }
 
-  /// The context of a view of that size, with `answers` if given.
+  /// The context of a view with that size, and with `answers` if given.
   ViewContext context(float width, float height, const viz::Theme& theme = light(),
                       Answers* answers = nullptr) const;
   ViewContext context(float width, float height, Answers& answers) const {
@@ -133,14 +133,14 @@ class OneAnswer final : public Answers {
 void set(Options& options, std::string_view name, std::string_view value);
 void set(ViewContext& context, std::string_view name, std::string_view value);
 
-// The roles of the views' regions. Apart from the views, only this place knows these numbers.
-constexpr int kCellRole = 0;                                          // of heatmap and scores
-constexpr int kHeadRole = 0;                                          // of heads
-constexpr int kChipRole = 0;                                          // of tokens
-constexpr int kGuessRole = 0;                                         // of next
-constexpr int kKeyRole = 0, kComponentRole = 1;                       // of query
-constexpr int kEncodingRole = 0, kCurvesRole = 1;                     // of positions
-constexpr int kPredictionRole = 0, kShadedRole = 1;                   // of predictions: a row, a chip
+// The roles of the views' regions, which tests and views agree on.
+constexpr int kCellRole = 0;                                          // in heatmap and scores
+constexpr int kHeadRole = 0;                                          // in heads
+constexpr int kChipRole = 0;                                          // in tokens
+constexpr int kGuessRole = 0;                                         // in next
+constexpr int kKeyRole = 0, kComponentRole = 1;                       // in query
+constexpr int kEncodingRole = 0, kCurvesRole = 1;                     // in positions
+constexpr int kPredictionRole = 0, kShadedRole = 1;                   // in predictions: rows and chips
 enum class Vector { query, key, value, weighted_value, z, product };  // rows of the query's components
 
 /// The ids of a picture's regions with one role, in order.
@@ -158,8 +158,7 @@ const ReferenceGpt2::Head& reference_head(const Scenario& s);
 /// Options by their command-line names.
 using NamedOptions = std::vector<std::pair<std::string_view, std::string_view>>;
 
-/// A painted view of a scenario. Everything that tests of single views need to know about calling views is
-/// here.
+/// A painted view of a scenario. It contains all code by which tests of single views call them.
 class Shown {
  public:
   Shown(std::string_view view, const Scenario& s, float width, float height, const NamedOptions& options = {},
@@ -207,14 +206,14 @@ class Shown {
   Picture picture_;
 };
 
-// One side of a scenario's comparison: a view's context there, and its table.
+// One side of a scenario's comparison: the view's context for it, and its table.
 ViewContext on(Side side, std::string_view view, const Scenario& scenario, float width = 900,
                float height = 700, const viz::Theme& theme = light());
 Table table_of(Side side, std::string_view view, const Scenario& scenario);
 
 /// The cells of a table's column.
 std::vector<std::string> cells_of(const Table& table, std::string_view heading);
-/// The numbers of a score's table by their labels.
+/// The numbers in a table of the score view, by their labels.
 std::map<std::string, std::string> named(const Table& table);
 
 double dot(const std::vector<double>& a, const std::vector<double>& b);
@@ -224,7 +223,7 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b);
 /// Actions as text, for comparing: "head +0 +1, query 3, key -1".
 std::string in_words(const ViewActions& actions);
 
-/// The first item with a number that is not finite or a negative size; -1: none.
+/// The index of the first item with a non-finite number or a negative size; -1: none.
 int senseless_item(const viz::Scene& scene);
 
 /// "50,257"

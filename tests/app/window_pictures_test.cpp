@@ -20,7 +20,7 @@ class PicturesInTheWindow : public CoreTest {
   }
   const PlacedPicture& placed(std::string_view id) { return picture(core_.window(), id); }
 
-  /// A point of the map of one encoding, as parts of its width and height.
+  /// A point in the map of one encoding, as fractions of its width and height.
   viz::Point in_map(float x, float y) {
     const PlacedPicture& positions = placed("positions");
     for (const viz::Region& region : positions.picture->regions) {
@@ -37,7 +37,7 @@ class PicturesInTheWindow : public CoreTest {
   Zoom encoding_zoom() const {
     return std::get<Zoom>(core_.state().options.value(*find_option("encoding-zoom")));
   }
-  /// Those whose curves are drawn.
+  /// The dimensions whose curves are drawn.
   std::vector<int> drawn_dimensions() {
     const PlacedPicture& positions = placed("positions");
     const Table table = positions.view->table(positions.context);
@@ -111,7 +111,7 @@ TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   EXPECT_THAT(dimensions(), ElementsAre(5, 17, 9));
   shown();
   EXPECT_THAT(texts(placed("positions").picture->scene), Contains("17"));
-  type(core_, ", 99999999999");  // not of this model: no curve
+  type(core_, ", 99999999999");  // not a dimension of this model: no curve
   shown();
   const model::Config& config = core_.snapshot().model->transformer->config();
   EXPECT_THAT(drawn_dimensions(), ElementsAre(5, 17, 9));
@@ -127,7 +127,7 @@ TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   type(core_, "!");
   EXPECT_TRUE(core_.state().prompt.edit.text.ends_with("!")) << "Enter leads back into the prompt";
   shown();
-  press(core_, Key::d, {.alt = true}, 'd');  // the field follows what is chosen otherwise
+  press(core_, Key::d, {.alt = true}, 'd');  // the field shows the value set by keys
   std::string text;
   for (const int d : readable) text += (text.empty() ? "" : ", ") + std::to_string((d + 4) % config.n_embd);
   EXPECT_EQ(core_.state().option_text.edit.text, text);
@@ -165,7 +165,7 @@ TEST_F(PicturesInTheWindow, EncodingsAreZoomedAndMoved) {
   core_.handle(MouseUp{to, 0});
   EXPECT_NEAR(encoding_zoom().col, zoom.col + 0.1 * zoom.cols, 0.01);
   EXPECT_NEAR(encoding_zoom().row, zoom.row + 0.1 * zoom.rows, 0.01);
-  EXPECT_EQ(dimensions(), before);  // a drag is no click
+  EXPECT_EQ(dimensions(), before);  // a drag is not a click
 
   shown();
   const auto row = static_cast<int>(encoding_zoom().row + 0.5 * zoom.rows);

@@ -24,7 +24,7 @@ TEST_F(WindowTest, AClickChoosesWhenTheButtonIsReleased) {
   Core core(options(long_text()));
   const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
   core.handle(MouseDown{at, 0, 1, {}});
-  core.handle(MouseMove{{at.x + 1, at.y + 2}});  // the mouse trembles
+  core.handle(MouseMove{{at.x + 1, at.y + 2}});  // the mouse moves slightly
   EXPECT_EQ(core.state().selection.query, -1);
   core.handle(MouseUp{{at.x + 1, at.y + 2}, 0});
   EXPECT_EQ(core.state().selection.query, 20);
@@ -85,7 +85,7 @@ TEST_F(WindowTest, TheMiddleAndTheRightButtonChooseNothing) {
       const PlacedPicture& placed = picture(core.window(), id);
       const viz::Point at = cell(placed, placed.picture->regions.front().id);
       click(core, at, 1, button);
-      press(core, Key::escape);  // of the menu
+      press(core, Key::escape);  // closes the menu
       core.draw({});
       EXPECT_EQ(core.state().selection, Selection{}) << id;
       EXPECT_EQ(core.snapshot().run->prompt, prompt_of(core.state())) << id;
@@ -198,7 +198,8 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
     scenes.push_back(core.draw(frame).scenes.size());
     core.apply(ShowDialog{Dialog::export_});
     SetExport set{core.state().export_form};
-    set.form.subject = "", set.form.scale = 1, set.form.recipe = false;  // whose hash would be waited for
+    set.form.subject = "", set.form.scale = 1,
+    set.form.recipe = false;  // which would wait for the weights' hash
     core.apply(set);
     core.apply(DoExport{true});
     EXPECT_EQ(core.state().export_form.problem, "");
@@ -236,7 +237,7 @@ TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
 
 // --- between two runs ---
 
-/// Checks that a picture is complete and of one run.
+/// Checks that a picture is complete and from one run.
 void expect_whole(const PlacedPicture& placed) {
   EXPECT_THAT(viz::testing::texts(placed.picture->scene), Not(Contains("computing…"))) << placed.view->id;
   EXPECT_FALSE(placed.picture->regions.empty()) << placed.view->id;
@@ -259,7 +260,7 @@ TEST_F(WindowTest, AFormerPictureStaysUntilTheNextIsWhole) {
         settled = core.snapshot().run->prompt == prompt_of(core.state()) && !window.stale;
         while (!settled && !core.take_results()) std::this_thread::yield();
       }
-      const PlacedPicture& placed = picture(shown(core), view.id);  // also with slow answers
+      const PlacedPicture& placed = picture(shown(core), view.id);  // even if answers are slow
       EXPECT_EQ(placed.context.run, core.snapshot().run) << view.id << ": and then the new one is shown";
     }
   }
@@ -273,7 +274,7 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   handle_and_show(core, TextTyped{" and"});
   const auto next = std::make_shared<const Snapshot>(core.snapshot());
   ASSERT_NE(next->run, previous->run);
-  // The next run's lens is pending, and its patterns are known.
+  // The next run's lens is pending, but its patterns are known.
   const View& lens = *find_view("lens");
   PictureCache cache;
   const auto get = [&](const std::shared_ptr<const Snapshot>& now) {
@@ -293,7 +294,7 @@ TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
   const auto previous = picture(core.window(), "heatmap").picture;
   core.apply(SelectHead{1, 1});
   core.apply(SelectQuery{9});
-  const WindowPicture& at_once = core.draw({});  // no result was taken since
+  const WindowPicture& at_once = core.draw({});  // no result has been taken since
   EXPECT_TRUE(at_once.stale);
   EXPECT_EQ(picture(at_once, "heatmap").picture, previous);
   EXPECT_EQ(picture(at_once, "heatmap").context.selection,
@@ -310,7 +311,7 @@ TEST_F(WindowTest, NoPictureWaitsForWhatTakesItsTime) {
   core.handle(TextTyped{" x"});
   while (core.snapshot().run->prompt != prompt_of(core.state()))
     if (!core.take_results()) std::this_thread::yield();
-  // The small maps may still be missing: nothing else waits for them.
+  // The thumbnails may still be missing: nothing else waits for them.
   const WindowPicture& window = core.draw({});
   EXPECT_FALSE(window.stale);
   for (const char* id : {"heatmap", "tokens", "next"})

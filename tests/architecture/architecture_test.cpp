@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestFile = 600;  // lines
 
-/// Sources by their path from the repository's root ("viz/scene/scene.h").
+/// The sources by path, relative to the repository's root ("viz/scene/scene.h").
 using Sources = std::map<std::string, std::string>;
 
 std::vector<std::string> included_paths(const std::string& text) {
@@ -40,8 +40,7 @@ bool may_see_imgui(std::string_view file) {
   return file.starts_with("viz/players/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
 }
 
-/// "attention" of "app/views/attention/heatmap.cpp"; empty for a file of app/views itself, or of another
-/// folder.
+/// "attention" for "app/views/attention/heatmap.cpp"; empty for a file in app/views itself or elsewhere.
 std::string_view view_group(std::string_view path) {
   constexpr std::string_view kViews = "app/views/";
   if (!path.starts_with(kViews)) return {};
@@ -50,7 +49,7 @@ std::string_view view_group(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-/// The folders of app/ whose headers a folder may include beside its own: arrows go one way.
+/// The folders of app/ whose headers each folder may include, besides its own. There are no cycles.
 const std::map<std::string_view, std::vector<std::string_view>> kBelow{
     {"run", {}},
     {"hub", {"run"}},
@@ -63,7 +62,7 @@ const std::map<std::string_view, std::vector<std::string_view>> kBelow{
     {"cli", {"window", "hub", "desktop", "recipe", "views", "run", "text"}},
 };
 
-/// "run" of "app/run/memo.h"; empty for a file of app/ itself, or of another folder.
+/// "run" for "app/run/memo.h"; empty for a file in app/ itself or elsewhere.
 std::string_view folder_in_app(std::string_view path) {
   if (!path.starts_with("app/")) return {};
   path.remove_prefix(4);
@@ -71,7 +70,7 @@ std::string_view folder_in_app(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
-/// What is wrong with an include inside app/, by the folder that it is in.
+/// The error in an include within app/, judged by folders; empty: none.
 std::string app_include_fault(std::string_view file, std::string_view include) {
   const std::string_view from = folder_in_app(file), to = folder_in_app(include);
   if (!include.starts_with("app/") || !file.starts_with("app/")) return {};
@@ -89,7 +88,7 @@ std::string app_include_fault(std::string_view file, std::string_view include) {
   return may ? std::string() : "app/" + std::string(from) + " stands below app/" + std::string(to);
 }
 
-/// What is wrong with one include, empty when nothing is.
+/// The error in one include; empty: none.
 std::string include_fault(std::string_view file, std::string_view include) {
   const bool in_model = file.starts_with("model/"), in_viz = file.starts_with("viz/");
   if (in_model && (include.starts_with("viz/") || include.starts_with("app/")))
@@ -107,7 +106,7 @@ std::string include_fault(std::string_view file, std::string_view include) {
   return app_include_fault(file, include);
 }
 
-/// The string literals of a source, comments and characters left out; raw strings by their whole text.
+/// The string literals of a source, without comments and character literals; raw strings completely.
 std::vector<std::string> string_literals(const std::string& text) {
   static const std::regex token(
       R"re(//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/|'(?:[^'\\\n]|\\.)+'|"((?:[^"\\\n]|\\.)*)")re");
@@ -117,7 +116,7 @@ std::vector<std::string> string_literals(const std::string& text) {
   return literals;
 }
 
-/// Ids and names of options as the views' files declare them, each with its file.
+/// The ids and option names declared in the views' files, each with its file.
 std::map<std::string, std::string> names_of_views(const Sources& sources) {
   static const std::regex declared(
       R"re((?:(?:\bview\.id|\.name) = |\b(?:make_view\(\s*Group::\w+,|(?:make|switch|choice|number|gesture|first_row|pane)_option(?:<[\w:<>]+>)?\()\s*)"([^"]+)")re");
@@ -130,7 +129,7 @@ std::map<std::string, std::string> names_of_views(const Sources& sources) {
   return names;
 }
 
-/// Where a name of a view is a word of something else.
+/// Files in which the name of a view or option has another meaning.
 const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
       {"app/cli/commands/commands.cpp", "tokens"},  // commands
@@ -141,18 +140,18 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
       {"app/cli/commands/recipes.cpp", "query"},
       {"app/cli/commands/plot.cpp", "query"},
-      {"app/cli/commands/metrics.cpp", "merge"},     // of parts
-      {"app/cli/commands/bench.cpp", "tokens"},      // the lengths that it takes, keys of JSON, headings
-      {"app/cli/commands/sweep.cpp", "sweep-over"},  // with the view's meaning
+      {"app/cli/commands/metrics.cpp", "merge"},     // parts that are merged
+      {"app/cli/commands/bench.cpp", "tokens"},      // its prompt lengths, keys of JSON, headings
+      {"app/cli/commands/sweep.cpp", "sweep-over"},  // same meaning as the view's
       {"app/cli/commands/generate.cpp", "tokens"},
-      {"app/cli/commands/generate.cpp", "temperature"},  // where 0 means something
-      {"app/cli/commands/generate.cpp", "top-k"},        // likewise, without limits
+      {"app/cli/commands/generate.cpp", "temperature"},  // 0 is allowed
+      {"app/cli/commands/generate.cpp", "top-k"},        // without limits
       {"app/cli/commands/generate.cpp", "top-p"},
       {"app/cli/commands/generate.cpp", "seed"},
-      {"app/cli/commands/search.cpp", "heads"},     // which are searched
+      {"app/cli/commands/search.cpp", "heads"},     // the heads to search
       {"app/views/attention/search.cpp", "query"},  // a heading
       {"app/cli/commands/sweep.cpp", "metric"},
-      {"app/run/analyses/sweep.h", "sweep"},          // words for the status line
+      {"app/run/analyses/sweep.h", "sweep"},          // text for the status line
       {"app/views/output/sweep_options.h", "heads"},  // a value of its option
       {"app/cli/commands/attribute.cpp", "heads"},    // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
@@ -175,16 +174,16 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},
       {"app/recipe/selection_fields.h", "query"},            // the chosen position
-      {"app/views/attention/query_key_space.cpp", "query"},  // what a mark stands for
+      {"app/views/attention/query_key_space.cpp", "query"},  // the kind of a mark
       {"app/tour/numbers.cpp", "tokens"},                    // names of numbers
       {"app/tour/numbers.cpp", "heads"},
       {"app/tour/numbers.cpp", "parameters"},
       {"app/views/input/tokenization.cpp", "merge"},      // a step of byte-pair encoding
-      {"app/tour/wait.cpp", "query"},                     // what is waited for
+      {"app/tour/wait.cpp", "query"},                     // the awaited action
       {"app/views/attention/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/attention/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/attention/lines.cpp", "query"},
-      {"app/run/analyses/sweep.h", "sweep"},  // what is computed
+      {"app/run/analyses/sweep.h", "sweep"},  // the computed question
       {"app/cli/commands/sweep.cpp", "metric"},
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/output/sampling.cpp", "top-p"},
@@ -198,8 +197,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
   return words;
 }
 
-/// One sentence for each name of a view that stands in a file of the program other than its own, and for
-/// each use of the roles of regions outside the views.
+/// One sentence for each view or option name in a file of the program other than its own, and for each use of
+/// region roles outside the views.
 std::vector<std::string> named_outside(const Sources& sources) {
   static const std::regex role(R"re((?:\.|->)role\b)re");
   const std::map<std::string, std::string> names = names_of_views(sources);
@@ -221,8 +220,8 @@ std::vector<std::string> named_outside(const Sources& sources) {
   return faults;
 }
 
-/// Calls that no source of the program makes: a shell reads what it is given as commands, and Dear ImGui's
-/// Text as a format, where token text could stand.
+/// Calls that the program must not contain: a shell would interpret its argument as commands, and Dear
+/// ImGui's Text would interpret token text as a format.
 std::vector<std::string> forbidden_calls(const Sources& sources) {
   static const std::regex shell(R"re((?:^|[^\w.>])(system|popen|wordexp|exec[lv]\w*|v?fork)[ \t]*\()re");
   static const std::regex spawn(R"re(\bposix_spawnp?[ \t]*\()re");
@@ -390,7 +389,7 @@ TEST(ArchitectureRules, EachFolderIncludesWhatItMay) {
            {"model/pass/run.cpp", "<imgui.h>", "see ImGui"},
            {"app/recipe/settings.cpp", "<imgui.h>", "see ImGui"},
            {"viz/players/imgui_player.cpp", "<GLFW/glfw3.h>", "GLFW"},
-           // Only the hub speaks to the network, and few speak to it.
+           // Only the hub code uses the network, and few files use the hub.
            {"app/window/core.cpp", "<curl/curl.h>", "only app/hub"},
            {"app/run/memo.cpp", "<curl/curl.h>", "only app/hub"},
            {"model/pass/run.cpp", "<curl/curl.h>", "only app/hub"},
@@ -399,7 +398,7 @@ TEST(ArchitectureRules, EachFolderIncludesWhatItMay) {
            {"app/recipe/settings.cpp", "app/hub/fetch.h", "app/hub"},
            {"app/tour/wait.cpp", "app/hub/fetch.h", "app/hub"},
            {"app/hub/fetch.cpp", "app/views/view.h", "app/views"},
-           // Yardsticks stay with the tests.
+           // The yardsticks are used only by tests.
            {"app/bench.cpp", "tests/bench/ratios.h", "tests/bench"},
            {"app/peers.cpp", "<dlfcn.h>", "tests/bench"}})
     EXPECT_THAT(broken_rules({{file, including(header)}}), ElementsAre(HasSubstr(words))) << file;

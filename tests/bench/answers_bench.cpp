@@ -2,8 +2,8 @@
 
 #include "app/run/memo.h"
 
-// The worker's overhead for a new answer when thousands are kept: storing it and publishing all of them to
-// the window. It should take less than a millisecond.
+// The worker's overhead for a new answer when thousands are kept: it stores the answer and publishes all of
+// them to the window. This should take less than a millisecond.
 namespace headscope::app {
 namespace {
 

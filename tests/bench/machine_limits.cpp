@@ -29,7 +29,8 @@ void keep(const T& value) {
   asm volatile("" : : "m"(value) : "memory");
 }
 
-/// The best rate of several rounds in which all threads start together, in units per second for all threads.
+/// The best rate of several rounds in which all threads start together, in units per second, summed over
+/// threads.
 double best_rate(int threads, int rounds, double units_per_thread,
                  const std::function<void(int thread)>& work) {
   double best = 0;
@@ -51,12 +52,12 @@ double best_rate(int threads, int rounds, double units_per_thread,
   return best;
 }
 
-constexpr int kChains = 12;  // enough to fill two units of four cycles' latency
+constexpr int kChains = 12;  // enough to hide the latency of four cycles in two units
 
-// Chains of multiply-adds in registers of so many bytes, for the processors that the attribute names. The
-// value that every chain starts from is read each time: chains known to be equal are merged into one. A macro
-// and no template, for GCC splits a function's vectors to what the function itself may use before it inlines
-// anything.
+// Chains of multiply-adds in registers of `bytes` bytes, for the processors named by the attribute. The
+// starting value of every chain is read each time, because the compiler merges chains known to be equal. A
+// macro instead of a template, because GCC splits vectors according to the function's own target before
+// inlining.
 #define HEADSCOPE_MULTIPLY_ADDS(name, bytes, attribute)    \
   attribute void name(int steps) {                         \
     using Vector = VectorOf<bytes>::Type;                  \
@@ -84,7 +85,7 @@ struct MultiplyAdds {
   int lanes = 0;
 };
 
-/// The widest that this processor supports, whatever the program was compiled for.
+/// The widest version that this processor supports, regardless of the program's target.
 MultiplyAdds widest_multiply_adds() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f")) return {multiply_adds_of_64_bytes, 16};
@@ -99,7 +100,7 @@ double measure_flops(int threads) {
   return best_rate(threads, 10, 2.0 * widest.lanes * kChains * kSteps, [&](int) { widest.run(kSteps); });
 }
 
-using Block = std::array<VectorOf<16>::Type, 8>;  // wider vectors are not faster if memory is the limit
+using Block = std::array<VectorOf<16>::Type, 8>;  // wider vectors are not faster when memory is the limit
 
 /// Reads all blocks as several interleaved streams.
 template <std::size_t streams>

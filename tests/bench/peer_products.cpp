@@ -65,7 +65,7 @@ void own_product(const Operands& operands, const model::PanelMatrix& w, const Pr
 void eigen_product(model::ConstFloatRows x, const float* weights, const ProductShape& shape,
                    model::Workers& workers, model::FloatRows y) {
   using model::map;
-  const int width = x.rows == 1 ? 384 : 192;  // the fastest that was tried
+  const int width = x.rows == 1 ? 384 : 192;  // the fastest of those tried
   workers.parallel_for((shape.out + width - 1) / width, [&](int block, float*) {
     const int col = block * width, cols = std::min(width, shape.out - col);
     if (shape.transposed) {

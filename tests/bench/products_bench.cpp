@@ -1,5 +1,5 @@
 // Matrix products with weights that are read from memory, as in a pass: a row for each prompt length,
-// compared, in the same run, with what the same machine does otherwise:
+// compared with the following, measured in the same run:
 //
 //     of_eigen     our speed, relative to Eigen's product in float32, its columns divided by hand
 //     of_openblas  our speed, relative to OpenBLAS's product in float32, if that is installed
@@ -27,7 +27,7 @@ using bench::Operands;
 using bench::ProductShape;
 using model::Precision;
 
-/// Every thread reads parts of the matrix in several interleaved streams.
+/// Every thread reads parts of the matrix as several interleaved streams.
 void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& workers) {
   constexpr std::size_t kPiece = std::size_t{256} << 10, kStreams = 4;
   workers.parallel_for(static_cast<int>((bytes + kPiece - 1) / kPiece), [&](int piece, float*) {

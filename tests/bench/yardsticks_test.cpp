@@ -86,14 +86,14 @@ TEST(Ratios, TheFasterPeerCounts) {
 
 // --- the report
 
-struct Measured {
+struct Measurement {
   app::BenchReport report;
   Yardsticks yardsticks;
 };
 
 /// Rows for 16 tokens, and for 64 with the peers' products.
-Measured some_measurement(bool openblas) {
-  Measured m;
+Measurement some_measurement(bool openblas) {
+  Measurement m;
   m.report.model = "some model";
   m.report.rows.push_back({16, 5, 1e-3, 3e-3, 2e-3, 5e-4, std::nullopt, std::nullopt});
   m.report.rows.push_back({64, 5, 4e-3, 6e-3, 5e-3, 5e-4, std::nullopt, std::nullopt});

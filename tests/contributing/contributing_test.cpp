@@ -30,7 +30,7 @@ std::string text_of(const std::string& name) {
   return text.str();
 }
 
-/// The blocks of that language on the page, one after the other.
+/// The code blocks in that language on the page, in order.
 std::vector<std::string> blocks(const std::string& language) {
   const std::string page = text_of("CONTRIBUTING.md"), begin = "\n```" + language + "\n";
   std::vector<std::string> found;

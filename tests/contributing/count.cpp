@@ -7,9 +7,9 @@
 namespace headscope::app {
 namespace {
 
-/// How many tokens prompts have.
+/// The number of tokens in prompts.
 struct CountCommand : Arguments {
-  int longer = 0;  ///< prompts of more tokens than this
+  int longer = 0;  ///< counts prompts with more tokens than this
 };
 
 void run_count(const CountCommand& command, const Streams& streams) {

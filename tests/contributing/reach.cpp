@@ -9,7 +9,7 @@
 
 namespace headscope::app {
 
-/// How many tokens back a head looks on average, of each query.
+/// The mean distance in tokens that a head attends back, for each query.
 struct Reach {
   std::vector<double> tokens;  ///< [T]
   std::size_t bytes() const { return tokens.size() * sizeof(double); }

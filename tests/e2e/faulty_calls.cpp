@@ -1,22 +1,19 @@
-// Calls of the system that fail: preloaded into the program, told by the environment.
+// Makes system calls fail. Preloaded into the program and controlled by environment variables:
 //
-//   FAULTY_PATH    calls on files whose path holds this text count; of descriptors the path that /proc knows
-//   FAULTY_CALL    the kind of them that fails: open, create, read, write, close, sync, resize, allocate,
-//   rename, link, folder,
-//                  remove, stat, list, map, thread
-//   FAULTY_AT      the first that fails, from 1
-//   FAULTY_AGAIN   every so many calls later it fails again; none: once
-//   FAULTY_HOW     a number of errno, or "short" (half of what is asked for), "zero" (nothing), or what
-//   befalls the file right
-//                  before the call, which itself goes well: "cut" to half its size, "removed", "replaced" by
-//                  FILE.other
-//   FAULTY_LOG     a file that gets a line "KIND PATH" of each call that counts
-//   FAULTY_HIDDEN  what lies under these paths (colons between) is not there
-//   FAULTY_RESET   where this file is there, OpenGL's context is lost once, and the file is gone; a folder:
-//                  each time it is looked at
-//
-//   FAULTY_CLOCK   "back": the wall clock goes back by a minute each time it is looked at; "forth": both
-//                  clocks leap forward
+//   FAULTY_PATH    calls for files whose path contains this text count; for a descriptor, its path in /proc
+//   FAULTY_CALL    the kind of call that fails: open, create, read, write, close, sync, resize, allocate,
+//                  rename, link, folder, remove, stat, list, map, thread
+//   FAULTY_AT      number of the first call that fails, from 1
+//   FAULTY_AGAIN   it fails again after each such number of calls; none: it fails once
+//   FAULTY_HOW     an errno, "short" (half of the requested bytes), "zero" (none), or what happens to the
+//                  file just before the call, which itself succeeds: "cut" to half its size, "removed",
+//                  "replaced" by FILE.other
+//   FAULTY_LOG     a file that receives a line "KIND PATH" for each call that counts
+//   FAULTY_HIDDEN  paths, separated by colons, below which nothing exists
+//   FAULTY_RESET   if this file exists, OpenGL's context is lost once, and the file is removed; for a
+//                  folder, the context is lost at every check
+//   FAULTY_CLOCK   "back": the wall clock goes back by a minute at each call; "forth": both clocks leap
+//                  forward
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -41,16 +38,17 @@
 
 namespace {
 
-std::string told(const char* name) {
+std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
 }
 
 struct Faults {
-  std::string path = told("FAULTY_PATH"), call = told("FAULTY_CALL"), how = told("FAULTY_HOW"),
-              log = told("FAULTY_LOG"), hidden = told("FAULTY_HIDDEN"), clock = told("FAULTY_CLOCK");
-  long at = std::atol(told("FAULTY_AT").c_str()), again = std::atol(told("FAULTY_AGAIN").c_str());
-  std::atomic<long> seen = 0, looked = 0;
+  std::string path = variable("FAULTY_PATH"), call = variable("FAULTY_CALL"), how = variable("FAULTY_HOW"),
+              log = variable("FAULTY_LOG"), hidden = variable("FAULTY_HIDDEN"),
+              clock = variable("FAULTY_CLOCK");
+  long at = std::atol(variable("FAULTY_AT").c_str()), again = std::atol(variable("FAULTY_AGAIN").c_str());
+  std::atomic<long> seen = 0, clock_reads = 0;
 };
 
 Faults& faults() {
@@ -58,7 +56,7 @@ Faults& faults() {
   return all;
 }
 
-/// What the system's own call gives, but errno in place of -1 of the C library.
+/// Calls the system's own function. Returns errno instead of -1 on failure.
 template <class... Arguments>
 long system_call(long number, Arguments... arguments) {
   return ::syscall(number, arguments...);
@@ -88,7 +86,7 @@ void befall(const std::string& how, const std::string& path) {
     system_call(SYS_renameat2, AT_FDCWD, (path + ".other").c_str(), AT_FDCWD, path.c_str(), 0);
 }
 
-/// Of the next call of that kind on that file. Sets errno where it fails.
+/// The fate of the next call of that kind on that file. Sets errno if it fails.
 Fate fate(std::string_view kind, const std::string& path) {
   const int before = errno;
   Faults& all = faults();
@@ -125,7 +123,7 @@ bool is_hidden(const std::string& path) {
   return false;
 }
 
-/// Whether a call that names a path fails.
+/// Whether a call with a path fails.
 bool fails(std::string_view kind, const std::string& path) {
   if (is_hidden(path)) errno = ENOENT;
   return is_hidden(path) || fate(kind, path) == Fate::error;
@@ -142,7 +140,7 @@ mode_t mode_of(int flags, va_list arguments) {
   return makes ? va_arg(arguments, mode_t) : 0;
 }
 
-/// `transfer` so many bytes, or fewer.
+/// Calls `transfer` with the requested number of bytes, or fewer.
 template <class Transfer>
 ssize_t transferred(std::string_view kind, int descriptor, std::size_t count, const Transfer& transfer) {
   switch (fate(kind, path_of(descriptor))) {
@@ -169,7 +167,7 @@ std::FILE* open_stream(const char* name, const char* path, const char* mode) {
 
 timespec moved(timespec time, bool wall) {
   const std::string& how = faults().clock;
-  const long minutes = ++faults().looked;
+  const long minutes = ++faults().clock_reads;
   if (how == "back" && wall) time.tv_sec -= 60 * minutes;
   if (how == "forth") time.tv_sec += 60 * minutes;
   return time;
@@ -236,7 +234,7 @@ ssize_t writev(int file, const iovec* from, int count) {
   return system_call(SYS_writev, file, from, count);
 }
 
-/// It is closed whatever is said of it, as Linux does.
+/// The file is closed even if an error is reported, as on Linux.
 int close(int file) {
   const bool failed = fate("close", path_of(file)) == Fate::error;
   const int error = errno;
@@ -340,7 +338,7 @@ int gettimeofday(timeval* to, void*) noexcept {
 
 extern "C" unsigned glGetGraphicsResetStatus() {
   constexpr unsigned kUnknownReset = 0x8255;
-  static const std::string file = told("FAULTY_RESET");
+  static const std::string file = variable("FAULTY_RESET");
   if (file.empty() || ::syscall(SYS_access, file.c_str(), F_OK) != 0) return 0;
   ::syscall(SYS_unlink, file.c_str());
   return kUnknownReset;

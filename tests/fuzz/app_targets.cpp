@@ -25,7 +25,7 @@ namespace {
 
 using namespace headscope::app;
 
-/// Two layers of two heads, and the bundled model's tokenizer.
+/// A model of two layers with two heads, and the bundled model's tokenizer.
 const LoadedModel& small_model() {
   static const std::shared_ptr<const LoadedModel> model = [] {
     const testing::TemporaryFolder folder;
@@ -43,7 +43,7 @@ void promise_edits(const model::Edits& edits) {
     if (const auto strength = strength_of(edit)) static_cast<void>(with_strength(edit, strength->value));
   }
   if (edits.empty()) return;
-  // A mask of one head in all layers is written layer by layer, so compare from the second reading on.
+  // A mask for one head in all layers is written layer by layer, so compare from the second parsing on.
   const model::Edits again = parse_edits(edit_text(edits), small_model());
   promise(parse_edits(edit_text(again), small_model()) == again, "an edit is read back as it was written");
   static model::Workspace workspace(1);

@@ -67,7 +67,7 @@ TEST_P(EveryReader, KeepsItsPromisesOnChangedInputs) {
     const bool in_form = target.mutate != nullptr && i % 4 != 0;
     check(in_form ? target.mutate(mutator, seed) : mutator.mutate(seed), "input " + std::to_string(i));
   }
-  // A test whose inputs all have the same outcome tests little.
+  // A test whose inputs all have the same outcome would test little.
   EXPECT_GT(read_, 20);
 }
 

@@ -58,7 +58,7 @@ const std::string& byte_tokens() {
   return members;
 }
 
-/// Adds them to a vocabulary with at least one entry, so that inputs stay short.
+/// Adds these tokens to a vocabulary with at least one entry, so that inputs stay short.
 std::string with_byte_tokens(std::string_view json, std::string_view open) {
   const std::size_t at = json.find(open);
   if (at == std::string_view::npos) return std::string(json);
@@ -125,7 +125,7 @@ Outcome check_vocabulary(std::string_view json) {
 }
 
 Outcome check_merges(std::string_view text) {
-  // Small: it is read again for every input.
+  // Small, because it is parsed for every input.
   static const std::string vocabulary = with_byte_tokens(
       R"({"th":256,"the":257,"in":258,"he":259,"Ġt":260,"Ġth":261,"Ġthe":262,"hi":263,"thin":264,"ne":265,"âĢ":266,"ĠĠ":267})",
       "{");

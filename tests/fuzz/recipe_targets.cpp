@@ -19,7 +19,7 @@ namespace {
 
 using namespace headscope::app;
 
-/// The options of `plot` and `shot` for paths and for the machine, which a recipe must not set.
+/// Options of `plot` and `shot` that a recipe must not set, such as paths and settings for the machine.
 constexpr std::array<std::string_view, 13> kOfTheUser{
     "--out",    "--model", "--get",         "--prompt-file", "--prompts", "--edits",    "--recipe",
     "--resume", "--shard", "--skip-errors", "--threads",     "--tour",    "--no-recipe"};

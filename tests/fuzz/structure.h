@@ -5,8 +5,8 @@
 
 namespace headscope::fuzz {
 
-// Mutations that keep the form of a file, so that they reach the code behind a header, a checksum or a
-// bracket. Input that does not have the form is mutated byte by byte.
+// Mutations that preserve the structure of a file, so that they reach the code after a header, checksum or
+// bracket. Input without that structure is mutated byte by byte.
 
 /// Mutates values, keys, members and elements of JSON.
 std::string mutate_json(testing::Mutator& mutator, const std::string& json);

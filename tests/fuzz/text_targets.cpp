@@ -42,7 +42,7 @@ class Script {
   std::string_view rest_;
 };
 
-/// A layout with eight pixels per character, sixteen for some.
+/// A layout with eight pixels per character, or sixteen for some.
 viz::TextLayout typewriter(std::string_view line) {
   viz::TextLayout layout;
   for (std::size_t at = 0; at < line.size();) {

@@ -1,8 +1,8 @@
-// Counts what operator new gives out while a run goes on by one token.
+// Counts allocations with operator new while a run is continued by one token.
 //
-// Counted is everything that C++ code allocates, on any thread. Not counted is Eigen's packing, which takes
-// its memory from malloc. What a step must allocate is what it hands back: the Run (one object, its list of
-// tokens, its list of pages), and every 64 tokens a page (the object and its values). Nothing else.
+// Includes everything that C++ code allocates, on any thread, but not Eigen's packing, which uses malloc. A
+// step allocates only what it returns: the Run (one object, its list of tokens, its list of pages) and, every
+// 64 tokens, a page (the object and its values).
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace {
 std::atomic<int> allocations = 0;
-std::atomic<std::size_t> largest = 0;  // bytes of one allocation
+std::atomic<std::size_t> largest = 0;  // bytes in one allocation
 
 void* counted(std::size_t size) {
   ++allocations;
@@ -70,7 +70,7 @@ void expect_steps_that_allocate_only_their_run(const std::filesystem::path& fold
   }
 }
 
-// SECURITY.md: what a file promises takes no memory before it is found.
+// SECURITY.md: sizes declared by a file take no memory before the data is found.
 TEST(Allocation, LayersThatAreNotThereTakeNoMemory) {
   const headscope::testing::TemporaryFolder folder;
   const headscope::testing::Gpt2Shape shape;
@@ -100,7 +100,7 @@ TEST(Allocation, AStepOfOneTokenAllocatesOnlyTheRunItGives) {
   for (const Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) {
     expect_steps_that_allocate_only_their_run(folder.path(), precision);
   }
-  // A model with more columns, rows and heads than one block of work has.
+  // A model with more columns, rows and heads than a block of work.
   expect_steps_that_allocate_only_their_run(testing::golden_folder("plain"), Precision::f32);
   expect_steps_that_allocate_only_their_run(testing::golden_folder("wide"), Precision::f16);
   expect_steps_that_allocate_only_their_run(testing::golden_folder("unscaled"), Precision::bf16);

@@ -14,7 +14,7 @@ namespace {
 using namespace headscope::testing;
 
 constexpr int kDHead = 20, kHead = 1, kLayer = 1;
-constexpr int kContext = 600;  // more pages than are read side by side
+constexpr int kContext = 600;  // more pages than are read concurrently
 
 Config config() {
   Config config;
@@ -79,7 +79,7 @@ TEST_F(Attention, ScoresAreThoseOfDoublesAcrossPages) {
   }
 }
 
-/// Scores whose largest may lie behind the query, where it must not count.
+/// Scores whose largest may be after the query, where it must be ignored.
 Surrounded random_scores(int queries, int keys, std::mt19937& generator) {
   Surrounded scores(queries, keys);
   std::normal_distribution<float> normal(0, 20);

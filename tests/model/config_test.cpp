@@ -13,7 +13,7 @@ namespace {
 
 using namespace headscope::testing;
 
-/// The published configuration of GPT-2 small, with the keys of one JSON object put over it.
+/// The published configuration of GPT-2 small, with keys overridden by those of a JSON object.
 std::string published(const std::string& overrides = "") {
   std::string text = R"({
     "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
@@ -22,7 +22,7 @@ std::string published(const std::string& overrides = "") {
     "n_positions": 1024, "resid_pdrop": 0.1, "summary_activation": null, "summary_first_dropout": 0.1,
     "summary_proj_to_labels": true, "summary_type": "cls_index", "summary_use_proj": true,
     "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}}, "vocab_size": 50257)";
-  // Keys may stand only once: take out what is put over.
+  // Keys must be unique, so remove the overridden ones.
   const std::size_t colon = overrides.find(':');
   if (colon != std::string::npos) {
     const std::string key = overrides.substr(0, colon);
@@ -87,7 +87,7 @@ TEST(Config, OldFilesHaveNeitherModelTypeNorPositions) {
   EXPECT_EQ(config.activation, Activation::gelu_new);
 }
 
-// What the other published files hold beside the keys of the smallest.
+// The published files of larger models have other keys than the smallest one's.
 TEST(Config, ReadsAllPublishedSizes) {
   const auto parse_size = [](const std::string& sizes, const std::string& extras) {
     return parse_config(
@@ -122,7 +122,7 @@ TEST(Config, UnknownAndNullKeysArePassedOver) {
 
 struct Wrong {
   const char* overrides;
-  const char* named;  // must stand in the message
+  const char* named;  // must occur in the message
 };
 
 void PrintTo(const Wrong& wrong, std::ostream* out) {

@@ -46,7 +46,7 @@ TEST(Convert, WidensExactlyAndGoesFromOneHalfToTheOther) {
   EXPECT_EQ(floats, (std::vector<float>{1, 0x1p-24F, -65536, INFINITY}));
 }
 
-// Bits that are NaN or -0 too.
+// Also for the bits of NaN and -0.
 TEST(Convert, OfOnePrecisionIsACopy) {
   const std::vector<std::uint32_t> from = {0x7fc12345, 0x80000000, 0xff800000, 1};
   std::vector<std::uint32_t> to(from.size());
@@ -65,7 +65,7 @@ TEST(ExceedsHalf, MeansFiniteNumbersThatBecomeInfinite) {
   EXPECT_FALSE(exceeds(INFINITY));
   EXPECT_FALSE(exceeds(NAN));
 
-  const std::uint16_t fits = 0x477f, too_large = 0x4780;  // 65280 and 65536 as bfloat16, numbers of float16
+  const std::uint16_t fits = 0x477f, too_large = 0x4780;  // 65280 and 65536 as bfloat16
   EXPECT_FALSE(exceeds_half(Precision::bf16, &fits, 1));
   EXPECT_TRUE(exceeds_half(Precision::bf16, &too_large, 1));
   EXPECT_FALSE(exceeds_half(Precision::f16, &too_large, 1));

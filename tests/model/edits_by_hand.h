@@ -11,11 +11,11 @@
 
 namespace headscope::model {
 
-/// The values of an activation in one head, where it has heads: [pos][units], or [query][key].
+/// The values of an activation, for one head if the site has heads: [pos][units], or [query][key].
 template <class Number>
 using Values = std::vector<std::vector<Number>>;
 
-/// What another run had at a site, by head.
+/// The values of another run at a site, by head.
 using SourceValues = std::map<int, Values<double>>;
 
 /// Applies one edit directly at its own site, without a plan.

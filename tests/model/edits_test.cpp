@@ -1,5 +1,5 @@
-// Edits: to the bit what free hooks do, within rounding what the float64 reference with the same
-// changes does, and whatever is taken from other runs changes nothing.
+// Edits: bit-identical to equivalent hooks, equal to the float64 reference with the same edits except for
+// rounding, and unaffected by reuse of other runs.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ using testing::ReferenceGpt2;
 using testing::same_bits;
 using testing::Tensor;
 
-/// [pos or query][units or keys] of one head of a recorded activation.
+/// [pos or query][units or keys] for one head of a recorded activation.
 template <class Number>
 Values<Number> of_head(const Tensor& tensor, Site site, int head) {
   const auto dim = [&](std::size_t i) { return static_cast<std::size_t>(tensor.shape[i]); };
@@ -77,7 +77,7 @@ class EditsTest : public ::testing::Test {
     return transformer_->forward(ids, workspace_, options);
   }
 
-  /// Every activation of a pass.
+  /// Records every activation of a pass.
   Activations record(std::span<const int> ids, const std::shared_ptr<const Plan>& plan, Hooks hooks = {}) {
     std::vector<HookPoint> points = all_hook_points(config());
     std::erase_if(points, [&](HookPoint point) {
@@ -101,7 +101,7 @@ class EditsTest : public ::testing::Test {
     return source;
   }
 
-  /// A free hook that does what the edit does.
+  /// Adds a hook that is equivalent to the edit.
   void add_by_hand(Hooks& hooks, const Edit& what, const SourceValues& source) {
     const HookPoint point = point_of(what);
     hooks.edit(point, [this, point, hand = ByHand<float>(what, source)](const Activation2d& piece) {
@@ -127,7 +127,7 @@ class EditsTest : public ::testing::Test {
     }
   }
 
-  /// All that is asked of a run is what the pass had.
+  /// Checks that the answers for a run are the activations of the pass.
   void expect_answers_of(const model::Run& found, const Activations& pass) {
     const int length = found.length();
     const auto row = [&](const std::string& name, int pos, int width) {
@@ -195,7 +195,7 @@ class EditsTest : public ::testing::Test {
     return {*it, static_cast<int>(it - logits.begin())};
   }
 
-  /// Within 1e-5 of the reference's largest logit.
+  /// Logits differ by at most 1e-5 of the reference's largest one.
   void expect_reference(std::span<const int> ids, const Edits& list, std::span<const float> logits) {
     std::vector<SourceValues> sources;
     for (const Edit& what : list) sources.push_back(source_of(what));
@@ -232,7 +232,7 @@ class EditsTest : public ::testing::Test {
     EXPECT_LE(difference, 1e-5 * most);
   }
 
-  /// Whatever is taken from elsewhere, the run is the same to the bit.
+  /// Checks that the run is bit-identical whatever is reused from other runs.
   void expect_same_with_reuse(std::span<const int> ids, const std::shared_ptr<const Plan>& edited) {
     const auto expected = kept_values(*run(ids, edited));
     const auto clean = run(ids, nullptr);
@@ -301,7 +301,7 @@ TEST_P(EveryKind, IsAFreeHookToTheBit) {
 }
 
 TEST_P(EveryKind, ShowsInEveryAnswerAndIsTheReferences) {
-  // Softmax knows no common addend, and a position has the same embedding in every prompt.
+  // Softmax ignores a constant in all scores, and a position's embedding is the same in every prompt.
   const std::string name = hook_name(GetParam().point) + " " + GetParam().kind;
   const bool has_effect = name != "blocks.1.attn.hook_attn_scores add" && name != "hook_pos_embed patch";
   expect_right(list(), tokens_of(8), has_effect);
@@ -372,7 +372,7 @@ TEST_F(EditsTest, AnEmptyListIsNoEdit) {
   EXPECT_EQ(kept_values(*found), kept_values(*run(tokens_of(5), nullptr)));
 }
 
-// --- what is computed ---
+// --- amount of computation ---
 
 TEST_F(EditsTest, OnlyWhatComesAfterTheFirstEditIsComputed) {
   const std::vector<int> ids = tokens_of(150);
@@ -479,9 +479,9 @@ TEST_F(EditsTest, WatchersSeeWhatEditsLeft) {
   EXPECT_EQ(kept_values(*watched), kept_values(*base));
 }
 
-// --- what is refused ---
+// --- rejected edits ---
 
-struct Refused {
+struct RejectedEdit {
   Edit what;
   const char* says;
 };
@@ -489,7 +489,7 @@ struct Refused {
 TEST_F(EditsTest, AWrongOneIsOneSentence) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<int> ids{1, 2, 3};
-  const std::vector<Refused> all{
+  const std::vector<RejectedEdit> all{
       {ScaleValues{{{Site::z, 3}, {}, {}, {}}, 0}, "names layer 3, but the model has layers 0 to 2"},
       {ScaleValues{{{Site::z, -1}, {}, {}, {}}, 0}, "names layer -1"},
       {ScaleValues{{{Site::z, 1}, 3, {}, {}}, 0}, "names head 3, but the model has heads 0 to 2"},
@@ -529,7 +529,7 @@ TEST_F(EditsTest, AWrongOneIsOneSentence) {
       {SetPositionIds{{-2}}, "names position -2"},
       {SetPositionIds{std::vector<int>(201)}, "has 201 position ids"},
   };
-  for (const Refused& refused : all) {
+  for (const RejectedEdit& refused : all) {
     const std::string said = message_of<RunError>([&] {
       plan({ScaleValues{{{Site::z, 0}, {}, {}, {}}, 2}, refused.what});
     });

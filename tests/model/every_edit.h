@@ -23,7 +23,7 @@ inline std::vector<int> tokens_of(int length, int seed = 0) {
   return ids;
 }
 
-/// A kind at one place, of layer kLayer where there are layers.
+/// A kind of edit at one point, in layer kLayer if it is in a block.
 struct EditCase {
   const char* kind;
   HookPoint point;
@@ -50,7 +50,7 @@ inline std::vector<EditCase> edit_cases() {
   return all;
 }
 
-/// A list that does it, for runs of at least 8 positions.
+/// An equivalent list of edits, for runs of at least 8 positions.
 inline Edits edits_from(const EditCase& what, const Config& config) {
   const auto& [kind, point] = what;
   const std::string_view name = kind;

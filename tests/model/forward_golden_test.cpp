@@ -1,4 +1,4 @@
-// The forward pass against a float64 GPT-2 in numpy, see tests/model/reference/.
+// The forward pass compared with a float64 GPT-2 in numpy, see tests/model/reference/.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -134,7 +134,7 @@ TEST_P(ForwardGolden, WhatARunKeepsAndRecomputesIsThatOfTheReference) {
   check({Site::logits}, testing::all_logits(*transformer, *run, workspace));
 }
 
-// Near-uniform patterns and residuals without outliers would prove little.
+// Nearly uniform patterns, or residual streams without outliers, would prove little.
 TEST_P(ForwardGolden, IsPeakedAndHasAnOutlier) {
   const Golden expected = golden();
   const Config config = load()->config();

@@ -1,4 +1,4 @@
-// What a pass promises beside its numbers: reuse, chunks, threads, hooks that change things, stops.
+// Properties of a pass besides its numbers: reuse, chunks, threads, editing hooks, stops.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class Forward : public ::testing::Test {
   static void SetUpTestSuite() { shared_ = load_small(); }
   static void TearDownTestSuite() { shared_.reset(); }
 
-  /// `length` tokens; those from `changed` on are others than with another seed.
+  /// `length` tokens; those from `changed` on depend on the seed.
   static std::vector<int> tokens(int length, int seed = 0, int changed = 0) {
     std::vector<int> out;
     for (int i = 0; i < length; ++i)
@@ -56,7 +56,8 @@ class Forward : public ::testing::Test {
     return transformer_->forward(ids, workspace_, options);
   }
 
-  /// Of a run in chunks of 20 that is stopped when so much is done; `partial` gets what is finished by then.
+  /// Options for a run in chunks of 20 that is stopped at that fraction of the work; `partial` receives the
+  /// completed chunks.
   static ForwardOptions stopped_at(double fraction, std::shared_ptr<const model::Run>& partial,
                                    const model::Run* base = nullptr) {
     const auto source = std::make_shared<std::stop_source>();
@@ -87,7 +88,7 @@ class Forward : public ::testing::Test {
 
 std::shared_ptr<const Transformer> Forward::shared_;
 
-/// Appends what comes by at a point, row by row.
+/// Appends the values at a point, row by row.
 void watch_rows(Hooks& hooks, HookPoint point, std::vector<float>& into) {
   hooks.watch(point, [&into](const ConstActivation2d& piece) {
     for (int i = 0; i < piece.rows; ++i) into.insert(into.end(), piece.row(i).begin(), piece.row(i).end());
@@ -190,9 +191,9 @@ TEST_F(Forward, AChangedTokenComputesThePositionsFromItOn) {
       EXPECT_EQ(found->pages[page] == base->pages[page],
                 static_cast<int>(page + 1) * Page::kPositions <= changed);
     }
-    // As if all of it had been recomputed.
+    // Equal to a complete recomputation.
     EXPECT_TRUE(same_bits(kept_values(*run(after)), kept_values(*found)));
-    EXPECT_TRUE(same_bits(base_values, kept_values(*base)));  // what others hold never changes
+    EXPECT_TRUE(same_bits(base_values, kept_values(*base)));  // runs held by others never change
     const std::size_t reused = base_values.size() / 150 * static_cast<std::size_t>(changed);
     const std::vector<float> found_values = kept_values(*found);
     EXPECT_TRUE(same_bits(std::span(base_values).first(reused), std::span(found_values).first(reused)));
@@ -282,7 +283,7 @@ TEST_F(Forward, AStopWithinTheFirstChunkLeavesNothing) {
   EXPECT_EQ(partial, nullptr);
 }
 
-/// Nothing new: what there is, the base has.
+/// Nothing is new: the base has all of it.
 TEST_F(Forward, AStopWithinTheFirstChunkBehindABaseLeavesNothing) {
   const std::vector<int> ids = tokens(150);
   const auto base = run(std::span(ids).first(100));
@@ -290,14 +291,14 @@ TEST_F(Forward, AStopWithinTheFirstChunkBehindABaseLeavesNothing) {
   EXPECT_THROW(transformer_->forward(ids, workspace_, stopped_at(0, partial, base.get())), Stopped);
   EXPECT_EQ(partial, nullptr);
 
-  const ForwardOptions second_chunk = stopped_at(0.4, partial, base.get());  // where it begins
+  const ForwardOptions second_chunk = stopped_at(0.4, partial, base.get());  // at its beginning
   EXPECT_THROW(transformer_->forward(ids, workspace_, second_chunk), Stopped);
   ASSERT_NE(partial, nullptr);
   EXPECT_EQ(partial->length(), 120);
   EXPECT_EQ(partial->computed_positions, 20);
 }
 
-// Within each layer: a stop that comes during one is seen before its end.
+// Within each layer: a stop during attention is noticed before the MLP ends.
 TEST_F(Forward, AStopIsSeenBetweenAttentionAndMlp) {
   std::stop_source source;
   Hooks hooks;
@@ -363,7 +364,7 @@ TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
   EXPECT_GT(calls, 100);
   EXPECT_TRUE(same_bits(kept_values(*run(ids, nullptr, 50)), kept_values(*hooked)));
 
-  // So its run is as good a base as any; but what is watched is watched at every position.
+  // So its run is as good a base as any; but watching hooks are called at every position.
   EXPECT_FALSE(hooked->edited);
   EXPECT_EQ(run(ids, hooked.get())->computed_positions, 0);
   EXPECT_EQ(run(ids, hooked.get(), 50, &hooks)->computed_positions, 130);
@@ -386,7 +387,7 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
   }
   run(tokens(4), nullptr, 128, &hooks);
   EXPECT_THAT(called, UnorderedElementsAreArray(expected));
-  // Scores and patterns take turns, head by head; everything else stands as in the list.
+  // Scores and patterns alternate, head by head; all other points are in the order of the list.
   const auto without_heads = [](std::vector<std::string> names) {
     std::erase_if(names, [](const std::string& name) {
       return name.find("scores") != name.npos || name.find("pattern") != name.npos;
@@ -396,8 +397,8 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
   EXPECT_EQ(without_heads(called), without_heads(expected));
 }
 
-/// What was put in at some sites, from another prompt's pass, decides what comes out at another: the other
-/// prompt's values there.
+/// Values from another prompt's pass, inserted at some sites, determine those at another site: they become
+/// the other prompt's.
 struct Patch {
   std::vector<Site> put;
   Site seen;
@@ -424,7 +425,7 @@ TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
   const Activations own = record(*transformer_, ours, workspace_, {seen});
   ASSERT_FALSE(same_bits(own.at(hook_name(seen)).values, other.at(hook_name(seen)).values));
 
-  // Where row i of a piece stands in the whole tensor.
+  // The index of row i of a piece in the whole tensor.
   const auto row_of = [&](const auto& piece, int i) {
     if (piece.point.site == Site::result) return i * config.n_head + piece.head;
     return is_of_cells(piece.point.site) ? piece.head * 70 + i : i;

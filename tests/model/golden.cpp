@@ -31,7 +31,7 @@ std::vector<T> elements(const model::SafetensorsFile& file, const model::TensorV
   return out;
 }
 
-/// Where the row of a piece goes in the whole tensor.
+/// The offset of a piece's row in the whole tensor.
 std::size_t offset_of(const Tensor& whole, const ConstActivation2d& piece, int row) {
   const auto pos = static_cast<std::size_t>(piece.first_pos + row);
   const auto head = static_cast<std::size_t>(piece.head);
@@ -82,7 +82,7 @@ Activations record(const model::Transformer& transformer, std::span<const int> t
   for (const HookPoint& point : points) {
     Tensor& whole = activations[hook_name(point)];
     whole.shape = hook_shape(transformer.config(), point, static_cast<int>(tokens.size()));
-    // Keys after a chunk are not handed out: no query of the chunk sees them.
+    // Keys after a chunk are not passed to hooks: no query of the chunk sees them.
     whole.values.assign(size_of(whole.shape), point.site == Site::attn_scores ? -INFINITY : 0.0F);
     hooks.watch(point, [&whole](const ConstActivation2d& piece) {
       for (int i = 0; i < piece.rows; ++i) {

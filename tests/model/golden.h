@@ -15,9 +15,9 @@ struct Tensor {
   std::vector<float> values;
 };
 
-using Activations = std::map<std::string, Tensor>;  // by the names of hooks
+using Activations = std::map<std::string, Tensor>;  // by hook name
 
-/// What the reference in tests/model/reference computed.
+/// The results of the reference in tests/model/reference.
 struct Golden {
   std::vector<int> tokens;
   Activations activations;
@@ -29,23 +29,24 @@ std::filesystem::path golden_folder(const std::string& name);
 /// The names of all committed models.
 std::vector<std::string> golden_names();
 
-/// Reads goldens.safetensors, or `file` in its place.
+/// Reads goldens.safetensors, or another file.
 Golden read_golden(const std::filesystem::path& folder, const std::string& file = "goldens.safetensors");
 
-/// Runs the model with a hook at every one of `points`, after those in `hooks`, and puts the pieces together.
+/// Runs the model with a hook at each of `points`, called after those in `hooks`, and assembles the pieces.
 Activations record(const model::Transformer& transformer, std::span<const int> tokens,
                    model::Workspace& workspace, const std::vector<model::HookPoint>& points, int chunk = 256,
                    const std::shared_ptr<const model::Plan>& plan = nullptr, model::Hooks hooks = {});
 
-/// Fails the test unless shapes are equal, -inf stands where and only where it is expected, and the rest
-/// differ by at most `tolerance` times the largest magnitude expected.
+/// Fails the test unless the shapes are equal, both have -inf at the same places, and all other values differ
+/// by at most `tolerance` times the largest expected magnitude.
 void expect_close(const std::string& name, const Tensor& expected, const Tensor& found, double tolerance);
 
-/// Logits of all positions, [length, vocab].
+/// The logits of all positions, [length, vocab].
 std::vector<float> all_logits(const model::Transformer& transformer, const model::Run& run,
                               model::Workspace& workspace);
 
-/// All that a run keeps: of each position and layer the row of the residual stream, and q, k, v by head.
+/// All values that a run keeps: for each position and layer the row of the residual stream, and q, k, v by
+/// head.
 std::vector<float> kept_values(const model::Run& run);
 
 bool same_bits(std::span<const float> a, std::span<const float> b);

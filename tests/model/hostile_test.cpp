@@ -1,5 +1,4 @@
-// Files that nobody should have made. Each gives one sentence: where, what, what was expected and what was
-// found.
+// Invalid and malicious files. Each causes one sentence: where, what was expected and what was found.
 #include <sys/stat.h>
 
 #include "model/files/error.h"
@@ -63,7 +62,7 @@ void PrintTo(const HostileFile& test, std::ostream* out) {
   *out << test.name;
 }
 
-/// A file of one tensor with these three members, and so many bytes of data.
+/// A file with one tensor with these three members, and that many bytes of data.
 std::string one_tensor(std::string_view members, std::size_t data_bytes) {
   return safetensors_of_header(R"({"x":{)" + std::string(members) + "}}", std::string(data_bytes, 'd'));
 }
@@ -194,10 +193,10 @@ TEST(HostileSafetensors, WhatIsNoFileIsRefused) {
   EXPECT_THAT(open("/dev/zero"), HasSubstr("found a device or a pipe"));
   const fs::path pipe = folder.path() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(open(pipe), HasSubstr("found a device or a pipe"));  // and does not wait for its writer
+  EXPECT_THAT(open(pipe), HasSubstr("found a device or a pipe"));  // without waiting for its writer
 }
 
-// A pipe has no end, and no beginning until somebody writes: no file of a model is one.
+// A pipe has no end, and blocks until somebody writes to it, so it is rejected as a model's file.
 TEST(HostileFolder, NoPipeIsWaitedFor) {
   const testing::Gpt2Shape shape;
   for (const char* name : {"config.json", "model.safetensors.index.json"}) {

@@ -27,7 +27,7 @@ std::vector<float> random_floats(std::size_t n, float spread, unsigned seed = 1)
   return out;
 }
 
-/// Every kind of processor's loops along rows.
+/// The row loops for every kind of processor.
 class Rows : public ::testing::TestWithParam<PanelKernels> {
  protected:
   const RowKernels& kernels() const { return GetParam().rows; }
@@ -92,7 +92,7 @@ TEST_P(Rows, SoftmaxIsThatOfDoubles) {
       for (const float score : scores) total += std::exp(score - largest);
       for (std::size_t i = 0; i < n; ++i) {
         const double expected = std::exp(scores[i] - largest) / total;
-        // The difference to the maximum is rounded to a float.
+        // The difference from the maximum is rounded to a float.
         const double tolerance = 1e-6 + 6e-8 * (largest - scores[i]);
         EXPECT_NEAR(found[i], expected, tolerance * expected + 1e-37) << n << " " << i;
       }
@@ -124,7 +124,7 @@ TEST_P(Rows, SoftmaxStandsHugeScoresAndRowsThatAreWhollyMasked) {
   EXPECT_EQ(nothing, std::vector<float>(5, 0.0F));
 }
 
-/// As numpy's, but that what is masked stays exactly 0.
+/// Like numpy's, except that masked cells remain exactly 0.
 TEST_P(Rows, SoftmaxOfARowWithNaNOrInfinityIsNaNWhereNothingIsMasked) {
   for (const float bad : {kNotANumber, kInfinity}) {
     for (const std::size_t n : {1U, 2U, 16U, 17U, 70U}) {
@@ -143,7 +143,7 @@ TEST_P(Rows, SoftmaxOfARowWithNaNOrInfinityIsNaNWhereNothingIsMasked) {
   }
 }
 
-// --- sums and largest of rows of any length, in whole groups of lanes or not ---
+// --- sums and maxima of rows of any length, in whole groups of lanes or not ---
 
 constexpr std::size_t kLongestRow = 70;
 
@@ -196,7 +196,7 @@ TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
       }
       for (float& x : in_steps) x *= scale;
       softmax(in_steps);
-      EXPECT_EQ(found, in_steps) << n;  // to the bit: what hooks see is what the pass does
+      EXPECT_EQ(found, in_steps) << n;  // bit-identical: hooks see the values of the pass
 
       std::vector<float> nothing(n, -kInfinity);
       softmax(nothing, scale);
@@ -205,7 +205,7 @@ TEST_P(Rows, SoftmaxIsThatOfTheScaledRow) {
   }
 }
 
-/// Vectors of any width sum in one order, and what is fused stands in the source.
+/// Vectors of any width are summed in the same order, and fused operations are explicit in the source.
 TEST(RowKernels, ThoseThatFuseAlikeGiveTheSameToTheBit) {
   const std::vector<float> row = random_floats(kLongestRow, 4);
   const int n = static_cast<int>(row.size());

@@ -1,4 +1,4 @@
-// Model folders as they are published, and folders with something wrong in them.
+// Model folders as published, and invalid ones.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ RawTensor& find(Tensors& tensors, const std::string& name) {
   return *found;
 }
 
-/// The causal mask that published checkpoints carry, in one of the types it was saved in over the years.
+/// The causal mask in published checkpoints, in one of the types used over the years.
 RawTensor mask_buffer(int layer, const std::string& dtype, int positions) {
   const std::size_t bytes = dtype == "F32" ? 4 : dtype == "F16" ? 2 : 1;
   const auto n = static_cast<std::size_t>(positions);
@@ -53,25 +53,25 @@ RawTensor mask_buffer(int layer, const std::string& dtype, int positions) {
 
 // --- As published ---
 
-struct Published {
+struct PublishedFolder {
   const char* name;
   int layers;
   int heads;
-  const char* prefix;  // of the tensors' names
+  const char* prefix;  // prefix of the tensors' names
   const char* mask;    // type of the attn.bias buffers
-  const char* more;    // members of its config.json that the others lack
-  bool masked_bias;    // a scalar of that name in every layer
-  bool head;           // lm_head.weight is in the file though it is tied
+  const char* more;    // members of its config.json that others lack
+  bool masked_bias;    // every layer has a scalar of that name
+  bool head;           // lm_head.weight is in the file although it is tied
 };
 
-void PrintTo(const Published& test, std::ostream* out) {
+void PrintTo(const PublishedFolder& test, std::ostream* out) {
   *out << test.name;
 }
 
-class PublishedCheckpoint : public ::testing::TestWithParam<Published> {};
+class PublishedCheckpoint : public ::testing::TestWithParam<PublishedFolder> {};
 
 TEST_P(PublishedCheckpoint, Loads) {
-  const Published& published = GetParam();
+  const PublishedFolder& published = GetParam();
   const Gpt2Shape shape{.layers = published.layers, .heads = published.heads, .width = 2 * published.heads};
   Tensors tensors = gpt2_tensors(shape);
   const RawTensor wte = tensors[0];
@@ -101,7 +101,7 @@ TEST_P(PublishedCheckpoint, Loads) {
   EXPECT_TRUE(config.tie_word_embeddings);
   EXPECT_EQ(config.bos_token_id, shape.vocabulary - 1);
 
-  // 12 d^2 + 13 d in a block, the embeddings, the last norm; the buffers are no parameters.
+  // 12 d^2 + 13 d per block, the embeddings, and the last norm; the buffers are not parameters.
   const std::int64_t d = shape.width;
   EXPECT_EQ(transformer->parameter_count(),
             shape.layers * (12 * d * d + 13 * d) + (shape.vocabulary + shape.positions) * d + 2 * d);
@@ -113,30 +113,31 @@ TEST_P(PublishedCheckpoint, Loads) {
 INSTANTIATE_TEST_SUITE_P(
     Names, PublishedCheckpoint,
     ::testing::Values(
-        Published{"gpt2", 12, 12, "", "F32", "", false, false},
-        Published{"gpt2_medium", 24, 16, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)", false,
-                  false},
-        Published{"gpt2_large", 36, 20, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)", false,
-                  false},
-        Published{"gpt2_xl", 48, 25, "", "F32",
-                  R"(,"n_special":0,"output_past":true,"predict_special_tokens":true)", false, false},
-        Published{"distilgpt2", 6, 12, "transformer.", "F32",
-                  R"(,"_num_labels":1,"id2label":{"0":"LABEL_0"},"label2id":{"LABEL_0":0})", false, false},
-        Published{
+        PublishedFolder{"gpt2", 12, 12, "", "F32", "", false, false},
+        PublishedFolder{"gpt2_medium", 24, 16, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)",
+                        false, false},
+        PublishedFolder{"gpt2_large", 36, 20, "", "F32", R"(,"n_special":0,"predict_special_tokens":true)",
+                        false, false},
+        PublishedFolder{"gpt2_xl", 48, 25, "", "F32",
+                        R"(,"n_special":0,"output_past":true,"predict_special_tokens":true)", false, false},
+        PublishedFolder{"distilgpt2", 6, 12, "transformer.", "F32",
+                        R"(,"_num_labels":1,"id2label":{"0":"LABEL_0"},"label2id":{"LABEL_0":0})", false,
+                        false},
+        PublishedFolder{
             "saved_in_2021", 2, 2, "transformer.", "U8",
             R"(,"gradient_checkpointing":false,"n_inner":null,"scale_attn_weights":true,"use_cache":true)",
             true, true},
-        Published{
+        PublishedFolder{
             "saved_in_2023", 2, 2, "transformer.", "BOOL",
             R"(,"reorder_and_upcast_attn":false,"scale_attn_by_inverse_layer_idx":false,"torch_dtype":"float32")",
             true, false},
-        Published{"saved_by_nobody_yet", 2, 2, "", "Q3_K_M", R"(,"rope_scaling":null,"dtype":"float64")",
-                  false, true}),
+        PublishedFolder{"saved_by_nobody_yet", 2, 2, "", "Q3_K_M",
+                        R"(,"rope_scaling":null,"dtype":"float64")", false, true}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // --- The same weights in every form ---
 
-/// model.safetensors.index.json and three shards in its place.
+/// Writes model.safetensors.index.json and three shards instead of one file.
 void write_shards(const TemporaryFolder& folder, const std::string& config, const Tensors& tensors) {
   folder.write("config.json", config);
   std::vector<Tensors> shards(3);
@@ -214,7 +215,7 @@ TEST(Load, TellsItsProgressAndStopsWhenAsked) {
   EXPECT_THROW(Transformer::load(folder.path(), options), Stopped);
 }
 
-// --- With something wrong ---
+// --- Invalid ---
 
 std::string load_message(const fs::path& folder) {
   return message_of<LoadError>([&] { Transformer::load(folder); });
@@ -242,7 +243,7 @@ TEST(BadModel, EveryShapeIsChecked) {
     Tensors tensors = whole;
     std::vector<std::int64_t>& shape = tensors[i].shape;
     if (shape.size() == 2 && shape[0] != shape[1]) {
-      std::swap(shape[0], shape[1]);  // nn.Linear's layout in place of Conv1D's
+      std::swap(shape[0], shape[1]);  // nn.Linear's layout instead of Conv1D's
     } else {
       shape.insert(shape.begin(), 1);
     }

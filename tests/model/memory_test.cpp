@@ -1,4 +1,4 @@
-// Where weights and pages keep their numbers.
+// The memory of weights and pages.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST(FloatMemory, BeginsALineAndAHugePageWhereItFillsOne) {
     const FloatMemory memory = allocate_floats(floats);
     const std::size_t alignment = floats < kHugePage ? kCacheLineBytes : kHugePageBytes;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % alignment, 0U) << floats;
-    std::fill_n(memory.get(), floats, 5.0F);  // all of it is there
+    std::fill_n(memory.get(), floats, 5.0F);  // all of it is usable
   }
   EXPECT_THROW(allocate_floats(std::numeric_limits<std::size_t>::max() / 2), std::bad_alloc);
 }
@@ -69,7 +69,7 @@ TEST(Buffer, Grows) {
 TEST(Workers, GiveEachThreadScratchOfItsOwn) {
   Workers workers(3);
   workers.reserve_scratch(100);
-  workers.reserve_scratch(50);  // no less than before
+  workers.reserve_scratch(50);  // a smaller size keeps the memory
   std::vector<float*> of_thread(3, nullptr);
   workers.parallel_for_threads(300, [&](int block, int thread, float* scratch) {
     std::fill_n(scratch, 100, static_cast<float>(block));
@@ -93,7 +93,7 @@ TEST(PageMemory, GivesOutAgainWhatCameBack) {
   EXPECT_EQ(memory.bytes_in_use(), kBytes);
   EXPECT_EQ(memory.bytes_free(), 0U);
   const float* where = first.get();
-  std::fill_n(first.get(), kFloats, 5.0F);  // all of it is there
+  std::fill_n(first.get(), kFloats, 5.0F);  // all of it is usable
   memory.give_back(std::move(first), kFloats);
   EXPECT_EQ(memory.bytes_in_use(), 0U);
   EXPECT_EQ(memory.bytes_free(), kBytes);
@@ -116,7 +116,7 @@ TEST(PageMemory, CountsWhatIsInUseAgainstTheBound) {
   PageMemory memory;
   memory.keep_at_most(3 * kBytes);
   std::vector<FloatMemory> pages;
-  for (int i = 0; i < 5; ++i) pages.push_back(memory.take(kFloats));  // more than is kept may be in use
+  for (int i = 0; i < 5; ++i) pages.push_back(memory.take(kFloats));  // more may be in use than are kept
   EXPECT_EQ(memory.bytes_in_use(), 5 * kBytes);
   const auto give_back = [&] {
     memory.give_back(std::move(pages.back()), kFloats);
@@ -138,7 +138,7 @@ TEST(PageMemory, CountsWhatIsInUseAgainstTheBound) {
   EXPECT_EQ(memory.bytes_free(), 0U);
 }
 
-// A page of another model is of no use, and is let go where it stands in the way.
+// A page of another model is useless, and is freed when the limit is reached.
 TEST(PageMemory, GivesOnlyWhatIsOfTheRightSize) {
   PageMemory memory;
   memory.keep_at_most(3 * kBytes);
@@ -150,7 +150,7 @@ TEST(PageMemory, GivesOnlyWhatIsOfTheRightSize) {
   std::fill_n(larger.get(), 2 * kFloats, 5.0F);
   EXPECT_EQ(memory.bytes_in_use(), 2 * kBytes);
   EXPECT_EQ(memory.bytes_free(), kBytes);
-  EXPECT_EQ(memory.take(kFloats).get(), where);  // the oldest went first
+  EXPECT_EQ(memory.take(kFloats).get(), where);  // the oldest was freed first
 }
 
 TEST(PageMemory, TakesBackFromAnyThread) {
@@ -209,7 +209,7 @@ TEST(PageMemory, HoldsTwoOfTheLongestRunsOfAWorkspace) {
     outlives = runs[0];
   }
   EXPECT_EQ(outlives->resid(2, 129).size(), 8U);
-  outlives.reset();  // into memory whose workspace is gone
+  outlives.reset();  // returns memory whose workspace no longer exists
 }
 
 }  // namespace

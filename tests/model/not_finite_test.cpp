@@ -1,4 +1,4 @@
-// What is not a number is passed on as such, and found again.
+// Values that are not finite are propagated and located.
 #include "model/pass/not_finite.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr int kWidth = 12, kHeads = 3, kDHead = 4, kVocabulary = 90;
 constexpr int kTokens[] = {3, 1, 4, 1, 5, 9, 2, 6, 8};
 constexpr int kLength = std::size(kTokens);
 
-/// A model whose element `at` of a tensor is `value`.
+/// A model in which element `at` of a tensor is `value`.
 std::shared_ptr<const Transformer> model_with(const std::string& tensor, std::size_t at, float value) {
   const testing::TemporaryFolder folder;
   const testing::Gpt2Shape shape{
@@ -76,7 +76,7 @@ TEST_F(NotFiniteModel, AHeadWhoseQueriesAreNaNHasNoPatternButNaN) {
   }
 }
 
-/// One token after the other takes other loops than many at a time.
+/// Single tokens use other loops than many at a time.
 TEST_F(NotFiniteModel, SoDoesOneQueryAtATime) {
   const auto transformer = model_with("h.1.attn.c_attn.bias", 2 * kDHead + 1, kNotANumber);
   ForwardOptions options;
@@ -102,7 +102,7 @@ TEST_F(NotFiniteModel, TheFirstPlaceIsNamed) {
   EXPECT_EQ(first_of("h.1.mlp.c_proj.bias", 3, INFINITY), "blocks.1.hook_resid_post, position 0");
 }
 
-/// Of a row of the vocabulary that no prompt has only the logits speak.
+/// A vocabulary row that occurs in no prompt affects only the logits.
 TEST_F(NotFiniteModel, ALogitThatIsNaNLeavesNothingToBeSaidOfTheOthers) {
   const auto transformer = model_with("wte.weight", 50 * kWidth, kNotANumber);
   const auto found = transformer->forward(kTokens, workspace_);

@@ -18,7 +18,7 @@ using testing::NumberMatrix;
 
 constexpr Precision kPrecisions[] = {Precision::f32, Precision::f16, Precision::bf16};
 
-/// Memory as an arena gives it, but for what stands in it.
+/// Memory like an arena's, but not zeroed.
 class Memory {
  public:
   explicit Memory(std::size_t bytes) : lines_((bytes + sizeof(Line) - 1) / sizeof(Line)), bytes_(bytes) {

@@ -25,8 +25,8 @@ bool same_bits(const float* a, const float* b, int n) {
   return std::memcmp(a, b, static_cast<std::size_t>(n) * sizeof(float)) == 0;
 }
 
-/// Compares y [rows, cols] with start(i, j) + sum over k of x(i, k) * w(k, j), to the bound on the error of a
-/// sum in any order, and checks what lies around.
+/// Compares y [rows, cols] with start(i, j) + sum over k of x(i, k) * w(k, j), within the error bound of a
+/// sum in any order, and checks that the surroundings are unchanged.
 template <class Weight, class Start>
 void expect_product(const Surrounded& y, const NumberMatrix& x, const Weight& w, int rows, int depth,
                     int cols, const Start& start) {
@@ -50,7 +50,7 @@ class PanelsOf : public ::testing::TestWithParam<PanelKernels> {
   std::mt19937 generator{11};
 };
 
-/// The kernels and the precision of the weights.
+/// The kernels, and the precision of the weights.
 class WeightPanels : public ::testing::TestWithParam<std::tuple<PanelKernels, Precision>> {
  protected:
   const PanelKernels& kernels() const { return std::get<0>(GetParam()); }
@@ -98,14 +98,14 @@ TEST_P(WeightPanels, AProductIsThatOfDoublesForAnyRowsAndDepth) {
   }
 }
 
-/// Few rows take several panels side by side; each comes out as if it were alone.
+/// A few rows are multiplied by several panels concurrently; each result is the same as alone.
 TEST_P(WeightPanels, SideBySideAreThoseOfEachAloneToTheBit) {
   for (int rows = 1; panels_beside(rows) > 1; ++rows) {
     for (int panels = 2; panels <= panels_beside(rows); ++panels) {
       for (const int depth : {1, 127, 128, 300}) {
         SCOPED_TRACE(std::to_string(rows) + " rows, " + std::to_string(panels) + " panels, depth " +
                      std::to_string(depth));
-        constexpr int kLeftOut = 3;  // rows of each panel, as where a slice of a matrix is taken
+        constexpr int kLeftOut = 3;  // rows omitted from each panel, as in a slice of a matrix
         const NumberMatrix x(rows, depth, Precision::f32, generator, 5);
         const NumberMatrix w(panels * (depth + kLeftOut), kPanelCols, precision(), generator);
         const NumberMatrix bias(1, panels * kPanelCols, Precision::f32, generator);
@@ -136,7 +136,7 @@ TEST_P(WeightPanels, SideBySideAreThoseOfEachAloneToTheBit) {
   }
 }
 
-/// What follows is asked for, never needed: here nothing does.
+/// The next panel is only prefetched, never read: here there is none.
 TEST_P(WeightPanels, AskingForTheNextPanelChangesNothing) {
   for (const int rows : row_counts()) {
     for (const int depth : {1, 129, 300}) {
@@ -157,8 +157,8 @@ TEST_P(WeightPanels, AskingForTheNextPanelChangesNothing) {
   }
 }
 
-/// What incremental runs rest on: a position's numbers do not depend on the company it is computed in. Some
-/// row counts widen the weights first, some do not.
+/// Incremental runs rely on this: a position's numbers do not depend on the other positions computed with it.
+/// Some row counts widen the weights first, others do not.
 TEST_P(WeightPanels, ACellDoesNotDependOnTheRowsAround) {
   constexpr int kRows = 64, kDepth = 300;
   const NumberMatrix x(kRows, kDepth, Precision::f32, generator, 1);
@@ -181,8 +181,8 @@ TEST_P(WeightPanels, ACellDoesNotDependOnTheRowsAround) {
   }
 }
 
-/// x(i, k) * w(k, j) for k from `first` to `end`, summed in that order from zero, rounded as the loops say
-/// that they round: the tests are compiled without fusing of the compiler's own.
+/// x(i, k) * w(k, j) for k from `first` to `end`, summed in that order from zero, with the rounding of the
+/// kernels' loops: the tests are compiled without contraction by the compiler.
 float chain(const PanelKernels& kernels, const NumberMatrix& x, const NumberMatrix& w, int i, int j,
             int first, int end) {
   float sum = 0;
@@ -192,7 +192,7 @@ float chain(const PanelKernels& kernels, const NumberMatrix& x, const NumberMatr
   return sum;
 }
 
-/// So that all processors of one kind give the same numbers, however the loops were compiled.
+/// So all processors of one kind give the same numbers, however the loops were compiled.
 TEST_P(WeightPanels, ACellIsAChainOfMultiplyAddsInTheOrderOfDepth) {
   constexpr int kDepth = 300;
   for (const int rows : {1, 2, 4, 19}) {
@@ -251,7 +251,7 @@ TEST_P(PanelsOf, ACellOfMultiplyDoesNotDependOnTheRowsAndColumnsAround) {
 }
 
 TEST_P(PanelsOf, ACellOfMultiplyIsAChainOfMultiplyAddsInTheOrderOfDepth) {
-  constexpr int kRows = 19, kDepth = 90, kCols = 85;  // tiles of every width, and a rest
+  constexpr int kRows = 19, kDepth = 90, kCols = 85;  // tiles of every width, and a remainder
   const NumberMatrix x(kRows, kDepth, Precision::f32, generator);
   const NumberMatrix w(kDepth, kCols, Precision::f32, generator);
   Surrounded y(kRows, kCols);
@@ -274,7 +274,7 @@ TEST_P(PanelsOf, ProductsSideBySideAreThoseOfEachAloneToTheBit) {
   for (int count = 1; count <= kPanelsBeside; ++count) {
     for (const auto& [depth, cols] : {std::pair{64, 64}, {1, 1}, {33, 80}, {7, 150}}) {
       for (const bool accumulate : {false, true}) {
-        std::deque<NumberMatrix> x, w;  // which stay where they are
+        std::deque<NumberMatrix> x, w;  // elements keep their addresses
         std::vector<Surrounded> together, alone;
         for (int i = 0; i < count; ++i) {
           x.emplace_back(1, depth, Precision::f32, generator);
@@ -344,7 +344,7 @@ TEST(Panels, PlainCodeRunsEverywhereAndTheFastestComesFirst) {
   EXPECT_STREQ(runnable_kernels().front().name, fastest_kernels().name);
 }
 
-/// Every number of 16 bits, against the meaning of its bits.
+/// Every 16-bit number, compared with the definition of its format.
 TEST(Panels, NumbersOf16BitsAreWidenedExactly) {
   constexpr int kNumbers = 65536;
   std::vector<std::uint16_t> bits(kNumbers);

@@ -15,10 +15,10 @@ namespace {
 
 using namespace headscope::testing;
 
-/// Weights as products take them, and the exact numbers that they hold.
-class Packed {
+/// Packed weights for products, and the exact numbers they hold.
+class PackedWeights {
  public:
-  Packed(int depth, int cols, Precision precision, std::mt19937& generator)
+  PackedWeights(int depth, int cols, Precision precision, std::mt19937& generator)
       : numbers_(depth, cols, precision, generator), arena_(panel_matrix_bytes(depth, cols, precision)) {
     ThreadPool pool(1);
     matrix_ =
@@ -61,7 +61,7 @@ class Product : public ::testing::TestWithParam<Precision> {
 TEST_P(Product, LinearIsThatOfDoublesForAnyShape) {
   Workers workers(2);
   for (const auto& [depth, cols] : {std::pair{1, 1}, {5, 3}, {30, 193}, {130, 64}, {300, 400}, {513, 17}}) {
-    const Packed w(depth, cols, GetParam(), generator);
+    const PackedWeights w(depth, cols, GetParam(), generator);
     const NumberMatrix bias(1, cols, Precision::f32, generator);
     for (const int rows : {1, 2, 3, 8, 41, 65, 128, 129, 300}) {
       const NumberMatrix x(rows, depth, Precision::f32, generator, 7);
@@ -72,11 +72,11 @@ TEST_P(Product, LinearIsThatOfDoublesForAnyShape) {
   }
 }
 
-// Rows that long are taken fewer at a time.
+// For rows of this length, fewer are processed at a time.
 TEST_P(Product, LinearIsThatOfDoublesForALargeDepth) {
   Workers workers(2);
   constexpr int kRows = 100, kDepth = 5000, kCols = 70;
-  const Packed w(kDepth, kCols, GetParam(), generator);
+  const PackedWeights w(kDepth, kCols, GetParam(), generator);
   const std::vector<float> bias(kCols, 0.5F);
   const NumberMatrix x(kRows, kDepth, Precision::f32, generator);
   Surrounded y(kRows, kCols);
@@ -87,7 +87,7 @@ TEST_P(Product, LinearIsThatOfDoublesForALargeDepth) {
 TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {
   Workers workers(2);
   constexpr int kDepth = 33, kCols = 301;
-  const Packed w(kDepth, kCols, GetParam(), generator);
+  const PackedWeights w(kDepth, kCols, GetParam(), generator);
   for (const int rows : {1, 4, 130}) {
     const NumberMatrix x(rows, kDepth, Precision::f32, generator, 1);
     for (const auto& [first, cols] : {std::pair{0, 301}, {64, 237}, {64, 100}, {128, 64}, {256, 1}}) {
@@ -101,7 +101,7 @@ TEST_P(Product, WithColumnsIsThatOfDoublesWhereverItBeginsAndEnds) {
 
 TEST_P(Product, WithPanelIsThatOfDoublesForAnyOfThem) {
   constexpr int kDepth = 200, kCols = 150;
-  const Packed w(kDepth, kCols, GetParam(), generator);
+  const PackedWeights w(kDepth, kCols, GetParam(), generator);
   const GuardedMemory<float> scratch{std::vector<float>(product_scratch())};
   for (const PanelKernels& kernels : runnable_kernels()) {
     for (const int rows : {1, 7, 128}) {
@@ -120,7 +120,7 @@ TEST_P(Product, WithPanelIsThatOfDoublesForAnyOfThem) {
 TEST_P(Product, WithSliceIsThatOfDoublesForAnyRowsOfTheWeights) {
   Workers workers(2);
   constexpr int kDepth = 301, kCols = 97;
-  const Packed w(kDepth, kCols, GetParam(), generator);
+  const PackedWeights w(kDepth, kCols, GetParam(), generator);
   for (const int rows : {1, 4, 130}) {
     for (const auto& [first, depth] : {std::pair{0, 301}, {20, 270}, {64, 64}, {300, 1}, {127, 3}}) {
       const NumberMatrix x(rows, depth, Precision::f32, generator, 2);
@@ -134,7 +134,7 @@ TEST_P(Product, WithSliceIsThatOfDoublesForAnyRowsOfTheWeights) {
 
 TEST_P(Product, IsTheSameToTheBitForAnyNumberOfThreads) {
   constexpr int kDepth = 96, kCols = 1000, kFirst = 128, kFirstRow = 30;
-  const Packed w(kDepth, kCols, GetParam(), generator);
+  const PackedWeights w(kDepth, kCols, GetParam(), generator);
   const NumberMatrix bias(1, kCols, Precision::f32, generator);
   for (const int rows : {1, 2, 33, 200}) {
     const NumberMatrix x(rows, kDepth, Precision::f32, generator);

@@ -1,4 +1,4 @@
-// The double-precision GPT-2 that the views' tests read their numbers from, against the one in numpy.
+// The double-precision GPT-2 used by the views' tests, compared with the one in numpy.
 #include "tests/support/reference_gpt2.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace headscope::testing {
 namespace {
 
-/// Rows of one head, out of a tensor [pos, head, d_head], or [head, query, key] when `by_head`. What is
-/// masked there is passed over.
+/// Compares the rows of one head in a tensor [pos, head, d_head], or [head, query, key] if `by_head`. Masked
+/// cells are skipped.
 void expect_rows(const Golden& golden, const std::string& name, int head,
                  const std::vector<std::vector<double>>& rows, bool by_head = false) {
   const Tensor& tensor = golden.activations.at(name);

@@ -1,4 +1,5 @@
-// Cosines, principal directions and linear maps against numbers by hand, and against Eigen's own ways.
+// Cosines, principal directions and linear maps compared with numbers computed by hand, and with Eigen's own
+// methods.
 #include "model/maths/row_geometry.h"
 
 #include <gmock/gmock.h>
@@ -61,7 +62,7 @@ TEST(RowGeometry, RowsMayLieApart) {
 }
 
 TEST(RowGeometry, PrincipalDirectionsOfALineAndItsWidth) {
-  // Along (4, 3) / 5 by ±10, across it by ±1, about (7, -2).
+  // Along (4, 3) / 5 by ±10, perpendicular to it by ±1, around (7, -2).
   const auto at = [](float along, float across) {
     return std::vector<float>{7 + 0.8F * along - 0.6F * across, -2 + 0.6F * along + 0.8F * across};
   };
@@ -99,7 +100,7 @@ TEST(RowGeometry, PrincipalDirectionsAreThoseOfTheCovarianceOfWideAndHighMatrice
       EXPECT_LE(share, last);
       last = share;
       for (int col = 0; col < d; ++col) {
-        double product = 0;  // of the covariance's row and the direction
+        double product = 0;  // product of the covariance's row and the direction
         for (int row = 0; row < n; ++row) {
           const double coordinate = static_cast<double>(found.coordinates[row * 3 + i]);
           product += apart(row, col) * coordinate / all;
@@ -149,10 +150,10 @@ TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
 }
 
 TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
-  // from^T to / |from|^2: nothing is done to what is orthogonal to (3, 4).
+  // from^T to / |from|^2: vectors orthogonal to (3, 4) are mapped to 0.
   EXPECT_THAT(best_linear_map(rows_of({3, 4}, 2), rows_of({25, 50}, 2), {}),
               Pointwise(FloatNear(1e-5F), {3.F, 6.F, 4.F, 8.F}));
-  // Two equal rows say no more than one.
+  // Two equal rows are no more information than one.
   EXPECT_THAT(best_linear_map(rows_of({1, 0, 0, 1, 0, 0}, 3), rows_of({2, 0, 1, 2, 0, 1}, 3), {}),
               Pointwise(FloatNear(1e-4F), {2.F, 0.F, 1.F, 0.F, 0.F, 0.F, 0.F, 0.F, 0.F}));
 }

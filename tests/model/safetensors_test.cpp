@@ -31,7 +31,7 @@ std::vector<float> floats_of(const SafetensorsFile& file, const std::string& ten
   return out;
 }
 
-/// Files may not grow beyond `bytes` while this lives: as good as a full disk.
+/// Limits the size of files to `bytes` during its lifetime, to simulate a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -83,7 +83,7 @@ TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
   EXPECT_THAT(open("{}", "").tensors(), SizeIs(0));
   EXPECT_THAT(open("{}      ", "").tensors(), SizeIs(0));
   EXPECT_THAT(open(R"({"__metadata__":null})", "").metadata(), SizeIs(0));
-  // Unordered members, ranges in another order than the names, keys that nobody has heard of.
+  // Unordered members, ranges in a different order than the names, and unknown keys.
   const SafetensorsFile file = open(R"({"b":{"data_offsets":[0,1],"note":[{}],"shape":[1],"dtype":"U8"},
                                         "a":{"shape":[2],"dtype":"I8","data_offsets":[1,3]}})",
                                     "Baa");
@@ -263,7 +263,7 @@ TEST(AtomicFile, LeavesNothingWhenItCannotTakeItsPlace) {
   const fs::path path = folder.path() / "picture.svg";
   AtomicFile file(path);
   file.append("<svg/>");
-  fs::create_directory(path);  // meanwhile
+  fs::create_directory(path);  // after the file was opened
   folder.write("picture.svg/inside", "");
   EXPECT_EQ(message_of<std::runtime_error>([&] { file.commit(); }),
             "cannot write " + path.string() + ": Is a directory");
@@ -277,7 +277,7 @@ TEST(ReadFile, GivesAllBytesOrSaysWhyNot) {
   EXPECT_EQ(read_file(path), bytes);
   EXPECT_EQ(read_file(path, bytes.size()), bytes);
   EXPECT_EQ(read_file(folder.write("empty", "")), "");
-  EXPECT_FALSE(read_file("/proc/self/status").empty());  // a file whose size is said to be 0
+  EXPECT_FALSE(read_file("/proc/self/status").empty());  // a file whose size is reported as 0
 
   const auto read = [](const fs::path& file, std::size_t most) {
     return message_of<LoadError>([&] { read_file(file, most); });

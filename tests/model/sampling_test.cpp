@@ -33,7 +33,7 @@ std::vector<float> random_logits(std::size_t size, std::uint64_t seed) {
   return logits;
 }
 
-/// The definition, in long double and without the maximum.
+/// The definition, in long double and without subtracting the maximum.
 std::vector<double> softmax_by_the_book(const std::vector<float>& logits, double temperature) {
   long double sum = 0;
   for (const float logit : logits) sum += std::exp(static_cast<long double>(logit) / temperature);
@@ -44,7 +44,7 @@ std::vector<double> softmax_by_the_book(const std::vector<float>& logits, double
   return out;
 }
 
-/// What may be drawn, and how often: the definition, by sorting everything.
+/// The probabilities of tokens that may be drawn: the definition, by sorting everything.
 std::map<int, double> distribution_by_the_book(const std::vector<float>& logits,
                                                const SamplingOptions& options) {
   const std::vector<double> all = softmax_by_the_book(logits, options.temperature);
@@ -99,7 +99,7 @@ TEST(Softmax, OfNaNIsNaN) {
   }
 }
 
-/// Draws with the numbers of a seed.
+/// Draws with the random numbers of a seed.
 std::vector<int> draws(const std::vector<float>& logits, const SamplingOptions& options, std::uint64_t seed,
                        int count) {
   Candidates candidates(logits, options);
@@ -165,7 +165,7 @@ TEST(Candidates, StandInTheirOrderWhicheverIsAskedFirst) {
 }
 
 TEST(Candidates, ShareTheLineByTheirProbabilities) {
-  // Of 8, 4, 2, 2 sixteenths top-p 0.75 leaves two, whose line is cut at 2/3.
+  // Of 8, 4, 2 and 2 sixteenths, top-p 0.75 leaves two, so that [0, 1) is divided at 2/3.
   const std::vector<float> logits{std::log(2.F), std::log(8.F), std::log(2.F), std::log(4.F)};
   Candidates two(logits, {.top_p = 0.74});
   EXPECT_EQ(two.kept(), 2);
@@ -177,7 +177,7 @@ TEST(Candidates, ShareTheLineByTheirProbabilities) {
   Candidates all(logits, {});
   EXPECT_EQ(all.draw(0.51), 1);
   EXPECT_EQ(all.draw(0.76), 2);
-  EXPECT_EQ(all.best(all.draw(0.99)), 2);  // the larger id of equals
+  EXPECT_EQ(all.best(all.draw(0.99)), 2);  // the larger of two ids with equal probability
 }
 
 TEST(Candidates, AreDrawnAsOftenAsTheyAreProbable) {
@@ -199,7 +199,8 @@ TEST(Draw, IsGivenBySeedAndPosition) {
   const std::vector<float> logits = random_logits(500, 2);
   EXPECT_EQ(draws(logits, {.temperature = 2}, 1, 50), draws(logits, {.temperature = 2}, 1, 50));
   EXPECT_NE(draws(logits, {.temperature = 2}, 1, 50), draws(logits, {.temperature = 2}, 2, 50));
-  // Four equal tokens share [0, 1) in the order of their ids, so that the number's first two bits are the id.
+  // Four equal tokens divide [0, 1) in the order of their ids, so that the number's first two bits are the
+  // id.
   std::mt19937_64 generator(1);
   for (int position = 0; position < 100; ++position) {
     const int id = static_cast<int>(generator() >> 62);

@@ -1,4 +1,4 @@
-// Patching from another model: what is put in is what that model has, whatever the first one has there.
+// Patching from another model: the patched values are that model's, whatever the first one's are.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class SecondModel : public ::testing::Test {
     return Transformer::load(folder.path());
   }
 
-  /// Pieces of an activation, by where they begin.
+  /// The pieces of an activation, by their first indices.
   using Pieces = std::map<std::tuple<int, int, int>, std::vector<float>>;  // head, position, column
   static Hooks watching(HookPoint point, Pieces& pieces) {
     Hooks hooks;

@@ -1,5 +1,5 @@
-// Started by tests/model/reference/small_shape_check.py, which says in HEADSCOPE_SMALL_SHAPE where the model
-// and goldens are.
+// Started by tests/model/reference/small_shape_check.py, which sets HEADSCOPE_SMALL_SHAPE to the folder of
+// the model and its goldens.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -106,7 +106,7 @@ TEST(Statistics, AreThoseOfTheWholeVocabulary) {
     }
   }
 
-  // A part of the positions gives that part.
+  // A range of positions gives the corresponding part.
   const auto some = transformer->statistics(*run, 60, 7, 1, workspace);
   ASSERT_EQ(some.size(), 7U);
   for (std::size_t i = 0; i < some.size(); ++i) {
@@ -116,8 +116,8 @@ TEST(Statistics, AreThoseOfTheWholeVocabulary) {
   }
 }
 
-/// A model whose vocabulary is swept in several parts, and whose logits are equal for ids that stand far
-/// apart: row i of the embedding is row i % kDifferent.
+/// A model whose vocabulary is swept in several parts, with equal logits for ids that are far apart: row i of
+/// the embedding is row i % kDifferent.
 class Sweeps : public ::testing::Test {
  protected:
   static constexpr int kVocabulary = 3 * 1024 + 475, kDifferent = 700, kLength = 140;
@@ -264,7 +264,7 @@ bool same_bits(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// The stream's rows of positions [first, first + count): [count * (n_layer + 1), d_model].
+/// The rows of the stream at positions [first, first + count): [count * (n_layer + 1), d_model].
 std::vector<float> stream_of(const model::Run& run, int first, int count) {
   std::vector<float> rows;
   for (int pos = first; pos < first + count; ++pos) {
@@ -276,7 +276,7 @@ std::vector<float> stream_of(const model::Run& run, int first, int count) {
   return rows;
 }
 
-/// ln_f and the unembedding of a row, in double, from the parameters as they are stored.
+/// ln_f and the unembedding of a row in double precision, from the stored parameters.
 class LensInDouble {
  public:
   explicit LensInDouble(const Transformer& transformer)
@@ -369,7 +369,7 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   EXPECT_GT(largest, 0.01) << "the rows say all the same";
 }
 
-/// Layers make no difference where the rows are whatever they are: ten rows a position, in several sweeps.
+/// The rows may be anything, so layers do not matter: ten rows per position, in several sweeps.
 std::vector<float> ten_rows_of(const model::Run& run, int positions) {
   std::vector<float> rows;
   for (int i = 0; i < 10 * positions; ++i) {
@@ -428,8 +428,8 @@ TEST_F(Sweeps, LensOfNaNHasNoRankAndNoDivergence) {
   Workspace workspace(2);
   std::vector<float> rows = ten_rows_of(*run_, 3);
   const std::size_t row = rows.size() / 30;
-  rows[4 * row] = std::numeric_limits<float>::quiet_NaN();       // in the first position
-  rows[19 * row + 1] = std::numeric_limits<float>::quiet_NaN();  // at the second one's end
+  rows[4 * row] = std::numeric_limits<float>::quiet_NaN();       // at the first position
+  rows[19 * row + 1] = std::numeric_limits<float>::quiet_NaN();  // at the end of the second position
   const auto found = transformer_->lens(rows, 10, std::vector{1, 2, 3}, 5, workspace);
   for (std::size_t i = 0; i < found.size(); ++i) {
     EXPECT_EQ(std::isnan(found[i].divergence), i == 4 || (i >= 10 && i < 20)) << i;

@@ -1,5 +1,5 @@
-// The bundled model does what its card says: numbers that the training script measured with PyTorch, measured
-// again here.
+// The bundled model does what its card says: measures again the numbers that the training script measured
+// with PyTorch.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 const fs::path kSource = headscope::testing::source_dir();
 const fs::path kModel = kSource / "assets/models/tales";
-constexpr double kTolerance = 1e-3;  // float32 sums in another order
+constexpr double kTolerance = 1e-3;  // float32 sums in a different order
 
 class TalesTest : public ::testing::Test {
  protected:
@@ -34,7 +34,7 @@ class TalesTest : public ::testing::Test {
     expected_.reset();
   }
 
-  /// Mean over the sequences and their queries of the weight of key_of(query), for queries [first, last].
+  /// The mean weight of key_of(query) over sequences and queries [first, last].
   template <class KeyOf>
   static double mean_weight(int layer, int head, bool second_half, const KeyOf& key_of) {
     const Json& scores = expected_->at("head_scores");

@@ -80,7 +80,7 @@ TEST(ThreadPool, AsksForAsManyThreadsAsThereAreProcessors) {
   EXPECT_EQ(ThreadPool(0).threads(), static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// Counted in processor time, so that a busy machine makes no difference.
+// Measured in processor time, so that a busy machine makes no difference.
 TEST(ThreadPool, SleepsBetweenLoops) {
   ThreadPool pool(4);
   pool.parallel_for(8, [](int, int) {});

@@ -50,8 +50,7 @@ std::vector<int> ids_of(const std::vector<Token>& tokens) {
   return ids;
 }
 
-/// The promises that hold for any text: the ranges cover it, each is what its token stands for, and nothing
-/// is lost.
+/// Guarantees for any text: the ranges cover it, each contains the bytes of its token, and nothing is lost.
 void expect_lossless(const Tokenizer& tokenizer, const std::string& text, bool specials) {
   const std::vector<Token> tokens = tokenizer.encode(text, specials);
   std::size_t end = 0;
@@ -77,7 +76,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 // --- The oracle's answers ---
 
-/// A vocabulary, and whose answers are expected of it.
+/// A vocabulary, and the source of its expected answers.
 struct Vocabulary {
   const char* name;
   const char* goldens;
@@ -111,7 +110,7 @@ TEST_P(Goldens, EveryTextGivesTheOraclesTokens) {
   EXPECT_GT(count, 2000);
 }
 
-/// Steele et al. 2014; the oracle has the same, and so makes the same texts.
+/// Steele et al. 2014; the oracle uses the same generator, and so creates the same texts.
 class SplitMix {
  public:
   explicit SplitMix(std::uint64_t seed) : state_(seed) {}
@@ -162,7 +161,7 @@ TEST_P(Goldens, TwentyThousandRandomTextsGiveTheOraclesTokens) {
   EXPECT_EQ(block, 200);
 }
 
-// The part of GPT-2's vocabulary that these texts need is bundled, the whole is tried where it is.
+// The part of GPT-2's vocabulary needed for these texts is bundled; the whole is tested if available.
 INSTANTIATE_TEST_SUITE_P(Vocabularies, Goldens,
                          ::testing::Values(Vocabulary{"tiny", "tiny", kTiny},
                                            Vocabulary{"gpt2_part", "gpt2", kOracle / "gpt2_part"},
@@ -186,7 +185,7 @@ TEST(Pretokenizer, EveryCodePointHasTheOraclesClass) {
   }
   ASSERT_EQ(classes.size(), count);
   int differences = 0;
-  int newer = 0;  // characters that Unicode 15, the oracle's, did not have
+  int newer = 0;  // characters added after Unicode 15, which the oracle uses
   for (char32_t c = 0; c < 0x110000; ++c) {
     const auto found = classes.find(c);
     const CharacterClass expected = found == classes.end() ? CharacterClass::other : found->second;
@@ -237,7 +236,7 @@ TEST(ByteAlphabet, NamesEveryByteAndBack) {
 
 // --- Merging ---
 
-/// The published loop: the pair of the lowest rank everywhere, then repeat. Quadratic, and plain to see.
+/// The published loop: merge the lowest-ranked pair everywhere, then repeat. Quadratic, but simple.
 std::vector<int> merge_by_the_book(std::vector<int> ids, const std::vector<Merge>& merges) {
   std::map<std::pair<int, int>, std::size_t> ranks;
   for (std::size_t rank = 0; rank < merges.size(); ++rank)
@@ -264,7 +263,8 @@ std::vector<int> merge_by_the_book(std::vector<int> ids, const std::vector<Merge
 }
 
 TEST(MergeTable, MergesAsThePublishedLoopDoes) {
-  // Random tables, also such as no training makes: a pair whose parts rank after it, one that stands twice.
+  // Random tables, including some that no training creates: pairs that rank before their parts, and duplicate
+  // pairs.
   std::mt19937 random(1);
   const auto below = [&](std::size_t n) { return static_cast<int>(random() % n); };
   for (int table_number = 0; table_number < 300; ++table_number) {
@@ -291,8 +291,7 @@ TEST(MergeTable, MergesAsThePublishedLoopDoes) {
   }
 }
 
-/// A table as large as a power of two leaves room for the pairs that it lacks, or looking for one would never
-/// end.
+/// A table for a power of two of merges needs empty slots, or a lookup of a missing pair would not end.
 TEST(MergeTable, OfAPowerOfTwoMergesKnowsWhatItLacks) {
   for (const int count : {16, 64, 256}) {
     std::vector<Merge> merges;
@@ -355,7 +354,7 @@ TEST(Tokenizer, AnyBytesSurviveTheRoundTrip) {
   }
 }
 
-// What takes quadratic time would run into the test's limit here: 10^12 steps.
+// Quadratic time would exceed the test's limit: 10^12 steps.
 TEST(Tokenizer, LongWordsAndTextsTakeNoQuadraticTime) {
   const Tokenizer tokenizer = Tokenizer::load(kTiny);
   std::string letters(1'000'000, 'a');
@@ -387,7 +386,7 @@ TEST(Tokenizer, CanBeSharedBetweenThreads) {
 
 // --- tokenizer.json ---
 
-/// The content of a Hugging Face `tokenizer.json` of the tiny vocabulary.
+/// A Hugging Face `tokenizer.json` for the tiny vocabulary.
 std::string tokenizer_json(const std::string& merges, const std::string& added = "") {
   return R"({"version":"1.0","truncation":null,"padding":null,"added_tokens":[)" + added +
          R"(],"normalizer":null,
@@ -459,7 +458,7 @@ TEST(TokenizerFiles, ToleratesWindowsLinesAndGaps) {
 
 // --- Merges, step by step ---
 
-/// `bpe` of the published encoder.py, on the names of merges.txt: what is merged when.
+/// `bpe` of the published encoder.py, on the names of merges.txt: records each merge.
 class PublishedMerges {
  public:
   explicit PublishedMerges(const fs::path& merges_txt) {
@@ -512,7 +511,7 @@ std::string name_of(std::string_view bytes) {
   return name;
 }
 
-/// The steps in the published words, checked to lead from the bytes to what encode gives.
+/// The steps by the published code, checked to lead from the bytes to the result of encode.
 std::vector<PublishedMerges::Step> checked_steps(const Tokenizer& tokenizer, std::string_view word,
                                                  std::vector<std::string>& pieces) {
   std::vector<PublishedMerges::Step> steps;
@@ -548,7 +547,7 @@ TEST(Merges, OfEveryTokenOfTheBundledVocabularyAreThoseOfThePublishedAlgorithm) 
   EXPECT_GT(built, tokenizer.size() - 300) << "all but single bytes and special tokens";
 }
 
-// A pair is merged wherever it stands before any that this makes is looked at.
+// All occurrences of a pair are merged before any pair that results from this is considered.
 TEST(Merges, OfWordsLeadToTheirTokens) {
   const fs::path folder = headscope::testing::source_dir() / "assets/models/tales";
   const Tokenizer tokenizer = Tokenizer::load(folder);

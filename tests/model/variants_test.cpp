@@ -1,4 +1,4 @@
-// Variants of a run that share their products: to the bit what each is when it is computed alone.
+// Variants of a run that share their products: each is bit-identical to computing it alone.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class VariantsTest : public ::testing::Test {
     return transformer_->forward(ids, workspace_);
   }
 
-  /// Every kind at every site, masks, other positions, lists, and nothing at all.
+  /// Plans with every kind at every site, masks, position ids, lists, and no edits.
   Plans every_plan() {
     Plans plans{nullptr, plan({})};
     for (const EditCase& what : edit_cases()) plans.push_back(plan(edits_from(what, transformer_->config())));
@@ -143,7 +143,7 @@ TEST_F(VariantsTest, OfAnyPromptAndOfNone) {
   EXPECT_TRUE(together(*run(tokens_of(5)), plans, 2, 0, workspace_).empty()) << "of no position";
 }
 
-/// Widths of whole panels: queries are then a product of their own.
+/// Widths of whole panels, for which queries are projected separately.
 class WideVariantsTest : public VariantsTest {
  protected:
   static void SetUpTestSuite() {
@@ -161,7 +161,7 @@ TEST_F(WideVariantsTest, AreToTheBitWhatEachIsAlone) {
   expect_same(tokens_of(70), plans, 10, 20);
 }
 
-// A group is the variants that go through the products together, in their order.
+// A group consists of the variants that share products.
 TEST_F(VariantsTest, LateGroupsComeFirst) {
   Plans plans;
   for (const int layer : {2, 0, 1}) plans.push_back(plan({ScaleValues{{{Site::z, layer}, 0, {}, {}}, 0}}));

@@ -1,5 +1,4 @@
-// What becomes of the tensors of a folder; load_test.cpp has the folders as published and those that are
-// wrong.
+// How the tensors of a folder are loaded; load_test.cpp tests published and invalid folders.
 #include "model/files/weights.h"
 
 #include <algorithm>
@@ -49,7 +48,7 @@ TEST(Weights, ExtraTensorsOfAnyTypeChangeNothing) {
   EXPECT_EQ(logits_of(tensors), expected);
 }
 
-// Of the two names of one tied matrix, some writers keep that of the head.
+// For a tied matrix, some writers keep only the head's name.
 TEST(Weights, ATiedMatrixMayStandUnderTheNameOfTheHeadAlone) {
   std::vector<RawTensor> tensors = gpt2_tensors({});
   const std::vector<float> expected = logits_of(tensors);
@@ -57,7 +56,7 @@ TEST(Weights, ATiedMatrixMayStandUnderTheNameOfTheHeadAlone) {
   EXPECT_EQ(logits_of(tensors), expected);
 }
 
-/// Of two that are not tied neither stands for the other.
+/// Without tying, neither matrix can replace the other.
 TEST(Weights, AnUntiedModelNeedsBoth) {
   for (const auto& [only, missing] :
        {std::pair{"lm_head.weight", "wte.weight"}, {"wte.weight", "lm_head.weight"}}) {
@@ -71,7 +70,7 @@ TEST(Weights, AnUntiedModelNeedsBoth) {
   }
 }
 
-/// All that was made of the files, biases and gains too: memory of one arena in one order.
+/// Everything created from the files, including biases and gains: one arena in a fixed order.
 std::vector<std::byte> bytes_of(const Weights& weights) {
   const auto* first = static_cast<const std::byte*>(weights.wte.data);  // the first piece
   return {first, first + weights.memory->size()};
@@ -86,7 +85,7 @@ TEST(Weights, AreTheSameWhereverTheFileHasThem) {
       std::vector<float> expected_logits;
       for (std::size_t shift = 0; shift < 8; ++shift) {
         std::vector<RawTensor> tensors = gpt2_tensors({}, dtype);
-        // The header is padded or not; of eight shifts some lie on a multiple of an element's size, some not.
+        // With and without padding of the header; some of eight offsets are multiples of the element size.
         const std::string odd(shift, 'x');
         tensors.insert(tensors.begin(), {"odd", "U8", {static_cast<std::int64_t>(shift)}, odd});
         const TemporaryFolder folder;
@@ -114,7 +113,7 @@ TEST(Weights, AreThoseOfTheFile) {
     std::memcpy(&value, find(tensors, name).bytes.data() + i * sizeof(float), sizeof(float));
     return value;
   };
-  // All numbers are such that every precision holds them.
+  // All numbers are exact in every precision.
   for (const Precision precision : {Precision::f32, Precision::f16, Precision::bf16}) {
     LoadOptions options;
     options.precision = precision;
@@ -167,7 +166,7 @@ TEST(Weights, TiedMatricesAreKeptOnce) {
   EXPECT_EQ(weights.lm_head.data, weights.wte.data);
 }
 
-// Files are closed: what becomes of them later is no matter. A file mapped still would end this program.
+// Files are closed, so later changes to them do not matter. A mapped file would end this program.
 TEST(Weights, OutliveTheirFile) {
   const TemporaryFolder folder;
   write_gpt2(folder, gpt2_config({}), gpt2_tensors({}));
@@ -188,14 +187,14 @@ TEST(Weights, OutliveTheirFile) {
   }
 }
 
-// Matrices stand transposed in the file or not, and in rows longer than a panel.
+// For matrices stored transposed or not, and for rows longer than a panel.
 TEST(Weights, GiveTheSameLogitsInAnyWidth) {
   const Gpt2Shape shape{.heads = 3, .width = 132, .vocabulary = 131};
   const TemporaryFolder folder;
   write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
   LoadOptions options;
   const std::vector<float> expected = logits_of(folder.path(), options);
-  // All numbers are such that every precision holds them.
+  // All numbers are exact in every precision.
   for (const Precision precision : {Precision::f16, Precision::bf16}) {
     options.precision = precision;
     EXPECT_EQ(logits_of(folder.path(), options), expected);
@@ -221,7 +220,7 @@ TEST(Weights, TheTableOfParametersIsInTheModelsOrder) {
 }
 
 TEST(Weights, RowsOfEveryParameterAreThoseOfTheFile) {
-  // All numbers are such that every precision holds them; rows are longer than a panel.
+  // All numbers are exact in every precision; rows are longer than a panel.
   const Gpt2Shape shape{.heads = 3, .width = 132, .vocabulary = 131};
   const TemporaryFolder folder;
   const std::vector<RawTensor> tensors = gpt2_tensors(shape);
@@ -294,7 +293,7 @@ TEST(Parameters, OfAConfigurationAreThoseThatAreLoaded) {
   }
 }
 
-// Radford et al. 2019 round: "117M" of its first version was corrected to 124M, the others to these.
+// Radford et al. 2019 rounded: "117M" of its first version was corrected to 124M, the others to these.
 TEST(Parameters, OfThePublishedSizesAreAsManyAsTheirFilesHold) {
   const auto total = [](int layers, int width) {
     Config config;

@@ -133,7 +133,7 @@ std::optional<std::pair<double, double>> DrawnScale::values_of(Color color) cons
   const bool upright = bar_.bitmap->width == 1;
   std::optional<std::pair<double, double>> range;
   for (std::size_t i = 0; i < colors.size(); ++i) {
-    constexpr int kNear = 5;  // the bar is coarser than what it explains
+    constexpr int kNear = 5;  // the bar has fewer colours than the image
     if (std::max({std::abs(colors[i].r - color.r), std::abs(colors[i].g - color.g),
                   std::abs(colors[i].b - color.b)}) > kNear)
       continue;

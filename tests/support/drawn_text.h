@@ -3,11 +3,10 @@
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scene.h"
 
-/// What a reader reads in a picture: its texts, the numbers among them, and the values that colours stand
-/// for.
+/// Reads a picture like a user does: its texts, the numbers in them, and the values of its colours.
 namespace headscope::viz::testing {
 
-/// A number as it was drawn, and half a step of its last digit: what it stands for lies within that.
+/// A number as drawn, and half a unit of its last digit: the exact value is within that.
 struct DrawnNumber {
   double value = 0;
   double rounding = 0;
@@ -17,29 +16,29 @@ struct DrawnNumber {
 /// "NaN".
 std::optional<DrawnNumber> read_number(std::string_view drawn);
 
-/// The number that stands after `words` in a sentence, up to a space that no "%" follows, or punctuation.
+/// The number after `words` in a sentence, up to punctuation or a space that is not followed by "%".
 std::optional<DrawnNumber> number_after(std::string_view sentence, std::string_view words);
 
-/// A picture's texts. Who has read one takes it off the page, so that what nobody has read remains.
+/// The texts of a picture. A text that has been read is removed from the page, so that unread ones remain.
 class DrawnPage {
  public:
   DrawnPage(const Scene& scene, const Fonts& fonts) : texts_(text_boxes(scene, fonts)) {}
 
-  /// The texts whose middle lies in `area`, from left to right.
+  /// Takes the texts whose middle is in `area`, from left to right.
   std::vector<TextBox> take(Rect area) {
     return take_if([&](const TextBox& box) { return area.contains(box.bounds.center()); });
   }
-  /// The one text that is, or starts with, these words; empty when there is none or more than one.
+  /// Takes the only text that is, or starts with, these words; empty if there is none or more than one.
   std::string take(std::string_view words) {
     return only(take_if([&](const TextBox& b) { return b.text == words; }));
   }
   std::string take_starting(std::string_view words) {
     return only(take_if([&](const TextBox& b) { return b.text.starts_with(words); }));
   }
-  /// Where a text stands; nothing when there is none or more than one.
+  /// The place of the only such text; nothing if there is none or more than one.
   std::optional<Rect> place_of(std::string_view words) const;
   const std::vector<TextBox>& left() const { return texts_; }
-  /// The numbers that nobody has taken, for a message.
+  /// The numbers that have not been taken, for a message.
   std::string numbers_left() const;
 
  private:
@@ -59,17 +58,16 @@ class DrawnPage {
   std::vector<TextBox> texts_;
 };
 
-/// A colour scale as a reader uses it: the bar and the numbers beside it, no knowledge of how either was
-/// made.
+/// A colour scale as a user reads it: from the bar and its numbers only.
 class DrawnScale {
  public:
   enum class Kind { linear, logarithmic };
 
-  /// The numbers beside an upright bar of colours, or at both ends of a lying one, are taken off the page.
+  /// Takes the numbers off the page: those next to a vertical bar, or at both ends of a horizontal one.
   DrawnScale(DrawnPage& page, Image bar, Kind kind = Kind::linear);
 
   struct Mark {
-    double part = 0;  ///< of the bar, 0 at its low end
+    double part = 0;  ///< position on the bar, 0 at its low end
     double value = 0;
     std::string text;
   };
@@ -77,11 +75,11 @@ class DrawnScale {
   double low() const { return at(0); }
   double high() const { return at(1); }
 
-  /// What a place along the bar means, by the first and the last of the numbers.
+  /// The value at a position on the bar, according to its first and last number.
   double at(double part) const;
 
-  /// The values that a colour may stand for: those of the bar's pixels that it is (nearly) the colour of.
-  /// Empty when it is not in the bar at all.
+  /// The values that a colour may represent: those of the bar's pixels with (nearly) the same colour. Empty
+  /// if the bar does not contain it.
   std::optional<std::pair<double, double>> values_of(Color color) const;
 
  private:
@@ -90,16 +88,16 @@ class DrawnScale {
   std::vector<Mark> marks_;
 };
 
-/// The upright bars of colours in a picture.
+/// The vertical colour bars in a picture.
 std::vector<Image> upright_bars(const Scene& scene);
 
-/// The lying bars of colours that explain others: narrow, one pixel high.
+/// The horizontal colour bars of legends: narrow, one pixel high.
 std::vector<Image> lying_bars(const Scene& scene);
 
-/// The one of them that stands to the right of `rect`, nearest to it.
+/// The vertical bar to the right of `rect`, the nearest one.
 std::optional<Image> bar_beside(const Scene& scene, Rect rect);
 
-/// The colour that the images of a scene have at a point; nothing where there is none.
+/// The colour of a scene's images at a point; nothing if there is none.
 std::optional<Color> image_color_at(const Scene& scene, Point p);
 
 }  // namespace headscope::viz::testing

@@ -4,7 +4,7 @@
 
 namespace headscope::testing {
 
-/// An environment of these variables alone.
+/// An environment with only these variables.
 inline app::Environment environment(std::map<std::string, std::string> variables) {
   return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);

@@ -1,10 +1,10 @@
 #pragma once
-// What goes with an operator new of a test's own, whose memory is malloc's. For one file of a program, that
-// of the operator: a compiler that sees only one of both takes them for mismatched.
+// operator delete for tests that define operator new with malloc. Include it in the same file, because a
+// compiler that sees only one of them reports mismatched calls.
 #include <cstdlib>
 #include <new>
 
-#ifdef __GNUC__  // GCC takes a free() of what its own inlined operator new gave for mismatched
+#ifdef __GNUC__  // GCC reports a free() of memory from its own inlined operator new as mismatched
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"

@@ -14,7 +14,7 @@ void append_bits(std::string& out, Bits bits) {
   for (std::size_t byte = 0; byte < sizeof(Bits); ++byte) out += static_cast<char>(bits >> (8 * byte) & 255);
 }
 
-/// IEEE 754 binary16 of a number that it holds exactly and that is not subnormal there.
+/// The IEEE 754 binary16 bits of a number that is exact and not subnormal in it.
 std::uint16_t half_bits(float value) {
   if (value == 0) return 0;
   int exponent = 0;

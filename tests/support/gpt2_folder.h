@@ -9,7 +9,7 @@
 
 namespace headscope::testing {
 
-/// The sizes of a GPT-2 made for a test.
+/// The sizes of a GPT-2 created for a test.
 struct Gpt2Shape {
   int layers = 2;
   int heads = 2;
@@ -18,16 +18,16 @@ struct Gpt2Shape {
   int vocabulary = 300;
 };
 
-/// The `config.json` of that model, with the members that published files have, nulls too. `more` is put in
-/// front of the last brace, e.g. `,"n_inner":12`.
+/// The `config.json` of that model, with the members of published files, including nulls. `more` is inserted
+/// before the last brace, e.g. `,"n_inner":12`.
 std::string gpt2_config(const Gpt2Shape& shape, std::string_view more = "");
 
-/// The tensors of that model under Hugging Face's names, without prefix and extras. All values are multiples
-/// of 1/64 below 1, so that F32, F16 and BF16 hold the same; the same seed gives the same values.
+/// The tensors of that model, with Hugging Face's names without prefix. All values are multiples of 1/64
+/// below 1, so that F32, F16 and BF16 represent them exactly; the same seed gives the same values.
 std::vector<RawTensor> gpt2_tensors(const Gpt2Shape& shape, std::string_view dtype = "F32",
                                     std::uint64_t seed = 1);
 
-/// One tensor of that kind.
+/// One tensor with such values.
 RawTensor random_tensor(const std::string& name, std::string_view dtype, std::vector<std::int64_t> shape,
                         std::uint64_t seed);
 
@@ -35,8 +35,7 @@ RawTensor random_tensor(const std::string& name, std::string_view dtype, std::ve
 void write_gpt2(const TemporaryFolder& folder, const std::string& config,
                 const std::vector<RawTensor>& tensors);
 
-/// Writes a whole model of that shape with the bundled model's tokenizer, and weights that have nothing in
-/// common with it.
+/// Writes a complete model of that shape, with the bundled model's tokenizer and unrelated weights.
 void write_other_model(const TemporaryFolder& folder,
                        const Gpt2Shape& shape = {.positions = 64, .vocabulary = 4096});
 

@@ -10,8 +10,8 @@
 
 namespace headscope::testing {
 
-/// A copy of some elements that ends where memory ends: who reads or writes behind it crashes, in code that
-/// no sanitizer sees too.
+/// A copy of elements at the end of a mapped page: an access after them crashes, even in code without
+/// sanitizers.
 template <class T>
 class GuardedMemory {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -13,7 +13,7 @@
 namespace headscope::testing {
 namespace {
 
-/// "name: value" lines after the first; false when the connection ended before all was there.
+/// Reads a request with its "name: value" lines; false if the connection ended too early.
 bool read_request(int connection, std::string& pending, WebRequest& request) {
   std::size_t end = 0;
   while ((end = pending.find("\r\n\r\n")) == std::string::npos) {

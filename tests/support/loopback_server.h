@@ -16,25 +16,26 @@ namespace headscope::testing {
 
 struct WebRequest {
   std::string method;
-  std::string target;                          ///< as in the request's line
-  std::map<std::string, std::string> headers;  ///< names in lower case
+  std::string target;                          ///< as in the request line
+  std::map<std::string, std::string> headers;  ///< with names in lower case
   std::string header(const std::string& name) const;
 };
 
-/// What a server says, well or badly.
+/// A server's response, valid or not.
 struct WebReply {
   int status = 200;
   std::vector<std::pair<std::string, std::string>> headers = {};
   std::string body = {};
-  std::optional<std::size_t> length = {};  ///< that is claimed, where it is not the body's
-  std::optional<std::size_t> cut = {};     ///< the connection breaks after so many bytes, headers included
-  std::optional<std::size_t> cut_content = {};  ///< the same, of the body alone
-  std::optional<std::size_t> stall = {};  ///< nothing comes after so many of the body, until the client goes
-  std::string raw = {};                   ///< in place of all of it
+  std::optional<std::size_t> length = {};       ///< claimed length, if it is not the body's
+  std::optional<std::size_t> cut = {};          ///< disconnects after that many bytes, including headers
+  std::optional<std::size_t> cut_content = {};  ///< disconnects after that many bytes of the body
+  std::optional<std::size_t> stall =
+      {};                ///< stops sending after that many bytes of the body, until the client disconnects
+  std::string raw = {};  ///< sent instead of everything else
 };
 
-/// A web server on the loopback, on a port of its own, for a test to answer as it likes. Each connection has
-/// a thread and stays open for more requests, unless it is cut. Gone with this.
+/// A web server on the loopback, with its own port and a test's responses. Each connection has a thread and
+/// stays open for more requests unless it is cut. The destructor stops it.
 class LoopbackServer {
  public:
   using Handler = std::function<WebReply(const WebRequest&)>;
@@ -45,7 +46,7 @@ class LoopbackServer {
   ~LoopbackServer();
 
   int port() const { return port_; }
-  std::vector<WebRequest> requests() const;  ///< so far
+  std::vector<WebRequest> requests() const;  ///< all received so far
   void forget_requests();
 
  private:
@@ -60,7 +61,7 @@ class LoopbackServer {
   std::set<int> connections_;
   std::vector<std::thread> threads_;
   std::atomic<bool> ending_ = false;
-  std::thread acceptor_;  // last: it uses the others
+  std::thread acceptor_;  // last: it uses the members above
 };
 
 }  // namespace headscope::testing

@@ -1,5 +1,4 @@
-// What nearly every test uses: GoogleTest, its matchers under their plain names, and the standard library's
-// headers.
+// Headers used by nearly every test: GoogleTest with its matchers, and the standard library's.
 #pragma once
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

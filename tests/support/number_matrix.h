@@ -12,7 +12,7 @@
 
 namespace headscope::testing {
 
-/// A number as some precision holds it, rounded by Eigen.
+/// The bits of a number in a 16-bit precision, rounded by Eigen.
 inline std::uint16_t bits_of(float value, model::Precision precision) {
   return precision == model::Precision::f16 ? Eigen::numext::bit_cast<std::uint16_t>(Eigen::half(value))
                                             : Eigen::numext::bit_cast<std::uint16_t>(Eigen::bfloat16(value));
@@ -23,8 +23,8 @@ inline float rounded(float value, model::Precision precision) {
   return value;
 }
 
-/// A matrix of normal numbers [rows, cols] in some precision, nothing behind its last element; `gap` other
-/// numbers stand between its rows. operator() gives the numbers that it holds exactly.
+/// A matrix of normal numbers [rows, cols] in some precision, at the end of its memory; there are `gap` other
+/// numbers between rows. operator() returns the exact numbers it holds.
 class NumberMatrix {
  public:
   NumberMatrix(int rows, int cols, model::Precision precision, std::mt19937& generator, int gap = 0)
@@ -65,7 +65,7 @@ class NumberMatrix {
   std::optional<GuardedMemory<std::uint16_t>> halves_;
 };
 
-/// Where a product is written, amid numbers that must stay.
+/// The destination of a product, surrounded by numbers that must not change.
 class Surrounded {
  public:
   static constexpr float kUntouched = 99.0F;
@@ -98,7 +98,7 @@ class Surrounded {
   std::vector<float> values_;
 };
 
-/// A sum in double and the sum of its terms' magnitudes.
+/// A sum in double, and the sum of its terms' magnitudes.
 struct DoubleSum {
   double sum = 0, magnitude = 0;
 
@@ -106,7 +106,7 @@ struct DoubleSum {
     sum += term;
     magnitude += term < 0 ? -term : term;
   }
-  /// How far a sum of `terms` floats may be off, in whatever order it is made.
+  /// The maximum error of a sum of `terms` floats, added in any order.
   double tolerance(int terms) const { return 6e-8 * magnitude * (terms + 1); }
 };
 

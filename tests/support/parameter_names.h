@@ -7,11 +7,11 @@
 #include "model/kernels/panels.h"
 #include "model/kernels/precision.h"
 
-// So that parameterised tests say in words what they ran with.
+// Readable names for the parameters of parameterised tests.
 
 namespace headscope::testing {
 
-/// Text as a test's name: letters and digits, all else between them as one underscore.
+/// Text as part of a test's name: letters and digits, and one underscore for everything between them.
 inline std::string as_test_name(std::string_view text) {
   std::string name;
   for (const char c : text) {

@@ -11,19 +11,20 @@
 
 namespace headscope::testing {
 
-/// The weight of a query and a key in a head of a layer.
+/// The weight of a query's attention to a key in a head of a layer.
 using WeightOf = std::function<float(int layer, int head, int query, int key)>;
 
 struct PatternShape {
   int layers = 2, heads = 3, queries = 5, keys = 5;
 };
 
-/// A whole number of 256ths in [0, 1], exact in every precision.
+/// A multiple of 1/256 in [0, 1], exact in every precision.
 inline float some_weight(int layer, int head, int query, int key) {
   return static_cast<float>((37 * layer + 11 * head + 5 * query + 3 * key) % 64) / 256;
 }
 
-/// Rows that sum to 1: half on one key, the rest alike on all; exact for powers of two of keys.
+/// Rows that sum to 1: half on one key, the rest divided equally; exact if the number of keys is a power of
+/// two.
 inline WeightOf even_rows(int keys) {
   return [keys](int layer, int head, int query, int key) {
     const int chosen = (layer + 2 * head + query) % keys;
@@ -36,7 +37,7 @@ inline float causal_weight(int, int, int query, int key) {
   return key <= query ? 1.F / static_cast<float>(query + 1) : 0;
 }
 
-/// One number of a dtype, "F32", "F16" or "BF16", without rounding: it has to be exact.
+/// A number as bytes of a dtype, "F32", "F16" or "BF16". It must be exact.
 inline std::string bytes_of(float value, std::string_view dtype) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   std::string bytes;
@@ -55,7 +56,7 @@ inline std::string bytes_of(float value, std::string_view dtype) {
   return bytes;
 }
 
-/// Tensors as TransformerLens names them; `batch`: with an axis of one in front.
+/// Tensors with TransformerLens' names; `batch`: with a leading axis of size one.
 inline std::vector<RawTensor> pattern_tensors(const PatternShape& shape, const WeightOf& weight,
                                               const std::string& dtype = "F32", bool batch = false) {
   std::vector<RawTensor> tensors;
@@ -78,7 +79,7 @@ inline RawTensor id_tensor(const std::string& name, const std::vector<std::int64
   return tensor;
 }
 
-/// `["a","b"]` as it stands inside a string of JSON; texts of letters alone.
+/// `["a","b"]` escaped for a string in JSON; the texts must consist of letters.
 inline std::string text_list(const std::vector<std::string>& texts) {
   std::string list = "[";
   for (const std::string& text : texts)

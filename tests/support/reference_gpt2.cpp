@@ -59,7 +59,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-/// exp(x / temperature) over its sum.
+/// exp(x / temperature), normalized.
 std::vector<double> softmax(std::span<const double> x, double temperature) {
   const double most = *std::max_element(x.begin(), x.end());
   std::vector<double> result;
@@ -96,7 +96,7 @@ ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder) {
     const std::vector<std::byte> bytes = weights.read(tensor);
     for (std::size_t i = 0; i < count; ++i) values.push_back(number_at(bytes, tensor.dtype, i));
   }
-  // A tied model may be kept under either of its names.
+  // A tied matrix may be stored under either of its names.
   if (!parameters_.contains("wte.weight")) parameters_["wte.weight"] = parameters_.at("lm_head.weight");
 }
 
@@ -176,7 +176,7 @@ ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head, 
   return result;
 }
 
-/// The sum of what the heads write, and the bias.
+/// The sum of the heads' outputs and the bias.
 ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int layer,
                                            const Edits& edits) const {
   const std::string name = "h." + std::to_string(layer) + ".attn.c_proj";

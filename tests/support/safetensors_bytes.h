@@ -6,7 +6,7 @@
 
 namespace headscope::testing {
 
-/// A tensor as it will stand in a file: nothing is checked, so that wrong files can be made as well.
+/// A tensor for a file. Nothing is checked, so that invalid files can be created, too.
 struct RawTensor {
   std::string name;
   std::string dtype;
@@ -14,7 +14,7 @@ struct RawTensor {
   std::string bytes;
 };
 
-/// A safetensors file around a header of one's own.
+/// A safetensors file with the given header.
 inline std::string safetensors_of_header(std::string_view header, std::string_view data = "") {
   std::string file;
   for (int shift = 0; shift < 64; shift += 8) file += static_cast<char>(header.size() >> shift & 255);
@@ -23,7 +23,7 @@ inline std::string safetensors_of_header(std::string_view header, std::string_vi
   return file;
 }
 
-/// `{"format":"pt"}` stands in every file that Hugging Face publishes.
+/// All files published by Hugging Face contain `{"format":"pt"}`.
 inline std::string safetensors_bytes(const std::vector<RawTensor>& tensors,
                                      std::string_view metadata = R"({"format":"pt"})") {
   std::string header = "{";

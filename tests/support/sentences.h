@@ -7,7 +7,8 @@
 
 namespace headscope::testing {
 
-/// What `Error` said when `action` threw it; a failed test and "" when it threw nothing or something else.
+/// The message of an `Error` thrown by `action`. If it throws nothing or something else, fails the test and
+/// returns "".
 template <typename Error, typename Action>
 std::string message_of(Action&& action) {
   try {
@@ -21,14 +22,14 @@ std::string message_of(Action&& action) {
   return "";
 }
 
-/// One sentence that a user can be shown: a single line of sensible length without control characters.
+/// Whether a message can be shown to a user: a single line of sensible length without control characters.
 inline bool is_sentence(const std::string& message) {
   return message.size() >= 20 && message.size() < 600 &&
          std::none_of(message.begin(), message.end(),
                       [](char c) { return static_cast<unsigned char>(c) < 0x20; });
 }
 
-/// Says where and what, what was expected and what was found.
+/// Expects a sentence that says where the problem is, what was expected and what was found.
 inline void expect_load_sentence(const std::string& message, const std::string& where,
                                  const std::string& what) {
   EXPECT_TRUE(is_sentence(message)) << message;

@@ -1,13 +1,13 @@
 #pragma once
 #include <filesystem>
 
-// Where the sources are. One file alone is compiled with these paths, so that a compiler's cache serves every
-// clone.
+// The location of the sources. Only one file is compiled with these paths, so that a compiler cache works for
+// every clone.
 namespace headscope::testing {
 
-/// The repository's root.
+/// The root of the repository.
 std::filesystem::path source_dir();
-/// Models and vocabularies beside it that are too large for it; may be absent.
+/// Models and vocabularies too large for the repository; may not exist.
 std::filesystem::path shared_dir();
 
 }  // namespace headscope::testing

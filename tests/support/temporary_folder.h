@@ -9,7 +9,7 @@
 
 namespace headscope::testing {
 
-/// An empty folder of its own for a test, gone with it.
+/// An empty folder for a test, removed in the destructor.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
@@ -26,7 +26,7 @@ class TemporaryFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  /// Writes a file of that name, with the folders on the way to it, and gives its path.
+  /// Writes a file, creating folders if needed, and returns its path.
   std::filesystem::path write(const std::filesystem::path& name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());
@@ -47,7 +47,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// All bytes of a file, read without the program's own code.
+/// All bytes of a file, read without the code under test.
 inline std::string bytes_of_file(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};

@@ -52,13 +52,13 @@ TEST(BarChart, LengthsAreProportionalAndRegionsCoverTheirLines) {
   ASSERT_EQ(bars.size(), 5U);
   for (std::size_t i = 1; i < 5; ++i)
     EXPECT_NEAR(bars[i].rect.w, bars[0].rect.w / static_cast<float>(i + 1), 0.01);
-  ASSERT_EQ(picture.regions.size(), 5U);  // what is muted is no button
+  ASSERT_EQ(picture.regions.size(), 5U);  // muted bars have no region
   EXPECT_EQ(picture.regions[3].id, 103);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(picture.regions[i].rect.contains(bars[i].rect.center()));
   EXPECT_EQ(items_of<FillPolygon>(picture.scene).size(), 1U);
 }
 
-/// Left and right end of the axis: of the lines that stand over all bars, or lie under each.
+/// The left and right end of the axis, from the lines down the chart or below each bar.
 std::pair<float, float> axis_of(const Scene& scene) {
   std::pair<float, float> ends{1e9F, -1e9F};
   for (const Segments& line : items_of<Segments>(scene)) {

@@ -5,7 +5,7 @@
 
 #include "viz/scene/geometry.h"
 
-/// Colour measures for tests, written from their definitions and apart from the program's own.
+/// Colour measures for tests, implemented from their definitions and independently of the program.
 namespace headscope::viz::testing {
 
 using Triple = std::array<double, 3>;
@@ -18,18 +18,18 @@ inline Triple linear(Color c) {
   return {decode(c.r), decode(c.g), decode(c.b)};
 }
 
-/// Relative luminance of WCAG 2.
+/// Relative luminance, WCAG 2.
 inline double luminance(const Triple& rgb) {
   return 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
 }
 
-/// Contrast ratio of WCAG 2, 1 to 21.
+/// Contrast ratio, WCAG 2: 1 to 21.
 inline double contrast(Color a, Color b) {
   const double la = luminance(linear(a)), lb = luminance(linear(b));
   return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
 }
 
-/// CIE L*, 0 to 100.
+/// CIE L*: 0 to 100.
 inline double lightness(const Triple& rgb) {
   const double y = luminance(rgb);
   return y > 216.0 / 24389 ? 116 * std::cbrt(y) - 16 : y * 24389 / 27;
@@ -52,7 +52,7 @@ inline double difference(Color a, Color b) {
   return difference(oklab(linear(a)), oklab(linear(b)));
 }
 
-/// Full protanopia, deutanopia and tritanopia on linear sRGB. Machado, Oliveira, Fernandes 2009.
+/// Full protanopia, deutanopia and tritanopia, for linear sRGB. Machado, Oliveira, Fernandes 2009.
 inline constexpr std::array<std::array<Triple, 3>, 3> kColourBlindness = {{
     {{{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}}},
     {{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}}},

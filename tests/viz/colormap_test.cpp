@@ -19,7 +19,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 class Themes : public ::testing::TestWithParam<bool> {
  protected:
   Theme theme_ = GetParam() ? dark_theme() : light_theme();
-  /// +1 where values grow lighter: in the dark.
+  /// +1 if larger values are lighter, as in the dark theme.
   double towards_ = GetParam() ? 1 : -1;
 };
 INSTANTIATE_TEST_SUITE_P(LightAndDark, Themes, ::testing::Values(false, true),
@@ -77,7 +77,7 @@ TEST_P(Themes, SequentialLightnessIsMonotoneForColourBlindReaders) {
   }
 }
 
-/// The largest and the smallest of 40 equal steps look nearly alike.
+/// The ratio of the largest to the smallest of 40 equal steps, which should look alike.
 double unevenness(const Theme& theme, Color (*map)(const Theme&, double), double from) {
   constexpr int kSteps = 40;
   double least = kInf, most = 0;

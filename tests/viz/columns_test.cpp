@@ -18,7 +18,7 @@ const Style kStyle{kTheme, *fonts(), 14, 1};
 constexpr Color kRed{200, 0, 0, 255}, kBlue{0, 0, 200, 255};
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-/// Two values a group, -2 .. 4; one is missing, one lies beyond the axis.
+/// Two values per group on an axis from -2 to 4; one is missing, one is outside the axis.
 ColumnChart chart() {
   ColumnChart c;
   c.values = {kNone, 1, 4, -2, 9, 0.5F};
@@ -55,7 +55,7 @@ TEST(Columns, AreAsLongAsTheirValuesFromTheBaseOn) {
   expect(0, zero - one, zero, kBlue, 1);
   expect(1, 30, zero, kRed, 2);
   expect(2, zero, 270, kBlue, 3);
-  expect(3, 30, zero, kRed, 4);  // cut at the axis' end
+  expect(3, 30, zero, kRed, 4);  // clipped at the axis' end
   expect(4, zero - one / 2, zero, kBlue, 5);
 }
 

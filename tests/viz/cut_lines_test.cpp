@@ -1,4 +1,4 @@
-// Lines that leave a box: what is left of them.
+// The parts of lines inside a box.
 
 #include "viz/scene/cut_lines.h"
 
@@ -34,7 +34,7 @@ TEST(CutLines, CrossesFromOutsideToOutside) {
   EXPECT_THAT(cut_to({}, kBox), IsEmpty());
 }
 
-/// Held against walking along each line in small steps.
+/// Compared with walking along each line in small steps.
 TEST(CutLines, LeavesOutNothingInsideAndKeepsNothingOutside) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> place(-150, 250);

@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using headscope::testing::TemporaryFolder;
 
-/// A system with fonts of its own and a configuration that knows no others.
+/// A system with its own fonts, and a configuration that lists only these.
 class Fontconfig : public ::testing::Test {
  protected:
   TemporaryFolder system_;
@@ -19,7 +19,7 @@ class Fontconfig : public ::testing::Test {
                                       (system_.path() / "fonts").string() + "</dir><cachedir>" +
                                       (system_.path() / "cache").string() + "</cachedir></fontconfig>");
 
-  /// Installs the file of a style of this machine under another name.
+  /// Installs the font file of this machine for a style under another name.
   fs::path install(FontStyle style, const char* name) const {
     static const auto fonts = Fonts::load();
     fs::create_directories(system_.path() / "fonts");

@@ -2,10 +2,10 @@
 #include "tests/viz/pictures.h"
 #include "viz/charts/heatmap.h"
 
-/// What tests of matrices share.
+/// Shared by tests of matrices.
 namespace headscope::viz::testing {
 
-/// Of the light theme, in text of 14 pixels.
+/// The light theme, with text of 14 pixels.
 inline Style style(float device_scale = 1) {
   static const Theme theme = light_theme();
   return {theme, *fonts(), 14, device_scale};
@@ -19,7 +19,7 @@ inline HeatmapCells cells_of(const std::vector<float>& values, int rows, int col
   return cells;
 }
 
-/// All of `rows` x `cols` cells over `rect`.
+/// A region with all of `rows` x `cols` cells over `rect`.
 inline Region whole_grid(Rect rect, int rows, int cols) {
   return Region::grid(0, 0, rect, rows, cols);
 }

@@ -122,7 +122,7 @@ TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
 }
 
 TEST(HeatmapImage, EveryRowUnderAPixelCountsHoweverTheMatrixIsStored) {
-  // Rows of three to a pixel, the strongest first, in the middle, last; kept plainly and by columns.
+  // Three rows per pixel, with the largest value first, in the middle or last; stored by rows and by columns.
   const std::vector<float> strongest{0.9F, 0.1F, 0.2F, 0.1F, 0.8F, 0.2F, 0.1F, 0.2F, 0.7F};
   std::vector<float> twice;
   for (const float v : strongest) twice.insert(twice.end(), {v, v});

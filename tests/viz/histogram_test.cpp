@@ -16,12 +16,12 @@ using namespace testing;
 const Theme kLight = light_theme();
 const Style kStyle{kLight, *fonts(), 14, 1};
 
-struct Painted {
+struct PaintedHistogram {
   Picture picture;
   Region region;
 };
-Painted paint(const std::vector<std::int64_t>& bins, float width, double low = -2, double high = 2) {
-  Painted p;
+PaintedHistogram paint(const std::vector<std::int64_t>& bins, float width, double low = -2, double high = 2) {
+  PaintedHistogram p;
   p.picture.scene = testing::blank(width + 40, 200, kLight.surface);
   p.region =
       paint_histogram(p.picture, {bins, low, high, "value", kLight.accent, 3}, {20, 10, width, 150}, kStyle);
@@ -30,7 +30,7 @@ Painted paint(const std::vector<std::int64_t>& bins, float width, double low = -
 
 TEST(Histogram, ColumnsAreAsHighAsTheirCounts) {
   const std::vector<std::int64_t> bins{1, 0, 4, 8, 2};
-  const Painted p = paint(bins, 400);
+  const PaintedHistogram p = paint(bins, 400);
   const auto columns = items_of<FillRect>(p.picture.scene);
   ASSERT_EQ(columns.size(), 4U) << "none for an empty bin";
   std::size_t at = 0;
@@ -46,7 +46,7 @@ TEST(Histogram, ColumnsAreAsHighAsTheirCounts) {
 
 TEST(Histogram, NumbersStandWhereTheirValuesLie) {
   for (const float width : {60.F, 150.F, 400.F, 1200.F}) {
-    const Painted p = paint({1, 2, 3}, width);
+    const PaintedHistogram p = paint({1, 2, 3}, width);
     EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "") << width;
     int numbers = 0;
     for (const auto& box : testing::text_boxes(p.picture.scene, *fonts())) {

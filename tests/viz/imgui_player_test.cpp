@@ -27,46 +27,46 @@ class ImguiPlayerTest : public ::testing::Test {
   }
   ~ImguiPlayerTest() override { ImGui::DestroyContext(context_); }
 
-  struct Placed {
+  struct PlacedScene {
     Scene scene;
     Point origin;
     float scale = 1;
   };
 
-  /// One frame with these scenes; `look` sees the list before the frame is gone.
+  /// Draws one frame with these scenes; `look` receives the list while it is valid.
   template <class Look>
-  void frame(const std::vector<Placed>& scenes, float pixel_scale, Look&& look) {
+  void frame(const std::vector<PlacedScene>& scenes, float pixel_scale, Look&& look) {
     ImGui::GetIO().DeltaTime = 1.0F / 60;
     ImGui::NewFrame();
     player_.begin_frame(pixel_scale);
     ImDrawList& list = *ImGui::GetBackgroundDrawList();
     const auto depth = [&] { return std::pair(list._ClipRectStack.Size, compat::texture_depth(list)); };
     const auto before = depth();
-    for (const Placed& placed : scenes) player_.draw(list, placed.scene, placed.origin, placed.scale);
+    for (const PlacedScene& placed : scenes) player_.draw(list, placed.scene, placed.origin, placed.scale);
     EXPECT_EQ(depth(), before);
     look(list);
     ImGui::Render();
   }
 
-  Bitmap shown(const Placed& placed, float pixel_scale, int width, int height) {
+  Bitmap shown(const PlacedScene& placed, float pixel_scale, int width, int height) {
     SoftwareRenderer renderer(width, height, {0, 0, 0, 255});
     frame({placed}, pixel_scale,
           [&](const ImDrawList& list) { renderer.draw(list, textures_.store(), pixel_scale); });
     return renderer.picture;
   }
 
-  /// One frame with one scene at the origin.
+  /// Draws one frame with one scene at the origin.
   void show(const Scene& scene) {
     frame({{scene, {0, 0}, 1}}, 1, [](const ImDrawList&) {});
   }
 
-  SoftwareTextures font_;  // beside the textures that are counted
+  SoftwareTextures font_;  // separate from the textures that are counted
   ImGuiContext* context_;
   CountingTextures textures_;
   ImguiPlayer player_{fonts(), textures_};
 };
 
-// The promise: the picture in the file is the picture on the screen.
+// The guarantee: the picture in the file is the picture on the screen.
 TEST_F(ImguiPlayerTest, ShowsWhatTheFileShows) {
   for (const bool dark : {false, true}) {
     const Scene scene = testing::everything(dark ? dark_theme() : light_theme());
@@ -98,7 +98,7 @@ TEST_F(ImguiPlayerTest, TextImagesAndRectanglesAreTheSameToTheBit) {
   EXPECT_EQ(testing::differing(rasterize(scene, *fonts(), 1), shown({scene, {0, 0}, 1}, 1, 300, 100), 1), 0);
 }
 
-// A bar chart's smallest values are bars of a pixel or less.
+// The smallest values of a bar chart are bars of a pixel or less.
 TEST_F(ImguiPlayerTest, ThinBarsAreAsWideAndAsDarkAsInTheFile) {
   for (const float scale : {1.0F, 1.25F, 2.0F}) {
     Scene scene = blank(200, 200);
@@ -120,7 +120,7 @@ TEST_F(ImguiPlayerTest, ThinBarsAreAsWideAndAsDarkAsInTheFile) {
 TEST_F(ImguiPlayerTest, ThePictureIsTheSameWhereverItStands) {
   const Scene scene = testing::everything(light_theme());
   const Bitmap here = shown({scene, {0, 0}, 1}, 1, 500, 400);
-  const Bitmap there = shown({scene, {37.4F, 21.7F}, 1}, 1, 500, 400);  // lands on (37, 22)
+  const Bitmap there = shown({scene, {37.4F, 21.7F}, 1}, 1, 500, 400);  // rounded to (37, 22)
   for (int y = 0; y < 300; ++y) {
     for (int x = 0; x < 400; ++x)
       ASSERT_LE(testing::channel_difference(here.at(x, y), there.at(x + 37, y + 22)), 2);
@@ -182,13 +182,13 @@ TEST_F(ImguiPlayerTest, KeepsIndicesWithin16BitsInLargeScenes) {
       }
     }
     EXPECT_EQ(elements, static_cast<unsigned>(list.IdxBuffer.Size));
-    // Were an index cut off, a triangle would stretch from one end of the picture to the other.
+    // If an index were truncated, a triangle would extend from one end of the picture to the other.
     for (int i = 0; i + 2 < static_cast<int>(list.CmdBuffer[0].ElemCount); i += 3) {
       const auto y = [&](int k) {
         return list.VtxBuffer[static_cast<int>(list.CmdBuffer[0].VtxOffset) + list.IdxBuffer[i + k]].pos.y;
       };
       const auto [low, high] = std::minmax({y(0), y(1), y(2)});
-      if (i > 6) {  // past the background
+      if (i > 6) {  // after the background
         ASSERT_LT(high - low, 40);
       }
     }
@@ -302,11 +302,11 @@ TEST(Mesh, OfAStrokeIsCompleteAndNearItsLine) {
       nearest = std::min(nearest, std::hypot(v.at.x - a.x - t * dx, v.at.y - a.y - t * dy));
     }
     EXPECT_LT(nearest,
-              2.5F * 1.2F);  // half the width and half a soft edge, more by at most the mitre's share
+              2.5F * 1.2F);  // half the width and half a soft edge; a mitre is longer
   }
 }
 
-/// What a mesh covers of a point: the largest opacity of its triangles there.
+/// The coverage of a point by a mesh: the largest opacity of its triangles there.
 float opacity_at(const Mesh& mesh, Point p) {
   float opacity = 0;
   for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
@@ -328,7 +328,8 @@ float opacity_at(const Mesh& mesh, Point p) {
 TEST(Mesh, OfAStrokeIsRoundOutsideOfSharpCorners) {
   const Point corner{100, 50};
   for (const float width : {1.5F, 4.0F, 12.0F}) {
-    for (const float angle : {0.4F, 1.0F, 2.0F, -2.0F, -0.4F, 0.0F}) {  // between the two arms; 0: and back
+    for (const float angle :
+         {0.4F, 1.0F, 2.0F, -2.0F, -0.4F, 0.0F}) {  // between the two segments; 0: a reversal
       const std::vector<Point> points{
           {0, 50}, corner, {100 - 80 * std::cos(angle), 50 - 80 * std::sin(angle)}};
       Mesh mesh;
@@ -346,7 +347,7 @@ TEST(Mesh, OfAStrokeIsRoundOutsideOfSharpCorners) {
   }
 }
 
-// A curve of noise is nothing but sharp corners.
+// A noisy curve consists only of sharp corners.
 TEST(Mesh, OfACurveOfCornersIsSmall) {
   std::vector<Point> points;
   for (int i = 0; i < 1000; ++i) points.push_back({static_cast<float>(i) / 2, i % 2 == 0 ? 0.0F : 20.0F});
@@ -361,8 +362,8 @@ TEST(Mesh, OfAConvexPolygonHasItsAreaInEitherDirection) {
   for (int direction = 0; direction < 2; ++direction) {
     Mesh mesh;
     add_convex(mesh, points);
-    // The opacity, linear over each triangle, integrates to the polygon's area up to the curvature of its
-    // edge.
+    // The opacity, linear over each triangle, integrates to the polygon's area, except for the curvature of
+    // its edge.
     double covered = 0;
     for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
       const auto &a = mesh.vertices[mesh.indices[i]], &b = mesh.vertices[mesh.indices[i + 1]],

@@ -29,7 +29,7 @@ class ImguiRasterTest : public ::testing::Test {
   }
   ~ImguiRasterTest() override { ImGui::DestroyContext(context_); }
 
-  /// One frame of a display of this many units.
+  /// Draws one frame on a display of that many units.
   template <class Build>
   const ImDrawData& frame(float width, float height, float scale, Build&& build) {
     ImGuiIO& io = ImGui::GetIO();
@@ -42,7 +42,7 @@ class ImguiRasterTest : public ::testing::Test {
     compat::serve_textures(*ImGui::GetDrawData(), textures_);
     return *ImGui::GetDrawData();
   }
-  /// One frame of a list of its own, with a texture of this handle pushed.
+  /// One frame with a single list and this texture.
   template <class Build>
   const ImDrawData& list_frame(float width, float height, float scale, std::uint64_t texture, Build&& build) {
     return frame(width, height, scale, [&] {
@@ -55,7 +55,7 @@ class ImguiRasterTest : public ::testing::Test {
 
   Bitmap drawn(const ImDrawData& data) const { return rasterize(data, textures_.store(), kPaper); }
 
-  /// Within one level of 255 everywhere of what the naive renderer draws; and something is drawn at all.
+  /// Expects all pixels to be within one level of 255 of the naive renderer, and that something was drawn.
   void expect_as_naive(const ImDrawData& data) const {
     const Bitmap fast = drawn(data);
     SoftwareRenderer naive(fast.width, fast.height, kPaper);
@@ -66,7 +66,7 @@ class ImguiRasterTest : public ::testing::Test {
   }
 
   std::uint64_t white() { return textures_.create({1, 1, {{255, 255, 255, 255}}}, true); }
-  /// Noise with transparent and half transparent texels.
+  /// A texture of noise with transparent and translucent texels.
   std::uint64_t noise(int width, int height, bool nearest) {
     Bitmap bitmap = *testing::noise(width, height);
     for (std::size_t i = 0; i < bitmap.pixels.size(); ++i) {
@@ -187,8 +187,7 @@ TEST_F(ImguiRasterTest, SmoothTexturesBlendTheTexelsAroundAMiddle) {
   EXPECT_EQ(row(true), (std::vector<int>{0, 0, 255, 255}));
 }
 
-// Two triangles that are a rectangle of one colour but for one thing, and triangles of one texel but for one
-// thing.
+// Pairs of triangles that are not quite a rectangle of one colour, or not quite of one texel.
 TEST_F(ImguiRasterTest, NearlyRectanglesAreNotTakenForThem) {
   const ImDrawVert plain[] = {{ImVec2(8, 8), ImVec2(0.1F, 0.2F), IM_COL32_WHITE},
                               {ImVec2(60, 8), ImVec2(0.9F, 0.2F), IM_COL32_WHITE},
@@ -219,8 +218,8 @@ TEST_F(ImguiRasterTest, NearlyRectanglesAreNotTakenForThem) {
   }
 }
 
-// Of neighbours that share a side each pixel has one owner: half transparent, no seam shows and no pixel is
-// painted twice, be the side's points in the middle of pixels or between them.
+// A pixel on a common side belongs to one of two neighbours: with translucent colours there is neither a gap
+// nor a pixel painted twice, for corners in the middle of pixels and between them.
 TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
   for (const float offset : {0.0F, 0.5F, 0.3F}) {
     const ImDrawData& data = list_frame(40, 40, 1, white(), [&](ImDrawList& list) {
@@ -255,7 +254,7 @@ TEST_F(ImguiRasterTest, CornersBeyondAllPictures) {
   }));
   EXPECT_EQ(covered.width, 60);
   for (const Color c : covered.pixels) ASSERT_EQ(c, (Color{0, 0, 0, 255}));
-  // What is no number must do no harm; where it lies nobody can say.
+  // Values that are not numbers must do no harm; where they are drawn is unspecified.
   const Bitmap odd = drawn(list_frame(30, 20, 1, texture, [&](ImDrawList& list) {
     ImDrawVert corners[] = {at(none, 3), at(20, none), at(25, 15)};
     corners[0].uv = ImVec2(none, far);
@@ -300,7 +299,7 @@ TEST_F(ImguiRasterTest, PassesOverCallbacks) {
   const std::uint64_t texture = white(), gone = white();
   textures_.destroy(gone);
   const ImDrawData& data = list_frame(20, 20, 1, texture, [&](ImDrawList& list) {
-    compat::push_texture(list, gone);  // what draws nothing needs no texture
+    compat::push_texture(list, gone);  // a command that draws nothing needs no texture
     list.AddCallback([](const ImDrawList*, const ImDrawCmd*) { ADD_FAILURE() << "a callback was called"; },
                      nullptr);
     list.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
@@ -350,7 +349,7 @@ TEST_F(ImguiRasterTest, TheFontIsOneTextureHoweverOftenItIsMade) {
   EXPECT_GT(testing::ink(before), 20);
 }
 
-// The promise: the picture in the file is the picture on the screen.
+// The guarantee: the picture in the file is the picture on the screen.
 TEST_F(ImguiRasterTest, AScenePlayedThroughItIsTheFilesPicture) {
   ImguiPlayer player(testing::fonts(), textures_);
   const Scene scene = testing::everything(light_theme());

@@ -10,11 +10,12 @@
 #include "viz/scene/scene.h"
 #include "viz/text/font_files.h"
 
-/// Windows that use what Dear ImGui draws: rounded and plain frames, anti-aliased lines, text, tables, menus,
-/// popups, child windows that scroll, images.
+/// Windows that use all of Dear ImGui's kinds of drawing: rounded and plain frames, anti-aliased lines, text,
+/// tables, menus, popups, scrolling child windows, images.
 namespace headscope::viz::testing {
 
-/// Before the font's texture is made. The font's size lies between pixels, so that its letters do too.
+/// Call before the font's texture is created. The font has a fractional size, so that its letters are between
+/// pixels.
 inline void style_widgets() {
   const FontFiles fonts = find_font_files(default_font_folders());
   const std::string file = fonts.files.at(fonts.order[0].at(0)).string();
@@ -27,7 +28,7 @@ inline void style_widgets() {
   style.FrameBorderSize = 1;
 }
 
-/// A button, a slider and what else has a value.
+/// A window with a button, a slider and other inputs.
 inline void controls_window() {
   bool on = true;
   int choice = 1;
@@ -92,7 +93,7 @@ inline void table_window(std::uint64_t image) {
   ImGui::End();
 }
 
-/// Rounded and plain rectangles, lines of all directions and widths, circles, a curve.
+/// A window with rounded and plain rectangles, lines of all directions and widths, circles and a curve.
 inline void drawing_window() {
   ImGui::SetNextWindowPos(ImVec2(8, 366));
   ImGui::SetNextWindowSize(ImVec2(622, 106));
@@ -115,7 +116,7 @@ inline void drawing_window() {
   ImGui::End();
 }
 
-/// All of them with a menu bar and an open popup, for a display of 640 x 480. `image`: a texture's handle.
+/// All windows, with a menu bar and an open popup, for a display of 640 x 480. `image`: a texture's handle.
 inline void draw_widgets(std::uint64_t image) {
   if (ImGui::BeginMainMenuBar()) {
     if (ImGui::BeginMenu("Model")) ImGui::EndMenu();

@@ -81,7 +81,7 @@ TEST(Links, ArcsRiseFromTheirItemsAndLoopsComeBack) {
     EXPECT_EQ(column_of(points.front()), columns[i].first);
     EXPECT_EQ(column_of(points.back()), columns[i].second);
     EXPECT_NEAR(points.front().y, layout.drawing.bottom(), 0.01);
-    EXPECT_NEAR(points.back().y, layout.drawing.bottom(), 8);  // where its arrow begins
+    EXPECT_NEAR(points.back().y, layout.drawing.bottom(), 8);  // start of its arrow
     for (const Point p : points) {
       EXPECT_GE(p.y, layout.drawing.y);
       EXPECT_LE(p.y, layout.drawing.bottom() + 0.01F);

@@ -1,4 +1,4 @@
-// What a picture's file carries beside the picture.
+// Notes in the files of pictures.
 #include "viz/scene/notes.h"
 
 #include <random>
@@ -37,7 +37,7 @@ std::string u32(std::uint32_t v) {
           static_cast<char>(v)};
 }
 
-/// A PNG, as far as a reader of texts looks at it, with one chunk.
+/// A minimal PNG with one chunk, sufficient for reading texts.
 std::string png_of_chunk(const std::string& type, const std::string& data) {
   return std::string("\x89PNG\r\n\x1a\n") + u32(static_cast<std::uint32_t>(data.size())) + type + data +
          u32(crc32(type + data));

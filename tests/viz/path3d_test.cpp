@@ -40,7 +40,7 @@ TEST(Path3, TurnsAboutTheUprightAxisAndTiltsTowardsTheEye) {
   expect({1, 0, 0}, {0, 0}, {1, 0, 0});
   expect({0, 0, 1}, {0, 0}, {0, 1, 0});
   expect({0, 1, 0}, {0, 0}, {0, 0, -1});   // away
-  expect({0, -1, 0}, {90, 0}, {1, 0, 0});  // what was near has gone to the right
+  expect({0, -1, 0}, {90, 0}, {1, 0, 0});  // the front is now on the right
   expect({0, 0, 1}, {70, 90}, {0, 0, 1});  // from above
   expect({0, 1, 0}, {0, 90}, {0, 1, 0});
 }
@@ -66,7 +66,7 @@ TEST(Path3, ABoxKeepsItsSizeFromEverySide) {
 
 TEST(Path3, WhatIsNearCoversWhatIsFar) {
   Path3 path = steps();
-  path.camera = {0, 0};  // the first piece lies nearest
+  path.camera = {0, 0};  // the first segment is the nearest
   std::vector<Color> order;
   for (const Segments& s : items_of<Segments>(paint(path).scene))
     if (s.color == path.colors[0] || s.color == path.colors[2]) order.push_back(s.color);
@@ -119,7 +119,7 @@ TEST(Path3, NumbersStandBesideThePathNotOnIt) {
     for (const Point p : at) EXPECT_FALSE(box.bounds.contains(p)) << box.text;
   }
   EXPECT_EQ(numbers, 5);
-  // As large as every side of it allows.
+  // As large as possible from every side.
   const auto [low, high] = std::ranges::minmax(at, {}, &Point::y);
   EXPECT_GT(high.y - low.y, 0.55F * 600);
 }

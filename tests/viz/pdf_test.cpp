@@ -1,4 +1,4 @@
-// Pictures as PDF: what poppler's programs see in them, where they are installed, held against the pixels.
+// Pictures as PDF: rendered and read by poppler, if it is installed, and compared with the pixels.
 
 #include <memory>
 #include <sstream>
@@ -24,7 +24,7 @@ class PopplersPdf : public ::testing::Test {
     const auto file = folder_.write("a.pdf", to_pdf(scene, *fonts()));
     return output_of(program + " '" + file.string() + (program == "pdftotext" ? "' -" : "'"));
   }
-  /// At `scale` device pixels for a logical one.
+  /// The pixels of a scene, at `scale` device pixels per logical pixel.
   static Bitmap pixels_of(const Scene& scene, int scale) {
     return poppler_pixels(to_pdf(scene, *fonts()), 96 * scale);
   }
@@ -32,7 +32,7 @@ class PopplersPdf : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-/// Part of the pixels that differ by more than a little: edges are blended otherwise.
+/// The fraction of pixels that differ by more than a little, because edges are blended differently.
 double difference(const Bitmap& a, const Bitmap& b) {
   return testing::differing(a, b, 90);
 }
@@ -121,7 +121,7 @@ TEST_F(PopplersPdf, LetsThroughWhatTranslucentCellsDo) {
   EXPECT_LT(difference(pixels_of(scene, 2), rasterize(scene, *fonts(), 2)), 0.02);
 }
 
-/// Each cell with a gap on its right and under it, on a ground that no blend of the cells' colours is.
+/// Each cell has a gap to its right and below it, on a background that no blend of the cells' colours gives.
 TEST_F(PopplersPdf, BlendsNothingIntoTheEdgeOfCellsBesideGaps) {
   constexpr int kSide = 11;
   constexpr Color kCell{250, 220, 120, 255}, kGround{255, 255, 255, 255};

@@ -10,7 +10,7 @@
 #include "viz/scene/theme.h"
 #include "viz/text/text.h"
 
-/// Scenes and measures that the players' tests share.
+/// Scenes and measures shared by the players' tests.
 namespace headscope::viz::testing {
 
 inline const std::shared_ptr<const Fonts>& fonts() {
@@ -41,7 +41,7 @@ inline Image image(Rect dest, std::shared_ptr<const Bitmap> bitmap) {
   return {dest, std::move(bitmap), id};
 }
 
-/// One of everything, at odd places.
+/// A scene with one of everything, at fractional positions.
 inline Scene everything(const Theme& theme) {
   Scene s = blank(400, 300, theme.surface);
   s.add(FillRect{{10, 10, 80, 40}, theme.raised, 8});
@@ -78,7 +78,7 @@ inline int channel_difference(Color a, Color b) {
   return std::max({std::abs(a.r - b.r), std::abs(a.g - b.g), std::abs(a.b - b.b)});
 }
 
-/// Part of the pixels that differ by more than `tolerance` of 255.
+/// The fraction of pixels that differ by more than `tolerance` of 255.
 inline double differing(const Bitmap& a, const Bitmap& b, int tolerance) {
   if (a.width != b.width || a.height != b.height) return 1;
   std::size_t count = 0;
@@ -87,7 +87,7 @@ inline double differing(const Bitmap& a, const Bitmap& b, int tolerance) {
   return static_cast<double>(count) / static_cast<double>(a.pixels.size());
 }
 
-/// Ink of black on white, in pixels.
+/// The amount of black on white, in pixels.
 inline double ink(const Bitmap& bitmap) {
   double sum = 0;
   for (const Color c : bitmap.pixels) sum += 1 - c.g / 255.0;

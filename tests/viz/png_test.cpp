@@ -27,7 +27,7 @@ std::uint32_t read_u32(std::span<const std::uint8_t> bytes, std::size_t at) {
          std::uint32_t{bytes[at + 2]} << 8 | bytes[at + 3];
 }
 
-/// Bit by bit, as the specification defines it.
+/// The CRC bit by bit, as in its definition.
 std::uint32_t crc_of(std::span<const std::uint8_t> bytes) {
   std::uint32_t crc = 0xFFFFFFFF;
   for (const std::uint8_t byte : bytes) {

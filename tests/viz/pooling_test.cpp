@@ -1,5 +1,5 @@
-// What a pixel shows of the cells under it, and that a picture says so; and that pointing at a cell leaves
-// its colour.
+// Pooled pixels show the cells under them, pictures say how they are pooled, and pointing at a cell keeps its
+// colour.
 
 #include <cmath>
 #include <limits>
@@ -25,7 +25,7 @@ std::vector<float> random_values(int count, unsigned seed = 3) {
   return values;
 }
 
-/// The integral of a matrix, constant over each cell, from its corner to (row, col).
+/// The integral of a matrix from its corner to (row, col), each cell being constant.
 double integral(const Matrix& m, double row, double col) {
   double sum = 0;
   for (int r = 0; r < m.rows && r < row; ++r) {
@@ -35,8 +35,8 @@ double integral(const Matrix& m, double row, double col) {
   return sum;
 }
 
-/// Whether a pixel of a pooled image is that of the strongest (or mean) of the cells under it that are not
-/// masked, and transparent where all of them are.
+/// Checks that a pixel of a pooled image shows the strongest (or the mean) of the cells under it that are not
+/// masked, and is transparent if all of them are.
 TEST(MaskedCells, CountForNoPixel) {
   constexpr int kCells = 60, kPixels = 20, kEach = kCells / kPixels;
   const std::vector<float> values = random_values(kCells * kCells);
@@ -68,7 +68,7 @@ TEST(MaskedCells, CountForNoPixel) {
           }
         }
         const Color pixel = image.bitmap->at(x, y);
-        // A mean over hardly any cell is left out.
+        // Means over hardly any cells are masked.
         if (count == 0 || (pooling == Pooling::mean && 4 * count <= kEach * kEach)) {
           EXPECT_EQ(pixel.a, 0) << x << " " << y;
         } else {
@@ -136,7 +136,7 @@ TEST(PooledMeans, LeaveOutWhatIsMaskedAndKeyZero) {
     for (int x = 0; x < 40; ++x) {
       if (x > y) {
         EXPECT_EQ(image.at(x, y).a, 0);
-      } else if (y > 0) {  // of the first pixel key 0 is most
+      } else if (y > 0) {  // in the first column of pixels, key 0 is the largest
         EXPECT_LE(testing::channel_difference(image.at(x, y), diverging(kTheme, 0.5)), 2) << x << "," << y;
       }
     }
@@ -169,7 +169,7 @@ TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {
   Region whole, part;
   EXPECT_THAT(painted(1000, {}, 1, &whole), Contains("each cell: the largest of up to 3 × 3"));
   EXPECT_THAT(painted(1000, {100, 100, 50, 50}, 1, &part), Not(Contains(HasSubstr("of"))));
-  EXPECT_EQ(whole.rect, part.rect);  // the frame stays where it is
+  EXPECT_EQ(whole.rect, part.rect);  // the frame does not move
   EXPECT_THAT(painted(600, {}, 2, &whole), Not(Contains(HasSubstr("of"))));
   EXPECT_THAT(painted(23, {}, 1, &whole), Not(Contains(HasSubstr("of"))));
 }
@@ -209,7 +209,7 @@ TEST(Crosshair, LeavesTheColourOfTheCellThatIsRead) {
           ASSERT_EQ(after.at(x, y), before.at(x, y)) << n << ": " << row << "," << col;
         }
       }
-      const Point far{grid.cell_rect(row, n - 3).center()};  // in its row
+      const Point far{grid.cell_rect(row, n - 3).center()};  // in the same row
       EXPECT_NE(after.at(static_cast<int>(far.x * scale), static_cast<int>(far.y * scale)),
                 before.at(static_cast<int>(far.x * scale), static_cast<int>(far.y * scale)));
     }

@@ -8,14 +8,14 @@
 #include "tests/support/temporary_folder.h"
 #include "viz/scene/scene.h"
 
-// What poppler's programs, which most readers of PDF are built on, see in a file.
+// The output of poppler's programs, on which most PDF readers are based, for a file.
 namespace headscope::viz::testing {
 
 inline bool has_poppler() {
   return std::system("pdftoppm -v > /dev/null 2>&1 && pdffonts -v > /dev/null 2>&1") == 0;
 }
 
-/// What a command prints; empty where it fails.
+/// The output of a command; empty if it fails.
 inline std::string output_of(const std::string& command) {
   std::string text;
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
@@ -25,7 +25,7 @@ inline std::string output_of(const std::string& command) {
   return ::pclose(pipe) == 0 ? text : "";
 }
 
-/// The only page of a PDF as pixels, `dpi` to the inch; empty where poppler cannot read it.
+/// The only page of a PDF as pixels, at `dpi` per inch; empty if poppler cannot read it.
 inline Bitmap poppler_pixels(std::string_view pdf, double dpi) {
   const headscope::testing::TemporaryFolder folder;
   const std::string file = folder.write("a.pdf", pdf).string(), out = (folder.path() / "p").string();

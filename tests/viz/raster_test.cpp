@@ -26,7 +26,7 @@ Bitmap drawn_alone(T item, float width = 40, float height = 40, float scale = 1)
   return drawn(scene, scale);
 }
 
-/// That each pixel has the colour that `wanted` says for its place.
+/// Checks that each pixel has the colour returned by `wanted`.
 template <class Wanted>
 void expect_pixels(const Bitmap& bitmap, const Wanted& wanted) {
   for (int y = 0; y < bitmap.height; ++y)
@@ -282,7 +282,7 @@ TEST(ClipPixels, AreThoseOfAllClipsInForce) {
   scene.add(PopClip{});
   scene.add(FillRect{{0, 0, 6, 6}, kBlack});
   scene.add(PopClip{});
-  scene.add(PopClip{});  // one too many does no harm
+  scene.add(PopClip{});  // an additional one does no harm
   scene.add(FillRect{{18, 18, 2, 2}, kBlack});
   expect_pixels(drawn(scene), [](int x, int y) {
     const bool red = x >= 5 && x < 15 && y >= 8 && y < 15;

@@ -1,4 +1,4 @@
-// Points in two dimensions: equal units, marks where they belong, labels that cover nothing.
+// Points in two dimensions: equal units, positions of marks, labels that cover nothing.
 #include "viz/charts/scatter.h"
 
 #include <gtest/gtest.h>

@@ -5,12 +5,12 @@
 #include "viz/players/imgui_compat.h"
 #include "viz/players/imgui_raster.h"
 
-/// A graphics card in a hundred lines: triangles as OpenGL draws them (a pixel belongs to a triangle when its
-/// middle does; straight alpha blending), pixel by pixel in double precision. Lets tests see what a window
-/// would show, and is what the fast rasteriser must agree with.
+/// A graphics card in a hundred lines: draws triangles like OpenGL (a pixel belongs to a triangle if its
+/// middle does; straight alpha blending), pixel by pixel in double precision. Tests use it to render windows,
+/// and to check the fast rasterizer.
 namespace headscope::viz::testing {
 
-/// Notes what the player does with its textures.
+/// Records the player's calls for its textures.
 class CountingTextures : public SoftwareTextures {
  public:
   std::uint64_t create(const Bitmap& bitmap, bool nearest) override {
@@ -30,7 +30,7 @@ class SoftwareRenderer {
  public:
   SoftwareRenderer(int width, int height, Color clear) : picture(Bitmap::filled(width, height, clear)) {}
 
-  /// `scale`: pixels for each unit of ImGui; `origin`: of the picture, in units.
+  /// `scale`: pixels per unit of ImGui; `origin`: of the picture, in units.
   void draw(const ImDrawList& list, const TextureStore& textures, float scale, ImVec2 origin = {0, 0}) {
     scale_ = scale;
     origin_ = origin;
@@ -57,7 +57,7 @@ class SoftwareRenderer {
   struct Edge {
     double x, y, dx, dy;
     double at(double px, double py) const { return dx * (py - y) - dy * (px - x); }
-    /// Pixels right on an edge belong to the triangle whose lower or left edge it is.
+    /// Pixels exactly on an edge belong to the triangle of which it is the lower or left edge.
     bool holds(double value) const { return value > 0 || (value == 0 && (dy < 0 || (dy == 0 && dx < 0))); }
   };
   struct Texel {
@@ -66,7 +66,7 @@ class SoftwareRenderer {
 
   void triangle(ImDrawVert a, ImDrawVert b, ImDrawVert c, const Texture& texture, const ImVec4& clip) {
     const auto device = [&](float v, float origin) {
-      return std::floor(double{(v - origin) * scale_} * 256 + 0.5) / 256;  // as cards do
+      return std::floor(double{(v - origin) * scale_} * 256 + 0.5) / 256;  // like graphics cards
     };
     double x[3], y[3];
     const auto corners = [&] {
@@ -116,7 +116,7 @@ class SoftwareRenderer {
                                 static_cast<int>(std::clamp<double>(row, 0, bitmap.height - 1)));
       return Texel{double(c.r), double(c.g), double(c.b), double(c.a)};
     };
-    // Right between two texels: the farther one, however the weights were rounded.
+    // Exactly between two texels, the farther one, however the weights were rounded.
     if (texture.nearest) return at(std::floor(u + 1e-6), std::floor(v + 1e-6));
     const double x = std::floor(u - 0.5), y = std::floor(v - 0.5), s = u - 0.5 - x, t = v - 0.5 - y;
     const Texel c[] = {at(x, y), at(x + 1, y), at(x, y + 1), at(x + 1, y + 1)};

@@ -124,7 +124,7 @@ TEST(Svg, MergedCellsAreTheBitmapAgain) {
   const auto cells = testing::noise(13, 9);
   auto coarse = std::make_shared<Bitmap>(*cells);
   for (Color& c : coarse->pixels)
-    c = c.r < 128 ? Color{0, 0, 0, 255} : Color{255, 0, 0, 255};  // many equal neighbours
+    c = c.r < 128 ? Color{0, 0, 0, 255} : Color{255, 0, 0, 255};  // many neighbours of the same colour
   Scene scene = blank(100, 100, {0, 0, 0, 0});
   scene.add(testing::image({0, 0, 13, 9}, coarse));
   const std::string svg = svg_of(scene);

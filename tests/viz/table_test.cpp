@@ -26,7 +26,7 @@ constexpr int kRows = 23, kComponents = 16;
 constexpr int kRowRole = 4, kVectorRole = 9;
 enum Column { kIndex, kWord, kScore, kVector, kProduct };
 
-/// What a table refers to.
+/// The data that a table refers to.
 struct Data {
   std::vector<std::string> words;
   std::vector<std::vector<float>> vectors;
@@ -60,7 +60,7 @@ FixedCell cell_of(int column, std::string text = "") {
   return cell;
 }
 
-/// One of everything.
+/// A table with one column of every kind.
 Table table_of(const Data& data) {
   Table table;
   table.rows = static_cast<int>(data.words.size());
@@ -106,13 +106,13 @@ Table table_of(const Data& data) {
   return table;
 }
 
-struct Painted {
+struct PaintedTable {
   TableLayout layout;
   Picture picture;
 };
-Painted paint(const Table& table, float width, float height, const Style& s = style()) {
+PaintedTable paint(const Table& table, float width, float height, const Style& s = style()) {
   constexpr float kMargin = 16;
-  Painted result;
+  PaintedTable result;
   result.picture.scene = testing::blank(width + 2 * kMargin, height + 2 * kMargin, s.theme.surface);
   result.layout = lay_out_table(table, {kMargin, kMargin, width, height}, s);
   paint_table(result.picture, table, result.layout, s);
@@ -287,8 +287,8 @@ TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
     for (const float font_size : {11.F, 14.F, 21.F}) {
       for (const float width : {60.F, 150.F, 220.F, 330.F, 480.F, 700.F, 1400.F}) {
         for (const float height : {40.F, 200.F, 900.F}) {
-          const Painted p = paint(table_of(data), width, height, style(*theme, font_size));
-          // A table with less room than its own lines paints them all the same.
+          const PaintedTable p = paint(table_of(data), width, height, style(*theme, font_size));
+          // A table without enough room for its fixed lines paints them nevertheless.
           if (height < table_height({}, style(*theme, font_size)) + 200) continue;
           EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "")
               << width << "x" << height << " at " << font_size;
@@ -298,7 +298,7 @@ TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
   }
 }
 
-/// Where the point of a number stands.
+/// The position of a number's decimal point.
 float point_of(const GlyphRun& run) {
   const auto at = run.text.find('.');
   return run.origin.x + fonts()->width(run.text.substr(0, at), FontStyle::regular, run.size);
@@ -307,7 +307,7 @@ float point_of(const GlyphRun& run) {
 TEST(Table, PointsStandBelowEachOther) {
   Data data;
   data.scores[3] = -12.3456F;
-  const Painted p = paint(table_of(data), 1200, 900);
+  const PaintedTable p = paint(table_of(data), 1200, 900);
   const TableLayout::Place place = *p.layout.place_of(kScore);
   std::vector<float> points;
   for (const GlyphRun& run : items_of<GlyphRun>(p.picture.scene)) {
@@ -344,7 +344,7 @@ TEST(Table, NumbersAreWrittenAsTheirColumnSays) {
 
 TEST(Table, BarsAreAsLongAsTheAxisSays) {
   const Data data;
-  const Painted p = paint(table_of(data), 1200, 900);
+  const PaintedTable p = paint(table_of(data), 1200, 900);
   const TableLayout::Place place = *p.layout.place_of(kScore);
   float end = -1;
   for (const Segments& line : items_of<Segments>(p.picture.scene)) {
@@ -375,7 +375,7 @@ TEST(Table, SignedBarsHaveTheColoursOfTheirSigns) {
 
 TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
   const Data data;
-  const Painted p = paint(table_of(data), 1200, 900);
+  const PaintedTable p = paint(table_of(data), 1200, 900);
   for (const Region& region : p.picture.regions) {
     if (region.role != kVectorRole || region.id >= kRows) continue;
     const int row = region.id;
@@ -397,14 +397,14 @@ TEST(Table, RegionsSayWhichRowAndWhichComponentLiesWhere) {
   table.order = {kScore, true};
   table.first = 3;
   for (const float height : {400.F, 900.F}) {
-    const Painted p = paint(table, 900, height);
+    const PaintedTable p = paint(table, 900, height);
     const std::vector<Region>& regions = p.picture.regions;
     std::vector<int> rows;
     std::set<std::tuple<int, int>> strips;
     for (const Region& region : regions) {
       if (region.role == kRowRole) {
         rows.push_back(region.id);
-        // The left end, which no strip covers.
+        // The left end, which is outside all strips.
         const auto hit = hit_test(regions, {region.rect.x + 2, region.rect.center().y});
         ASSERT_TRUE(hit);
         EXPECT_EQ(regions[hit->region].id, region.id);
@@ -437,8 +437,8 @@ TEST(Table, RowsOfTheirOwnAlwaysShow) {
   table.first = 10;
   EXPECT_THAT(texts(paint(table, 900, 300).picture.scene),
               ::testing::IsSupersetOf({"·own", "← its own", "sum", "12.345", "z =", "3 later rows: masked"}));
-  // Where its strip has no room, words say so.
-  const Painted narrow = paint(table, 270, 300);
+  // If there is no room for the strip, its words are shown instead.
+  const PaintedTable narrow = paint(table, 270, 300);
   ASSERT_EQ(narrow.layout.place_of(kVector), nullptr);
   EXPECT_THAT(texts(narrow.picture.scene), Contains("no room for its own"));
   EXPECT_THAT(texts(narrow.picture.scene), Not(Contains("← its own")));
@@ -448,7 +448,7 @@ TEST(Table, WordsBesideAStripEndBeforeTheNextCell) {
   const Data data;
   Table table = table_of(data);
   table.header[0].push_back(cell_of(kProduct, "next"));
-  const Painted p = paint(table, 900, 900);
+  const PaintedTable p = paint(table, 900, 900);
   EXPECT_THAT(texts(p.picture.scene), Contains("next"));
   EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "");
   EXPECT_FALSE(p.picture.whole) << "there is no room between the two";
@@ -470,7 +470,8 @@ TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
 TEST(Table, ThemesDifferInColoursOnly) {
   const Data data;
   const Table table = table_of(data);
-  const Painted light = paint(table, 700, 500, style(kLight)), dark = paint(table, 700, 500, style(kDark));
+  const PaintedTable light = paint(table, 700, 500, style(kLight)),
+                     dark = paint(table, 700, 500, style(kDark));
   EXPECT_EQ(texts(light.picture.scene), texts(dark.picture.scene));
   ASSERT_EQ(light.picture.regions.size(), dark.picture.regions.size());
   for (std::size_t i = 0; i < light.picture.regions.size(); ++i)
@@ -516,7 +517,7 @@ TEST(Tables, ACellsDetailStandsAtItsRightEndOnItsGround) {
     column.grounds = {strong, {0, 0, 0, 0}, {0, 0, 0, 0}};
     column.framed = {false, true, false};
     column.frame = theme->accent;
-    const Painted painted = paint(table, 300, 200, style(*theme));
+    const PaintedTable painted = paint(table, 300, 200, style(*theme));
     EXPECT_TRUE(painted.picture.whole);
     const TableLayout::Place place = painted.layout.places.front();
     for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts())) {
@@ -545,7 +546,7 @@ TEST(Tables, BlankCellsSayNothing) {
   for (const int column : {kIndex, kScore}) table.columns[column].blank = {true, false};
   Table full = table_of(data);
   const auto numbers = [](const Table& t) {
-    const Painted painted = paint(t, 900, 400);
+    const PaintedTable painted = paint(t, 900, 400);
     const auto in_row = [&](int row) {
       int count = 0;
       Rect rect;
@@ -568,7 +569,7 @@ TEST(Tables, NumbersAreWrittenAsTheirTextsSay) {
   table.columns[kIndex].texts = words;
   table.columns[kIndex].numbers = {124439808, 7};
   table.order = {kIndex, false};
-  const Painted painted = paint(table, 900, 400);
+  const PaintedTable painted = paint(table, 900, 400);
   const TableLayout::Place* place = painted.layout.place_of(kIndex);
   ASSERT_NE(place, nullptr);
   EXPECT_EQ(painted.layout.rows, (std::vector{1, 0})) << "sorted by the numbers";

@@ -9,10 +9,10 @@
 #include "viz/scene/scene.h"
 #include "viz/text/text.h"
 
-/// Where the ink of a scene's texts lies, and whether it is where a reader can read it.
+/// The ink of a scene's texts, and whether a reader can read it.
 namespace headscope::viz::testing {
 
-/// A turned rectangle about the ink of one text.
+/// A rotated rectangle around the ink of one text.
 struct TextBox {
   std::string text;
   std::array<Point, 4> corners;
@@ -33,7 +33,7 @@ inline std::vector<TextBox> text_boxes(const Scene& scene, const Fonts& fonts) {
         bottom = std::max(bottom, p.to.y * run->size);
       }
     }
-    if (left > right) continue;  // nothing but spaces
+    if (left > right) continue;  // only spaces
     TextBox box{run->text, {}, {}};
     const float c = std::cos(run->angle), s = std::sin(run->angle);
     const std::array<Point, 4> local{{{left, top}, {right, top}, {right, bottom}, {left, bottom}}};
@@ -50,7 +50,7 @@ inline std::vector<TextBox> text_boxes(const Scene& scene, const Fonts& fonts) {
   return boxes;
 }
 
-/// Whether two boxes share more than a hair, by the separating axis theorem.
+/// Whether two boxes overlap noticeably, by the separating axis theorem.
 inline bool overlap(const TextBox& a, const TextBox& b) {
   constexpr float kHair = 0.3F;
   for (const TextBox* box : {&a, &b}) {
@@ -76,8 +76,7 @@ inline bool overlap(const TextBox& a, const TextBox& b) {
   return true;
 }
 
-/// What is wrong with a scene's texts: one line for each that leaves the picture or lies over another; empty
-/// is right.
+/// One line for each text of a scene that leaves the picture or overlaps another; empty if there is none.
 inline std::string text_faults(const Scene& scene, const Fonts& fonts) {
   const std::vector<TextBox> boxes = text_boxes(scene, fonts);
   std::ostringstream faults;

@@ -1,4 +1,4 @@
-// The check itself: it must see what a reader would.
+// Tests the check itself: it must report what a reader would see.
 #include "tests/viz/text_boxes.h"
 
 #include "tests/support/matchers.h"

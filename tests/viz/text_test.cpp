@@ -18,7 +18,7 @@ const Fonts& fonts() {
 }
 
 std::string random_bytes(std::mt19937& random, std::size_t length) {
-  // Half of the bytes are lead or continuation bytes, so that real sequences come up, whole and broken.
+  // Half of the bytes are lead or continuation bytes, so that complete and broken sequences occur.
   std::string text;
   for (std::size_t i = 0; i < length; ++i) text.push_back(static_cast<char>(random() % 256));
   return text;
@@ -148,7 +148,7 @@ TEST(Layout, DrawsABoxForWhatNoFontHas) {
   EXPECT_GT(layout.width, 5);
   EXPECT_TRUE(fonts().family(layout.glyphs[0]).empty());
   const Outline outline = fonts().outline(layout.glyphs[0]);
-  // The frame's two contours, and six digits of at least one contour each.
+  // The frame's two contours, and at least one for each of six digits.
   EXPECT_GE(std::ranges::count(outline, OutlinePoint::Kind::move, &OutlinePoint::kind), 8);
 }
 
@@ -234,7 +234,7 @@ TEST(MakeText, PutsTheAnchorWhereTheAlignmentSays) {
 TEST(MakeText, MiddleCentresTheCapitals) {
   const GlyphRun run = make_text_middle(fonts(), "H", {0, 50}, 14, {});
   EXPECT_NEAR(run.origin.y, 50 + fonts().cap_height(FontStyle::regular, 14) / 2, 1e-4F);
-  float top = 0;  // of the letter's outline
+  float top = 0;  // top of the letter's outline
   for (const OutlinePoint& p : fonts().outline(run.glyphs[0])) top = std::min(top, p.to.y);
   EXPECT_NEAR(-top * 14, fonts().cap_height(FontStyle::regular, 14), 1e-3F);
 }

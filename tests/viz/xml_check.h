@@ -8,8 +8,8 @@
 
 namespace headscope::viz::testing {
 
-/// The part of XML that matters here: elements nest, attributes are quoted and not repeated, entities are
-/// known, references resolve. Returns what is wrong, or nothing.
+/// Checks the relevant part of XML: elements nest, attributes are quoted and unique, entities are known,
+/// references resolve. Returns the error, or nothing.
 class XmlCheck {
  public:
   explicit XmlCheck(const std::string& text) : text_(text) {}
@@ -92,7 +92,7 @@ class XmlCheck {
   std::set<std::string> referred_;
 };
 
-/// What is wrong with a document; empty: nothing.
+/// The error in a document; empty: none.
 inline std::string xml_error(const std::string& text) {
   return XmlCheck(text).error();
 }

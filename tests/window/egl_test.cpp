@@ -1,5 +1,5 @@
-// The picture on the screen is the picture in the file: compares scenes played through Dear ImGui and OpenGL,
-// in a context without a display, with those of the raster player.
+// The picture on the screen equals the picture in the file: compares scenes played through Dear ImGui and
+// OpenGL, in a context without a display, with those of the raster player.
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GL/gl.h>
@@ -95,8 +95,8 @@ class EglContext {
 };
 
 struct Difference {
-  double mean = 0;       ///< of all channels, 0 .. 255
-  double far_apart = 0;  ///< share of pixels of which a channel differs by more than 64
+  double mean = 0;       ///< over all channels, 0 to 255
+  double far_apart = 0;  ///< fraction of pixels with a channel that differs by more than 64
 };
 
 Difference difference(const viz::Bitmap& a, const viz::Bitmap& b) {
@@ -116,9 +116,9 @@ Difference difference(const viz::Bitmap& a, const viz::Bitmap& b) {
   return d;
 }
 
-/// How far apart two pictures are in the cells of a region: in their middles and just inside of the lines
-/// between them, where a picture that was smoothed differs most. Cells above the diagonal are left out:
-/// hatching is no cell.
+/// The largest difference of two pictures in the cells of a region: in their middles, and just inside the
+/// lines between them, where a smoothed picture differs most. Cells above the diagonal are left out, since
+/// hatching covers them.
 int worst_of_cells(const viz::Region& region, viz::Point offset, float scale, const viz::Bitmap& a,
                    const viz::Bitmap& b) {
   int worst = 0;
@@ -191,8 +191,8 @@ INSTANTIATE_TEST_SUITE_P(Views, EglTest,
                                            std::tuple{"positions", true, 1.0F},
                                            std::tuple{"heatmap", true, 2.0F}));
 
-// Cells large and small, at places between pixels: all of an image, its borders included, is in the window
-// what it is in a file.
+// Large and small cells at fractional positions: an image in the window, including its borders, equals the
+// one in a file.
 TEST(Egl, ImagesAreNotSmoothed) {
   for (const float scale : {1.0F, 1.25F, 2.0F}) {
     const int width = static_cast<int>(400 * scale), height = static_cast<int>(300 * scale);
@@ -218,8 +218,7 @@ TEST(Egl, ImagesAreNotSmoothed) {
   }
 }
 
-// A blink draws the caret and nothing else, and what is on the screen then is the whole window as it would
-// be.
+// A blink redraws only the caret, and then the screen shows the same as after redrawing the whole window.
 TEST(Egl, ABlinkIsTheWholeWindowAgain) {
   for (const float scale : {1.0F, 100.0F / 96, 110.0F / 96, 1.25F, 1.75F, 2.0F}) {
     const int width = static_cast<int>(1200 * scale), height = static_cast<int>(800 * scale);
@@ -263,13 +262,14 @@ TEST(Egl, TheComparisonCanFail) {
   EXPECT_DOUBLE_EQ(difference(white, half).far_apart, 0.5);
 }
 
-// Dear ImGui's widgets beside a scene, in OpenGL and without it.
+// Dear ImGui's widgets next to a scene, rendered with OpenGL and in software.
 class EglWidgets : public ::testing::TestWithParam<float> {
  protected:
   static constexpr float kWidth = 1040;
   static constexpr float kHeight = 480;
 
-  /// Frames until the windows have found their sizes. `begin` and `end` are what a renderer does around each.
+  /// Draws frames until the windows have found their sizes. `begin` and `end` are called before and after
+  /// each.
   template <class Begin, class End>
   void draw(viz::TextureBackend& textures, const Begin& begin, const End& end) const {
     viz::Bitmap bitmap = *viz::testing::noise(12, 9);
@@ -341,7 +341,8 @@ TEST_P(EglWidgets, LookTheSameWithoutOpenGL) {
   ASSERT_TRUE(egl.current());
   const viz::Bitmap card = by_opengl(), software = by_software();
   EXPECT_EQ(card.width, software.width);
-  // Clips that end between pixels, which only broken scales make, OpenGL's backend cuts off to one side.
+  // If a clip ends between pixels, which happens only with fractional scales, OpenGL's backend rounds it to
+  // one side.
   const bool whole = GetParam() == std::round(GetParam());
   EXPECT_LT(viz::testing::differing(card, software, 2), whole ? 1e-4 : 1e-3);
   EXPECT_LT(viz::testing::differing(card, software, 12), whole ? 1e-5 : 5e-4);

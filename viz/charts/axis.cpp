@@ -10,7 +10,7 @@ namespace {
 constexpr float kQuarterTurn = std::numbers::pi_v<float> / 2;
 constexpr float kEighthTurn = std::numbers::pi_v<float> / 4;
 constexpr float kDiagonal = std::numbers::sqrt2_v<float> / 2;
-constexpr int kMeasured = 256;  // labels that are measured to find the room they need
+constexpr int kMeasured = 256;  // number of labels measured to find the room they need
 
 float row_pitch(const Style& style) {
   return 1.25F * style.small();
@@ -39,7 +39,7 @@ float title_room(const AxisLabels& axis, const Style& style) {
   return axis.title.empty() ? 0 : style.line(style.small()) + style.unit();
 }
 
-/// A side of a grid with labels: its cells along it, and the direction outwards from its edge.
+/// A side of a grid with labels: its cells along that side, and the direction away from the edge.
 struct Side {
   const Region& grid;
   bool rows;    ///< else columns
@@ -48,12 +48,12 @@ struct Side {
   float outwards() const { return before ? -1.F : 1.F; }
   float length() const { return rows ? grid.rect.h : grid.rect.w; }
   float cell() const { return length() / static_cast<float>(rows ? grid.rows : grid.cols); }
-  float turn() const { return rows ? -kQuarterTurn : 0; }  ///< of words along it
+  float turn() const { return rows ? -kQuarterTurn : 0; }  ///< rotation of text along the side
   std::vector<int> labelled(float needed, int emphasised) const {
     return rows ? labelled_cells(grid.first_row, grid.rows, grid.row_count, cell(), needed, emphasised)
                 : labelled_cells(grid.first_col, grid.cols, grid.col_count, cell(), needed, emphasised);
   }
-  /// At a cell's middle (-1: at the side's), `out` pixels from the edge.
+  /// A point `out` pixels from the edge, at a cell's middle (-1: at the side's).
   Point at(int i, float out) const {
     const Rect& r = grid.rect;
     const Point middle = i < 0 ? r.center() : grid.cell_rect(rows ? i : 0, rows ? 0 : i).center();

@@ -11,7 +11,7 @@ namespace headscope::viz {
 struct AxisLabels {
   std::span<const std::string> labels;  ///< one per row (column); empty: no labels
   std::string title;
-  Color color;          ///< of the title and of the emphasised label
+  Color color;          ///< colour of the title and of the emphasised label
   int emphasised = -1;  ///< always labelled, even if others are left out
 };
 
@@ -30,7 +30,7 @@ enum class LabelAngle { level, slanted, upright };
 /// Room for labels next to a grid: at the left for rows, above for columns. Titles included.
 struct LabelRoom {
   float size = 0;    ///< logical pixels from the grid's edge outwards
-  float widest = 0;  ///< of the labels alone
+  float widest = 0;  ///< width of the widest label, without the title
   LabelAngle angle = LabelAngle::level;
 };
 

@@ -6,7 +6,7 @@
 namespace headscope::viz {
 namespace {
 
-/// Left edges and widths of a chart's columns.
+/// The left edges and widths of a chart's columns.
 struct Columns {
   float mark = 0;
   float label_x = 0, label_w = 0;
@@ -83,7 +83,7 @@ void paint_axis(Scene& scene, const NumberAxis& axis, const Columns& at, float m
   }
 }
 
-/// Draws a bar's line of the chart, with its upper end at `y`.
+/// Draws one bar with its texts, with its upper end at `y`.
 void paint_bar(Scene& scene, const Bar& bar, const NumberAxis& axis, const Columns& at, float left, float y,
                const Style& style) {
   const Theme& theme = style.theme;
@@ -92,7 +92,7 @@ void paint_bar(Scene& scene, const Bar& bar, const NumberAxis& axis, const Colum
   const Color text = bar.muted ? theme.text_muted : bar.label_color;
   if (bar.marked)
     scene.add(FillPolygon{{{left, middle - u}, {left + 1.5F * u, middle}, {left, middle + u}}, text});
-  // A muted line has no bar worth drawing: its label may take that room.
+  // A muted bar of length 0 needs no room: its label may use it.
   const float label_room = bar.muted && bar.value <= 0
                                ? at.number_right - style.width(bar.number, size) - 2 * u - at.label_x
                                : at.label_w;

@@ -18,15 +18,15 @@ struct Bar {
   Color label_color;
   bool marked = false;  ///< a triangle before the label
   bool muted = false;   ///< label and number in the muted colour, no region
-  int id = 0;           ///< of its region
+  int id = 0;           ///< id of its region
 };
 
 struct BarChart {
   std::vector<Bar> bars;
   double longest = 1;              ///< value of a full-width bar, a round number: the end of the axis
   std::string unit;                ///< after the axis' last number, e.g. " %"
-  int role = 0;                    ///< of the regions, one per bar
-  std::string number_title;        ///< of the axis and the numbers; empty: neither titles nor axis
+  int role = 0;                    ///< role of the regions, one per bar
+  std::string number_title;        ///< title of the axis and the numbers; empty: neither titles nor axis
   std::string short_number_title;  ///< used if `number_title` is too wide; empty: it is truncated
   std::string detail_title;
   // Columns depend on the area's width only, not on the bars' texts.
@@ -35,7 +35,7 @@ struct BarChart {
   bool marks = false;  ///< whether room for triangles is reserved
 };
 
-float bar_height(const Style& style);  ///< of one line
+float bar_height(const Style& style);  ///< height of one line
 float bar_chart_height(std::size_t bars, bool titles, const Style& style);
 
 /// Draws horizontal bars next to their labels, or in a narrow area below them, from the top of `area`, on a

@@ -19,7 +19,7 @@ struct Chip {
 
 struct ChipFlow {
   std::vector<Chip> chips;
-  int role = 0;  ///< of the regions; their ids are indices of chips
+  int role = 0;  ///< role of the regions; their ids are indices of chips
 };
 
 /// A chip's place in the flow.

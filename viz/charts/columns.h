@@ -11,18 +11,18 @@ namespace headscope::viz {
 /// other.
 struct ColumnChart {
   std::vector<float> values;  ///< group after group; NaN: no bar
-  std::vector<Color> colors;  ///< of each value
+  std::vector<Color> colors;  ///< one per value
   int in_group = 1;           ///< values per group
-  double low = 0;             ///< of the axis
+  double low = 0;             ///< lower limit of the axis
   double high = 1;
   double base = 0;                      ///< where the bars start
   std::vector<std::string> titles;      ///< above the bars: the first that fits, longest first
-  std::span<const std::string> labels;  ///< of the groups, under them; empty: none
+  std::span<const std::string> labels;  ///< labels of the groups, under them; empty: none
   int unnumbered = 0;                   ///< number of groups before those counted from 0
   std::string labels_title;             ///< left of the labels, if there is room
   int marked = -1;                      ///< group on a ground of `mark`; -1: none
   Color mark;
-  int role = 0;  ///< of the region: one row, a column for each value
+  int role = 0;  ///< role of the region: one row, a column for each value
   int id = 0;
 
   int groups() const { return static_cast<int>(values.size()) / in_group; }

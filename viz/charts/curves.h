@@ -7,10 +7,10 @@
 
 namespace headscope::viz {
 
-/// Colours for curves of different things; repeats after seven. Those of Okabe & Ito (2008), moved as little
-/// as it takes for all to be at least 3:1 on the theme's surface and 0.08 apart in Oklab, for readers who see
-/// every colour and for each kind of colour blindness. On white, where three of theirs are too pale, they are
-/// a brown, an indigo and a grey.
+/// Colours for curves of different things; they repeat after seven. Based on Okabe & Ito (2008), adjusted as
+/// little as necessary so that all have a contrast of at least 3:1 to the theme's surface and are 0.08 apart
+/// in Oklab, with normal colour vision and with each kind of colour blindness. On white, where three of the
+/// originals are too pale, these are a brown, an indigo and a grey.
 Color categorical(const Theme& theme, int index);
 
 struct Curve {
@@ -21,7 +21,7 @@ struct Curve {
 
 struct CurveChart {
   std::vector<Curve> curves;
-  double low = -1;  ///< of the y axis
+  double low = -1;  ///< lower limit of the y axis
   double high = 1;
   int count = 0;     ///< x values
   double first = 0;  ///< x at the plot's left edge, and how many it shows; 0: all
@@ -29,7 +29,7 @@ struct CurveChart {
   double marked_x = -1;  ///< an upright line, -1: none
   Color mark_color;
   std::string mark_label;
-  int role = 0;  ///< of the region: one row, a column for each x
+  int role = 0;  ///< role of the region: one row, a column for each x
   int id = 0;
 };
 

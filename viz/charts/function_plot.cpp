@@ -15,7 +15,7 @@ NumberAxis y_axis(const FunctionPlot& plot, float height, const Style& style) {
           labelled_ticks(plot.y.low, plot.y.high, upright_tick_count(height, kMostTicks, style))};
 }
 
-/// The plot over `frame`, its axes with their numbers.
+/// A plot's frame and numbered axes.
 PlotFrame framed(const FunctionPlot& plot, Rect frame, const Style& style) {
   const int across = static_cast<int>(frame.w / (2.6F * style.font_size));
   return {

@@ -22,7 +22,7 @@ struct FunctionPlot {
   Color dot_color;
   NumberAxis x{-1, 1}, y{-1, 1};  ///< ticks are chosen by the available room
   std::string x_title, y_title;   ///< under the plot and above it
-  int role = 0;                   ///< of the region: a row of kPlotColumns over the frame
+  int role = 0;                   ///< role of the region: a row of kPlotColumns over the frame
 };
 
 constexpr int kPlotColumns = 200;

@@ -11,11 +11,11 @@ namespace headscope::viz {
 namespace {
 
 constexpr float kHatchPitch = 6;
-constexpr float kSmallestGridWithGaps = 12;  // pixels a cell
+constexpr float kSmallestGridWithGaps = 12;  // pixels per cell
 constexpr int kMostCellsWithValues = 32 * 32;
 
-/// One axis of an image: bin i covers cells [edges[i], edges[i + 1]); all bins together `size` pixels from
-/// `start` on. To the fraction of a cell, bin i begins at low + i * step.
+/// One axis of an image: bin i covers cells [edges[i], edges[i + 1]). All bins together are `size` pixels
+/// long, from `start` on. Before rounding to cells, bin i begins at low + i * step.
 struct Bins {
   std::vector<int> edges;
   float start = 0;
@@ -148,13 +148,13 @@ float stronger(float a, float b) {
 }
 
 /// The cells under a pixel.
-struct Pooled {
+struct PixelCells {
   enum Kind : std::uint8_t { kMasked, kOutside, kValue } kind = kMasked;
   float value = 0;
 };
 
-/// Calls visit(row bin, column bin, Pooled) for all bins: down the rows of a bin first, a whole row of the
-/// matrix at a time, then across.
+/// Calls visit(row bin, column bin, PixelCells) for all bins: down the rows of a bin first, a whole row of
+/// the matrix at a time, then across.
 template <class Visit>
 void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const Visit& visit) {
   const Matrix& m = cells.matrix;
@@ -193,16 +193,16 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
       filled = std::max(filled, end);
     }
     for (int j = 0; j < cols.count(); ++j) {
-      Pooled pooled;
+      PixelCells pooled;
       const int end = std::min(cols.edges[j + 1], filled);
       for (int c = cols.edges[j]; c < end; ++c) {
         if (any_masked && has[c - first] == 0) continue;
         if (c == cells.outside_column) {
-          if (pooled.kind == Pooled::kMasked) pooled.kind = Pooled::kOutside;
+          if (pooled.kind == PixelCells::kMasked) pooled.kind = PixelCells::kOutside;
           continue;
         }
         const float v = strongest[c - first];
-        pooled = {Pooled::kValue, pooled.kind == Pooled::kValue ? stronger(pooled.value, v) : v};
+        pooled = {PixelCells::kValue, pooled.kind == PixelCells::kValue ? stronger(pooled.value, v) : v};
       }
       visit(i, j, pooled);
     }
@@ -245,13 +245,14 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
         part += covered;
       }
       visit(i, j,
-            part > least ? Pooled{Pooled::kValue, sum / part}
-                         : Pooled{outside ? Pooled::kOutside : Pooled::kMasked, 0});
+            part > least ? PixelCells{PixelCells::kValue, sum / part}
+                         : PixelCells{outside ? PixelCells::kOutside : PixelCells::kMasked, 0});
     }
   }
 }
 
-/// 4 as "4"; 2.67 as "3" if cells are counted ("up to 3"), as "2.7" if their areas are.
+/// The number of cells under a pixel: 4 as "4"; 2.67 as "3" if cells are counted ("up to 3"), or as "2.7" if
+/// areas are.
 std::string pooled_count(double cells, Pooling pooling) {
   const double whole = std::round(cells);
   if (std::abs(cells - whole) < 0.005) return number(whole, 6);
@@ -287,9 +288,9 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
   const auto bitmap = std::make_shared<Bitmap>(Bitmap::filled(cols.count(), rows.count(), {0, 0, 0, 0}));
   const ColorTable color(cells.scale, style.theme);
   const Color outside = outside_color(style.theme);
-  const auto paint = [&](int row, int col, Pooled p) {
-    if (p.kind != Pooled::kMasked)
-      bitmap->at(col, row) = p.kind == Pooled::kOutside ? outside : color(p.value);
+  const auto paint = [&](int row, int col, PixelCells p) {
+    if (p.kind != PixelCells::kMasked)
+      bitmap->at(col, row) = p.kind == PixelCells::kOutside ? outside : color(p.value);
   };
   const auto pool_cells = [&](const HeatmapCells& seen, const Bins& down, const Bins& across,
                               const auto& visit) {
@@ -301,7 +302,7 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
       cells.masked.empty() && cells.outside_column < 0 && cells.row_factors.empty()) {
     HeatmapCells turned = cells;
     turned.matrix = m.transposed();
-    pool_cells(turned, cols, rows, [&](int col, int row, Pooled p) { paint(row, col, p); });
+    pool_cells(turned, cols, rows, [&](int col, int row, PixelCells p) { paint(row, col, p); });
   } else {
     pool_cells(cells, rows, cols, paint);
   }
@@ -359,7 +360,7 @@ namespace {
 /// be written in a cell.
 std::optional<int> decimals_for(float largest) {
   if (!(largest > 0 && std::isfinite(largest))) return 2;
-  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // of 0.064: -2
+  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // for 0.064: -2
   if (leading < -5) return std::nullopt;
   return leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
 }

@@ -85,7 +85,7 @@ struct Heatmap {
   bool cell_values = true;
   bool centered = true;       ///< in its area; else at its left
   bool says_pooling = false;  ///< also in a low area
-  int role = 0;               ///< of the region
+  int role = 0;               ///< role of the region
   int id = 0;
 };
 

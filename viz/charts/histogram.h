@@ -10,11 +10,11 @@ namespace headscope::viz {
 /// Counts of values in equal bins of a range.
 struct Histogram {
   std::span<const std::int64_t> bins;
-  double low = 0;  ///< of the first bin
+  double low = 0;  ///< lower limit of the first bin
   double high = 0;
-  std::string title;  ///< of the axis, at its right end
+  std::string title;  ///< title of the axis, at its right end
   Color color;
-  int role = 0;  ///< of the region: a column for each bin
+  int role = 0;  ///< role of the region: a column for each bin
 };
 
 /// Draws columns on a numbered axis, inside `area`. Numbers that do not fit are left out. Returns the region,

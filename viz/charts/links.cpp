@@ -11,7 +11,8 @@
 namespace headscope::viz {
 namespace {
 
-constexpr int kStrokes = 16;  // line widths that weights are rounded to: few items, whatever the links
+constexpr int kStrokes =
+    16;  // number of line widths that weights are rounded to, which limits the number of items
 
 float part_of_stroke(int stroke) {
   return static_cast<float>(stroke) / (kStrokes - 1);
@@ -32,7 +33,7 @@ float arrow_size(float pitch, float line, const Style& style) {
 
 enum class End { from, to };
 
-/// A chart in its place: where its items lie, and the lines between them.
+/// A chart in its area: the positions of its items, and the lines between them.
 struct Links {
   const LinkChart& chart;
   const LinkLayout& layout;
@@ -64,7 +65,7 @@ struct Links {
            (static_cast<float>(series) - (all - 1) / 2) * apart;
   }
 
-  /// 0 .. kStrokes - 1.
+  /// The index of a weight's line width, in [0, kStrokes).
   int stroke(float weight) const {
     const double part = chart.full > 0 ? static_cast<double>(weight) / chart.full : 0;
     return static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * (kStrokes - 1)));
@@ -163,13 +164,13 @@ struct Links {
 
 // ---- around the drawing ----
 
-constexpr float kSwatch = 3;  // units, the length of a sample of a line
+constexpr float kSwatch = 3;  // units: length of a line sample
 
 float entry_width(const LinkSeries& series, const Style& style) {
   return (kSwatch + 1) * style.unit() + style.width(series.name, style.small()) + 4 * style.unit();
 }
 
-/// Left ends of the legend's entries, line by line; no more lines than hold them.
+/// Left ends of the legend's entries, line by line, with as few lines as possible.
 std::vector<Point> legend_places(const LinkChart& chart, float width, const Style& style) {
   std::vector<Point> places;
   float x = 0, y = 0;
@@ -201,8 +202,7 @@ bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& 
   return whole;
 }
 
-/// "weight — 0.25 — 0.5 — 1", right-aligned; returns its width, or paints nothing where it is wider than the
-/// room.
+/// Paints "weight — 0.25 — 0.5 — 1", right-aligned. Returns its width; paints nothing if it does not fit.
 float paint_widths(Scene& scene, const Links& links, Point right_middle, float room) {
   const Style& style = links.style;
   const float u = style.unit();

@@ -8,7 +8,7 @@
 
 namespace headscope::viz {
 
-/// A line that leads from one item to another.
+/// A line from one item to another.
 struct Link {
   int from = 0;
   int to = 0;  ///< may be the same: a loop
@@ -23,11 +23,11 @@ struct LinkSeries {
   Color color;
 };
 
-/// Items that lines join: in two columns, or as a directed graph in one row with arcs above it.
+/// Items joined by lines: in two columns, or as a directed graph in one row with arcs above it.
 struct LinkChart {
   enum class Arrangement { columns, arcs };
   Arrangement arrangement = Arrangement::columns;
-  AxisLabels from, to;  ///< of the columns' items; arcs use only `from`
+  AxisLabels from, to;  ///< labels of the columns' items; arcs use only `from`
   std::vector<LinkSeries> series;
   std::vector<Link> links;  ///< lightest first: the heaviest are drawn last
   double full = 1;          ///< the weight that gets the widest line
@@ -35,7 +35,7 @@ struct LinkChart {
   int marked_to = -1;
   std::string note;      ///< under the drawing: which lines are shown
   bool centered = true;  ///< in its area; else at its left
-  int from_role = 0;     ///< of the regions: a row (for arcs a column) for each item
+  int from_role = 0;     ///< role of the regions: a row (for arcs a column) for each item
   int to_role = 0;
 };
 
@@ -43,7 +43,7 @@ struct LinkChart {
 struct LinkLayout {
   Rect area;
   Rect drawing;     ///< between the items: the lines' area
-  Region from, to;  ///< of the items with their labels; arcs use only `from`
+  Region from, to;  ///< regions of the items and their labels; arcs use only `from`
   LabelRoom from_room, to_room;
   bool legend = false;
   bool note = false;

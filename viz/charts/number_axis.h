@@ -6,7 +6,7 @@
 
 namespace headscope::viz {
 
-/// An axis from `low` to `high` with its numbers.
+/// An axis from `low` to `high`, with numbered ticks.
 struct NumberAxis {
   double low = 0;
   double high = 1;
@@ -19,7 +19,7 @@ struct NumberAxis {
   }
   /// The same for a bar, clamped to the axis.
   float clamped(double value, float start, float length) const;
-  float widest(const Style& style) const;  ///< of the ticks' texts
+  float widest(const Style& style) const;  ///< width of the widest tick text
 };
 
 /// A plot over `area`, x to the right and y up.

@@ -58,7 +58,7 @@ void paint_one_hot_product(Picture& picture, const OneHotProduct& p, Rect area, 
   const float above = boxes[0].y - line / 2 - 1;
   const float one_x = std::clamp(hot_x + hot_w / 2, boxes[0].x + em / 2, boxes[0].right() - em / 2);
   add_label(scene, style, "1", {one_x, above}, style.small(), p.color, FontStyle::medium, Align::center);
-  // Zeros to both sides of it, where there is room.
+  // Zeros on both sides of the 1, if there is room.
   for (const auto& [from, to] : {std::pair{boxes[0].x, hot_x}, {hot_x + hot_w, boxes[0].right()}}) {
     if (to - from > 2 * em) add_muted(scene, style, "0", {(from + to) / 2, middle}, Align::center);
   }

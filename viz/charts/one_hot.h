@@ -16,7 +16,7 @@ struct OneHotProduct {
   std::string hot_name, matrix_name, row_name;  ///< under each
   std::string hot_shape, matrix_shape, row_shape;
   ColorScale scale;
-  Color color;  ///< of the 1 and its line
+  Color color;  ///< colour of the 1 and its line
 };
 
 float one_hot_height(const Style& style);

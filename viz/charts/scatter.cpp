@@ -9,8 +9,9 @@
 namespace headscope::viz {
 namespace {
 
-constexpr double kMargin = 0.06;            // of the range, beyond the outermost marks
-constexpr std::size_t kMostLabelled = 400;  // marks; with more there is no room
+constexpr double kMargin = 0.06;  // fraction of the range beyond the outermost marks
+constexpr std::size_t kMostLabelled =
+    400;  // maximum number of marks that are labelled; with more there is no room
 
 struct Range {
   double low = 0, high = 0;
@@ -20,7 +21,7 @@ struct Range {
     high = std::max(high, v);
   }
   double span() const { return std::max(high - low, 1e-12); }
-  /// As wide as `span`, about the middle.
+  /// The range widened to `span` around its middle.
   Range widened(double span) const {
     const double middle = (low + high) / 2;
     return {middle - span / 2, middle + span / 2};
@@ -57,7 +58,7 @@ void add_mark(Scene& scene, const ScatterChart& chart, const ScatterChart::Mark&
   add_shape(scene, kind.shape, at, r, mark.fill);
 }
 
-/// The chosen marks' labels first, then the others' as long as they cover nothing.
+/// Labels the chosen marks first, then the others whose labels cover nothing.
 void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& layout, const Style& style) {
   if (chart.marks.size() > kMostLabelled) return;
   const float r = scatter_radius(chart, style), line = style.line(style.small());
@@ -85,7 +86,7 @@ void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& 
       if (chart.marks[i].chosen == chosen && !chart.marks[i].label.empty()) put(i);
 }
 
-/// The names of the kinds, at the right end of the line above the frame.
+/// Paints the names of the kinds, at the right end of the line above the frame.
 void paint_kinds(Scene& scene, const ScatterChart& chart, const Rect& frame, const Style& style) {
   const float u = style.unit(), r = 0.28F * style.font_size;
   const float y = frame.y - u - style.line(style.small()) / 2;
@@ -110,11 +111,12 @@ ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style&
   Range x, y;
   for (const ScatterChart::Mark& mark : chart.marks) x.take(mark.x), y.take(mark.y);
   ScatterLayout layout;
-  for (int pass = 0; pass < 2; ++pass) {  // the room of the numbers depends on them
+  for (int pass = 0; pass < 2;
+       ++pass) {  // the width of the numbers depends on the ticks, and the ticks on that width
     layout.frame = plot_frame(axes_of(chart, layout), area, style);
     if (layout.frame.w <= 0 || layout.frame.h <= 0) return layout;
     const auto w = static_cast<double>(layout.frame.w), h = static_cast<double>(layout.frame.h);
-    double unit = (1 + 2 * kMargin) * std::max(x.span() / w, y.span() / h);  // for a pixel
+    double unit = (1 + 2 * kMargin) * std::max(x.span() / w, y.span() / h);  // per pixel
     if (unit < 1e-9) unit = 2 / std::min(w, h);                              // all marks coincide
     const Range across = x.widened(unit * w), up = y.widened(unit * h);
     layout.x = {across.low, across.high}, layout.y = {up.low, up.high};

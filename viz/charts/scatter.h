@@ -6,13 +6,13 @@
 
 namespace headscope::viz {
 
-/// Points in two dimensions, of kinds that differ in shape. Both axes have the same unit.
+/// Points in two dimensions. Kinds of points have different shapes. Both axes have the same unit.
 struct ScatterChart {
   enum class Shape { circle, triangle };
   struct Kind {
     std::string name;
     Shape shape = Shape::circle;
-    Color color;  ///< of outlines and labels
+    Color color;  ///< colour of outlines and labels
   };
   struct Mark {
     double x = 0;
@@ -25,18 +25,18 @@ struct ScatterChart {
   std::vector<Kind> kinds;
   std::vector<Mark> marks;  ///< drawn in this order, the chosen ones last
   std::string x_title, y_title;
-  int role = 0;  ///< of the region: a cell for each pixel, so that a hit tells where it is
+  int role = 0;  ///< role of the region: a cell for each pixel, so that a hit tells where it is
 };
 
 /// The layout of a chart in an area.
 struct ScatterLayout {
   Rect frame;                 ///< w or h is 0: no room
-  std::vector<Point> places;  ///< of the marks
+  std::vector<Point> places;  ///< places of the marks
   NumberAxis x{-1, 1}, y{-1, 1};
 };
 ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style& style);
 
-float scatter_radius(const ScatterChart& chart, const Style& style);  ///< of a mark
+float scatter_radius(const ScatterChart& chart, const Style& style);  ///< radius of a mark
 
 /// Draws axes with numbers and titles, the kinds' names above, and the marks. Labels that do not fit are left
 /// out.

@@ -6,7 +6,7 @@
 namespace headscope::viz {
 namespace {
 
-constexpr float kLeastPart = 1.5F;  // logical pixels: narrower ones lie under one another
+constexpr float kLeastPart = 1.5F;  // logical pixels: narrower parts would overlap
 constexpr float kLeastRegion = 3;
 
 void hatch(Scene& scene, const Rect& rect, Color color) {

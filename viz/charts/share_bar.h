@@ -12,7 +12,7 @@ struct Share {
   double size = 0;
   Color fill;
   bool hatched = false;  ///< excluded from what follows; excluded parts come last
-  int id = 0;            ///< of its region
+  int id = 0;            ///< id of its region
 };
 
 /// Parts of a whole side by side.
@@ -22,7 +22,7 @@ struct ShareBar {
   Color rest;        ///< colour of these, and of parts too narrow to show
   double mark = -1;  ///< place of a triangle, in units of the sizes; negative: none
   Color mark_color;
-  int role = 0;  ///< of the regions, one for each part that is not hatched and wide enough to point at
+  int role = 0;  ///< role of the regions, one for each part that is not hatched and wide enough to point at
 };
 
 /// Draws the parts in `bar`, each with its label if it fits; the triangle is above it.

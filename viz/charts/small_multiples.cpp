@@ -32,7 +32,7 @@ TileGrid fit_tiles(Rect area, int rows, int cols, double zoom, double first_row,
                                  area.h / static_cast<float>(std::max(1, rows)));
   const float pitch = std::max(3.F, fitting * static_cast<float>(std::max(1.0, zoom)));
   grid.gap = pitch >= 40 ? style.unit() : pitch >= 14 ? style.unit() / 2 : 1;
-  // The last tile needs no gap after it: the room is shared out.
+  // The last tile has no gap after it, so distribute that gap over all tiles.
   const float whole =
       std::floor((pitch + grid.gap / static_cast<float>(std::max(rows, cols))) * style.device_scale) /
       style.device_scale;

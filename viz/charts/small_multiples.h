@@ -16,7 +16,7 @@ struct TileGrid {
   float pitch() const { return tile + gap; }
   Rect tile_rect(int row, int col) const;
   bool is_visible(int row, int col) const;
-  float width() const;  ///< of the visible part of all columns
+  float width() const;  ///< width of the visible part of all columns
   float height() const;
 };
 

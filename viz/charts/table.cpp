@@ -122,7 +122,7 @@ float number_width(const TableColumn& column, const Style& style) {
   return std::ceil(width);
 }
 
-/// The least width and the most that a column can use.
+/// The minimum width of a column, and the maximum that it can use.
 std::pair<float, float> widths_of(const TableColumn& column, Rect area, const Style& style) {
   const float em = style.font_size;
   float least = 0, most = 0;
@@ -150,7 +150,7 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   return {least, std::max(least, most)};
 }
 
-/// The columns that fit, by importance, then as wide as the room allows.
+/// Places the columns that fit, by importance, and widens them as far as the room allows.
 std::vector<Place> place_columns(const Table& table, Rect area, const Style& style) {
   const float gap = 3 * style.unit();
   std::vector<std::pair<float, float>> widths;
@@ -184,12 +184,12 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
 float line_height(const Style& style) {
   return style.line(style.small());
 }
-/// Headings and the rows above, and the hairline.
+/// Height of the headings, the rows above, and the hairline.
 float head_height(const Table& table, const Style& style) {
   return line_height(style) + style.unit() +
          static_cast<float>(table.header.size()) * table_row_height(style) + style.unit();
 }
-/// The rows below, the legend.
+/// Height of the rows below and the legend.
 float foot_height(const Table& table, bool legend, const Style& style) {
   float height = 0;
   if (!table.footer.empty())
@@ -232,7 +232,7 @@ struct Painter {
     add_label(picture.scene, style, words, at, size, color, face, align, room);
   }
 
-  /// In a column, aligned as its cells are.
+  /// Paints words in a column, aligned like its cells.
   void text(const std::string& words, const Place& place, float middle, float size, Color color,
             FontStyle face = FontStyle::regular) {
     const Align align = alignment(column_of(place));
@@ -280,7 +280,7 @@ struct Painter {
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {
-    float previous_end = layout.left();  // of the previous cell
+    float previous_end = layout.left();  // right end of the previous cell
     for (std::size_t i = 0; i < row.size(); ++i) {
       const FixedCell& cell = row[i];
       const Place* place = layout.place_of(cell.column);
@@ -305,7 +305,7 @@ struct Painter {
     }
   }
 
-  /// The limit of the text after a cell: the next cell.
+  /// Where the text after a cell must end: at the next cell.
   float end_of_words(const FixedRow& row, std::size_t cell) const {
     for (std::size_t i = cell + 1; i < row.size(); ++i)
       if (const Place* next = layout.place_of(row[i].column)) return next->x - u;
@@ -339,7 +339,7 @@ struct Painter {
     }
   }
 
-  /// Words and their detail, on their ground.
+  /// Paints words and their detail on their background.
   void words(const Place& place, int row, float y) {
     const TableColumn& column = column_of(place);
     const float middle = y + row_h / 2;
@@ -511,7 +511,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
     y += 2 * u;
     paint.hairline(y, style.theme.text_muted);
     for (const FixedRow& row : table.footer) {
-      paint.fixed_row(row, y + 1, y + h / 2 + 1);  // clear of the line
+      paint.fixed_row(row, y + 1, y + h / 2 + 1);  // keeps clear of the line
       y += h;
     }
   }

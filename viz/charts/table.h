@@ -20,7 +20,7 @@ struct TableColumn {
   Kind kind = Kind::text;
   std::string heading;
   Color heading_color;
-  Color color;      ///< of words and numbers
+  Color color;      ///< colour of words and numbers
   float least = 0;  ///< width in logical pixels below which the column is dropped; 0: as its kind needs
   float most = 0;   ///< maximum width; 0: as its kind can use
   /// Without enough room, columns of least importance are dropped first; ties: the right one.
@@ -54,10 +54,10 @@ struct TableColumn {
 struct FixedCell {
   int column = 0;
   std::string text;               ///< aligned like the column's
-  float size = 0;                 ///< of the text; 0: small
-  Color color;                    ///< of all text in the cell
+  float size = 0;                 ///< size of the text; 0: small
+  Color color;                    ///< colour of all text in the cell
   std::span<const float> vector;  ///< for a strip; must outlive the table
-  int vector_id = 0;              ///< of the strip's region
+  int vector_id = 0;              ///< id of the strip's region
   int vector_row = 0;
   std::string before, after;  ///< text next to a strip
   std::string instead;        ///< if the column is dropped: after the previous cell of the row
@@ -84,8 +84,9 @@ struct Table {
   std::string filter;     ///< only rows in which some text contains it, byte by byte; empty: all
   std::string row_names;  ///< in the note: "keys", "strongest keys"
   int first_number = 0;   ///< number of the first row in the note
-  int row_role = 0;       ///< of the rows' regions; their ids are the rows' indices
-  int vector_role = 0;    ///< of the strips' regions: a column for each component, ids are the rows' indices
+  int row_role = 0;       ///< role of the rows' regions; their ids are the rows' indices
+  int vector_role =
+      0;  ///< role of the strips' regions: a column for each component, ids are the rows' indices
 };
 
 /// The rows that pass the filter, sorted as requested: stable, NaN last.
@@ -100,7 +101,7 @@ struct TableLayout {
     float right() const { return x + w; }
   };
   Rect area;
-  std::vector<Place> places;  ///< of the columns that fit, from left to right
+  std::vector<Place> places;  ///< places of the columns that fit, from left to right
   std::vector<int> rows;      ///< the visible rows, from the top
   TableWindow window;         ///< the same as indices among all rows that pass the filter
   float rows_top = 0;

@@ -45,8 +45,8 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
   std::vector<std::vector<int>> children(count);
   for (int i = 1; i < count; ++i) children[tree.nodes[i].parent].push_back(i);
   const float pitch = tree_row_height(style), u = style.unit();
-  std::vector<int> next(count > 0 ? 1 : 0, 0);  // a stack, for a text may be long
-  std::vector<float> number_width(count);       // of a node's children
+  std::vector<int> next(count > 0 ? 1 : 0, 0);  // a stack instead of recursion, because a text may be long
+  std::vector<float> number_width(count);       // width of the numbers of a node's children
   for (int i = 1; i < count; ++i) {
     float& widest = number_width[tree.nodes[i].parent];
     if (!tree.nodes[i].number.empty())
@@ -69,7 +69,7 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
     layout.numbers[i] = x - u;
     layout.starts[i] = node.parent < 0 ? x : x - number_width[node.parent] - u;
     layout.width = std::max(layout.width, layout.boxes[i].right());
-    // The first child's texts come before the second's.
+    // Pushed in reverse, so that the first child's texts come before the second's.
     next.insert(next.end(), children[i].rbegin(), children[i].rend());
   }
   layout.height = static_cast<float>(layout.row_count) * pitch;
@@ -82,7 +82,8 @@ void paint_tree(Picture& picture, const TokenTree& tree, const TreeLayout& layou
   const float u = style.unit();
   const auto moved = [&](Rect box) { return Rect{box.x + origin.x, box.y + origin.y, box.w, box.h}; };
   scene.add(PushClip{area});
-  for (int i = static_cast<int>(tree.nodes.size()); i-- > 1;) {  // the first ones over the others
+  for (int i = static_cast<int>(tree.nodes.size());
+       i-- > 1;) {  // later ones first, so that earlier ones are drawn over them
     const TreeNode& node = tree.nodes[i];
     const Rect parent = moved(layout.boxes[node.parent]), box = moved(layout.boxes[i]);
     const float start = layout.starts[i] + origin.x;

@@ -14,7 +14,7 @@ struct TreeNode {
   Color fill{0, 0, 0, 0};
   Color outline{0, 0, 0, 0};  ///< invisible: none
   Color text;
-  Color line;            ///< of the connector from its parent
+  Color line;            ///< colour of the connector from its parent
   float line_width = 1;  ///< logical pixels
 };
 
@@ -22,8 +22,8 @@ struct TreeNode {
 /// of its parent.
 struct TokenTree {
   std::vector<TreeNode> nodes;
-  float widest = 1e9F;  ///< of a word; wider ones are shortened
-  int role = 0;         ///< of the regions; their ids are indices of nodes
+  float widest = 1e9F;  ///< maximum width of a word; wider ones are truncated
+  int role = 0;         ///< role of the regions; their ids are indices of nodes
 };
 
 /// The layout, relative to the root's corner.
@@ -33,7 +33,7 @@ struct TreeLayout {
   std::vector<float> numbers;  ///< [nodes], right ends of the numbers
   /// [nodes], where the connector from the parent ends, the same for all of its children.
   std::vector<float> starts;
-  float width = 0, height = 0;  ///< of the whole tree
+  float width = 0, height = 0;  ///< width of the whole tree
   int row_count = 0;
 };
 

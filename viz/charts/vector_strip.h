@@ -15,7 +15,7 @@ struct VectorStrip {
   int id = 0;
   int row = 0;
   std::span<const std::uint8_t> masked =
-      {};  ///< as long as the values, 1: hatched, has none; empty: all have
+      {};  ///< as long as the values: 1 for a hatched component without a value; empty: all have one
 };
 Region paint_vector_strip(Picture& picture, const VectorStrip& strip, Rect rect, const Style& style);
 

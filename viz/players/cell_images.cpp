@@ -39,7 +39,7 @@ std::vector<CellBlock> merged_blocks(const Bitmap& bitmap) {
 
 Enlargement enlargement_of(const Bitmap& bitmap, const Rect& dest) {
   constexpr float kPerLogicalPixel = 300.0F / 96;
-  constexpr int kLargest = 6144;  // side up to which it is enlarged: 20 inches
+  constexpr int kLargest = 6144;  // maximum side of an enlarged image: 20 inches
   const auto factor = [](float length, int pixels) {
     const float wanted = std::ceil(length * kPerLogicalPixel / static_cast<float>(pixels));
     return static_cast<int>(std::clamp(wanted, 1.F, static_cast<float>(std::max(kLargest / pixels, 1))));

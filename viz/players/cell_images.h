@@ -5,9 +5,9 @@
 
 namespace headscope::viz {
 
-// What players that write vector files make of an image, whose pixels are cells with sharp edges.
+// How players that write vector files draw images whose pixels are cells with sharp edges.
 
-/// A rectangle of cells of one colour, in pixels of the bitmap.
+/// A rectangle of cells with the same colour, in pixels of the bitmap.
 struct CellBlock {
   int x = 0;
   int y = 0;
@@ -16,7 +16,8 @@ struct CellBlock {
   Color color;
 };
 
-/// Runs along rows, and equal runs of successive rows as one. Transparent cells are in none.
+/// The rectangles of a bitmap: runs along rows, with equal runs in successive rows merged. Transparent cells
+/// are left out.
 std::vector<CellBlock> merged_blocks(const Bitmap& bitmap);
 
 /// How often each pixel of a bitmap is repeated.
@@ -25,14 +26,14 @@ struct Enlargement {
   int down = 1;
 };
 
-/// For a file that stretches the bitmap over `dest`: until there are 300 pixels or more to the inch (96
-/// logical pixels), since readers blur what they enlarge less than that; up to a limit of size.
+/// The enlargement for a file that stretches the bitmap over `dest`: up to at least 300 pixels per inch (96
+/// logical pixels), because viewers blur images of lower resolution; limited in size.
 Enlargement enlargement_of(const Bitmap& bitmap, const Rect& dest);
 Bitmap enlarged(const Bitmap& bitmap, Enlargement by);
 
-/// Gives each transparent pixel of an enlarged bitmap the colour of the nearest opaque cell beside its own
-/// cell, and black where there is none. A reader that blurs the edge of what is clipped to the opaque cells
-/// then finds their own colours on both sides.
+/// Gives each transparent pixel of an enlarged bitmap the colour of the nearest opaque cell adjacent to its
+/// own cell, and black if there is none. Then a viewer that blurs the edge of a clipped image blends cells
+/// with their own colours.
 void extend_edges(Bitmap& cells, const Bitmap& bitmap, Enlargement by);
 
 }  // namespace headscope::viz

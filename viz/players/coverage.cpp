@@ -9,7 +9,7 @@
 namespace headscope::viz {
 namespace {
 
-/// Curves become lines that deviate at most this much, in pixels.
+/// Curves are approximated by lines that deviate by at most this, in pixels.
 constexpr float kTolerance = 0.01F;
 constexpr int kMaxSteps = 64;
 
@@ -46,7 +46,7 @@ Turn turn_of(float angle) {
   return kQuarters[static_cast<int>(nearest) & 3];
 }
 
-/// `v` to quarters of a pixel: whole pixels and a remainder of 0..3.
+/// `v` in quarters of a pixel: whole pixels and a remainder of 0..3.
 struct Quarters {
   int pixel;
   std::uint8_t rest;
@@ -148,13 +148,12 @@ void Coverage::edge_inside(Point a, Point b, float direction) {
       const float beyond = (left + right) / 2 - static_cast<float>(first);
       row[first] += signed_height * (1 - beyond);
       row[first + 1] += signed_height * beyond;
-    } else {  // a triangle, whole slices, and a triangle again
+    } else {  // a triangle, full slices, and another triangle
       float covered = 0;
       for (int i = first; i < end; ++i) {
         const float from = std::max(left, static_cast<float>(i));
         const float to = std::min(right, static_cast<float>(i + 1));
-        // Of the edge's height, what has been passed at the pixel's right side, less the strip still left of
-        // the edge.
+        // The part of the edge's height passed at the pixel's right side, minus the strip left of the edge.
         const float slice = signed_height * (to - from) / (right - left);
         const float beyond = (from + to) / 2 - static_cast<float>(i);
         row[i] += slice * (1 - beyond) + covered;
@@ -209,7 +208,7 @@ void add_round_rect(Coverage& path, const Rect& rect, float radius, bool clockwi
   const float r = std::clamp(radius, 0.0F, std::max(0.0F, std::min(rect.w, rect.h) / 2));
   const float k = r * (1 - kCircle);
   const float l = rect.x, t = rect.y, R = rect.right(), b = rect.bottom();
-  // Clockwise from the upper left corner, each from where its arc begins to where it ends.
+  // Clockwise from the upper left corner; each corner from the start of its arc to the end.
   const std::array<std::array<Point, 4>, 4> corners{{{{{l, t + r}, {l, t + k}, {l + k, t}, {l + r, t}}},
                                                      {{{R - r, t}, {R - k, t}, {R, t + k}, {R, t + r}}},
                                                      {{{R, b - r}, {R, b - k}, {R - k, b}, {R - r, b}}},

@@ -39,7 +39,7 @@ class Coverage {
   Point at_;
 };
 
-/// Turned clockwise by `angle`, enlarged by `scale`, moved to `origin`.
+/// A transformation: rotated clockwise by `angle`, scaled by `scale`, then moved to `origin`.
 struct Placement {
   Point origin;
   float scale = 1;
@@ -47,10 +47,10 @@ struct Placement {
 };
 void add_outline(Coverage& path, const Outline& outline, const Placement& placement);
 
-/// A circular arc's worth of corner: the outline of a rounded rectangle, clockwise or counter-clockwise.
+/// Adds the outline of a rounded rectangle, clockwise or counter-clockwise.
 void add_round_rect(Coverage& path, const Rect& rect, float radius, bool clockwise);
 
-/// A glyph as it lands on pixels: what a cache of masks is keyed by.
+/// A glyph at its position relative to the pixels: the key of a cache of masks.
 struct GlyphKey {
   std::uint16_t font = 0;
   std::uint32_t index = 0;
@@ -71,11 +71,11 @@ struct PlacedGlyph {
   int y = 0;
 };
 
-/// Level text keeps its baseline on a pixel's edge, for sharp feet; along the baseline glyphs sit on quarters
-/// of a pixel. `origin`: of the run in device pixels; `scale`: device pixels for each logical one.
+/// Level text has its baseline on a pixel's edge, so that it is sharp; along the baseline glyphs are placed
+/// at quarters of a pixel. `origin`: of the run in device pixels; `scale`: device pixels per logical pixel.
 PlacedGlyph place_glyph(const GlyphRun& run, const Glyph& glyph, Point origin, float scale);
 
-/// Coverage of a glyph, 0..255, row-major; (x, y) is where its first pixel lies from the origin's pixel.
+/// Coverage of a glyph, 0..255, row-major; (x, y) is the offset of its first pixel from the origin's pixel.
 struct GlyphMask {
   int x = 0;
   int y = 0;

@@ -53,14 +53,14 @@ class DevicePlayer {
         static_cast<std::uint8_t>(static_cast<float>(c.a) * std::clamp(opacity, 0.0F, 1.0F) + 0.5F));
   }
 
-  /// Fills the part of these pixels inside the clip.
+  /// Fills those of the pixels that are inside the clip.
   virtual void fill_pixels(const PixelRect& pixels, Color color) = 0;
-  // Rectangles with round corners, in device pixels.
+  // Fills a rounded rectangle, in device pixels.
   virtual void fill_round(const Rect& rect, float radius, Color color) = 0;
   virtual void stroke_round(const Rect& middle, float radius, float width, Color color) = 0;
 
-  Point origin_;  ///< of the scene, in device pixels
-  float scale_;   ///< device pixels for each logical one
+  Point origin_;  ///< position of the scene, in device pixels
+  float scale_;   ///< device pixels per logical pixel
 };
 
 }  // namespace headscope::viz

@@ -47,11 +47,11 @@ void GlyphAtlas::add_page() {
 
 bool GlyphAtlas::place(Page& page, int width, int height, int& x, int& y) {
   if (page.shelf_x + width > kSide || height > page.shelf_height) {
-    // An empty shelf grows; any other one is left, and the next begins below.
+    // An empty shelf can grow; otherwise the next one begins below it.
     const bool empty = page.shelf_x == 0;
     const int top =
         empty ? page.shelf_y : page.shelf_y + page.shelf_height + (page.shelf_height > 0 ? kGap : 0);
-    // Rounded up, so that glyphs of nearly one height share a shelf.
+    // Rounded up, so that glyphs of similar heights share a shelf.
     const int shelf = std::min((height + kSmallestShelf - 1) / kSmallestShelf * kSmallestShelf, kSide);
     if (top + shelf > kSide || width > kSide) return false;
     page.shelf_y = top;

@@ -9,9 +9,9 @@
 
 namespace headscope::viz {
 
-/// Glyphs as pixels of textures, white with the coverage as alpha, and on the first texture a white spot for
-/// shapes. A texture that is full is followed by another one; when there are too many, all of them are
-/// dropped between two frames.
+/// Textures with rasterized glyphs, white with the coverage as alpha; the first texture also has a white spot
+/// for shapes. When a texture is full, another is added; when there are too many, all are dropped between two
+/// frames.
 class GlyphAtlas {
  public:
   explicit GlyphAtlas(TextureBackend& textures);
@@ -21,7 +21,7 @@ class GlyphAtlas {
 
   struct Entry {
     int page = 0;
-    int page_x = 0;  ///< of the mask's pixels in the page
+    int page_x = 0;  ///< position of the mask in the page
     int page_y = 0;
     int x = 0;  ///< see GlyphMask
     int y = 0;
@@ -29,7 +29,7 @@ class GlyphAtlas {
     int height = 0;
   };
 
-  /// Starts a frame: nothing from earlier frames is drawn any more.
+  /// Starts a frame. Entries from earlier frames must not be used any more.
   void begin_frame();
   const Entry& find(const GlyphKey& key, const Fonts& fonts);
   /// Uploads new glyphs to the textures. Call it before the frame is rendered.
@@ -37,14 +37,14 @@ class GlyphAtlas {
 
   std::uint64_t texture(int page) const { return pages_[page].texture; }
   static constexpr int kSide = 1024;
-  /// The middle of the white spot on page 0, as a part of its side.
+  /// The middle of the white spot on page 0, as a fraction of its side.
   static constexpr float kWhite = 1.5F / kSide;
 
  private:
   struct Page {
     std::uint64_t texture = 0;
     Bitmap bitmap;
-    int shelf_y = 0;  ///< glyphs stand in rows: top, height and filled width of the last one
+    int shelf_y = 0;  ///< glyphs are placed in rows: top, height and used width of the last one
     int shelf_height = 0;
     int shelf_x = 0;
     int dirty_first = 0;  ///< rows to upload

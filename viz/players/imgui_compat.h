@@ -9,11 +9,10 @@
 
 #include "viz/players/texture_backend.h"
 
-/// Every difference between the versions of Dear ImGui that headscope builds with: Debian 12's 1.86 up
-/// to 1.92.
+/// Handles all differences between the supported versions of Dear ImGui: Debian 12's 1.86 to 1.92.
 namespace headscope::viz::compat {
 
-/// ImTextureID is a void* up to 1.91 and an integer since.
+/// ImTextureID is a void* up to 1.91, and an integer from then on.
 inline ImTextureID texture_id(std::uint64_t handle) {
 #if IMGUI_VERSION_NUM >= 19131
   return static_cast<ImTextureID>(handle);
@@ -47,7 +46,7 @@ inline void pop_texture(ImDrawList& list) {
 #endif
 }
 
-/// How many textures are pushed.
+/// The number of pushed textures.
 inline int texture_depth(const ImDrawList& list) {
 #if IMGUI_VERSION_NUM >= 19200
   return list._TextureStack.Size;
@@ -56,9 +55,9 @@ inline int texture_depth(const ImDrawList& list) {
 #endif
 }
 
-/// How textures are sampled from here on in a list. From 1.92.8 on the renderer brings a sampler, linear
-/// unless it is told otherwise, that rules over what a texture says of itself; before, each texture is
-/// sampled as it was made.
+/// Sets how textures are sampled from here on in a draw list. From 1.92.8 on, the renderer has a sampler,
+/// linear by default, that overrides the textures' own settings; before, each texture is sampled according to
+/// its settings.
 inline void sample_nearest([[maybe_unused]] ImDrawList& list, [[maybe_unused]] bool nearest) {
 #if IMGUI_VERSION_NUM >= 19280
   const ImGuiPlatformIO& renderer = ImGui::GetPlatformIO();
@@ -68,8 +67,8 @@ inline void sample_nearest([[maybe_unused]] ImDrawList& list, [[maybe_unused]] b
 #endif
 }
 
-/// Claims the capabilities that a renderer without a display needs: meshes above 65,536 vertices, and from
-/// 1.92 on textures made on demand.
+/// Claims the capabilities that a renderer without a display needs: meshes of more than 65,536 vertices and,
+/// from 1.92 on, textures created on demand.
 inline void claim_null_renderer(ImGuiIO& io) {
   io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
 #if IMGUI_VERSION_NUM >= 19200
@@ -77,8 +76,8 @@ inline void claim_null_renderer(ImGuiIO& io) {
 #endif
 }
 
-/// Up to 1.91 the font atlas is a texture that somebody has to make: before the first frame, and after the
-/// fonts have changed. From 1.92 on serve_textures() does all of it.
+/// Up to 1.91, the program must create the font atlas' texture: before the first frame, and after the fonts
+/// have changed. From 1.92 on, serve_textures() does this.
 inline void make_font_texture([[maybe_unused]] ImGuiIO& io, [[maybe_unused]] TextureBackend& textures) {
 #if IMGUI_VERSION_NUM < 19200
   unsigned char* pixels = nullptr;
@@ -91,8 +90,8 @@ inline void make_font_texture([[maybe_unused]] ImGuiIO& io, [[maybe_unused]] Tex
 #endif
 }
 
-/// From 1.92 on Dear ImGui asks for its textures frame by frame: between Render() and drawing, they are made,
-/// brought up to date and destroyed.
+/// From 1.92 on, Dear ImGui requests its textures in every frame: they are created, updated and destroyed
+/// between Render() and drawing.
 inline void serve_textures([[maybe_unused]] const ImDrawData& data,
                            [[maybe_unused]] TextureBackend& textures) {
 #if IMGUI_VERSION_NUM >= 19200
@@ -166,9 +165,9 @@ inline void add_mouse_wheel(ImGuiIO& io, float x, float y) {
 #endif
 }
 
-// --- the keyboard's focus ---
+// --- keyboard focus ---
 
-/// The item that the keyboard is at, as long as that is shown; 0: none.
+/// The item with the keyboard focus, while it is shown; 0: none.
 inline ImGuiID keyboard_item() {
 #if IMGUI_VERSION_NUM >= 19140
   const bool shown = GImGui->NavCursorVisible;
@@ -186,7 +185,7 @@ inline void show_keyboard_item(bool shown) {
 #endif
 }
 
-/// Puts the keyboard's focus on the item that was submitted last, without pressing it. A list scrolls to it.
+/// Moves the keyboard focus to the last submitted item, without activating it. A list scrolls to it.
 inline void focus_last_item(ImGuiID id) {
   ImGui::SetFocusID(id, ImGui::GetCurrentWindow());
   if (ImGui::GetCurrentWindow()->ScrollbarY)
@@ -194,9 +193,9 @@ inline void focus_last_item(ImGuiID id) {
   show_keyboard_item(true);
 }
 
-// --- pieces ---
+// --- widgets ---
 
-/// The size that frames are made for, in logical pixels.
+/// Sets the font size for frames, in logical pixels.
 inline void set_font_size(float size) {
 #if IMGUI_VERSION_NUM >= 19200
   ImGui::GetStyle().FontScaleMain = size / 13;
@@ -205,7 +204,7 @@ inline void set_font_size(float size) {
 #endif
 }
 
-/// A part of a window, among whose items the keyboard moves as in the rest of it.
+/// Begins a part of a window with items that take part in the window's keyboard navigation.
 inline void begin_child(const char* name, ImVec2 size, bool border, ImGuiWindowFlags flags) {
 #if IMGUI_VERSION_NUM >= 19090
   ImGui::BeginChild(name, size,
@@ -216,10 +215,10 @@ inline void begin_child(const char* name, ImVec2 size, bool border, ImGuiWindowF
 #endif
 }
 
-/// A scroll bar that shows `shown` of `total` from `first` on. Returns whether it was moved.
+/// A scroll bar that shows `shown` of `total`, starting at `first`. Returns whether it was moved.
 inline bool scroll_bar(const char* name, ImVec2 low, ImVec2 high, bool sideways, double shown, double total,
                        double& first) {
-  constexpr double kSteps = 4096;  // parts of a step, as the widget counts in whole numbers
+  constexpr double kSteps = 4096;  // parts of a step, because the widget uses integers
   const ImGuiID id = ImGui::GetID(name);
   ImGui::KeepAliveID(id);
   auto at = static_cast<ImS64>(first * kSteps);

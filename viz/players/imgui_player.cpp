@@ -20,16 +20,16 @@ namespace {
 constexpr std::uint64_t kIdleFrames = 240;
 /// Above this, textures not drawn in the last frame are dropped, least recently used first.
 constexpr std::size_t kMostTextureBytes = std::size_t{256} << 20;
-/// Rounded rectangles up to this many pixels thin are no mesh.
+/// Rounded rectangles of at most this many pixels in width or height are not drawn as meshes.
 constexpr float kThinnestMesh = 8;
-/// Vertices of one primitive must have indices of 16 bits.
+/// The vertices of a primitive must have 16-bit indices.
 constexpr std::size_t kPointsPerStroke = 2000;
 
 ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
 
-/// Textures of images by content id.
+/// The textures of images, by content id.
 class ImageCache {
  public:
   explicit ImageCache(TextureBackend& textures) : textures_(textures) {}
@@ -68,18 +68,18 @@ class ImageCache {
   }
 
  private:
-  struct Cached {
+  struct CachedTexture {
     std::uint64_t texture = 0;
     std::size_t bytes = 0;
     std::uint64_t last_drawn = 0;
   };
-  void drop(const Cached& image) {
+  void drop(const CachedTexture& image) {
     textures_.destroy(image.texture);
     bytes_ -= image.bytes;
   }
 
   TextureBackend& textures_;
-  std::unordered_map<std::uint64_t, Cached> images_;
+  std::unordered_map<std::uint64_t, CachedTexture> images_;
   std::size_t bytes_ = 0;
   std::uint64_t frame_ = 0;
 };
@@ -100,11 +100,11 @@ class Drawing : public DevicePlayer {
 
   void draw(const Scene& scene) {
     const Rect whole = device(Rect{0, 0, scene.width, scene.height});
-    // A file's picture is as many whole pixels as hold the scene.
+    // A file's picture is rounded up to whole pixels.
     const PixelRect pixels{round_to_pixel(whole.x), round_to_pixel(whole.y),
                            ceil_to_pixel(whole.right() - 1e-3F), ceil_to_pixel(whole.bottom() - 1e-3F)};
     push_clip(pixels);
-    compat::sample_nearest(list_, true);  // glyphs lie on whole pixels: they look the same either way
+    compat::sample_nearest(list_, true);  // glyphs are on whole pixels and look the same either way
     use_texture(atlas_.texture(0));
     if (scene.background.a > 0) fill_pixels(pixels, scene.background);
     play(scene, *this);
@@ -165,7 +165,7 @@ class Drawing : public DevicePlayer {
   ImVec2 units(Point at) const { return {at.x / pixel_scale_, at.y / pixel_scale_}; }
   ImVec2 units(int x, int y) const { return units(Point{static_cast<float>(x), static_cast<float>(y)}); }
 
-  /// Whether no part of the glyph can be visible inside the clip: it need not be rasterised.
+  /// Whether no part of the glyph can be visible inside the clip, so that it need not be rasterized.
   bool far_from_clip(const PlacedGlyph& placed) const {
     const float reach = 2 * placed.key.em_pixels;
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
@@ -180,7 +180,7 @@ class Drawing : public DevicePlayer {
     return b.x <= low.x || a.x >= high.x || b.y <= low.y || a.y >= high.y;
   }
 
-  /// Textures change by popping and pushing, so that ImGui can join equal neighbours into one command.
+  /// Changes the texture by popping and pushing, so that ImGui can merge adjacent commands with the same one.
   void use_texture(std::uint64_t texture) {
     if (texture == texture_) return;
     if (texture_ != 0) compat::pop_texture(list_);
@@ -210,8 +210,8 @@ class Drawing : public DevicePlayer {
     fill_convex(round_rect(rect, radius), color);
   }
 
-  /// A rounded rectangle as quads of pixels that are covered alike, as a file has it: what is thin consists
-  /// of corners alone, which a mesh with soft edges makes too faint or too wide.
+  /// Draws a rounded rectangle as quads of pixels with equal coverage, as in a file: a thin one consists only
+  /// of corners, which a mesh with soft edges would draw too faint or too wide.
   void fill_exactly(const Rect& rect, float radius, Color color) {
     const PixelRect bounds = touched(rect);
     if (bounds.empty() || outside_clip(bounds)) return;
@@ -221,7 +221,7 @@ class Drawing : public DevicePlayer {
     add_round_rect(path, rect, radius, true);
     const PixelRect& b = path.bounds();
     std::vector<float> row, previous;
-    int first = b.y0;  // of the rows that are like `previous`
+    int first = b.y0;  // first of the rows that equal `previous`
     for (int y = b.y0; y < b.y1; ++y) {
       path.row(y, row);
       if (row == previous) continue;
@@ -232,7 +232,7 @@ class Drawing : public DevicePlayer {
     fill_columns(previous, b.x0, first, b.y1, color);
   }
 
-  /// Rows [y0, y1), each pixel of them from x0 on covered as `coverage` says.
+  /// Fills rows [y0, y1); the coverage of each pixel from x0 on is in `coverage`.
   void fill_columns(const std::vector<float>& coverage, int x0, int y0, int y1, Color color) {
     const int count = static_cast<int>(coverage.size());
     for (int begin = 0, end = 0; begin < count; begin = end) {
@@ -252,7 +252,7 @@ class Drawing : public DevicePlayer {
   void stroke_device(std::span<const Point> points, float width, Color color) {
     if (points.size() < 2) return;
     const Point a = points[0], b = points[1];
-    if (points.size() == 2 && (a.x == b.x || a.y == b.y)) {  // level or upright: a rectangle is sharper
+    if (points.size() == 2 && (a.x == b.x || a.y == b.y)) {  // horizontal or vertical: a rectangle is sharper
       const float half = width / 2;
       const Rect rect = a.y == b.y ? Rect{std::min(a.x, b.x), a.y - half, std::abs(b.x - a.x), width}
                                    : Rect{a.x - half, std::min(a.y, b.y), width, std::abs(b.y - a.y)};
@@ -269,7 +269,7 @@ class Drawing : public DevicePlayer {
     if (std::min(middle.w, middle.h) <= width) return fill_device(middle.inset(-width / 2), color);
     std::vector<Point> points = round_rect(middle, radius);
     if (!std::ranges::all_of(points, is_finite)) return;
-    // Closed in the middle of the upper side, where no join shows.
+    // The outline is closed in the middle of the upper side, where the join is invisible.
     const Point seam{middle.center().x, middle.y};
     points.insert(points.begin(), seam);
     points.push_back(seam);
@@ -294,7 +294,7 @@ class Drawing : public DevicePlayer {
   const Fonts& fonts_;
   GlyphAtlas& atlas_;
   ImageCache& images_;
-  float pixel_scale_;  ///< device pixels for each unit of ImGui
+  float pixel_scale_;  ///< device pixels per ImGui unit
   std::uint64_t texture_ = 0;
 };
 

@@ -16,7 +16,7 @@
 namespace headscope::viz {
 namespace {
 
-/// Positions in 1/256 of a pixel, no farther than kFarAway: products of two distances fit.
+/// Positions in 1/256 of a pixel, limited to kFarAway so that the product of two distances fits.
 using Fixed = std::int64_t;
 constexpr Fixed kPixel = 256;
 
@@ -32,16 +32,16 @@ Fixed divided_up(Fixed a, Fixed b) {
   return a / b + (a % b > 0 ? 1 : 0);
 }
 
-/// The first column whose middle does not lie left of `x`.
+/// The first column whose middle is at or to the right of `x`.
 int first_column(Fixed x) {
   return static_cast<int>((x + kPixel / 2 - 1) >> 8);
 }
-/// The first row whose middle lies below `y`.
+/// The first row whose middle is below `y`.
 int first_row(Fixed y) {
   return static_cast<int>((y + kPixel / 2) >> 8);
 }
 
-/// A corner of a triangle. `u`, `v` in texels.
+/// A corner of a triangle; `u`, `v` are in texels.
 struct Corner {
   Fixed x = 0, y = 0;
   double u = 0, v = 0;
@@ -72,7 +72,7 @@ void blend(Color& under, const Channels& color, const Channels& texel) {
   under = {mix(under.r, 0), mix(under.g, 1), mix(under.b, 2), 255};
 }
 
-/// One colour over many pixels. All that varies is the pixel beneath: (keep * beneath + add) / 65536.
+/// Blends one colour over many pixels; only the pixel beneath varies: (keep * beneath + add) / 65536.
 class Solid {
  public:
   Solid(const Channels& color, const Channels& texel) {
@@ -105,7 +105,7 @@ class Solid {
   std::uint32_t add_[3] = {};
 };
 
-/// The texels of a pixel along one axis of a texture: `first`, and with weight `part` the one `step` farther.
+/// A pixel's texels along one axis of a texture: `first`, and the one `step` farther with weight `part`.
 struct Tap {
   int first = 0;
   int step = 0;
@@ -120,9 +120,9 @@ class Sampler {
   int width() const { return bitmap_.width; }
   int height() const { return bitmap_.height; }
 
-  /// `at`: in texels, any number and even none.
+  /// `at`: in texels; may be any number, also NaN.
   Tap tap(double at, int count) const {
-    constexpr double kBorder = 1e-6;  // a middle right between two texels takes the farther one
+    constexpr double kBorder = 1e-6;  // exactly between two texels, the farther one is used
     const double last = count - 1, place = nearest_ ? at + kBorder : at - 0.5;
     const double within = place > 0 ? std::min(place, last) : 0;
     const int first = static_cast<int>(within);
@@ -158,11 +158,11 @@ class Sampler {
   bool nearest_;
 };
 
-/// Down one side of a triangle, row by row: the first pixel whose middle does not lie left of it. Exact, by
-/// the remainder of the division that the first row took.
+/// Steps down one side of a triangle and gives, in each row, the first pixel whose middle is not left of the
+/// side. Exact: carries the remainder of the first row's division.
 class Side {
  public:
-  /// From `a` down to `b`, which lies lower; begins at `row`.
+  /// From `a` down to `b`, which is lower; starts at `row`.
   Side(const Corner& a, const Corner& b, int row) : divisor_(kPixel * (b.y - a.y)) {
     const Fixed dx = b.x - a.x;
     const Fixed to_middle = row * kPixel + kPixel / 2 - a.y;
@@ -186,7 +186,7 @@ class Side {
 
  private:
   Fixed divisor_;
-  Fixed pixel_, left_;  ///< left_: by how much the pixel lies farther than the side, of divisor_
+  Fixed pixel_, left_;  ///< left_: how far the pixel is beyond the side, in units of 1 / divisor_
   Fixed step_, step_left_;
 };
 
@@ -225,8 +225,8 @@ class Painter {
   }
 
  private:
-  /// Whether four corners in turn are a rectangle of one colour with an upright piece of a texture: what
-  /// text, images and plain rectangles are made of.
+  /// Whether four consecutive corners form an axis-aligned rectangle with one colour and an unrotated part of
+  /// a texture, as text, images and plain rectangles do.
   static bool is_upright(const Corner& a, const Corner& b, const Corner& c, const Corner& d) {
     return a.x < b.x && b.y < c.y && a.y == b.y && b.x == c.x && c.y == d.y && d.x == a.x && a.v == b.v &&
            b.u == c.u && c.v == d.v && d.u == a.u && a.color == b.color && a.color == c.color &&
@@ -294,8 +294,8 @@ class Painter {
          [&](int y, int begin, int end) { shade.fill(pixels(y, begin, end), begin, y); });
   }
 
-  /// Calls `fill(row, begin, end)` for the pixels of each row. Corners from top to bottom; `bulges_right`:
-  /// whether b lies right of the side from a to c.
+  /// Calls `fill(row, begin, end)` for the pixels of each row. Corners are ordered from top to bottom;
+  /// `bulges_right`: whether b is to the right of the side from a to c.
   template <class Fill>
   void rows(const Corner& a, const Corner& b, const Corner& c, bool bulges_right, int top, int bottom,
             const Fill& fill) const {
@@ -355,7 +355,7 @@ class Painter {
 
    private:
     const Sampler& sampler_;
-    double x_, y_;  ///< of the corner that the slopes start at, in pixels
+    double x_, y_;  ///< pixel position of the corner where the slopes start
     Slope color_[4], u_, v_;
     bool even_texture_ = false;
     Channels texel_{};
@@ -363,7 +363,7 @@ class Painter {
 
   Bitmap& picture_;
   PixelRect clip_;
-  std::vector<Tap> columns_;  ///< of one rectangle, kept for its memory
+  std::vector<Tap> columns_;  ///< for the current rectangle; a member so that its memory is reused
 };
 
 const Texture& texture_of(const ImDrawCmd& command, const TextureStore& textures) {
@@ -381,7 +381,7 @@ const Texture& texture_of(const ImDrawCmd& command, const TextureStore& textures
   return found->second;
 }
 
-/// The number of pixels that cover a length, which may be slightly too long by rounding.
+/// The number of pixels that cover a length, allowing for rounding errors slightly above a whole number.
 int pixels_of(float length) {
   return std::max(0, ceil_to_pixel(length - 1e-3F));
 }
@@ -408,7 +408,7 @@ Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color cle
   for (int i = 0; i < data.CmdListsCount; ++i) {
     const ImDrawList& list = *data.CmdLists[i];
     for (const ImDrawCmd& command : list.CmdBuffer) {
-      if (command.ElemCount == 0) continue;  // callbacks too
+      if (command.ElemCount == 0) continue;  // also for callbacks
       const ImVec4& c = command.ClipRect;
       const PixelRect clip =
           intersect({0, 0, picture.width, picture.height},

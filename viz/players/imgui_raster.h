@@ -10,14 +10,14 @@ namespace headscope::viz {
 
 struct Texture {
   Bitmap bitmap;
-  bool nearest = true;  ///< the texel a pixel's middle lies in; else a blend of the four around it
+  bool nearest = true;  ///< use the texel that contains the pixel's middle; else blend the four around it
 };
 
-/// Textures by the handle that draw commands know them by.
+/// Textures by the handle used in draw commands.
 using TextureStore = std::map<std::uint64_t, Texture>;
 
-/// Textures in memory, for an ImguiPlayer whose lists are drawn by rasterize(). For Dear ImGui's own, above
-/// all its font, see make_font_texture() and serve_textures() of imgui_compat.h.
+/// Textures in memory, for an ImguiPlayer whose lists are drawn by rasterize(). For Dear ImGui's own
+/// textures, in particular its font, see make_font_texture() and serve_textures() in imgui_compat.h.
 class SoftwareTextures : public TextureBackend {
  public:
   std::uint64_t create(const Bitmap& bitmap, bool nearest) override;
@@ -30,13 +30,13 @@ class SoftwareTextures : public TextureBackend {
   std::uint64_t last_ = 0;
 };
 
-/// A frame of Dear ImGui as OpenGL shows it, without OpenGL: corners on 1/256 of a pixel; a pixel belonging
-/// to a triangle when its middle does, a middle right on a side to what has it as its left or its lower side
-/// (OpenGL counts rows from below); straight alpha; textures clamped to their edges. Clips end on the nearest
-/// whole pixels. The picture has as many whole pixels as hold the display, is opaque, and is `clear` where
-/// nothing was drawn. Callbacks in the lists are passed over, as they speak to a graphics card; textures are
-/// sampled as they were made. Throws std::invalid_argument when a command's texture is not in the store or
-/// has no pixels.
+/// Renders a frame of Dear ImGui in software, with OpenGL's rules: corners are rounded to 1/256 of a pixel; a
+/// pixel belongs to a triangle if its middle does, and a middle exactly on a side belongs to the triangle of
+/// which that is the left or lower side (OpenGL counts rows from below); alpha is straight; textures are
+/// clamped to their edges. Clips are rounded to whole pixels. The picture is as large as the display, rounded
+/// up to whole pixels, opaque, and `clear` where nothing was drawn. Callbacks in the lists are ignored,
+/// because they call the graphics API; textures are sampled as specified when they were created. Throws
+/// std::invalid_argument if a command's texture is not in the store or has no pixels.
 Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color clear);
 
 }  // namespace headscope::viz

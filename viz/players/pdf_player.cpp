@@ -24,7 +24,7 @@ namespace headscope::viz {
 namespace {
 
 constexpr double kPointsPerPixel = 72.0 / 96;
-constexpr float kLargestSide = 19200;  ///< 200 inches, which is as far as readers go
+constexpr float kLargestSide = 19200;  ///< 200 inches, the limit of most readers
 
 struct Release {
   void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
@@ -40,7 +40,7 @@ cairo_status_t append(void* to, const unsigned char* bytes, unsigned count) {
   try {
     static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), count);
     return CAIRO_STATUS_SUCCESS;
-  } catch (const std::bad_alloc&) {  // which cairo could not pass on
+  } catch (const std::bad_alloc&) {  // cairo could not propagate it
     return CAIRO_STATUS_NO_MEMORY;
   }
 }
@@ -122,7 +122,8 @@ class PdfWriter {
     const Bitmap& bitmap = *item.bitmap;
     const auto any = [&](auto holds) { return std::ranges::any_of(bitmap.pixels, holds, &Color::a); };
     const bool has_gaps = any([](int a) { return a == 0; });
-    // Not with a mask, along which poppler and cairo blend black in: an opaque image, cut to its cells.
+    // Not drawn with a mask, since poppler and cairo blend black in at its edges: instead an opaque image,
+    // clipped to its cells.
     const bool clips = has_gaps && !any([](int a) { return a > 0 && a < 255; });
     const Enlargement by = enlargement_of(bitmap, item.dest);
     Bitmap cells = enlarged(bitmap, by);
@@ -196,7 +197,7 @@ class PdfWriter {
     cairo_close_path(now());
   }
 
-  /// To those that are not transparent: one path, within which no reader draws seams.
+  /// Clips to the cells that are not transparent, as one path, so that no reader draws seams within it.
   void clip_to_cells(const Image& item) const {
     Bitmap cells = *item.bitmap;
     for (Color& color : cells.pixels) color = {0, 0, 0, color.a};
@@ -228,8 +229,8 @@ class PdfWriter {
     return surface;
   }
 
-  /// Stretch by stretch of one font, each glyph where it was laid out and with the characters that it stands
-  /// for.
+  /// Writes runs of the same font, each glyph where it was laid out and mapped to the characters it
+  /// represents.
   void write_text(const GlyphRun& item, const std::vector<Character>& characters) {
     std::size_t glyph = 0, byte = 0;
     for (std::size_t i = 0; i < characters.size();) {
@@ -238,7 +239,8 @@ class PdfWriter {
       while (i < characters.size()) {
         const Character& c = characters[i];
         if (c.glyphs > 0 && glyph > first && item.glyphs[glyph].font != item.glyphs[first].font) break;
-        // Digits stand apart as if they were equally wide: a reader would find spaces in a number.
+        // Digits are laid out as if they were equally wide; separate clusters would make a reader find spaces
+        // in a number.
         if (clusters.empty() || !c.of_number || !characters[i - 1].of_number) clusters.push_back({0, 0});
         clusters.back().num_bytes += static_cast<int>(c.bytes);
         clusters.back().num_glyphs += static_cast<int>(c.glyphs);
@@ -278,7 +280,7 @@ class PdfWriter {
         case OutlinePoint::Kind::line:
           cairo_line_to(now(), to.x, to.y);
           break;
-        case OutlinePoint::Kind::quad:  // as a cubic
+        case OutlinePoint::Kind::quad:  // converted to a cubic
           cairo_curve_to(now(), from.x + (c1.x - from.x) * 2 / 3, from.y + (c1.y - from.y) * 2 / 3,
                          to.x + (c1.x - to.x) * 2 / 3, to.y + (c1.y - to.y) * 2 / 3, to.x, to.y);
           break;
@@ -291,7 +293,7 @@ class PdfWriter {
     cairo_fill(now());
   }
 
-  /// Null for a box, and for a font that FreeType does not open.
+  /// Null for a box, and for a font that FreeType cannot open.
   cairo_font_face_t* face_of(const Glyph& glyph) {
     const auto [at, added] = faces_.try_emplace(glyph.font);
     if (!added) return at->second.get();
@@ -316,14 +318,15 @@ class PdfWriter {
   std::map<std::uint16_t, Handle<cairo_font_face_t>> faces_;
 };
 
-/// Removes the date: the same picture always gives the same file.
+/// Removes the date, so that the same picture always gives the same file.
 void take_date_out(std::string& bytes, std::string_view digits) {
   const std::string line = "/CreationDate (" + std::string(digits) + ")";
   const std::size_t at = bytes.rfind(line);
   if (at != std::string::npos) bytes.replace(at, line.size(), line.size(), ' ');
 }
 
-/// Inserted after everything that is found by its offset, and before the last lines, which readers look for.
+/// Inserts a comment after everything that is located by its offset, and before the last lines, where readers
+/// look for the offset of the table.
 void add_comment(std::string& bytes, const Note& note) {
   const std::size_t at = bytes.rfind("startxref");
   if (at != std::string::npos) bytes.insert(at, "%" + note.name + " " + note.text + "\n");

@@ -29,8 +29,8 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr int kLargestSide = 32768;
-/// Of an uncompressed picture: stb_image_write counts bytes in int, and its worst case is a little above the
-/// input.
+/// Limit of the uncompressed size: stb_image_write counts bytes in int, and its worst case is slightly larger
+/// than the input.
 constexpr long long kMostBytes = INT_MAX / 2;
 
 void append_u32(Bytes& bytes, std::uint32_t v) {
@@ -50,7 +50,7 @@ Bytes resolution(float scale) {
   const double per_metre = std::clamp(kPerInch * scale / kMetresPerInch, 1.0, 1e9);
   Bytes data;
   for (int axis = 0; axis < 2; ++axis) append_u32(data, static_cast<std::uint32_t>(std::lround(per_metre)));
-  data.push_back(1);  // the unit is the metre
+  data.push_back(1);  // unit: metre
   return data;
 }
 
@@ -59,13 +59,13 @@ Bytes software() {
   return {kText.begin(), kText.end()};
 }
 
-/// Keyword, not compressed, no language, text.
+/// The data of an iTXt chunk: keyword, not compressed, no language, text.
 Bytes international_text(const Note& note) {
   const std::string data = note.name + std::string(5, '\0') + note.text;
   return {data.begin(), data.end()};
 }
 
-/// Red, green, blue, and alpha where a pixel is not opaque.
+/// Red, green, blue and, if a pixel is not opaque, alpha.
 Bytes components(const Bitmap& bitmap, int channels) {
   Bytes bytes;
   bytes.reserve(bitmap.pixels.size() * channels);

@@ -17,7 +17,7 @@ namespace {
 constexpr int kLargestSide = 32768;
 
 int pixels(float logical, float scale) {
-  // Slightly above a whole number is a rounding error of the product and needs no further pixel.
+  // A size slightly above a whole number is a rounding error and needs no further pixel.
   constexpr float kHair = 1e-3F;
   const float size = std::ceil(logical * scale - kHair);
   if (!(size > 0)) return 0;
@@ -32,7 +32,7 @@ std::uint8_t mixed(int from, int to, int alpha) {  // alpha: 0..255
   return static_cast<std::uint8_t>((from * (255 - alpha) + to * alpha + 127) / 255);
 }
 
-/// `source` over `target`, straight alpha, in sRGB as graphics cards blend.
+/// Blends `source` over `target`, straight alpha, in sRGB as graphics cards do.
 void blend(Color& target, Color source) {
   const int alpha = source.a;
   if (alpha == 0) return;
@@ -90,7 +90,7 @@ class RasterPlayer : public DevicePlayer {
     const PixelRect dest = snapped(device(image.dest));
     const PixelRect shown = intersect(dest, clips_.back());
     if (shown.empty()) return;
-    // The middle of each device pixel decides, as it does on a graphics card.
+    // Samples at the middle of each device pixel, as a graphics card does.
     const auto source = [](int pixel, int dest_pixels, int count) {
       return static_cast<int>((2LL * pixel + 1) * count / (2LL * dest_pixels));
     };
@@ -128,7 +128,7 @@ class RasterPlayer : public DevicePlayer {
     for (const Point p : points) device_points_.push_back(device(p));
     return device_points_;
   }
-  /// The pixels that `rect` touches and that may be painted.
+  /// The pixels touched by `rect` that are inside the clip.
   PixelRect visible(const Rect& rect) const { return intersect(clips_.back(), touched(rect)); }
 
   void blend(int x, int y, Color color) { viz::blend(target_.at(x, y), color); }
@@ -173,7 +173,7 @@ class RasterPlayer : public DevicePlayer {
   const Fonts& fonts_;
   std::vector<PixelRect> clips_;
   std::vector<Point> device_points_;
-  std::optional<StrokeMask> strokes_;  ///< made for the first line
+  std::optional<StrokeMask> strokes_;  ///< created for the first line
   std::unordered_map<GlyphKey, GlyphMask, GlyphKeyHash> masks_;
 };
 

@@ -5,18 +5,18 @@
 namespace headscope::viz {
 namespace {
 
-/// Whether a point `from_join` away from a join lies at the neighbouring line, which then covers it. A point
-/// at neither line belongs to the join's round side.
-bool behind(Point neighbour_end, Point join, Point from_join) {
+/// Whether a point, `from_join` away from a join, is next to the neighbouring line, which then covers it. A
+/// point next to neither line belongs to the round side of the join.
+bool covered_by_neighbour(Point neighbour_end, Point join, Point from_join) {
   return from_join.x * (join.x - neighbour_end.x) + from_join.y * (join.y - neighbour_end.y) < 0;
 }
 
-/// How much of a pixel lies on one side of a line, by the distance between its middle and the line: the exact
-/// area of a unit square cut by a line of this direction. Seen along the line, the square is a trapezoid;
-/// this is its running integral.
+/// The fraction of a pixel on one side of a line, by the distance between its middle and the line: the exact
+/// area of a unit square cut by a line in this direction. Projected along the line, the square has the
+/// density of a trapezoid; this is the integral of that.
 class HalfPlane {
  public:
-  /// (x, y): a unit vector along the line or at right angles to it.
+  /// (x, y): a unit vector parallel or perpendicular to the line.
   HalfPlane(float x, float y)
       : long_(std::max(std::abs(x), std::abs(y))), short_(std::min(std::abs(x), std::abs(y))) {}
 
@@ -24,7 +24,7 @@ class HalfPlane {
   float operator()(float distance) const {
     const float outer = (long_ + short_) / 2, inner = (long_ - short_) / 2;
     const float d = std::abs(distance);
-    float beyond = 0;  // of the larger part, what the line cuts off
+    float beyond = 0;  // the part of the larger side that the line cuts off
     if (d <= inner) {
       beyond = 0.5F - d / long_;
     } else if (d < outer) {
@@ -33,7 +33,7 @@ class HalfPlane {
     return distance > 0 ? 1 - beyond : beyond;
   }
 
-  /// How much of a pixel lies in the band [low, high], the pixel's middle being at 0.
+  /// The fraction of a pixel in the band [low, high], relative to the pixel's middle.
   float band(float low, float high) const { return std::max(0.0F, (*this)(high) - (*this)(low)); }
 
  private:
@@ -76,7 +76,7 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
   for (int y = near.y0; y < near.y1; ++y) {
     const float cy = static_cast<float>(y) + 0.5F - line.a.y;
     int x0 = near.x0, x1 = near.x1;
-    if (std::abs(uy) > 1e-3F) {  // the pixels of this row that lie within reach of the endless line
+    if (std::abs(uy) > 1e-3F) {  // pixels of this row within reach of the infinite line
       const float middle = line.a.x + cy * ux / uy, spread = reach / std::abs(uy);
       x0 = std::max(x0, floor_to_pixel(middle - spread));
       x1 = std::min(x1, ceil_to_pixel(middle + spread));
@@ -87,10 +87,10 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
       const float across = cy * ux - cx * uy;
       float distance = across;
       if (line.before && along < 0) {
-        if (behind(*line.before, line.a, {cx, cy})) continue;
+        if (covered_by_neighbour(*line.before, line.a, {cx, cy})) continue;
         distance = std::hypot(along, across);
       } else if (line.after && along > length) {
-        if (behind(*line.after, line.b, {cx - dx, cy - dy})) continue;
+        if (covered_by_neighbour(*line.after, line.b, {cx - dx, cy - dy})) continue;
         distance = std::hypot(along - length, across);
       }
       float coverage = side.band(distance - half, distance + half);

@@ -7,14 +7,14 @@
 
 namespace headscope::viz {
 
-/// The union of stroked lines as coverage per pixel: where lines overlap or join they do not get darker. A
-/// line alone is covered exactly; joins are round, ends are cut square. Pixels are kept in tiles, so that
-/// what no line came near costs nothing.
+/// Coverage per pixel of the union of stroked lines: it does not get darker where lines overlap or join. A
+/// single line is covered exactly; joins are round, ends square. Pixels are stored in tiles, so that areas
+/// without lines cost nothing.
 class StrokeMask {
  public:
   StrokeMask(int width, int height);
 
-  /// Lines between each two successive points, joined.
+  /// Adds lines between successive points, with joins.
   void add_polyline(std::span<const Point> points, float width, const PixelRect& clip);
 
   /// Calls `paint(x, y, coverage in 0..1)` for each covered pixel and clears the mask.

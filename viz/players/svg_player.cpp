@@ -16,8 +16,9 @@
 namespace headscope::viz {
 namespace {
 
-constexpr float kUnitsPerEm = 1000;    ///< glyphs are drawn on whole numbers of these
-constexpr int kLargestRectImage = 64;  ///< beyond this side an image is embedded as PNG
+constexpr float kUnitsPerEm = 1000;  ///< glyph coordinates are rounded to these units
+constexpr int kLargestRectImage =
+    64;  ///< maximum side of an image drawn as rectangles; larger ones are embedded as PNG
 
 /// At most `decimals` digits after the point, no trailing zeros, never "-0".
 std::string num(double value, int decimals = 3) {
@@ -33,7 +34,7 @@ std::string num(double value, int decimals = 3) {
   return text == "-0" ? "0" : std::string(text);
 }
 
-/// The parts one after another.
+/// Concatenates the parts.
 template <class... Parts>
 std::string join(const Parts&... parts) {
   std::string text;
@@ -68,8 +69,8 @@ std::string box(const Rect& r) {
               attribute("height", std::max(0.0F, r.h)));
 }
 
-/// Escaped, without what XML 1.0 cannot hold (`text` is drawable, so that only noncharacters are left of
-/// those).
+/// Escapes a text and drops what XML 1.0 cannot contain (`text` is drawable, so only noncharacters have to be
+/// dropped).
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
@@ -155,7 +156,7 @@ class SvgWriter {
     body_ += join("<rect", box(rect), corner(rect, radius), " fill=\"none\"", stroke(color, width), "/>\n");
   }
   void stroke(const Lines& lines, float width, Color color) {
-    std::string d;  // of separate lines
+    std::string d;  // path data of the separate lines
     for (const auto& points : lines.stretches) {
       if (!lines.joined) {
         d += join("M", num(points[0].x), " ", num(points[0].y), "L", num(points[1].x), " ", num(points[1].y));
@@ -277,7 +278,7 @@ class SvgWriter {
     body_ += join("<text transform=\"", placement(item), "\" font-family=\"", families, "\"",
                   attribute("font-size", item.size));
     if (const int weight = fonts_.weight(first); weight != 400) body_ += attribute("font-weight", weight);
-    // Digits are equally wide in Fonts' layout too.
+    // In Fonts' layout digits are equally wide, too.
     body_ += join(" style=\"font-variant-numeric:tabular-nums\" xml:space=\"preserve\"",
                   paint("fill", item.color), ">", escaped(item.text), "</text>\n");
   }

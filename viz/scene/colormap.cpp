@@ -33,7 +33,7 @@ double distance(Oklab p, Oklab q) {
   return std::hypot(p.l - q.l, p.a - q.a, p.b - q.b);
 }
 
-/// Components may leave [0, 1] where the screen has no such colour.
+/// Components may be outside [0, 1] if the screen cannot show the colour.
 struct LinearRgb {
   double r = 0;
   double g = 0;
@@ -62,7 +62,7 @@ std::uint8_t to_srgb(double linear) {
   return static_cast<std::uint8_t>(std::lround(encoded * 255));
 }
 
-/// The nearest colour of the same lightness and hue that a screen has.
+/// The nearest colour of the same lightness and hue that a screen can show.
 Color to_color(Oklab c) {
   double low = 0, high = 1;
   if (!in_gamut(to_linear(c))) {
@@ -114,7 +114,7 @@ Color pick(const Table& table, double t) {
   return table[std::lround(std::clamp(t, 0.0, 1.0) * kSteps)];
 }
 
-// From paper through mint and teal to a deep indigo; in the dark theme likewise from night to a pale lime.
+// From paper through mint and teal to a deep indigo; in the dark theme from near black to a pale lime.
 const Table& sequential_light() {
   static const Table table = even_table({lch(0.985, 0.006, 190), lch(0.90, 0.07, 178), lch(0.64, 0.16, 212),
                                          lch(0.42, 0.21, 276), lch(0.24, 0.11, 289)});
@@ -147,8 +147,8 @@ constexpr Color kNotANumber{255, 0, 255};
 constexpr std::string_view kMinus = "−";
 constexpr std::string_view kInfinity = "∞";
 
-/// ASCII digits with a real minus sign, also in the exponent, which loses its padding: "-1.5e-07" ->
-/// "−1.5e−7". "-0.00" is "0.00".
+/// ASCII digits with a real minus sign, also in the exponent, whose padding is removed: "-1.5e-07" ->
+/// "−1.5e−7". "-0.00" becomes "0.00".
 std::string typeset(std::string_view ascii) {
   const std::size_t e = ascii.find('e');
   std::string_view mantissa = ascii.substr(0, e);
@@ -189,9 +189,9 @@ int exponent_of(double value, int digits) {
   return std::atoi(std::find(buffer, end, 'e') + 1);
 }
 
-/// m x 10^k, exact where a double is.
+/// m x 10^k, exact if it is a double.
 double times_power_of_ten(double m, int k) {
-  // 10^-k is no double, so that multiplying by it would give 0.30000000000000004 for 3 x 10^-1.
+  // 10^-k is not a double, so multiplying by it would give 0.30000000000000004 for 3 x 10^-1.
   return k >= 0 ? m * std::pow(10.0, k) : m / std::pow(10.0, -k);
 }
 
@@ -230,7 +230,7 @@ std::vector<double> nice_ticks(double low, double high, int count) {
   if (!std::isfinite(low) || !std::isfinite(high) || count < 1) return {};
   if (low > high) std::swap(low, high);
   const double range = high - low;
-  // Too narrow for doubles in between: one tick says everything.
+  // Too narrow for other doubles in between: one tick is enough.
   const double magnitude = std::max(std::abs(low), std::abs(high));
   constexpr double kSmallest = 1e-300;  // keeps the step a normal number
   if (!std::isfinite(range) || range <= std::max(magnitude * 1e-13, kSmallest)) return {low};

@@ -54,7 +54,7 @@ class Measurer {
       box.take(Point{item.origin.x + c * along - s * down, item.origin.y + s * along + c * down});
     };
     for (const Glyph& glyph : item.glyphs) {
-      // A curve stays within the hull of its control points; those are near enough.
+      // A curve stays within the hull of its control points, which is close enough.
       for (const OutlinePoint& p : fonts_.outline(glyph)) {
         take(glyph, p.to);
         if (p.kind == OutlinePoint::Kind::quad || p.kind == OutlinePoint::Kind::cubic) take(glyph, p.c1);

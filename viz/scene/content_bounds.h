@@ -4,8 +4,8 @@
 
 namespace headscope::viz {
 
-/// The smallest rectangle around everything a scene draws, texts by their ink, after clipping; an empty one
-/// at the origin for an empty scene.
+/// The smallest rectangle around everything a scene draws, after clipping, and around the ink of texts; empty
+/// and at the origin for an empty scene.
 Rect content_bounds(const Scene& scene, const Fonts& fonts);
 
 }  // namespace headscope::viz

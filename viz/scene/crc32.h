@@ -5,7 +5,7 @@
 
 namespace headscope::viz {
 
-/// CRC-32 of PNG, annex D of its specification.
+/// The CRC-32 used in PNG, annex D of its specification.
 inline std::uint32_t crc32(std::string_view bytes) {
   static constexpr auto kTable = [] {
     std::array<std::uint32_t, 256> table{};

@@ -7,8 +7,8 @@
 namespace headscope::viz {
 namespace {
 
-/// The part of a line inside the box, as fractions of the way from its first point to its second (Liang and
-/// Barsky's algorithm); nothing where none is inside.
+/// The part of a line inside the box, as fractions of its length from its first point (Liang and Barsky's
+/// algorithm); nothing if no part is inside.
 std::optional<std::pair<double, double>> part_inside(Point from, Point to, const Rect& box) {
   double first = 0, last = 1;
   const auto keep = [&](double start, double step, double low, double high) {
@@ -34,7 +34,7 @@ Point between(Point from, Point to, double part) {
 
 std::vector<std::vector<Point>> cut_to(std::span<const Point> points, const Rect& box) {
   std::vector<std::vector<Point>> stretches;
-  bool goes_on = false;  // the last stretch ends at the point before
+  bool goes_on = false;  // the last stretch ends at the previous point
   for (std::size_t i = 1; i < points.size(); ++i) {
     const auto part = part_inside(points[i - 1], points[i], box);
     if (part) {

@@ -8,15 +8,15 @@
 namespace headscope::viz {
 namespace {
 
-/// Of the angle between two directions. Beyond 60 degrees a mitre would reach out too far.
+/// Limit of the cosine between two directions. Beyond 60 degrees a mitre would be too long.
 constexpr float kSharpestMitre = 0.5F;
-/// Thinner than this, the missing round side of a sharp corner is invisible.
+/// On thinner lines the missing round side of a sharp corner is invisible.
 constexpr float kThinnestRoundJoin = 1.5F;
-/// From this half width on, corners are rounded in steps of 22.5 degrees at most instead of 45: within a
-/// tenth of a pixel of the arc either way.
+/// From this half width on, corners are rounded in steps of at most 22.5 degrees instead of 45: at most a
+/// tenth of a pixel from the arc.
 constexpr float kWideStroke = 1.5F;
 
-/// Opacity across a line, symmetrical about its middle: full up to `inner`, none from `outer` on.
+/// Opacity across a line, symmetrical about its middle: full up to `inner`, zero from `outer` on.
 struct Profile {
   float inner;
   float outer;
@@ -30,7 +30,7 @@ Profile profile_of(float width) {
 
 Point direction(Point a, Point b) {
   const float dx = b.x - a.x, dy = b.y - a.y,
-              length = std::sqrt(dx * dx + dy * dy);  // pixels do not overflow
+              length = std::sqrt(dx * dx + dy * dy);  // pixel coordinates do not overflow
   return {dx / length, dy / length};
 }
 
@@ -38,7 +38,8 @@ Point offset(Point p, Point by, float distance) {
   return {p.x + by.x * distance, p.y + by.y * distance};
 }
 
-/// `normal`, of length 1 for an end and longer for a mitre, at `at`: outer, inner, inner, outer.
+/// Adds four vertices across a line at `at`: outer, inner, inner, outer. `normal` has length 1 for an end,
+/// and is longer for a mitre.
 void add_section(Mesh& mesh, Point at, Point normal, const Profile& profile) {
   mesh.vertices.push_back({offset(at, normal, profile.outer), 0});
   mesh.vertices.push_back({offset(at, normal, profile.inner), profile.opacity});
@@ -50,7 +51,7 @@ void add_quad(Mesh& mesh, std::uint32_t a, std::uint32_t b, std::uint32_t c, std
   for (const std::uint32_t i : {a, b, c, a, c, d}) mesh.indices.push_back(i);
 }
 
-/// A part without sharp corners.
+/// Adds a part of a line without sharp corners.
 void add_strip(Mesh& mesh, std::span<const Point> points, const Profile& profile) {
   const auto first = static_cast<std::uint32_t>(mesh.vertices.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -70,15 +71,15 @@ Point halfway(Point a, Point b) {
   return direction({-a.x, -a.y}, b);
 }
 
-/// Directions about a corner, one after the other.
+/// Consecutive directions around a corner.
 struct Arc {
   std::array<Point, 9> directions;
   std::uint32_t count = 0;
 
   void add(Point direction) { directions[count++] = direction; }
 
-  /// To `last` from `first`, which is there, in 2 to the power of `halvings` even steps, less than 180
-  /// degrees in all.
+  /// Adds directions from `first`, which is already there, to `last`, in 2 to the power of `halvings` equal
+  /// steps; less than 180 degrees in total.
   void go_on(Point first, Point last, int halvings) {
     if (halvings == 0) return add(last);
     const Point middle = halfway(first, last);
@@ -87,14 +88,15 @@ struct Arc {
   }
 };
 
-/// The round outer side of a sharp corner, between the ends of the strips that meet there.
+/// Adds the round outer side of a sharp corner, between the ends of the strips that meet there.
 void add_round_join(Mesh& mesh, Point corner, Point in, Point out, const Profile& profile) {
-  const float turn = in.x * out.y - in.y * out.x > 0 ? -1 : 1;  // from a direction to its outer normal
+  const float turn =
+      in.x * out.y - in.y * out.x > 0 ? -1 : 1;  // sign of the rotation from a direction to its outer normal
   const Point first{-in.y * turn, in.x * turn}, last{-out.y * turn, out.x * turn};
   const int halvings = profile.outer < kWideStroke ? 1 : 2;
   Arc arc;
   arc.add(first);
-  // In two parts: a reversal has no halfway direction.
+  // In two parts: when a line reverses, there is no halfway direction.
   const Point middle = in.x * out.x + in.y * out.y < -0.99F ? in : halfway(first, last);
   arc.go_on(first, middle, halvings);
   arc.go_on(middle, last, halvings);
@@ -130,7 +132,7 @@ void add_stroke(Mesh& mesh, std::span<const Point> points, float width) {
 }
 
 void add_convex(Mesh& mesh, std::span<const Point> points) {
-  std::vector<Point> corners;  // without repetitions, which have no direction
+  std::vector<Point> corners;  // without repeated points, which have no direction
   double doubled_area = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point a = points[i], b = points[(i + 1) % points.size()];
@@ -165,7 +167,7 @@ std::vector<Point> round_rect(const Rect& rect, float radius) {
                            {rect.x + r, rect.bottom() - r},
                            {rect.x + r, rect.y + r}};
   constexpr float kHalfPi = std::numbers::pi_v<float> / 2;
-  // A chord of this many strays less than a twentieth of a pixel from the arc: r (1 - cos(step / 2)) <= 0.05.
+  // Chords deviate by at most a twentieth of a pixel from the arc: r (1 - cos(step / 2)) <= 0.05.
   const int steps =
       std::clamp(static_cast<int>(std::ceil(kHalfPi / 2 / std::sqrt(0.1F / std::max(r, 0.1F)))), 1, 64);
   std::vector<Point> points;

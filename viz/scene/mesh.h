@@ -17,12 +17,12 @@ struct Mesh {
   std::vector<std::uint32_t> indices;  ///< three each
 };
 
-/// Adds a line through the points, in device pixels, with soft edges one pixel wide: the coverage that
-/// StrokeMask computes, as triangles. Gentle joins are mitred, sharp ones round, ends square. Points are
-/// finite and each differs from the one before.
+/// Adds a line through the points, in device pixels, with soft edges one pixel wide, as triangles that match
+/// the coverage of StrokeMask. Gentle joins are mitred, sharp ones round, ends square. Points must be finite,
+/// and different from the previous one.
 void add_stroke(Mesh& mesh, std::span<const Point> points, float width);
 
-/// Adds a convex polygon, in device pixels, with soft edges one pixel wide. Points are finite, in either
+/// Adds a convex polygon, in device pixels, with soft edges one pixel wide. Points must be finite, in either
 /// direction.
 void add_convex(Mesh& mesh, std::span<const Point> points);
 

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::string_view kPngSignature = "\x89PNG\r\n\x1a\n";
 
-/// Big-endian; four bytes at least.
+/// Reads four bytes, big-endian; there must be at least four.
 std::uint32_t u32(std::string_view bytes) {
   std::uint32_t value = 0;
   for (const char byte : bytes.substr(0, 4)) value = value << 8 | static_cast<unsigned char>(byte);
   return value;
 }
 
-/// What follows the next 0; nothing where there is none.
+/// The bytes after the next 0; nothing if there is none.
 std::optional<std::string_view> after_zero(std::string_view bytes) {
   const std::size_t zero = bytes.find('\0');
   if (zero == std::string_view::npos) return std::nullopt;
@@ -36,7 +36,7 @@ std::string international_text(std::string_view data) {
   return std::string(*rest);
 }
 
-/// Chunk by chunk; what follows the note is not looked at.
+/// Reads chunk by chunk, up to the note.
 std::optional<std::string> note_of_png(std::string_view rest, std::string_view name) {
   constexpr std::size_t kFrame = 12;  // length, type, checksum
   rest.remove_prefix(kPngSignature.size());
@@ -60,7 +60,7 @@ std::optional<std::string> note_of_png(std::string_view rest, std::string_view n
   return std::nullopt;
 }
 
-/// The five entities of XML and no others.
+/// Replaces the five predefined entities of XML.
 std::string without_entities(std::string_view text) {
   constexpr std::pair<std::string_view, char> kEntities[] = {
       {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
@@ -91,7 +91,8 @@ std::optional<std::string> note_of_svg(std::string_view rest, std::string_view n
   constexpr std::string_view kOpen = "metadata", kClose = "metadata>";
   const std::string id = "id=\"" + std::string(name) + "\"";
   for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
-    const std::size_t start = rest.find_last_of("<> \t\r\n/", at);  // a prefix and a colon may stand between
+    const std::size_t start =
+        rest.find_last_of("<> \t\r\n/", at);  // a namespace prefix and a colon may come before
     const bool opens = start != std::string_view::npos && rest[start] == '<';
     const std::string prefix(opens ? rest.substr(start + 1, at - start - 1) : "");
     rest.remove_prefix(at + kOpen.size());
@@ -112,7 +113,7 @@ std::optional<std::string> note_of_svg(std::string_view rest, std::string_view n
   return std::nullopt;
 }
 
-/// A comment on a line of its own, after everything that the file's table of contents speaks of.
+/// A comment on its own line, after everything listed in the file's cross-reference table.
 std::optional<std::string> note_of_pdf(std::string_view file, std::string_view name) {
   const std::string begin = "\n%" + std::string(name) + " ";
   const std::size_t at = file.rfind(begin);

@@ -11,12 +11,12 @@
 namespace headscope::viz {
 namespace {
 
-/// A box whose longest side is 1 about the origin, and how it lies on the page.
+/// A box around the origin whose longest side is 1, projected onto the picture.
 class Stage {
  public:
   Stage(const Path3& path, Rect area) : path_(path), center_(area.center()) {
     for (std::size_t i = 0; i < 3; ++i) half_[i] = path.high[i] > path.low[i] ? 0.5 : 0;
-    // As far as the box goes to the side, and up, however it is turned. Words stand between a corner and the
+    // How far the box extends sideways and upwards, for any rotation. Words fit between its corners and the
     // area's edge.
     constexpr double kBeside = 1.15, kAbove = 1.1;
     const double tilt = path.camera.tilt * std::numbers::pi / 180, across = std::hypot(half_[0], half_[1]),
@@ -25,7 +25,7 @@ class Stage {
                       static_cast<double>(area.h) / 2 / (kAbove * std::max(1e-9, up)));
   }
 
-  /// In the box: each coordinate in [-1/2, 1/2].
+  /// A point in the box's coordinates, each in [-1/2, 1/2].
   Point3 inside(const Point3& point) const {
     Point3 p{};
     for (std::size_t i = 0; i < 3; ++i) {
@@ -51,7 +51,7 @@ class Stage {
   double scale_ = 1;
 };
 
-/// The edges of the box but for those that meet in its nearest corner, which would cover the path.
+/// Paints the edges of the box, except those at the nearest corner, which would cover the path.
 void paint_box(Scene& scene, const Stage& stage, Color color) {
   const auto corners = std::views::iota(0, 8);
   const int nearest = *std::ranges::max_element(
@@ -64,12 +64,12 @@ void paint_box(Scene& scene, const Stage& stage, Color color) {
   }
 }
 
-/// Words that never cover each other.
+/// Paints words that never cover each other.
 class Labels {
  public:
   Labels(Scene& scene, Rect area, const Style& style) : scene_(scene), area_(area), style_(style) {}
 
-  /// About a point, as far inside the area as it takes; false: no room.
+  /// Paints words centred on a point, moved inside the area if necessary; false: no room.
   bool add(std::string_view words, Point at, Color color, FontStyle face) {
     const float w = style_.width(words, style_.small(), face), h = style_.line(style_.small());
     if (w > area_.w || h > area_.h) return false;
@@ -81,7 +81,7 @@ class Labels {
     return true;
   }
 
-  /// Around a point, where it covers the fewest points of a path; false: no room.
+  /// Paints words next to a point, where they cover the fewest points of a path; false: no room.
   bool add_around(std::string_view words, Point point, std::span<const Point> path, Color color) {
     const float w = style_.width(words, style_.small()) + 2, h = style_.line(style_.small());
     Rect best;
@@ -118,8 +118,8 @@ class Labels {
   std::vector<Rect> taken_;
 };
 
-/// The name of an axis and the ends of its numbers along that edge of the box which lies outermost; the name
-/// of the upright one above its end, where the path does not come.
+/// Paints the name and limits of an axis along its outermost edge of the box. The name of the vertical axis
+/// is above its end, where the path does not come.
 bool paint_axis(Labels& labels, const Path3& path, const Stage& stage, std::size_t axis, Rect area,
                 const Style& style) {
   const int bit = 1 << axis;
@@ -129,11 +129,11 @@ bool paint_axis(Labels& labels, const Path3& path, const Stage& stage, std::size
   for (int i = 0; i < 8; ++i) {
     if (i & bit) continue;
     const Point a = stage.on_page(stage.corner(i)), b = stage.on_page(stage.corner(i | bit));
-    // The upright axis on the left, the others below.
+    // The vertical axis is on the left, the others are below.
     const double out = axis == 2 ? 2 * center.x - a.x - b.x : a.y + b.y - 2 * center.y;
     if (i == 0 || out > best) best = out, from = a, to = b;
   }
-  if (std::hypot(to.x - from.x, to.y - from.y) < style.font_size) return true;  // it points at the eye
+  if (std::hypot(to.x - from.x, to.y - from.y) < style.font_size) return true;  // it points at the viewer
   const auto beside = [&](Point at, std::string_view words, Color color, FontStyle face) {
     const float dx = at.x - center.x, dy = at.y - center.y, distance = std::max(1.F, std::hypot(dx, dy));
     const float w = style.width(words, style.small(), face), h = style.line(style.small());
@@ -146,7 +146,7 @@ bool paint_axis(Labels& labels, const Path3& path, const Stage& stage, std::size
   const Point above{top.x, top.y - 1.5F * style.line(style.small())};
   const bool named =
       beside(axis == 2 ? above : middle, path.titles[axis], style.theme.text, FontStyle::medium);
-  // Numbers near the ends, not at the corners, which edges share.
+  // Numbers are slightly inside the ends, because edges share the corners.
   const auto towards_middle = [&](Point p) {
     return Point{p.x + 0.08F * (middle.x - p.x), p.y + 0.08F * (middle.y - p.y)};
   };
@@ -192,7 +192,7 @@ Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& s
   const std::vector<Point> at = projected(path, area);
   std::vector<double> depth;
   for (const Point3& p : path.points) depth.push_back(stage.seen_from_front(stage.inside(p))[2]);
-  // Pieces of the path, what is further away first; nearer ones are wider.
+  // Farther segments are drawn first; nearer ones are wider.
   std::vector<int> order(at.empty() ? 0 : at.size() - 1);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](int i) { return depth[i] + depth[i + 1]; });

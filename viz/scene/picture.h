@@ -12,7 +12,7 @@
 
 namespace headscope::viz {
 
-/// The visible rows of a picture's table, and how many there are; 0: it has no table.
+/// The visible rows of a picture's table, and their total; 0: it has no table.
 struct TableWindow {
   int first = 0, all = 0;
 };
@@ -25,12 +25,12 @@ struct Picture {
   TableWindow rows = {};
 };
 
-/// How a picture looks. Sizes in logical pixels; distances are multiples of `unit`.
+/// How a picture looks. Sizes are in logical pixels; distances are multiples of `unit`.
 struct Style {
   const Theme& theme;
   const Fonts& fonts;
   float font_size = 14;
-  float device_scale = 1;  ///< device pixels per logical pixel: matrices are pooled to what is visible
+  float device_scale = 1;  ///< device pixels per logical pixel: matrices are pooled to this resolution
 
   float small() const { return 0.85F * font_size; }
   float title() const { return 1.15F * font_size; }
@@ -39,12 +39,12 @@ struct Style {
   float width(std::string_view text, float size, FontStyle style = FontStyle::regular) const {
     return fonts.width(text, style, size);
   }
-  /// Rounded to whole device pixels.
+  /// A length rounded to whole device pixels.
   float snapped(float v) const { return std::round(v * device_scale) / device_scale; }
 };
 
-/// Adds a text whose capitals are centred on the anchor's height, shortened to `max_width`; nothing when not
-/// even an ellipsis and one letter would fit.
+/// Adds a text whose capitals are centred vertically on the anchor, truncated to `max_width`; adds nothing if
+/// not even one letter and an ellipsis fit.
 void add_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float size, Color color,
                FontStyle face = FontStyle::regular, Align align = Align::left, float max_width = 1e9F,
                float angle = 0);
@@ -53,16 +53,16 @@ void add_label(Scene& scene, const Style& style, std::string_view text, Point an
 void add_muted(Scene& scene, const Style& style, std::string_view text, Point anchor,
                Align align = Align::left, float max_width = 1e9F);
 
-/// Adds a small label if all of it fits into `room`, else nothing. Returns whether it did.
+/// Adds a small label if all of it fits into `room`. Returns whether it did.
 bool add_whole_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float room,
                      Color color, FontStyle face = FontStyle::regular, Align align = Align::left,
                      float angle = 0);
 
-/// Breaks a text at spaces into lines of at most `width`; a word that is wider is shortened.
+/// Breaks a text at spaces into lines of at most `width`; a wider word is truncated.
 std::vector<std::string> wrap(const Style& style, std::string_view text, float size, FontStyle face,
                               float width);
 
-/// The colour of two with the higher contrast to `background` (WCAG 2).
+/// The one of two colours with the higher contrast to `background` (WCAG 2).
 Color readable_on(Color background, Color a, Color b);
 /// `top` blended over an opaque `bottom`.
 Color blended(Color bottom, Color top);

@@ -4,11 +4,11 @@
 
 #include "viz/scene/geometry.h"
 
-/// How shapes map to device pixels. Shared by the players, so that a picture is the same on the screen and in
-/// a file.
+/// Maps shapes to device pixels. Shared by all players, so that a picture is the same on the screen and in a
+/// file.
 namespace headscope::viz {
 
-/// Whole device pixels, the upper bounds excluded.
+/// A rectangle of whole device pixels; the upper bounds are exclusive.
 struct PixelRect {
   int x0 = 0;
   int y0 = 0;
@@ -24,10 +24,10 @@ inline PixelRect intersect(const PixelRect& a, const PixelRect& b) {
   return {std::max(a.x0, b.x0), std::max(a.y0, b.y0), std::min(a.x1, b.x1), std::min(a.y1, b.y1)};
 }
 
-/// Beyond any picture, and still safe to cast to int and to add to.
+/// Beyond any picture, but safe to cast to int and to add to.
 inline constexpr float kFarAway = 1e6F;
 
-/// `v` limited to ±kFarAway; NaN becomes far left.
+/// `v` clamped to ±kFarAway; NaN becomes -kFarAway.
 inline float bounded(float v) {
   return v > -kFarAway ? std::min(v, kFarAway) : -kFarAway;
 }
@@ -42,7 +42,7 @@ inline int ceil_to_pixel(float v) {
   return static_cast<int>(std::ceil(bounded(v)));
 }
 
-/// The pixels between these edges, fully or partly covered.
+/// The pixels fully or partly covered by a rectangle with these edges.
 inline PixelRect touched(float left, float top, float right, float bottom) {
   return {floor_to_pixel(left), floor_to_pixel(top), ceil_to_pixel(right), ceil_to_pixel(bottom)};
 }
@@ -50,8 +50,8 @@ inline PixelRect touched(const Rect& r) {
   return touched(r.x, r.y, r.right(), r.bottom());
 }
 
-/// Images and clips take whole pixels, each edge rounded separately: neighbours that share an edge leave no
-/// seam.
+/// Images and clips cover whole pixels. Each edge is rounded separately, so that neighbours with a common
+/// edge leave no gap.
 inline PixelRect snapped(const Rect& device) {
   return {round_to_pixel(device.x), round_to_pixel(device.y), round_to_pixel(device.right()),
           round_to_pixel(device.bottom())};
@@ -64,7 +64,7 @@ struct Span {
   float coverage = 0;
 };
 
-/// An interval as at most three spans: a partly covered pixel, whole ones, a partly covered one.
+/// An interval as at most three spans: a partly covered pixel, whole ones, and another partly covered one.
 struct Spans {
   Span span[3];
   int count = 0;
@@ -77,7 +77,7 @@ inline Spans cover(float low, float high) {
   if (!(high > low)) return result;
   low = bounded(low);
   high = bounded(high);
-  // Coverage below this, or within this of a whole pixel, is rounding.
+  // Coverages that differ from 0 or 1 by less than this are rounding errors.
   constexpr float kNegligible = 1.0F / 512;
   const auto push = [&](int begin, int end, float coverage) {
     if (end <= begin || coverage < kNegligible) return;

@@ -9,26 +9,26 @@
 
 namespace headscope::viz {
 
-/// Lines of finite points. Points of one stretch are joined; a single one paints nothing.
+/// Lines of finite points. The points of a stretch are joined; a single point paints nothing.
 struct Lines {
   std::vector<std::span<const Point>> stretches;
   bool joined = true;  ///< false: all stretches are lines of two points
 };
 
-/// What a player is made of: a scene comes down to these few drawings, in their order and fit to be drawn.
-/// Lines are cut far outside the scene: cairo, and what reads files with it, overflows at coordinates of
-/// 2^23. Colours may be transparent, rectangles empty or without a number for a side.
+/// The interface of a player. A scene is reduced to these few calls, in order and with valid arguments. Lines
+/// are cut far outside the scene, because cairo and the readers based on it overflow at coordinates of 2^23.
+/// Colours may be transparent; rectangles may be empty or have NaN sides.
 template <class T>
 concept Player = requires(T player, Rect rect, Color color, float number, std::span<const Point> convex,
                           const Lines& lines, const Image& image, const GlyphRun& run) {
-  player.fill(rect, number, color);            // the radius of its corners
-  player.fill(convex, color);                  // three finite points at least
+  player.fill(rect, number, color);            // radius of the corners
+  player.fill(convex, color);                  // at least three finite points
   player.stroke(rect, number, number, color);  // radius, width; the line is centred on its edge
   player.stroke(lines, number, color);         // width; joins are round, ends square
   player.draw(image);                          // has pixels
   player.draw(run);                            // has glyphs
-  player.push_clip(rect);                      // intersected with the clip in force
-  player.pop_clip();                           // as often as a clip was pushed
+  player.push_clip(rect);                      // intersected with the current clip
+  player.pop_clip();                           // once for every push_clip
 };
 
 namespace detail {
@@ -87,7 +87,7 @@ class Lowering {
 
   void stroke(Lines lines, float width, Color color) {
     const auto is_near = [&](Point p) { return far_.contains(p); };
-    std::vector<std::vector<Point>> cut;  // keeps the points of what is cut
+    std::vector<std::vector<Point>> cut;  // owns the points of cut lines
     std::vector<std::span<const Point>> near;
     for (const std::span<const Point> stretch : lines.stretches) {
       if (std::ranges::all_of(stretch, is_near)) {
@@ -108,7 +108,7 @@ class Lowering {
 
 }  // namespace detail
 
-/// Lets `player` draw a scene's items.
+/// Draws the items of a scene with `player`.
 template <Player T>
 void play(const Scene& scene, T& player) {
   detail::Lowering<T> lowering(scene, player);

@@ -8,21 +8,21 @@
 
 namespace headscope::viz {
 
-/// A part of a picture that reacts to the mouse: a grid of rows x cols equal cells over `rect`, which shows
-/// the cells from (first_row, first_col) on, fractions included when panned. A button is a grid of 1 x 1.
-/// `role` is the caller's number for the meaning of the cells; `id` distinguishes regions of one role.
+/// A part of a picture that reacts to the mouse: a grid of equal cells over `rect`, which shows the cells
+/// from (first_row, first_col) on, including fractions when panned. A button is a grid of 1 x 1. `role` is
+/// the caller's number for the meaning of the cells; `id` distinguishes regions with the same role.
 struct Region {
   int role = 0;
   int id = 0;
   Rect rect;             ///< the visible part
-  double first_row = 0;  ///< at rect's top
-  double first_col = 0;  ///< at rect's left
-  double rows = 1;       ///< shown over rect's height
-  double cols = 1;       ///< shown over rect's width
-  int row_count = 1;     ///< in total
+  double first_row = 0;  ///< at the top of rect
+  double first_col = 0;  ///< at the left of rect
+  double rows = 1;       ///< number of rows over rect's height
+  double cols = 1;       ///< number of columns over rect's width
+  int row_count = 1;     ///< total number
   int col_count = 1;
 
-  /// All of `rows` x `cols` cells over `rect`.
+  /// A region that shows all of `rows` x `cols` cells over `rect`.
   static Region grid(int role, int id, Rect rect, int rows, int cols) {
     return {role, id, rect, 0, 0, static_cast<double>(rows), static_cast<double>(cols), rows, cols};
   }
@@ -42,7 +42,7 @@ struct Hit {
   bool operator==(const Hit&) const = default;
 };
 
-/// The cell under a point; of several regions the last, because it was drawn last.
+/// The cell at a point; of overlapping regions the last, which was drawn last.
 inline std::optional<Hit> hit_test(std::span<const Region> regions, Point p) {
   for (int i = static_cast<int>(regions.size()) - 1; i >= 0; --i) {
     const Region& r = regions[i];

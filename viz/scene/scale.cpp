@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTableSize = 512;
 
-/// The bar's colours as a bitmap of `steps` pixels, low values last (upright) or first (lying).
+/// The bar's colours as a bitmap of `steps` pixels, low values last (vertical) or first (horizontal).
 Image bar_image(const ColorScale& scale, Rect dest, bool upright, int steps, const Theme& theme) {
   const auto bitmap = std::make_shared<Bitmap>(Bitmap{upright ? 1 : steps, upright ? steps : 1, {}});
   for (int i = 0; i < steps; ++i) {
@@ -25,13 +25,13 @@ Image bar_image(const ColorScale& scale, Rect dest, bool upright, int steps, con
   return {dest, bitmap, content_hash(*bitmap)};
 }
 
-/// Place of a value along the bar, 0 at the low end and 1 at the high end.
+/// The position of a value along the bar, 0 at the low end and 1 at the high end.
 double along(const ColorScale& scale, double value) {
   const double t = scale.parameter(value);
   return scale.map == ColorScale::Map::sequential ? t : (t + 1) / 2;
 }
 
-/// An end of a scale: exactly where it was chosen, in a few digits; else to two of them.
+/// The end of a scale: exact if it was chosen and takes few digits, else with two digits.
 std::string limit_number(double value) {
   if (value == 0) return number(value, 2);
   for (int digits = 1; digits <= 4; ++digits) {
@@ -121,7 +121,7 @@ float ValueRange::magnitude() const {
 
 ValueRange value_range(const Matrix& m, const RangeOptions& options) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr int kLanes = 16;  // independent, so that the compiler can use the processor's vectors
+  constexpr int kLanes = 16;  // independent accumulators, so that the compiler can use vector instructions
   std::array<float, kLanes> low, high, smallest_positive;
   low.fill(kInfinity);
   high.fill(-kInfinity);
@@ -168,7 +168,7 @@ float robust_magnitude(const Matrix& m, double fraction) {
   constexpr int kDropped = 19;
   std::array<std::uint32_t, 4096> histogram{};
   std::uint64_t count = 0;
-  const Matrix walk = m.row_stride >= m.col_stride ? m : m.transposed();  // in the order of memory
+  const Matrix walk = m.row_stride >= m.col_stride ? m : m.transposed();  // in memory order
   for (int r = 0; r < walk.rows; ++r) {
     for (int c = 0; c < walk.cols; ++c) {
       const auto bits = std::bit_cast<std::uint32_t>(walk.at(r, c)) & 0x7FFFFFFFU;
@@ -181,7 +181,8 @@ float robust_magnitude(const Matrix& m, double fraction) {
   std::uint64_t above = 0;
   for (std::uint32_t bin = 4096; bin-- > 0;) {
     above += histogram[bin];
-    if (above > allowed) return bin > 0 ? std::bit_cast<float>((bin + 1) << kDropped) : 0;  // zeros
+    if (above > allowed)
+      return bin > 0 ? std::bit_cast<float>((bin + 1) << kDropped) : 0;  // bin 0 holds zeros
   }
   return 0;
 }
@@ -211,7 +212,7 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
   ticks = labelled_ticks(scale.low, scale.high, count, scale.high - scale.low);
   const double step = ticks.size() > 1 ? ticks[1].value - ticks[0].value : scale.high - scale.low;
   if (ticks.size() < 2) ticks = {{scale.low, number(scale.low, 2)}, {scale.high, number(scale.high, 2)}};
-  // A robust scale's ends are no nice numbers, yet they are what its ends mean.
+  // The ends of a robust scale are not round numbers, but they show what is clipped.
   if (scale.values_above) {
     std::erase_if(ticks, [&](const Tick& t) { return t.value > scale.high - 0.6 * step; });
     ticks.push_back({scale.high, limit_number(scale.high)});
@@ -232,7 +233,7 @@ float color_scale_width(const ColorScale& scale, const std::string& title,
                         const std::optional<Outside>& outside, const Style& style) {
   const float bar = 3 * style.unit(), gap = 1.5F * style.unit();
   float widest = 0;
-  // How many ticks there is room for shows only when it is painted.
+  // How many ticks fit is known only after painting them.
   for (int most = kFewestTicks; most <= kMostTicks; ++most) {
     for (const Tick& tick : scale_ticks(scale, most)) {
       widest = std::max(widest, style.width(limit_text(scale, tick), style.small()));
@@ -272,13 +273,13 @@ bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   int written = 0;
   for (const Tick& tick : scale_ticks(scale, most)) {
     const float tick_y = bar.bottom() - static_cast<float>(along(scale, tick.value)) * bar.h;
-    if (above - tick_y < line) continue;  // going up: would touch the one below
+    if (above - tick_y < line) continue;  // it would touch the previous one, below
     above = tick_y;
     ++written;
     scene.add_line({bar.right(), tick_y}, {bar.right() + u * 0.75F, tick_y}, style.theme.text_muted);
     add_muted(scene, style, limit_text(scale, tick), {text_x, tick_y}, Align::left, area.right() - text_x);
   }
-  return whole && written >= kFewestTicks;  // one number makes no scale
+  return whole && written >= kFewestTicks;  // a single number does not define a scale
 }
 
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
@@ -290,7 +291,7 @@ float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::s
     x += std::ceil(style.width(words, size)) + 1.5F * u;
   };
   text(title, style.theme.text);
-  // Both ends in the same digits.
+  // Both ends with the same number of digits.
   const auto end = [&](double value) {
     return scale.values_below || scale.values_above ? limit_number(value) : number(value, 3);
   };

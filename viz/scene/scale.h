@@ -9,14 +9,15 @@
 
 namespace headscope::viz {
 
-/// How values become colours: a colour map and a range. Values outside the range take the colour of its end.
+/// How values become colours: a colour map and a range. Values outside the range have the colour of its
+/// nearer end.
 struct ColorScale {
   enum class Map { sequential, diverging };
   Map map = Map::sequential;
   bool logarithmic = false;
   double low = 0;
   double high = 1;
-  bool values_below = false;  ///< there are values below `low`: the legend says so
+  bool values_below = false;  ///< some values are below `low`, which the legend shows
   bool values_above = false;
 
   /// Position on the colour map: [0, 1] for sequential, [-1, 1] for diverging; clamped. NaN stays NaN.
@@ -25,11 +26,11 @@ struct ColorScale {
   bool operator==(const ColorScale&) const = default;
 };
 
-/// 0 .. high; an empty range (high <= 0) becomes 0 .. 1.
+/// From 0 to high; an empty range (high <= 0) becomes 0 to 1.
 ColorScale linear_scale(double high);
-/// Decades from the smallest positive value to the largest, five at most.
+/// Decades from the smallest positive value to the largest, at most five.
 ColorScale logarithmic_scale(double smallest_positive, double largest);
-/// -magnitude .. magnitude.
+/// From -magnitude to magnitude.
 ColorScale diverging_scale(double magnitude);
 
 /// A scale as a table, for colouring many cells.
@@ -61,19 +62,19 @@ ValueRange value_range(const Matrix& matrix, const RangeOptions& options = {});
 /// The union of two ranges.
 ValueRange united(const ValueRange& a, const ValueRange& b);
 
-/// A magnitude that all but a `fraction` of the finite values do not exceed, exact to about 6 %; for matrices
+/// A magnitude that at most a `fraction` of the finite values exceeds, accurate to about 6 %; for matrices
 /// with outliers.
 float robust_magnitude(const Matrix& matrix, double fraction);
 
-/// -m .. m, m the robust magnitude of a matrix, or if that is 0 its largest magnitude; marks the sides on
-/// which `range` goes further.
+/// From -m to m, where m is the robust magnitude of a matrix or, if that is 0, its largest magnitude; marks
+/// the sides on which `range` extends further.
 ColorScale robust_scale(const Matrix& matrix, double fraction, const ValueRange& range);
-ColorScale robust_scale(const Matrix& matrix, double fraction);  ///< of the matrix's own range
+ColorScale robust_scale(const Matrix& matrix, double fraction);  ///< with the matrix's own range
 
 /// Numbers along a scale, in ascending order, at most about `count`.
 std::vector<Tick> scale_ticks(const ColorScale& scale, int count);
 
-/// A colour for out-of-range cells, with its label.
+/// The colour of out-of-range cells, with its label.
 struct Outside {
   Color color;
   std::string text;

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t kFnvOffset = 0xcbf29ce484222325;
 constexpr std::uint64_t kFnvPrime = 0x100000001b3;
 
-/// FNV-1a over whole words, with a shift so that high bits reach low ones too.
+/// FNV-1a over whole words, with a shift so that high bits affect low ones, too.
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
   hash = (hash ^ word) * kFnvPrime;
   return hash ^ (hash >> 29);

@@ -12,7 +12,7 @@ namespace headscope::viz {
 struct FillRect {
   Rect rect;
   Color color;
-  float radius = 0;  ///< of the corners
+  float radius = 0;  ///< radius of the corners
   bool operator==(const FillRect&) const = default;
 };
 
@@ -24,7 +24,7 @@ struct StrokeRect {
   bool operator==(const StrokeRect&) const = default;
 };
 
-/// Joined line through the points, broken where one is not finite. Joins are round, ends square.
+/// A joined line through the points, broken at non-finite ones. Joins are round, ends square.
 struct Polyline {
   std::vector<Point> points;
   Color color;
@@ -32,7 +32,7 @@ struct Polyline {
   bool operator==(const Polyline&) const = default;
 };
 
-/// Separate lines: points 2i and 2i+1 are the ends of one. Hatching is made of these.
+/// Separate lines: points 2i and 2i+1 are the ends of one. Used for hatching.
 struct Segments {
   std::vector<Point> points;
   Color color;
@@ -46,13 +46,13 @@ struct FillPolygon {
   bool operator==(const FillPolygon&) const = default;
 };
 
-/// Pixels, row-major, sRGB with straight alpha.
+/// Pixels, row-major, in sRGB with straight alpha.
 struct Bitmap {
   int width = 0;
   int height = 0;
   std::vector<Color> pixels;
 
-  /// All of one colour.
+  /// A bitmap of one colour.
   static Bitmap filled(int width, int height, Color color) {
     return {width, height, std::vector<Color>(static_cast<std::size_t>(width) * height, color)};
   }
@@ -66,18 +66,18 @@ struct Bitmap {
 struct Image {
   Rect dest;
   std::shared_ptr<const Bitmap> bitmap;
-  std::uint64_t content_id = 0;  ///< see content_hash(); 0: not computed, a cache has to
+  std::uint64_t content_id = 0;  ///< see content_hash(); 0: not computed, so a cache must do it
   bool operator==(const Image& o) const { return dest == o.dest && content_id == o.content_id; }
 };
 
-/// FNV-1a or better over size and pixels.
+/// A hash of size and pixels, at least as good as FNV-1a.
 std::uint64_t content_hash(const Bitmap& bitmap);
 
-/// One glyph of a laid out text. `font` indexes Fonts; a box with a code point for what no font has is a
-/// glyph too.
+/// One glyph of a text. `font` indexes Fonts; a box with the code point, for characters that no font has, is
+/// a glyph, too.
 struct Glyph {
   std::uint16_t font = 0;
-  std::uint32_t index = 0;  ///< of the glyph in its font, or the code point of a box
+  std::uint32_t index = 0;  ///< index in its font, or the code point in a box
   float x = 0;              ///< from the run's origin along its baseline
   bool operator==(const Glyph&) const = default;
 };
@@ -87,14 +87,14 @@ struct GlyphRun {
   Point origin;     ///< start of the baseline
   float size = 14;  ///< em, in logical pixels
   Color color;
-  float angle = 0;   ///< radians, clockwise about the origin (0 or -pi/2 mostly)
+  float angle = 0;   ///< radians, clockwise about the origin (usually 0 or -pi/2)
   std::string text;  ///< UTF-8, for SVG text and for tests
   std::vector<Glyph> glyphs;
   bool operator==(const GlyphRun&) const = default;
 };
 
 struct PushClip {
-  Rect rect;  ///< intersected with the clip in force
+  Rect rect;  ///< intersected with the current clip
   bool operator==(const PushClip&) const = default;
 };
 struct PopClip {
@@ -104,7 +104,7 @@ struct PopClip {
 using Item =
     std::variant<FillRect, StrokeRect, Polyline, Segments, FillPolygon, Image, GlyphRun, PushClip, PopClip>;
 
-/// A picture as values, painted in order.
+/// A picture as a list of items, painted in order.
 struct Scene {
   float width = 0;
   float height = 0;

@@ -2,8 +2,8 @@
 
 namespace headscope::viz {
 
-// Greys lean slightly towards the violet of the query. The accent is a raspberry that occurs in no map and is
-// none of query, key and value, so that a frame around a cell is seen on every colour a cell can have.
+// Greys are slightly tinted with the query's violet. The accent is a raspberry that is in no colour map and
+// differs from query, key and value, so that a frame is visible on a cell of any colour.
 
 Theme light_theme() {
   return {

@@ -3,14 +3,14 @@
 
 namespace headscope::viz {
 
-/// Every colour of the program, by role. One colour each, everywhere, for query, key and value: the violet,
+/// Every colour of the program, by role. Query, key and value have the same colours everywhere: the violet,
 /// orange and blue that readers know from the Illustrated GPT-2.
 struct Theme {
   bool dark = false;
   Color window;      ///< behind everything
   Color surface;     ///< panes and pictures
   Color raised;      ///< buttons, chips, menus
-  Color line;        ///< hairlines between things
+  Color line;        ///< hairlines
   Color text;        ///< >= 7:1 on surface
   Color text_muted;  ///< >= 4.5:1 on surface
   Color accent;      ///< selection and focus, nothing else

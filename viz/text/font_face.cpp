@@ -23,7 +23,7 @@
 namespace headscope::viz {
 namespace {
 
-/// A file as memory, read only. Empty when it cannot be mapped.
+/// A file mapped into memory, read only. Empty if it cannot be mapped.
 class MappedFile {
  public:
   explicit MappedFile(const std::filesystem::path& file) {
@@ -49,7 +49,7 @@ class MappedFile {
   std::span<const unsigned char> bytes_;
 };
 
-/// Big-endian UTF-16 of a name table; what lies beyond ASCII is left out.
+/// Big-endian UTF-16 from a name table, without characters beyond ASCII.
 std::string ascii_of_utf16(const char* text, int bytes) {
   std::string result;
   for (int i = 0; i + 1 < bytes; i += 2) {
@@ -63,7 +63,7 @@ std::string ascii_of_utf16(const char* text, int bytes) {
 struct FontFace::Impl {
   MappedFile file;
   stbtt_fontinfo info{};
-  float em = 0;  ///< ems for each font unit
+  float em = 0;  ///< ems per font unit
   float ascent = 0, descent = 0, line_gap = 0;
 };
 

@@ -8,16 +8,16 @@
 
 namespace headscope::viz {
 
-/// One font file, mapped into memory. All lengths are in ems. Const members are safe to call from any thread.
+/// A font file, mapped into memory. All lengths are in ems. Const members are thread-safe.
 ///
-/// Font files are trusted as everything that the system installed: stb_truetype checks no offsets.
+/// Font files are trusted like anything that the system installed: stb_truetype does not check offsets.
 class FontFace {
  public:
-  /// nullptr when the file is no font that stb_truetype reads. Of a collection (.ttc) the first face.
+  /// nullptr if stb_truetype cannot read the file as a font. Opens the first face of a collection (.ttc).
   static std::unique_ptr<const FontFace> open(const std::filesystem::path& file);
   ~FontFace();
 
-  std::uint32_t glyph(char32_t code) const;  ///< 0 when the font has none
+  std::uint32_t glyph(char32_t code) const;  ///< 0 if the font does not have it
   float advance(std::uint32_t glyph) const;
   float kerning(std::uint32_t left, std::uint32_t right) const;
   Outline outline(std::uint32_t glyph) const;

@@ -12,8 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first that is installed is the face of the style. Bold is the interface's emphasis: semi-bold where
-// there is one.
+// The first installed file is the style's face. Bold is used for emphasis, so semi-bold is preferred.
 constexpr std::string_view kRegular[] = {"Inter-Regular.otf",          "Inter-Regular.ttf",
                                          "NotoSans-Regular.ttf",       "DejaVuSans.ttf",
                                          "LiberationSans-Regular.ttf", "FreeSans.ttf"};
@@ -41,7 +40,7 @@ constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
                                            "unifont.ttf",
                                            "unifont_upper.ttf"};
 
-/// The faces for single scripts, e.g. NotoSansThai-Regular.ttf.
+/// Fonts for a single script, e.g. NotoSansThai-Regular.ttf.
 bool is_noto_script(std::string_view name) {
   return name.starts_with("NotoSans") && (name.ends_with("-Regular.ttf") || name.ends_with("-Regular.otf"));
 }
@@ -52,8 +51,8 @@ bool is_known(std::string_view name) {
          is_noto_script(name);
 }
 
-/// File name -> path. Of two files of one name the earlier folder's counts, within a folder the first by
-/// spelling.
+/// File name -> path. If files have the same name, the earlier folder's is used, and within a folder the
+/// first in alphabetical order.
 using Found = std::map<std::string, fs::path, std::less<>>;
 
 Found scan(std::span<const fs::path> folders) {
@@ -148,7 +147,7 @@ std::vector<fs::path> default_font_folders() {
     if (end > start) folders.push_back(fs::path(shared.substr(start, end - start)) / "fonts");
     start = end + 1;
   }
-  // A session may list folders of its own only; the system's fonts are wanted all the same.
+  // A session may list only its own folders, but the system's fonts are needed, too.
   const fs::path system = "/usr/share/fonts";
   if (std::ranges::find(folders, system) == folders.end()) folders.push_back(system);
   return folders;

@@ -11,8 +11,7 @@ namespace headscope::viz {
 /// then fallbacks for missing characters.
 struct FontFiles {
   std::vector<std::filesystem::path> files;
-  std::array<std::vector<std::uint16_t>, 4>
-      order;  ///< indexes into files; empty when nothing usable was found
+  std::array<std::vector<std::uint16_t>, 4> order;  ///< indexes into files; empty if no usable font was found
 
   /// Appends a file to a style's order, unless it is already there.
   void add(std::vector<std::uint16_t>& style, const std::filesystem::path& file);
@@ -21,7 +20,7 @@ struct FontFiles {
 /// $XDG_DATA_HOME, ~/.fonts, and `fonts` in $XDG_DATA_DIRS, with their defaults.
 std::vector<std::filesystem::path> default_font_folders();
 
-/// Looks for known file names below the folders. Unreadable ones are skipped.
+/// Searches the folders recursively for known file names. Skips unreadable folders.
 FontFiles find_font_files(std::span<const std::filesystem::path> folders);
 
 }  // namespace headscope::viz

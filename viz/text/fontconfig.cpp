@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Most faces that a style falls back on: the last ones of fontconfig's order are for scripts of few readers.
+/// Maximum number of fallbacks per style: the last ones in fontconfig's order are for rarely used scripts.
 constexpr std::size_t kMostFallbacks = 40;
 
 struct Destroy {
@@ -46,10 +46,10 @@ std::string_view text_of(FcPattern* font, const char* key) {
   return reinterpret_cast<const char*>(value);
 }
 
-/// An outline font in a file of its own, or the first of a collection.
+/// Whether a font is an outline font in a file of its own, or the first of a collection.
 bool is_readable(FcPattern* font) {
   const std::string_view format = text_of(font, FC_FONTFORMAT);
-  constexpr int kFaceOfCollection = 0xFFFF;  // above it is the named instance of a variable font
+  constexpr int kFaceOfCollection = 0xFFFF;  // higher bits are the named instance of a variable font
   return (format == "TrueType" || format == "CFF") && (number_of(font, FC_INDEX) & kFaceOfCollection) == 0;
 }
 
@@ -76,7 +76,7 @@ class Finder {
   FcConfig& config_;
   FontFiles found_;
 
-  /// The face of a style and those that have characters which the ones before lack.
+  /// Adds a style's face, and those that have characters which the previous ones lack.
   void add(std::vector<std::uint16_t>& order, const char* family, int weight) {
     const Owned<FcPattern> wanted(FcPatternBuild(nullptr, FC_FAMILY, FcTypeString, family, FC_WEIGHT,
                                                  FcTypeInteger, weight, FC_SLANT, FcTypeInteger,

@@ -5,10 +5,10 @@
 
 namespace headscope::viz {
 
-/// What fontconfig chooses for an interface, for systems whose fonts have other names than find_font_files
-/// knows; only files that FontFace reads. Empty where it knows none, and in a build without fontconfig.
-/// `configuration`: a file of fontconfig's; empty: the system's and the user's. Looking takes as long as 50
-/// ms, and seconds where fontconfig has no cache yet.
+/// The fonts that fontconfig chooses for an interface, for systems with other font names than find_font_files
+/// knows; only files that FontFace can read. Empty if it finds none, and in a build without fontconfig.
+/// `configuration`: a configuration file for fontconfig; empty: the system's and the user's. Takes up to 50
+/// ms, or seconds if fontconfig has no cache yet.
 FontFiles find_font_files_by_fontconfig(const std::filesystem::path& configuration = {});
 
 }  // namespace headscope::viz

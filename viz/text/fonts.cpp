@@ -12,10 +12,10 @@
 #include "viz/text/text.h"
 #include "viz/text/utf8.h"
 
-// Text is laid out one character after another, with kerning. There is no shaping: Arabic letters stay
-// unjoined and run from left to right, Indic vowel signs stay in the order of their code points, and emoji
-// sequences show their parts. For tokens, which cut characters anywhere, that is what a reader needs to see;
-// an author of such texts deserves better.
+// Text is laid out one character after another, with kerning but without shaping: Arabic letters are not
+// joined and run from left to right, Indic vowel signs stay in code point order, and emoji sequences are
+// shown as their parts. For tokens, which split characters anywhere, that is what a reader needs to see, but
+// it is no good way to typeset such texts.
 
 namespace headscope::viz {
 namespace {
@@ -32,18 +32,18 @@ bool is_digit(char32_t c) {
   return c >= '0' && c <= '9';
 }
 
-/// Where a character is found, in ems.
+/// Where a character's glyph is, and its size in ems.
 struct Metrics {
   std::uint16_t font = 0;
   std::uint32_t glyph = 0;
-  float offset = 0;  ///< of the glyph within its advance
+  float offset = 0;  ///< offset of the glyph within its advance
   float advance = 0;
 };
 
-/// A box with the code point in hexadecimal digits, for what no font has.
+/// A box with the code point in hexadecimal, for characters that no font has.
 namespace box {
 constexpr float kTop = -0.80F, kBottom = 0.10F, kLine = 0.045F, kSide = 0.06F, kPad = 0.07F;
-constexpr float kDigit = 0.36F;  ///< em of the digits
+constexpr float kDigit = 0.36F;  ///< em size of the digits
 constexpr float kDigitWidth = 0.22F;
 
 int columns(char32_t code) {
@@ -76,7 +76,7 @@ Outline outline(char32_t code, const FontFace& digits) {
     const std::uint32_t glyph = digits.glyph(nibble < 10 ? '0' + nibble : 'A' + nibble - 10);
     const int row = i / columns(code), column = i % columns(code);
     const float centre = kSide + kPad + (static_cast<float>(column) + 0.5F) * kDigitWidth;
-    // Kept a little off the middle, so that the rows stand apart from each other as from the frame.
+    // Slightly off the middle, so that the space between the rows equals that to the frame.
     const float middle = kTop + row_height * (static_cast<float>(row) + (row == 0 ? 0.54F : 0.46F));
     const Point origin{centre - digits.advance(glyph) * kDigit / 2,
                        middle + digits.cap_height() * kDigit / 2};
@@ -94,7 +94,7 @@ Outline outline(char32_t code, const FontFace& digits) {
       "no usable font found: install one of the packages fonts-inter, fonts-dejavu-core or fonts-noto-core");
 }
 
-/// `Fonts` glyphs of this font are boxes, their index the code point.
+/// Glyphs of this font index are boxes, and their index is the code point.
 constexpr std::uint16_t kBoxFont = 0xFFFF;
 
 }  // namespace
@@ -106,7 +106,7 @@ struct Fonts::Impl {
     mutable std::unique_ptr<const FontFace> face;
     explicit File(std::filesystem::path p) : path(std::move(p)) {}
   };
-  /// The characters that nearly all text consists of, without a lock.
+  /// ASCII characters, which nearly all text consists of; read without a lock.
   struct AsciiTable {
     std::once_flag once;
     std::array<Metrics, kAscii> metrics;
@@ -119,7 +119,7 @@ struct Fonts::Impl {
   mutable std::mutex mutex;  ///< guards `others`
   mutable std::array<std::unordered_map<char32_t, Metrics>, kStyles> others;
 
-  /// Null when a style has no face that can be read.
+  /// Null if a style has no readable face.
   static std::unique_ptr<Impl> open(FontFiles found) {
     auto impl = std::make_unique<Impl>();
     for (std::filesystem::path& file : found.files) {
@@ -127,7 +127,7 @@ struct Fonts::Impl {
     }
     impl->order = std::move(found.order);
     for (auto& order : impl->order) {
-      // The face of the style itself must open; a fallback that does not is passed over when it is asked.
+      // The style's first face must open; a fallback that does not open is skipped when it is needed.
       while (!order.empty() && impl->face(order.front()) == nullptr) order.erase(order.begin());
       if (order.empty()) return nullptr;
     }
@@ -161,7 +161,7 @@ struct Fonts::Impl {
 
   void fill(AsciiTable& table, FontStyle style) const {
     for (char32_t c = kFirstPrintable; c < kAscii; ++c) table.metrics[c] = look_up(c, style);
-    // Digits all as wide as the widest: numbers line up, and readouts do not tremble while they change.
+    // All digits are as wide as the widest: numbers line up, and changing readouts do not jitter.
     float widest = 0;
     for (char32_t c = '0'; c <= '9'; ++c) widest = std::max(widest, table.metrics[c].advance);
     for (char32_t c = '0'; c <= '9'; ++c) {
@@ -189,8 +189,8 @@ struct Fonts::Impl {
     return at->second;
   }
 
-  /// Walks over a text in ems: `on_glyph(metrics, x)` for each thing to draw, `on_cluster(start, end, x, end
-  /// x)` for each character. Returns the width.
+  /// Iterates over a text, in ems: calls `on_glyph(metrics, x)` for each glyph to draw, and
+  /// `on_cluster(start, end, x, end x)` for each character. Returns the width.
   template <class OnGlyph, class OnCluster>
   double walk(std::string_view text, FontStyle style, OnGlyph&& on_glyph, OnCluster&& on_cluster) const;
 };
@@ -205,7 +205,7 @@ double Fonts::Impl::walk(std::string_view text, FontStyle style, OnGlyph&& on_gl
   struct Open {
     std::size_t start = 0, end = 0;
     double x = 0;
-  } open;  // the last cluster, which kerning with the next one may still narrow
+  } open;  // the last cluster, whose width may still change by kerning with the next one
 
   const auto kern = [&](char32_t code, const Metrics& m) {
     if (previous == 0) return;
@@ -312,7 +312,7 @@ std::string Fonts::fit(std::string_view text, FontStyle style, float size, float
     // A space before the ellipsis looks like a mistake.
     while (end > 0 && text[end - 1] == ' ') --end;
     std::string fitted = std::string(text.substr(0, end)).append(kEllipsis);
-    // Kerned with the ellipsis the last character may take more than before the one that followed it.
+    // Kerned with the ellipsis, the last character may be wider than with its original successor.
     if (end == 0 || width(fitted, style, size) <= max_width) return fitted;
     --kept;
   }

@@ -18,7 +18,7 @@ float head_height(const Style& style) {
   return style.line(style.small()) + style.unit();
 }
 
-/// The widest of some texts of the rows.
+/// The width of the widest of the rows' texts.
 float widest(const PieceRows& pieces, std::string PieceRow::*text, const Style& style) {
   float width = 0;
   for (const PieceRow& row : pieces.rows) width = std::max(width, style.width(row.*text, style.small()));
@@ -38,7 +38,7 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
       std::max(widest(p, &PieceRow::number, style), std::ceil(style.width(p.number_title, style.small())));
   const float notes = widest(p, &PieceRow::note, style);
   const auto units = static_cast<float>(std::max(1, p.units));
-  // Numbers come before notes, and both before wide pieces.
+  // Numbers have priority over notes, and both over wide pieces.
   const float least = std::min(1.2F * style.font_size, area.w / 2 / units);
   const bool with_numbers = units * least + 4 * u + numbers <= area.w;
   const float room = area.w - (with_numbers ? 4 * u + numbers : 0);
@@ -48,7 +48,7 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
   const float numbers_at = area.x + units * unit_w + 4 * u + numbers;
   if (with_numbers)
     add_muted(picture.scene, style, p.number_title, {numbers_at, area.y + line / 2}, Align::right);
-  // One size for all labels, the smaller one where some have no room else.
+  // All labels have the same size, a smaller one if some would not fit otherwise.
   const auto box_width = [&](const Piece& piece) {
     return std::max(0.F, static_cast<float>(piece.length) * unit_w - 2);
   };
@@ -63,7 +63,7 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
   const int room_for =
       static_cast<int>(std::max(0.F, (area.bottom() + 0.5F - y + pitch(style) - h) / pitch(style)));
   const bool all = room_for >= count;
-  // The last place is for the words about those that have none.
+  // The last row is needed for the note about those left out.
   const int shown = all ? count : std::max(room_for, 2) - 1;
   if (!all) picture.whole = false;
   for (int i = 0; i < std::min(shown, room_for); ++i, y += pitch(style)) {

@@ -7,7 +7,7 @@
 namespace headscope::viz {
 namespace {
 
-/// `along` the baseline's direction, `down` at right angles to it.
+/// Moves a point by `along` in the direction of the baseline and by `down` perpendicular to it.
 Point moved_along(Point p, float angle, float along, float down) {
   if (angle == 0) return {p.x + along, p.y + down};
   const float c = std::cos(angle), s = std::sin(angle);

@@ -13,7 +13,7 @@ namespace headscope::viz {
 
 enum class FontStyle { regular, medium, bold, mono };
 
-/// One character (or a byte that is no UTF-8) of a laid out text.
+/// One character of a text, or one byte that is not UTF-8.
 struct Cluster {
   std::size_t start = 0;  ///< byte range of the text
   std::size_t end = 0;
@@ -36,27 +36,25 @@ struct OutlinePoint {
 };
 using Outline = std::vector<OutlinePoint>;
 
-/// Fonts found on the system: Inter or DejaVu Sans for the interface, a monospaced one, then fallbacks
-/// (DejaVu, CJK, symbols) as far as they are installed. Immutable and safe to share (its caches are locked
-/// inside). Bytes in, glyphs out.
+/// Fonts found on the system: Inter or DejaVu Sans for the interface, a monospaced font, then installed
+/// fallbacks (DejaVu, CJK, symbols). Immutable and thread-safe. Turns bytes into glyphs.
 class Fonts {
  public:
-  /// Looks in the default folders (XDG data, /usr/share/fonts, ~/.fonts), then asks fontconfig. Throws
-  /// std::runtime_error (one sentence, naming packages) when no usable font is installed.
+  /// Searches the default folders (XDG data, /usr/share/fonts, ~/.fonts), then asks fontconfig. Throws
+  /// std::runtime_error (one sentence that names packages) if no usable font is installed.
   static std::shared_ptr<const Fonts> load();
-  /// Looks below these folders only.
+  /// Searches only these folders, recursively.
   static std::shared_ptr<const Fonts> load(std::span<const std::filesystem::path> folders);
   ~Fonts();
 
-  /// Lays out one line, without shaping. Bytes that are no UTF-8 become `<E2>`, control characters their
-  /// pictures (U+2400 block) or `<0A>`, characters that no font has a box with the code point; tabs are four
-  /// spaces wide, joiners and direction marks take no room. A cluster's advance holds the kerning with its
-  /// successor, so that the advances sum to the width. Digits are all equally wide.
+  /// Lays out one line, without shaping. Bytes that are not UTF-8 become `<E2>`, control characters their
+  /// pictures (U+2400 block) or `<0A>`, and characters that no font has become a box with the code point;
+  /// tabs are four spaces wide, and joiners and direction marks have no width. A cluster's advance includes
+  /// the kerning with its successor, so that the advances add up to the width. All digits are equally wide.
   TextLayout layout(std::string_view text, FontStyle style, float size) const;
   float width(std::string_view text, FontStyle style, float size) const;
 
-  /// `text` shortened with an ellipsis to fit `max_width`; whole when it fits.
-  /// Empty when not even the ellipsis fits.
+  /// `text`, truncated with an ellipsis if it is wider than `max_width`. Empty if not even the ellipsis fits.
   std::string fit(std::string_view text, FontStyle style, float size, float max_width) const;
 
   float ascent(FontStyle style, float size) const;   ///< from the baseline up, positive
@@ -64,10 +62,11 @@ class Fonts {
   float line_height(FontStyle style, float size) const;
   float cap_height(FontStyle style, float size) const;  ///< for optical centring of labels
 
-  Outline outline(const Glyph& glyph) const;          ///< in ems
-  std::filesystem::path file(FontStyle style) const;  ///< so that the interface can use the same face
+  Outline outline(const Glyph& glyph) const;  ///< in ems
   std::filesystem::path file(
-      const Glyph& glyph) const;                 ///< of its font, the first face in it; empty for a box
+      FontStyle style) const;  ///< for Dear ImGui, so that the interface uses the same face
+  std::filesystem::path file(
+      const Glyph& glyph) const;  ///< path of its font, whose first face is used; empty for a box
   std::string family(const Glyph& glyph) const;  ///< for SVG text; empty for a box
   int weight(const Glyph& glyph) const;          ///< as in CSS: 400 is regular
 
@@ -85,8 +84,8 @@ enum class Align { left, center, right };
 GlyphRun make_text(const Fonts& fonts, std::string_view text, Point anchor, float size, Color color,
                    FontStyle style = FontStyle::regular, Align align = Align::left, float angle = 0);
 
-/// As make_text, with the anchor at the middle of the capitals' height, so that labels sit in the middle of
-/// their rows.
+/// Like make_text, but the anchor is at the middle of the capitals' height, so that labels are vertically
+/// centred in their rows.
 GlyphRun make_text_middle(const Fonts& fonts, std::string_view text, Point anchor, float size, Color color,
                           FontStyle style = FontStyle::regular, Align align = Align::left, float angle = 0);
 

@@ -5,31 +5,31 @@
 
 namespace headscope::viz {
 
-/// One character of a text that may hold broken UTF-8.
+/// One character of a text that may contain invalid UTF-8.
 struct Decoded {
   char32_t code = 0;       ///< the code point, or the byte if it is not UTF-8
-  std::size_t length = 1;  ///< bytes it takes
+  std::size_t length = 1;  ///< in bytes
   bool valid = false;
 };
 
-/// The character at `at` (< text.size()). Strict: overlong forms, surrogates and what lies above U+10FFFF are
-/// broken, one byte at a time.
+/// The character at `at` (< text.size()). Strict: overlong forms, surrogates and values above U+10FFFF are
+/// invalid, and each of their bytes counts as one character.
 Decoded decode_utf8(std::string_view text, std::size_t at);
 
 void append_utf8(std::string& text, char32_t code);
 
-/// Whether a character has neither ink nor width: joiners, direction marks, variation selectors and the like.
+/// Whether a character has neither ink nor width, e.g. joiners, direction marks and variation selectors.
 bool is_invisible(char32_t code);
-/// C0, DEL or C1.
+/// Whether a character is in C0 or C1, or DEL.
 bool is_control(char32_t code);
 
-/// "<E2>" for a byte that is no UTF-8.
+/// "<E2>" for a byte that is not UTF-8.
 std::string byte_label(unsigned char byte);
-/// "<U+200D>".
+/// The label of a code point: "<U+200D>".
 std::string code_point_label(char32_t code);
 
-/// `text` as valid UTF-8, as it is drawn: broken bytes as `<E2>`, control characters as their pictures, C1
-/// controls as `<U+0085>`. Tabs stay.
+/// `text` as valid UTF-8, as it is drawn: invalid bytes as `<E2>`, control characters as their pictures, C1
+/// controls as `<U+0085>`. Tabs are kept.
 std::string drawable(std::string_view text);
 
 }  // namespace headscope::viz

@@ -11,7 +11,7 @@ namespace {
 
 using model::quote;
 
-constexpr int kLongestSide = 32768;  // of a PNG, in device pixels
+constexpr int kLongestSide = 32768;  // limit for a PNG, in device pixels
 constexpr double kMostPixels = 4e8;
 
 template <class T>

@@ -51,7 +51,7 @@ struct PromptArguments {
   std::filesystem::path file;  ///< From::file: its bytes are the prompt; From::list: one JSON value per line;
                                ///< "-": standard input
   bool start_token = false;
-  Shard shard = {};          ///< of a list
+  Shard shard = {};          ///< part of a list
   bool skip_errors = false;  ///< lists: report a prompt that fails and continue
   bool resume = false;       ///< lists: skip a prompt whose file exists
   EditArguments edits = {};

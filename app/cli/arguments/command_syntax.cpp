@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kModelAndAttention = "--attention is in place of --model; give one of them";
 
 /// Rejects an empty text, as from an unset shell variable.
-std::string not_nothing(const std::string& option, const std::string& text) {
+std::string non_empty(const std::string& option, const std::string& text) {
   if (text.empty()) throw UsageError(option + " takes a folder or a model's name, not nothing");
   return text;
 }
@@ -114,7 +114,7 @@ void CommandSyntax::model() {
                given_->model.model,
                [given = given_.get()](const std::string& option, const std::string& text) {
                  if (given->model.patterns) throw UsageError(kModelAndAttention);
-                 return not_nothing(option, text);
+                 return non_empty(option, text);
                });
   group.flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
 }
@@ -182,7 +182,7 @@ void CommandSyntax::edits() {
                "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
                "and, in pictures, to compare with",
                edits.second_model, [](const std::string& option, const std::string& text) {
-                 return ModelArguments{.model = not_nothing(option, text)};
+                 return ModelArguments{.model = non_empty(option, text)};
                });
   if (!name().empty()) footer(edit_grammar());
 }

@@ -12,7 +12,7 @@
 namespace headscope::app {
 namespace {
 
-/// The size that the command gives, or the view's own for what it leaves open.
+/// Sets the context's size: as given by the command, or else the view's default.
 void set_size(ViewContext& context, const View& view, const PictureArguments& picture, FileFormat format) {
   context.width = static_cast<float>(picture.width);
   if (picture.height > 0) {

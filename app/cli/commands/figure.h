@@ -14,7 +14,7 @@ namespace headscope::app {
 /// Hashes (see weights_hash) of the weights that a figure was made with; empty: unknown.
 struct WeightHashes {
   std::string model;
-  std::string second;  ///< of the second model
+  std::string second;  ///< name of the second model
   bool empty() const { return model.empty() && second.empty(); }
 };
 
@@ -25,7 +25,7 @@ struct PlotCommand : Arguments {
   bool no_caption = false;
   bool no_recipe = false;  ///< see SweepCommand
   Tries tries = {};
-  std::shared_ptr<const PromptList> prompts = {};  ///< the list, where it does not come from `over_list`
+  std::shared_ptr<const PromptList> prompts = {};  ///< the list, unless it comes from `over_list`
   WeightHashes weights;                            ///< required of the models; empty: any
   std::vector<std::string_view> of_recipe = {};    ///< options of the selection that a recipe gives
   Destination out;

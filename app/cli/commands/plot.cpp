@@ -14,7 +14,7 @@
 namespace headscope::app {
 namespace {
 
-/// What to do about a place that is not there.
+/// The end of an error about a place that does not exist: what the user can do.
 std::string advice(const PlotCommand& command, std::string_view option) {
   const bool of_recipe = std::ranges::count(command.of_recipe, option) > 0;
   return (of_recipe ? "; it comes from the recipe: give another with " : "; see ") + std::string(option);

@@ -55,7 +55,7 @@ class TensorStream {
     writer_->write(name_, (piece.head * length + piece.first_pos) * length, block_);
   }
 
-  /// [pos, ...]: rows of floats, of which the piece has those from `first_col` on.
+  /// Writes [pos, ...]: rows of floats. The piece contains the columns from `first_col` on.
   void write_rows(const model::ConstActivation2d& piece, std::int64_t first_col) {
     const std::int64_t row_size = this->row_size();
     if (piece.cols == row_size && piece.stride == row_size) {

@@ -25,7 +25,7 @@ std::optional<std::filesystem::path> recent_model(const std::string& name) {
 }
 
 /// The absolute path, which stays valid if the next start is in another folder.
-std::filesystem::path whole(const std::filesystem::path& path) {
+std::filesystem::path absolute_path(const std::filesystem::path& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
 }
 
@@ -48,9 +48,9 @@ int open_window(WindowCommand command, const Streams& streams) {
       }
   }
   WindowOptions options = window_options(command, streams);
-  options.model = whole(options.model);
-  options.second_model = whole(options.second_model);
-  if (options.second_is_file) options.second = whole(*options.second).string();
+  options.model = absolute_path(options.model);
+  options.second_model = absolute_path(options.second_model);
+  if (options.second_is_file) options.second = absolute_path(*options.second).string();
   if (session) options.session_file = std::filesystem::absolute(command.file);
   options.session = std::move(session);
   return run_window(options);

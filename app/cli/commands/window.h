@@ -5,7 +5,7 @@
 
 namespace headscope::app {
 
-/// The window, where no command is named.
+/// The window, which opens if no command is named.
 struct WindowCommand : Arguments {
   std::filesystem::path file = {};  ///< a session or figure to show; empty: none
 };

@@ -9,9 +9,10 @@ Pattern pattern_difference(const Pattern& after, const Pattern& before, const Pr
   Pattern result = after;
   result.masked = {std::vector<std::uint8_t>(after.values.size()), after.keys()};
   for_each_pair(after.masked, before.masked, after.length, after.keys(), before.keys(), run,
-                [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
+                [&](std::ptrdiff_t cell, std::ptrdiff_t counterpart, bool masked) {
                   const auto at = static_cast<std::size_t>(cell);
-                  result.values[at] = other < 0 ? 0 : difference(after.values[at], before.values[other]);
+                  result.values[at] =
+                      counterpart < 0 ? 0 : difference(after.values[at], before.values[counterpart]);
                   result.masked.cells[at] = masked ? 1 : 0;
                 });
   simplify(result.masked);

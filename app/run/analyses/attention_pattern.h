@@ -31,8 +31,8 @@ struct PatternOf {
   Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };
 
-/// After minus before: signed differences, cell by cell of the tokens that stand for each other. Masked where
-/// both are, and where one of the tokens has none that stands for it.
+/// After minus before: signed differences between a cell and its counterpart. Masked if both are masked, or
+/// if a token has no counterpart.
 Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run);
 
 }  // namespace headscope::app

@@ -14,12 +14,12 @@ Stages StagesOf::difference(const Stages& after, const Stages& before, const Pro
   using Values = model::AttentionStages;
   for_each_pair(
       after.masked, before.masked, length, length, before.values.length, run,
-      [&](std::ptrdiff_t cell, std::ptrdiff_t other, bool masked) {
+      [&](std::ptrdiff_t cell, std::ptrdiff_t counterpart, bool masked) {
         const auto at = static_cast<std::size_t>(cell);
         for (const auto stage : {&Values::scores, &Values::scaled, &Values::masked, &Values::pattern}) {
           float& value = (result.values.*stage)[at];
-          value = other < 0 ? std::numeric_limits<float>::quiet_NaN()
-                            : app::difference(value, (before.values.*stage)[other]);
+          value = counterpart < 0 ? std::numeric_limits<float>::quiet_NaN()
+                                  : app::difference(value, (before.values.*stage)[counterpart]);
         }
         result.masked.cells[at] = masked ? 1 : 0;
       });

@@ -26,7 +26,7 @@ struct StagesOf {
   int head = 0;
   bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Work<Stages>& work) const;
-  /// Masked like pattern_difference; NaN where a token has no counterpart, ±inf where only one side is
+  /// Masked like pattern_difference; NaN if a token has no counterpart, ±inf where only one side is
   /// masked.
   Stages difference(const Stages& after, const Stages& before, const PromptRun& run) const;
 };

@@ -274,7 +274,7 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>& wo
   const Direction direction = direction_of(run, position, token, against, edited_scale(seen));
   const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",
                                             head * config.d_head(), config.d_head());
-  std::vector<double> along(config.d_head());  // of the head's values
+  std::vector<double> along(config.d_head());  // direction of the head's values
   for (std::size_t i = 0; i < along.size(); ++i)
     along[i] = product(direction.along, rows.row(static_cast<int>(i)));
   SourceParts result;

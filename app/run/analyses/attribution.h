@@ -22,14 +22,14 @@ int id_of(const TokenChoice& choice, std::span<const float> logits);
 
 /// What each part of the model adds to a logit after one position, or to the difference of two logits: direct
 /// logit attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is
-/// linear once its scale is held fixed, so the parts add up to the logit, with edits as well.
+/// linear once its scale is held fixed, so the parts add up to the logit, also with edits.
 struct Attribution {
   int position = 0;
   int token = 0;     ///< id
   int against = -1;  ///< id of the token whose logit is subtracted; -1: none
   int layers = 0;
   double logit = 0;  ///< the token's logit as the model computed it, or the difference of two
-  double scale = 1;  ///< of ln_f at the position: sqrt(variance + epsilon)
+  double scale = 1;  ///< divisor in ln_f at the position: sqrt(variance + epsilon)
 
   double token_embedding = 0;
   double position_embedding = 0;
@@ -42,10 +42,9 @@ struct Attribution {
   double edits = 0;
   bool edited = false;  ///< whether there are such edits
 
-  double sum() const;  ///< of all parts
-  double rounding_error() const {
-    return logit - sum();
-  }  ///< the logit minus the sum of the parts: float32 rounding
+  double sum() const;  ///< sum of all parts
+  /// The logit minus the sum of the parts, which is the error of float32 rounding.
+  double rounding_error() const { return logit - sum(); }
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
   double head(int layer, int head) const { return heads[layer * n_head() + head]; }
   double layer(int layer) const;  ///< sum of its heads, its bias and its MLP
@@ -68,7 +67,7 @@ struct AttributionOf {
 /// What a head adds to a logit, split by source position: weight times value, through the head's rows of
 /// c_proj.weight and ln_f, in the direction of the token.
 struct SourceParts {
-  std::vector<float> weights;  ///< [position + 1], or [T] where the head sees later keys
+  std::vector<float> weights;  ///< [position + 1], or [T] if the head sees later keys
   std::vector<double> parts;   ///< same length; they add up to the head's part, except for rounding
   /// On the difference side: minus the contribution of baseline positions without a counterpart here.
   double unmatched = 0;
@@ -81,7 +80,7 @@ struct SourcesOf {
   static constexpr std::string_view kWork = "sources of a head";
   int layer = 0;
   int head = 0;
-  int position = 0;  ///< of the query, in the run
+  int position = 0;  ///< position of the query, in the run
   int token = 0;
   int against = -1;  ///< -1: none
   bool operator==(const SourcesOf&) const = default;

@@ -4,14 +4,14 @@
 
 #include "app/run/analyses/patterns.h"
 
-// Two patterns of a head, cell by cell of the tokens that stand for each other.
+// Two patterns of a head, compared cell by cell: each query and key with its counterpart.
 namespace headscope::app {
 
-/// Calls visit(cell, other cell, whether both are masked) for each pair of a query and a key; the other cell
-/// is -1 where nothing stands for one of them.
+/// Calls visit(cell, counterpart, whether both are masked) for each pair of a query and a key; the
+/// counterpart is -1 if one of the tokens has no counterpart.
 template <class Visit>
-void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys, int other_keys,
-                   const PromptRun& run, const Visit& visit) {
+void for_each_pair(const MaskedCells& after, const MaskedCells& before, int queries, int keys,
+                   int baseline_keys, const PromptRun& run, const Visit& visit) {
   const auto there = [](const std::vector<int>& aligned, int position) {
     return aligned.empty() ? position : aligned[position];
   };
@@ -20,13 +20,13 @@ void for_each_pair(const MaskedCells& after, const MaskedCells& before, int quer
     for (int key = 0; key < keys; ++key) {
       const int col = there(aligned_keys(run), key);
       const bool known = row >= 0 && col >= 0;
-      visit(std::ptrdiff_t{query} * keys + key, known ? std::ptrdiff_t{row} * other_keys + col : -1,
+      visit(std::ptrdiff_t{query} * keys + key, known ? std::ptrdiff_t{row} * baseline_keys + col : -1,
             !known || (after(query, key) && before(row, col)));
     }
   }
 }
 
-/// Of cells of which those above the diagonal, and no others, may be left out.
+/// Clears the list of masked cells if it contains exactly those above the diagonal, which are masked anyway.
 void simplify(MaskedCells& masked);
 
 }  // namespace headscope::app

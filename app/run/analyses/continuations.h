@@ -25,7 +25,7 @@ struct ContinuationsOf {
   using Answer = Continuations;
   static constexpr std::string_view kWork = "texts that may follow";
   int texts = 1;
-  int tokens = 8;  ///< of each text; fewer where the model ends the text, or at n_ctx
+  int tokens = 8;  ///< number of tokens per text; fewer if the model ends the text, or n_ctx is reached
   double temperature = 1;
   int top_k = 0;
   double top_p = 1;        ///< see model::SamplingOptions

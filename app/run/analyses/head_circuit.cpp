@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kBlock = 256;  // rows of the vocabulary at a time
 
-enum class Column { query, key, value };  // of c_attn
+enum class Column { query, key, value };  // column blocks of c_attn
 
 std::string name_in(int layer, std::string_view name) {
   return "h." + std::to_string(layer) + "." + std::string(name);

@@ -9,20 +9,21 @@
 #include "app/run/question.h"
 #include "model/maths/plain_product.h"
 
-// The circuits of a head, whatever the prompt (Elhage et al. 2021, "A Mathematical Framework for Transformer
-// Circuits"). With x the rows of all tokens as the head reads them (TokenReading) and ln_1's gain,
+// The circuits of a head, independent of the prompt (Elhage et al. 2021, "A Mathematical Framework for
+// Transformer Circuits"). With x the rows of all tokens as the head reads them (TokenReading) and ln_1's
+// gain,
 //
 //     OV: logits = x W_V W_O W_U         what the head writes when it attends to a token
 //     QK: scores = x W_Q W_K^T x^T       which keys the head looks for, scaled as in attention
 //
-// without positions and biases; of ln_f the OV circuit has the centring and the gain but not the scale, which
-// the rest of the stream decides. In models whose W_U is W_E, heads of later layers rather read what the
-// first MLP made of the embedding (Wang et al. 2022, "Interpretability in the Wild"), so that a low copying
-// score of the embeddings alone is no proof that a head does not copy.
+// without positions and biases. The OV circuit includes ln_f's centring and gain, but not its scale, which
+// depends on the rest of the stream. In models with tied embeddings, heads in later layers tend to read the
+// first MLP's output for the embedding (Wang et al. 2022, "Interpretability in the Wild"), so a low copying
+// score for the embeddings alone does not prove that a head does not copy.
 namespace headscope::app {
 
 struct HeadTokens : TokenPushes {
-  TokenPush own;     ///< of the token itself
+  TokenPush own;     ///< for the token itself
   int own_rank = 0;  ///< 0: no token's logit is larger
 };
 
@@ -56,8 +57,8 @@ struct TokensOfHead : CircuitTokenQuestion {
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
-/// Whether a head raises the tokens it attends to: the eigenvalues of the OV circuit, [vocabulary,
-/// vocabulary], of which all but d_head are 0.
+/// Whether a head raises the logits of the tokens it attends to: the eigenvalues of the OV circuit,
+/// [vocabulary, vocabulary]. All except d_head of them are 0.
 struct HeadCopying {
   std::vector<std::complex<double>> eigenvalues;  ///< [d_head], the largest magnitude first
   /// Sum of the eigenvalues divided by the sum of their magnitudes, in [-1, 1]; NaN where that is 0.

@@ -13,7 +13,7 @@ inline constexpr std::size_t kHeadMetrics = static_cast<std::size_t>(HeadMetric:
 /// The weights of one query of a text, query >= 1.
 struct QueryWeights {
   int query = 1;
-  std::span<const float> weights;  ///< [query + 1], or [T] where it may see later keys
+  std::span<const float> weights;  ///< [query + 1], or [T] if it may see later keys
   std::span<const int> earlier;    ///< for each position the last one before it with the same token, or -1
   double entropy = 0;              ///< bits
   double distance = 0;             ///< mean of |query - key| by weight
@@ -23,18 +23,18 @@ struct QueryWeights {
 struct HeadMetricKind {
   HeadMetric id;
   std::string_view name;             ///< in files and on the command line: "induction"
-  std::string_view heading;          ///< of a column
-  std::string_view label;            ///< of its choice in an option
-  std::string_view help;             ///< of that choice
+  std::string_view heading;          ///< heading of its column
+  std::string_view label;            ///< label of its choice in an option
+  std::string_view help;             ///< help for that choice
   std::string_view title;            ///< "Weight on the first token"
-  std::string_view detail;           ///< what is averaged, over which queries
+  std::string_view detail;           ///< the averaged quantity, and over which queries
   std::string_view unit = "weight";  ///< or "bits"
-  /// Why a prompt may have no query with this metric; empty: some always have it.
+  /// Why a prompt may have no query with this metric; empty: there always is one.
   std::string_view lacking = {};
-  int decimals = 4;      ///< that are worth showing
-  int bits = 36;         ///< numbers are rounded to 2^-bits; to 2^(37 - bits) they have room
+  int decimals = 4;      ///< number of decimals worth showing
+  int bits = 36;         ///< numbers are rounded to 2^-bits, and limited to 2^(37 - bits)
   bool of_text = false;  ///< relates the query to its own text: not available where keys are other tokens
-  /// The metric of one query; nothing: this query does not count.
+  /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMostNumbers below 2^63
 
-/// Makes what was added up an answer that can be shown.
+/// Fills in the shown values from the sums.
 void show_sums(HeadMetricsOf& answer) {
   answer.heads.clear();
   for (const HeadMetrics& head : answer.sums) answer.heads.push_back(head.values());

@@ -17,22 +17,22 @@
 // Head metrics: means over queries, of one text or of many.
 namespace headscope::app {
 
-/// A mean that is the same to the bit in whatever order the numbers were added and however they were split
-/// into parts: each number is rounded once to a multiple of a small unit, and those add up exactly. All
-/// numbers must use the same unit.
+/// A mean that is bit-identical for any order of the numbers and any division into parts: each number is
+/// rounded once to a multiple of a small unit, and the multiples are added exactly. All numbers must use the
+/// same unit.
 struct ExactMean {
   /// More numbers than this could leave the range of `units`.
   static constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;
 
   std::int64_t units = 0;  ///< the sum
   std::int64_t count = 0;  ///< numbers that were added
-  std::int64_t lost = 0;   ///< of them: not finite, or too large for the unit
+  std::int64_t lost = 0;   ///< number of values left out: not finite, or too large for the unit
 
   /// `bits`: the unit is 2^-bits. Numbers to 2^(37 - bits) have room.
   void add(double number, int bits);
   /// Throws model::RunError for more numbers than kMostNumbers.
   ExactMean& operator+=(const ExactMean& other);
-  /// NaN where there are none, and where one is lost.
+  /// NaN if there are no numbers, or if one was left out.
   double mean(int bits) const;
   bool operator==(const ExactMean&) const = default;
 };
@@ -40,27 +40,28 @@ struct ExactMean {
 /// For each position, the last earlier position with the same token; -1: none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
-/// All metrics of a head: of one run, or the difference of two. NaN where no query counts.
+/// All metrics of a head: of one run, or the difference of two. NaN if no query counts.
 struct HeadMetricValues {
   std::array<double, kHeadMetrics> all{};
   double operator[](HeadMetric metric) const { return all[static_cast<std::size_t>(metric)]; }
 };
 
-/// After minus before, of float32: as pictures show it.
+/// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
-/// The metrics of one head over the queries of any number of texts. Adding parts gives the whole, to the bit.
+/// The metrics of one head over the queries of any number of texts. Adding the metrics of parts gives a
+/// bit-identical result.
 /// The first query of a text sees only itself and does not count.
 class HeadMetrics {
  public:
-  /// The weights of a text's query, query >= 1: [query + 1], or [T] where it may see later keys. `earlier`:
-  /// earlier_occurrences of the text; empty: no token occurs twice. Where keys are not the text's own tokens,
-  /// there are [K] weights, and no metrics that relate the query to its text.
+  /// Adds the weights of a query of a text, query >= 1: [query + 1], or [T] if it may see later keys.
+  /// `earlier`: earlier_occurrences of the text; empty: no token occurs twice. If the keys are not the text's
+  /// own tokens, there are [K] weights, and metrics that relate the query to its text are not counted.
   void add(int query, std::span<const float> weights, std::span<const int> earlier, bool own_keys = true);
-  /// Throws model::RunError where there are more queries than can be added up.
+  /// Throws model::RunError for more queries than can be added up.
   HeadMetrics& operator+=(const HeadMetrics& other);
 
-  /// NaN where no query counts.
+  /// NaN if no query counts.
   double operator[](HeadMetric metric) const;
   HeadMetricValues values() const;
   const ExactMean& sum(HeadMetric metric) const { return sums_[static_cast<std::size_t>(metric)]; }
@@ -76,11 +77,11 @@ class HeadMetrics {
 void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::vector<HeadMetrics>& heads,
                       std::stop_token stop = {});
 
-/// Random tokens followed by the same tokens: whatever followed a token the first time follows it the second
-/// time, and nothing else about the text is predictable (Olsson et al. 2022, "In-context learning and
+/// Random tokens followed by the same tokens: what follows a token is the same both times, and nothing else
+/// about the text is predictable (Olsson et al. 2022, "In-context learning and
 /// induction heads").
 struct RepeatedTokens {
-  static constexpr int kDefaultLength = 50;  ///< tokens before the repetition, where the context has room
+  static constexpr int kDefaultLength = 50;  ///< tokens before the repetition, if the context has room
   static constexpr int kDefaultSequences = 8;
 
   int length = kDefaultLength;
@@ -102,14 +103,14 @@ struct RepeatedTokens {
 /// same texts.
 struct HeadMetricsOf {
   std::vector<HeadMetricValues> heads;  ///< layer * n_head + head
-  std::vector<HeadMetrics> sums;        ///< likewise, to add more texts to; empty: a difference
-  int sequences = 0;                    ///< of random tokens
-  ListProgress progress;                ///< of a list
+  std::vector<HeadMetrics> sums;        ///< the sums, to which more texts can be added; empty: a difference
+  int sequences = 0;                    ///< number of sequences of random tokens
+  ListProgress progress;                ///< progress of a list
   std::size_t bytes() const { return bytes_of(heads, sums) + progress.problem.size(); }
 };
 std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before);
 
-/// The metrics of all heads over a list of prompts, whatever the prompt.
+/// The metrics of all heads over a list of prompts, independent of the prompt.
 struct MetricsOnList {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;
@@ -124,7 +125,7 @@ struct MetricsOnList {
   }
 };
 
-/// The metrics of all heads on repeated random tokens, whatever the prompt.
+/// The metrics of all heads on repeated random tokens, independent of the prompt.
 struct MetricsOnRepeated {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;

@@ -125,14 +125,14 @@ Stretch stretch_at(const PromptRun& run, int first, int most) {
 }  // namespace
 
 LogitLens LensOf::compute_difference(const PromptRun& run, const Work<LogitLens>& work) const {
-  const PromptRun& other = run.baseline ? *run.baseline : run;
+  const PromptRun& baseline = run.baseline ? *run.baseline : run;
   LogitLens result = work.begun != nullptr ? *work.begun : begun(*this, {}, run);
   const auto end = static_cast<int>(result.tokens.size());
   for (int first = result.first + result.positions(); first < end;) {
     const auto [there, count] = stretch_at(run, first, std::min(kChunk, end - first));
     const std::vector<int> targets =
-        answers_of(there >= 0 ? other : run, there >= 0 ? there : first, count, work);
-    append(result.before, there >= 0 ? readings_of(other, there, targets, work)
+        answers_of(there >= 0 ? baseline : run, there >= 0 ? there : first, count, work);
+    append(result.before, there >= 0 ? readings_of(baseline, there, targets, work)
                                      : std::vector<model::LensReading>(result.places * count));
     append(result.readings, readings_of(run, first, targets, work));
     first += count;

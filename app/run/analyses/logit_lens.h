@@ -11,7 +11,7 @@ namespace headscope::app {
 /// What the model would predict if it stopped at each place of the residual stream (nostalgebraist 2020), for
 /// a block of positions.
 struct LogitLens {
-  static constexpr int kGuesses = 5;  ///< of each place
+  static constexpr int kGuesses = 5;  ///< number of guesses per place
   int first = 0;                      ///< position
   int places = 0;                     ///< 2 n_layer + 1: see lens_place
   /// [positions, places]; a part has the block's first positions. The target, `next_*`, is the final answer:
@@ -24,7 +24,7 @@ struct LogitLens {
 
   int positions() const { return places > 0 ? static_cast<int>(readings.size()) / places : 0; }
   bool knows(int position) const { return position >= first && position < first + positions(); }
-  /// The reading of a position that `knows` is true for.
+  /// The reading at a position for which `knows` is true.
   const model::LensReading& at(int position, int place) const { return readings[index(position, place)]; }
   /// The same in the baseline, on the difference side.
   const model::LensReading& before_at(int position, int place) const {

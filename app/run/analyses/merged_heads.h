@@ -11,7 +11,7 @@ struct MergedHeads {
   model::AttentionOutput of;
   std::vector<float> bias;    ///< [d_model]: c_proj's
   std::vector<float> before;  ///< [d_model]: the residual stream before the block
-  std::vector<float> after;   ///< [d_model]: with what attention writes
+  std::vector<float> after;   ///< [d_model]: with the attention's output added
   std::size_t bytes() const { return bytes_of(of.z, of.results, of.out, bias, before, after); }
 };
 

@@ -9,7 +9,7 @@ namespace headscope::app {
 struct Neighbour {
   int id = 0;
   float dot = 0;     ///< product of the two rows
-  float norm = 0;    ///< of its row
+  float norm = 0;    ///< norm of its row
   float cosine = 0;  ///< dot divided by both norms
 };
 

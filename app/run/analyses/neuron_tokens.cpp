@@ -35,15 +35,15 @@ NeuronTokens TokensOfNeuron::compute(const PromptRun& run, const Work<NeuronToke
 }
 
 NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run, const Work<NeuronTokens>& work) const {
-  NeuronOutput here = output_of(*run.model->transformer, layer, neuron, work.workspace);
-  const PromptRun& other = run.baseline ? *run.baseline : run;
-  const NeuronOutput there = output_of(*other.model->transformer, layer, neuron, work.workspace);
+  NeuronOutput output = output_of(*run.model->transformer, layer, neuron, work.workspace);
+  const PromptRun& baseline = run.baseline ? *run.baseline : run;
+  const NeuronOutput baseline_output = output_of(*baseline.model->transformer, layer, neuron, work.workspace);
   const auto subtract = [&](std::vector<float>& ours, const std::vector<float>& theirs) {
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = after * ours[i] - before * theirs[i];
   };
-  subtract(here.row, there.row);
-  subtract(here.logits, there.logits);
-  return tokens_of(std::move(here));
+  subtract(output.row, baseline_output.row);
+  subtract(output.logits, baseline_output.logits);
+  return tokens_of(std::move(output));
 }
 
 }  // namespace headscope::app

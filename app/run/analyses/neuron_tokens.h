@@ -13,7 +13,7 @@ namespace headscope::app {
 /// What one neuron of an MLP writes into the residual stream, read as logits per unit of activation: its row
 /// of mlp.c_proj.weight times the unembedding, without the final layer norm.
 struct NeuronTokens : TokenPushes {
-  float norm = 0;  ///< of its row
+  float norm = 0;  ///< norm of its row
 };
 
 struct TokensOfNeuron {

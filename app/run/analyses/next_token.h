@@ -10,8 +10,8 @@ namespace headscope::app {
 /// The prediction after one position.
 struct NextToken {
   int position = 0;
-  std::vector<float> logits;  ///< of the whole vocabulary
-  std::string not_finite;     ///< set where the run or these logits are not finite: see not_finite_note
+  std::vector<float> logits;  ///< logits of the whole vocabulary
+  std::string not_finite;     ///< set if the run or these logits are not finite, see not_finite_note
   std::size_t bytes() const { return bytes_of(logits) + not_finite.size(); }
 };
 

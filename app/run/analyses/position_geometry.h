@@ -9,7 +9,7 @@
 // 2017 for the same number of positions and dimensions. It depends on the model alone.
 namespace headscope::app {
 
-/// Base of these questions.
+/// Base of the questions in this file.
 struct PositionsQuestion {
   static constexpr bool kOfModel = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
@@ -58,7 +58,7 @@ struct PositionShift {
   std::vector<float> sinusoidal;  ///< [steps + 1], T rotates the pairs of dimensions
   std::vector<float> learned;     ///< [steps + 1], T the best linear map of all e(t) to e(t + 1)
   std::vector<float> unseen;      ///< [steps + 1], T fitted to even t alone; its error at odd t
-  std::vector<float> stay;        ///< [steps + 1], e(t) in place of e(t) T^k
+  std::vector<float> stay;        ///< [steps + 1], with e(t) instead of e(t) T^k
   int pairs = 0;                  ///< pairs of positions that `learned` is fitted to
   std::shared_ptr<const ShiftInProgress> in_progress;  ///< state to resume from; null: complete
   std::size_t bytes() const;

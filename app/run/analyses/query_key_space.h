@@ -32,19 +32,19 @@ struct QueryKeySpaceOf {
   QueryKeySpace compute(const PromptRun& run, const Work<QueryKeySpace>& work) const;
 };
 
-/// The same for all tokens of a list's prompts, as far as there is room.
+/// The same for all tokens of a list's prompts, up to a limit.
 struct ListQueryKeySpace {
   static constexpr int kMostTokens = 4000;  ///< more marks than this would cover each other
 
   struct Place {
     std::size_t prompt = 0;  ///< index in the list
     int position = 0;
-    int id = 0;  ///< of the token
+    int id = 0;  ///< id of the token
     bool operator==(const Place&) const = default;
   };
   QueryKeySpace space;        ///< its length is that of `places`
-  std::vector<Place> places;  ///< where the queries come from, and the keys
-  std::size_t prompts = 0;    ///< how many of the list's first prompts there is room for
+  std::vector<Place> places;  ///< the source of each query and key
+  std::size_t prompts = 0;    ///< number of the list's first prompts that fit
   ListProgress progress;
   std::vector<float> queries, keys;  ///< [places, d_head]
   std::size_t bytes() const {

@@ -20,15 +20,15 @@ enum class SweepEdit {
 
 /// What a sweep measures of the prediction after a position.
 enum class SweepMetric {
-  logit,        ///< of a token
-  difference,   ///< of two tokens' logits
-  probability,  ///< of a token
+  logit,        ///< a token's
+  difference,   ///< difference of two tokens' logits
+  probability,  ///< a token's
   divergence,   ///< KL(run || edited run) of all tokens, in nats
 };
 
 /// All metrics at once; the logits are the expensive part.
 struct SweepReading {
-  double logit = 0;    ///< of the token
+  double logit = 0;    ///< logit of the token
   double against = 0;  ///< logit of the other token; 0: there is none
   double probability = 0;
   double divergence = 0;  ///< from the run's probabilities; 0 for the run itself
@@ -38,12 +38,12 @@ struct SweepReading {
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
   int position = 0;
-  int token = 0;                       ///< id
-  int against = -1;                    ///< id of the token whose logit is subtracted; -1: none
-  int layers = 0;                      ///< rows
-  int columns = 0;                     ///< heads, or positions up to the one whose prediction is measured
-  SweepReading before;                 ///< in the run
-  std::vector<SweepReading> readings;  ///< [layers, columns]; NaN where there is nothing to patch from
+  int token = 0;        ///< id
+  int against = -1;     ///< id of the token whose logit is subtracted; -1: none
+  int layers = 0;       ///< rows
+  int columns = 0;      ///< heads, or positions up to the one the position whose prediction is measured
+  SweepReading before;  ///< in the run
+  std::vector<SweepReading> readings;  ///< [layers, columns]; NaN if there is nothing to patch from
   std::vector<bool> known;             ///< which readings are computed
   int known_count() const;
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
@@ -58,11 +58,11 @@ struct Sweep {
   std::ptrdiff_t index(int layer, int column) const { return std::ptrdiff_t{layer} * columns + column; }
 };
 
-/// Another prompt, and which of its positions stands for each of the run's.
+/// The prompt to patch from, and for each position of the run its counterpart in it.
 struct PatchPrompt {
   std::vector<int> tokens;
-  std::vector<int> aligned;   ///< [T]; -1: none, it is left as it is; empty: the same, of prompts as long
-  bool second_model = false;  ///< it runs in the baseline's model
+  std::vector<int> aligned;   ///< [T]; -1: none, not patched; empty: the same positions
+  bool second_model = false;  ///< run it in the baseline's model
   bool own = false;           ///< it is the run's own prompt, in that model
   bool is_same() const;       ///< whether each position corresponds to itself
   /// The patch of a place: at its positions, or if it has none, at all positions with a counterpart; nothing
@@ -81,13 +81,13 @@ struct SweepOf {
   SweepOver over = SweepOver::heads;
   model::Site site = model::Site::z;  ///< z for heads; else resid_pre, attn_out or mlp_out
   SweepEdit edit = SweepEdit::zero;
-  PatchPrompt from = {};                    ///< of a patch
+  PatchPrompt from = {};                    ///< source of a patch
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::best(1);
-  int position = 0;  ///< whose prediction is measured
+  int position = 0;  ///< the position whose prediction is measured
   bool operator==(const SweepOf&) const = default;
 
-  /// The edits for one cell, in addition to those of the run; empty where there is nothing to patch. Column
+  /// The edits for one cell, in addition to those of the run; empty if there is nothing to patch. Column
   /// -1: a whole row at once.
   model::Edits edits(int layer, int column) const;
 

@@ -17,7 +17,7 @@ struct TensorPicture {
   int pooled_rows = 0;
   int pooled_cols = 0;
   std::vector<float> pooled;  ///< row-major; each cell has its value of largest magnitude
-  float low = 0, high = 0;    ///< of the finite values, like everything below
+  float low = 0, high = 0;    ///< range of the finite values; the members below are about these, too
   double mean = 0;
   double deviation = 0;
   std::vector<std::int64_t> bins;  ///< counts in equal bins from bins_low to bins_high

@@ -15,14 +15,14 @@ namespace headscope::app {
 /// whole pattern.
 struct Thumbnail {
   static constexpr int kMost = 64;
-  int rows = 0;               ///< the run's length where that is smaller
-  int cols = 0;               ///< the number of its keys where that is smaller
+  int rows = 0;               ///< the run's length if that is smaller
+  int cols = 0;               ///< the number of its keys if that is smaller
   std::vector<float> values;  ///< [rows, cols]
-  /// [rows]: column 0 pooled without key 0; empty where no keys were pooled.
+  /// [rows]: column 0 pooled without key 0; empty if no keys were pooled.
   std::vector<float> first_column_without_key0;
   /// [rows, cols], 1: everything pooled into it is masked; empty: above the diagonal.
   std::vector<std::uint8_t> masked;
-  viz::ValueRange range;  ///< of the unmasked cells
+  viz::ValueRange range;  ///< range of the unmasked cells
   viz::ValueRange range_without_key0;
   HeadMetricValues metrics;
 
@@ -56,8 +56,8 @@ class ThumbnailMaker {
 
 /// Thumbnails of all heads. While they are computed, missing ones are the previous run's.
 struct Thumbnails {
-  std::vector<std::shared_ptr<const Thumbnail>> of_head;  ///< layer * n_head + head; null: not there yet
-  int done = 0;                                           ///< how many of the first are this run's
+  std::vector<std::shared_ptr<const Thumbnail>> of_head;  ///< layer * n_head + head; null: pending
+  int done = 0;                                           ///< number of leading ones that are this run's
   std::size_t bytes() const;
 };
 

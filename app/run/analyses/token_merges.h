@@ -7,7 +7,7 @@
 namespace headscope::app {
 
 /// The merges that built the tokens, starting from single bytes. Empty for a single byte, and for a special
-/// token, which no merge makes.
+/// token, which is not the result of merges.
 struct TokenMerges {
   std::map<int, std::vector<model::MergeStep>> of_id;  ///< for each distinct token of the run
   std::size_t bytes() const;

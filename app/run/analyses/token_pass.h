@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// What a block does at one position: its activations as the forward pass computes them, to the bit.
+/// A block's activations at one position, bit-identical to those of the forward pass.
 struct BlockPass {
   std::vector<float> ln_1;                 ///< [d_model], normalized, before gain and bias
   std::vector<float> attn_out, resid_mid;  ///< [d_model]
@@ -26,7 +26,7 @@ struct TokenPass {
   int position = 0;
   std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0
   double embedded_norm = 0;
-  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a part has those computed so far
+  std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a partial answer has those computed so far
   std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
   std::size_t bytes() const;
 

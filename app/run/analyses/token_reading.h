@@ -7,8 +7,8 @@
 
 namespace headscope::app {
 
-/// Which vector stands for a token's residual stream, independent of context, when a head's circuits are read
-/// from the weights.
+/// The vector that represents a token's residual stream, independent of context, when a head's circuits are
+/// computed from the weights.
 struct TokenReading {
   /// Use the effective embedding, W_E + MLP_0(ln_2(W_E)): the stream after layer 0's MLP if its attention
   /// adds nothing. Heads of layer 0 come before it and always read W_E.

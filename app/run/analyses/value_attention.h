@@ -1,7 +1,7 @@
 #pragma once
 #include "app/run/analyses/attention_pattern.h"
 
-// Attention measured by what it writes, not by weights alone.
+// Attention measured by its output, not only by its weights.
 namespace headscope::app {
 
 /// How much a head writes from each key: the norm of weight times value through the head's rows of
@@ -21,7 +21,7 @@ struct WeightedValuesOf {
 /// Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): how much of each
 /// position's embedding reaches each position by the end of a layer, if all heads count equally and the
 /// residual stream counts half: the product of 0.5 I + 0.5 mean over heads of the patterns, from layer 0 on.
-/// Rows add up to 1 where the patterns' rows do.
+/// Rows add up to 1 if the patterns' rows do.
 struct RolloutOf {
   using Answer = Pattern;
   static constexpr std::string_view kWork = "attention rollout";

@@ -16,7 +16,7 @@ inline double dot(std::span<const float> a, std::span<const float> b) {
 inline double norm_of(std::span<const float> vector) {
   return std::sqrt(dot(vector, vector));
 }
-/// Cosine of the angle between two vectors; NaN where one of them is 0.
+/// Cosine of the angle between two vectors; NaN if one of them is 0.
 inline double cosine_of(std::span<const float> a, std::span<const float> b) {
   return dot(a, b) / (norm_of(a) * norm_of(b));
 }

@@ -203,7 +203,7 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
 
 namespace {
 
-/// "…·gave·a·drink": what the model had read when the query looked.
+/// "…·gave·a·drink": the text that the model had read at the query.
 std::string excerpt(const PromptTokens& tokens, int query) {
   constexpr int kMost = 14;  // tokens
   const int first = std::max(0, query + 1 - kMost);

@@ -27,7 +27,7 @@ struct TokenSelector {
 struct FoundWeight {
   int prompt = 1;  ///< from 1
   int layer = 0, head = 0, query = 0, key = 0;
-  int query_id = 0, key_id = 0;  ///< of the tokens
+  int query_id = 0, key_id = 0;  ///< ids of the tokens
   float weight = 0;
   bool operator==(const FoundWeight&) const = default;
 };
@@ -59,11 +59,11 @@ struct WeightSearch {
   TokenSelector from, to;               ///< queries, keys
   double above = 0;                     ///< weights larger than this
   std::vector<model::HeadIndex> heads;  ///< none: all
-  /// Used instead of tokens: how much attention the queries of these cells give to the cells, the mean over
-  /// queries of each query's sum of weights. The match is reported at the last query, at its largest weight
-  /// in the shape. Each cell once.
+  /// Used instead of tokens: the attention of these cells' queries to the cells, as the mean over queries of
+  /// each query's sum of weights. The match is reported at the last query, at its largest weight in the
+  /// shape. Cells must be unique.
   std::vector<Cell> shape = {};
-  bool moves = true;  ///< the shape may move along the diagonal: its best place for each head
+  bool moves = true;  ///< the shape may move along the diagonal to the best place for each head
 
   bool operator==(const WeightSearch& other) const;
 };
@@ -78,8 +78,8 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
 struct FoundWeights {
   std::vector<FoundWeight> best;      ///< best first
   std::vector<std::string> excerpts;  ///< for each: labels of the tokens up to its query
-  std::int64_t count = 0;             ///< of all matches
-  ListProgress progress;              ///< of a list
+  std::int64_t count = 0;             ///< total number of matches
+  ListProgress progress;              ///< progress of a list
   std::size_t bytes() const {
     std::size_t sum = bytes_of(best) + progress.problem.size();
     for (const std::string& excerpt : excerpts) sum += sizeof excerpt + excerpt.size();

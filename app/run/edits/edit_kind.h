@@ -11,20 +11,22 @@
 namespace headscope::app {
 
 /// Everything the program knows about one kind of edit. Each alternative of model::Edit specialises it, with
-/// static members only (kinds/); the compiler names what a new kind lacks:
+/// static members only (kinds/); the compiler reports missing members of a new kind:
 /// - kGrammar: its lines in edit_grammar();
 /// - kOperator, after a place, or kName, before "=": how its text begins; read: parses the rest, returning
 ///   nothing if another kind with the same operator is meant (with kName: adds one edit for each layer);
 /// - kKeys: the keys of its JSON object, the one that identifies the kind first; from_json;
 /// - text, which parse_edits reads back, and words;
-/// - numbers: about how many numbers it holds, for the overall limit; length: about how long its text is;
-/// - kOverwrites: it discards what was at its place; replaces: whether it replaces one of its kind;
+/// - numbers: approximate count of its numbers, for the overall limit; length: approximate length of its
+/// text;
+/// - kOverwrites: whether it discards the values at its place; replaces: whether it replaces another edit of
+/// its kind;
 /// - kHasParts: adjacent edits that replace each other are one edit;
 /// - append, merge, contains, remove, join: combine an edit with one that is typed, added, removed or
 ///   dragged;
 /// - is_beyond, has_positions, move: about positions;
-/// - strength, set_strength: what a slider moves;
-/// - fills: whether it sets a cell of a head, whatever the mask says.
+/// - strength, set_strength: the value for a slider;
+/// - fills: whether it sets a cell of a head, even if that is masked.
 template <class T>
 struct EditKind {
   static_assert(!sizeof(T), "a kind of edit has no EditKind: see app/run/edits/edit_kind.h");
@@ -41,7 +43,7 @@ struct WholeEdit {
   static bool remove(T& from, const T& edit) { return from == edit; }
   /// Appends a later part of the same text; returns whether the two are one edit.
   static bool append(T&, const T&) { return false; }
-  /// Takes over what `next` keeps of the edit that it replaces.
+  /// Adds to `next` those parts of the replaced edit that remain valid.
   static void merge(T&, const T&) {}
   /// Joins two edits that differ only in their positions; returns whether it could.
   static bool join(T&, const T&) { return false; }

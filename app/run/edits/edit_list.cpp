@@ -9,8 +9,8 @@ namespace {
 
 using model::Edit;
 
-/// Whether `next` replaces `before`.
-bool takes_its_place(const Edit& next, const Edit& before) {
+/// Whether `next` replaces `before`, so that `before` is removed.
+bool supersedes(const Edit& next, const Edit& before) {
   return std::visit(
       [](const auto& a, const auto& b) {
         if constexpr (KindOf<decltype(a)>::kOverwrites && KindOf<decltype(b)>::kOverwrites)
@@ -36,12 +36,12 @@ model::Edits EditList::active() const {
 EditList with_edit(EditList list, Edit edit) {
   list.all_off = false;
   for (const ListedEdit& listed : list.edits)
-    if (listed.on && takes_its_place(edit, listed.edit))
+    if (listed.on && supersedes(edit, listed.edit))
       of_one_kind(edit, listed.edit, [](auto& next, const auto& before) {
         KindOf<decltype(next)>::merge(next, before);
         return true;
       });
-  std::erase_if(list.edits, [&](const ListedEdit& listed) { return takes_its_place(edit, listed.edit); });
+  std::erase_if(list.edits, [&](const ListedEdit& listed) { return supersedes(edit, listed.edit); });
   list.edits.push_back({std::move(edit), true});
   return list;
 }

@@ -27,20 +27,20 @@ struct EditList {
 /// place, one that scales or adds there in the same way, other values of the same cells, another mask of the
 /// same heads, other position ids.
 EditList with_edit(EditList list, model::Edit edit);
-/// Adds an edit, joined with one at the same place that differs only in its positions, as for cells that are
-/// dragged over: those are one edit.
+/// Adds an edit and joins it with one at the same place that differs only in its positions, so that cells
+/// dragged over are one edit.
 EditList with_joined_edit(EditList list, const model::Edit& edit);
 /// The list without edits equal to it; for cells, without these cells.
 EditList without_edit(EditList list, const model::Edit& edit);
 /// Whether the edit is active; for cells, whether all of these are.
 bool has_edit(const EditList& list, const model::Edit& edit);
 bool has_edit(const model::Edits& edits, const model::Edit& edit);
-/// Uses another row of wpe for a position, -1: none. There is no such edit once all positions use their own
+/// Uses another row of wpe for a position, -1: none. The edit is removed once all positions use their own
 /// row.
 EditList with_position_id(EditList list, int position, int id);
 
 /// Sets in a head's mask whether a query sees a key; both are less than `length`, the number of positions.
-/// The rest of the mask is as the list has it. Unchanged if the query would see no key.
+/// The rest of the mask is unchanged, and so is the list if the query would see no key.
 EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees);
 
 /// Whether an edit applies only to positions that a prompt of this length does not have.

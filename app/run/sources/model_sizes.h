@@ -10,7 +10,7 @@ namespace headscope::app {
 /// The size of a model, for comparison with others.
 struct ModelSize {
   std::string name;
-  std::int64_t count = 0;  ///< of its parameters, tied ones once
+  std::int64_t count = 0;  ///< number of parameters; tied ones count once
   int layers = 0;
   int width = 0;        ///< d_model
   bool loaded = false;  ///< whether it is the given model

@@ -30,7 +30,8 @@ std::filesystem::path bundled_model();
 /// folder. A relative XDG_CONFIG_HOME is ignored, as the XDG base directory specification requires.
 std::optional<std::filesystem::path> config_folder(const Environment& environment);
 
-/// The folder of the last session: $XDG_STATE_HOME/headscope, else ~/.local/state/headscope; likewise.
+/// The folder of the last session: $XDG_STATE_HOME/headscope, else ~/.local/state/headscope; nothing without
+/// a home folder.
 std::optional<std::filesystem::path> state_folder(const Environment& environment);
 
 /// Expands a typed path: `~` and `~/x` in the home folder, other relative paths in the folder where the

@@ -27,7 +27,7 @@ namespace headscope::app {
 class PatternFile {
  public:
   static constexpr int kMostPositions = 4096;  ///< queries, and keys
-  static constexpr int kMostHeads = 1 << 14;   ///< of all layers
+  static constexpr int kMostHeads = 1 << 14;   ///< limit over all layers
 
   /// Opens a file and reads all of it once, a block of rows at a time, to check its weights. Throws
   /// model::LoadError, one sentence that names the file, and model::Stopped.
@@ -37,11 +37,11 @@ class PatternFile {
   static bool is_one(const std::filesystem::path& file) noexcept;
 
   const std::filesystem::path& path() const { return path_; }
-  std::string name() const;  ///< of the file, printable
+  std::string name() const;  ///< name of the file, printable
   /// As stated in the file, printable; empty: not stated.
   const std::string& model() const { return model_; }
   const std::string& text() const { return text_; }
-  const std::string& hash() const { return hash_; }  ///< of the file: see weights_hash
+  const std::string& hash() const { return hash_; }  ///< the file's hash, see weights_hash
   int layers() const { return static_cast<int>(layers_.size()); }
   int heads() const { return heads_; }
   int query_count() const { return queries_.length(); }
@@ -73,7 +73,7 @@ class PatternFile {
   void scan(const model::LoadOptions& options);
 
   struct Layer {
-    std::uint64_t offset = 0;  ///< of its weights in the file
+    std::uint64_t offset = 0;  ///< offset of its weights in the file
     model::Precision precision = model::Precision::f32;
   };
 
@@ -89,7 +89,7 @@ class PatternFile {
   std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: no such anomaly
 };
 
-/// Loads a file of patterns in place of a model. Throws as PatternFile::open.
+/// Loads a file of patterns instead of a model. Throws as PatternFile::open.
 std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,
                                                  const model::LoadOptions& options = {});
 

@@ -56,7 +56,7 @@ CopyingOfHead copying_question(const ViewContext& c) {
 struct CircuitWords {
   std::string title;                         ///< after the head's name, or before it: see `title_of`
   std::string subtitle;                      ///< empty: the copying score
-  std::array<std::string, kSides> headings;  ///< of the lists
+  std::array<std::string, kSides> headings;  ///< headings of the lists
   std::array<std::string, kSides> in_file;   ///< headings of their tokens in files
   std::string quantity;
 };
@@ -123,7 +123,7 @@ std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   return {question, n};
 }
 
-/// "copying score 0.83"; the score is about the head, whatever the token.
+/// "copying score 0.83"; the score belongs to the head, not to a token.
 std::string copying_words(const ViewContext& c) {
   const auto copying = c.ask(copying_question(c));
   if (!copying) return c.failure(copying_question(c)).empty() ? "copying score: computing…" : "";
@@ -190,7 +190,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
   const bool pairs = c.options[kCircuit] == Circuit::pairs, up = side == 0 || pairs;
   for (const Entry& entry : std::span(list).first(std::min(shown, list.size()))) {
     viz::Bar bar;
-    constexpr float kLabel = 0.33F;  // of the width; a chart leaves its labels a third of it
+    constexpr float kLabel = 0.33F;  // fraction of the width for a chart's labels
     bar.label = pairs ? pair_label(c, entry, kLabel * width) : label_of(c, entry.id);
     // If a head raises fewer tokens than there are bars, the last ones are empty.
     bar.value = std::isfinite(entry.value) ? std::max(0.0, up ? entry.value : -entry.value) : 0;
@@ -216,26 +216,27 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   viz::Rect area = paint_title(picture, c, title_of(c), subtitle);
   area.h -= 2 * line + u;
-  const bool beside = area.w >= kBeside * style.font_size;
+  const bool side_by_side = area.w >= kBeside * style.font_size;
   const float gap = 3 * style.font_size;
-  const float height = beside ? area.h : std::floor((area.h - gap / 3) / kSides);
+  const float height = side_by_side ? area.h : std::floor((area.h - gap / 3) / kSides);
   const float room = (height - viz::bar_chart_height(0, true, style)) / viz::bar_height(style);
   if (room < 1 || area.w < 12 * style.font_size) return too_small(c, "for the tokens");
   const auto shown = std::min(static_cast<std::size_t>(room), std::size_t{kRows});
   if (shown < numbers->sides[0].size()) picture.whole = false;
-  const float width = beside ? std::floor((area.w - gap) / kSides) : area.w;
+  const float width = side_by_side ? std::floor((area.w - gap) / kSides) : area.w;
   for (int side = 0; side < kSides; ++side) {
     const auto at = static_cast<float>(side);
     viz::paint_bar_chart(picture, chart_of(c, *numbers, side, shown, width),
-                         {area.x + (beside ? at * (width + gap) : 0),
-                          area.y + (beside ? 0 : at * (height + gap / 3)), width, height},
+                         {area.x + (side_by_side ? at * (width + gap) : 0),
+                          area.y + (side_by_side ? 0 : at * (height + gap / 3)), width, height},
                          style);
   }
   const std::string& own = numbers->own;
   const std::string of_all = " of " + grouped(c.run->run->config.vocab_size);
   const std::array notes{own.empty() ? "" : fitting(style, {own + of_all, own}, area.w),
                          fitting(style, formulas_of(c), area.w)};
-  const float used = viz::bar_chart_height(shown, true, style) * (beside ? 1 : 0) + (beside ? 0 : area.h);
+  const float used =
+      viz::bar_chart_height(shown, true, style) * (side_by_side ? 1 : 0) + (side_by_side ? 0 : area.h);
   float middle = area.y + used + u + line / 2;
   for (const std::string& note : notes) {
     if (own.empty() && note.empty()) continue;

@@ -66,11 +66,11 @@ Question question_of(const ViewContext& c) {
   return ThumbnailsOfHeads{};
 }
 
-/// The metrics of the heads that are measured so far, from the first on.
+/// The metrics of the heads measured so far, in order.
 struct Measurement {
   std::shared_ptr<const void> answer;            ///< owns the metrics
   std::vector<const HeadMetricValues*> of_head;  ///< null: none
-  std::string texts;                             ///< what they are measured on, of a list
+  std::string texts;                             ///< a description of the texts, for a list
   int sequences = 0;                             ///< number of finished sequences of random tokens
 };
 
@@ -101,7 +101,7 @@ struct Numbers {
   int layers = 0, heads = 0;
   int done = 0;                                            ///< number of measured heads
   std::string pending;                                     ///< progress, while incomplete
-  std::string texts;                                       ///< what they are measured on, of a list
+  std::string texts;                                       ///< a description of the texts, for a list
   std::array<std::vector<float>, kHeadMetrics> of_metric;  ///< [layers, heads]
   std::vector<std::string> names;
 
@@ -216,7 +216,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   const std::vector<int> listed = listed_heads(c, n);  // all others are dimmed
   for (int head = 0; head < n.done && c.options[kLeast] > 0; ++head)
     if (!std::ranges::binary_search(listed, head)) cover(head, c.theme->surface.with_alpha(215));
-  // Not there yet, or nothing to measure.
+  // Pending, or nothing to measure.
   for (int head = 0; head < n.count() && !all; ++head)
     if (!std::isfinite(n.shown(c)[head])) cover(head, c.theme->raised);
   picture.scene.add(
@@ -236,7 +236,7 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
   return lacking.empty() ? "no finite numbers" : std::string(lacking);
 }
 
-/// What is averaged, and over what.
+/// The averaged quantity, and the queries it is averaged over.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
   const std::string detail(kind_of(c.options[kMetric]).detail);
   if (!ignores_prompt(c)) return detail;

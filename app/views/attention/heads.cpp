@@ -23,7 +23,7 @@ namespace {
 constexpr float kSmallestHatched = 72;  // pixels a tile
 constexpr float kCardSide = 220;
 constexpr std::uint8_t kFaded = 170;  // opacity of the background over a previous map
-enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the small map's cells
+enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the thumbnail's cells
 
 /// An option for which maps a pane shows; `low` is the default.
 Option<double> pane_option(std::string_view name, std::string_view label, std::string_view help, double low,
@@ -37,7 +37,7 @@ const Option<double> kFirstLayer =
 const Option<double> kFirstHead =
     pane_option("heads-scroll-x", "First head", "first head that is shown", 0, 1e6);
 
-/// What a tile holds: 0 its small map, else 1 + a HeadMetric.
+/// The content of tiles: 0: thumbnails, else 1 + a HeadMetric.
 enum class Tiles { maps };
 const Option<Tiles> kTiles = choice_option<Tiles>(
     "heads-figure", "Tiles", "G",
@@ -50,7 +50,7 @@ std::optional<HeadMetric> metric_of(const ViewContext& c) {
   return static_cast<HeadMetric>(static_cast<int>(c.options[kTiles]) - 1);
 }
 
-/// Number of rows and columns of a small map.
+/// Number of rows and columns of a thumbnail.
 int row_count(const ViewContext& c) {
   return std::min(c.run->run->length(), Thumbnail::kMost);
 }
@@ -58,12 +58,12 @@ int col_count(const ViewContext& c) {
   return std::min(key_count(*c.run), Thumbnail::kMost);
 }
 
-/// This run's thumbnail; null while it is not there yet.
+/// This run's thumbnail; null while pending.
 const Thumbnail* thumbnail_of(const Thumbnails& thumbnails, int index) {
   return index < thumbnails.done ? thumbnails.of_head[index].get() : nullptr;
 }
 
-/// The previous run's thumbnail, shown until this run's is there; null if its size differs.
+/// The previous run's thumbnail, shown while this run's is pending; null if its size differs.
 const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails, int index) {
   const Thumbnail* t = thumbnails.of_head[index].get();
   return t && t->rows == row_count(c) && t->cols == col_count(c) ? t : nullptr;
@@ -85,7 +85,7 @@ viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails)
 }
 
 /// A thumbnail with the values that are coloured. With key 0 excluded, a pooled first column holds its
-/// remaining keys; one that is not pooled is key 0 itself and lies outside the scale.
+/// remaining keys; if it is not pooled, it is key 0 itself, and outside the scale.
 struct Map {
   std::vector<float> values;
   std::vector<float> row_factors;
@@ -116,9 +116,9 @@ struct Layout {
   std::string scale_title;
   std::optional<viz::Outside> outside;
   float scale_room = 0;  ///< right of the maps
-  viz::Rect area;        ///< of all but the title
+  viz::Rect area;        ///< area below the title
   viz::TileGrid tiles;
-  double row_ratio = 1, col_ratio = 1;  ///< run cells per cell of a small map
+  double row_ratio = 1, col_ratio = 1;  ///< run cells per cell of a thumbnail
   float bar_room = 0;                   ///< for scroll bars, right of the maps and under them
 
   double layers_shown() const { return shown(tiles.area.h, tiles.rows); }
@@ -342,7 +342,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The range of queries or keys pooled into a cell of a small map with `size` cells for `length`.
+/// The range of queries or keys pooled into a cell of a thumbnail with `size` cells for `length`.
 std::pair<int, int> pooled_in_cell(int cell, int size, int length) {
   return {(cell * length + size - 1) / size, ((cell + 1) * length + size - 1) / size - 1};
 }
@@ -396,7 +396,7 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// Large enough to read each small map.
+/// Large enough to read each thumbnail.
 viz::Point figure_size(const ViewContext& c) {
   const float map = 4.5F * c.font_size;
   const float heads = c.run ? static_cast<float>(c.run->run->config.n_head) : 1,
@@ -409,7 +409,7 @@ SetOption set(const Option<double>& option, double to) {
   return {&option, std::clamp(to, option.low, option.high)};
 }
 
-/// Scrolls to where a head's map is in sight, if it is not.
+/// Scrolls so that a head's map is visible.
 void follow(ViewActions& actions, const ViewContext& c, int layer, int head) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (!thumbnails) return;
@@ -456,7 +456,7 @@ ViewActions on_wheel(const ViewContext& c, const Gesture& gesture) {
   return {set(kFirstLayer, first_layer(c) - kRows * up), set(kFirstHead, first_head(c) - kRows * left)};
 }
 
-/// `which` is 0: larger. The chosen head stays in sight.
+/// `which` is 0: enlarges. The chosen head stays visible.
 ViewActions zoom(const ViewContext& c, int which) {
   if (!c.run) return {};
   ViewActions actions{set(kHeadsZoom, c.options[kHeadsZoom] * (which == 0 ? 1.25 : 1 / 1.25))};

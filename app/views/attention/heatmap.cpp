@@ -35,8 +35,8 @@ const Option<Cells> kCells = choice_option<Cells>(
 /// The texts for a kind of cells.
 struct Words {
   std::string title, subtitle;
-  std::string_view quantity;  ///< of a cell
-  std::string_view whole;     ///< what a row adds up to
+  std::string_view quantity;  ///< name of a cell's value
+  std::string_view whole;     ///< the sum of a row
 };
 
 Words words_of(const ViewContext& c) {
@@ -108,7 +108,7 @@ double sum_of_row(const Pattern& pattern, int row) {
   return sum;
 }
 
-/// A row a query, a column a key; masked cells empty.
+/// A row for each query, a column for each key; masked cells are empty.
 Table table(const ViewContext& c) {
   const auto pattern = pattern_reply(c).answer;
   if (!pattern) return {};

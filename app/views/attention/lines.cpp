@@ -25,11 +25,11 @@ enum Role { kQueries, kKeys };
 enum class Arrangement { columns, arcs };
 
 constexpr std::size_t kMostHeads = 14;      // with distinguishable colours
-constexpr std::size_t kMostLines = 2000;    // drawn lines: as many as fit into a frame's time
+constexpr std::size_t kMostLines = 2000;    // drawn lines: as many as can be drawn in a frame
 constexpr std::size_t kMostArcs = 600;      // the same for arcs
 constexpr std::size_t kMostOfToken = 2000;  // under the mouse
-constexpr std::size_t kMostRows = 100'000;  // of the table: a spreadsheet holds ten times as many
-constexpr int kMostWeights = 6 << 20;       // of all patterns together, to fit the budget for answers
+constexpr std::size_t kMostRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
+constexpr int kMostWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
 
 const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .label = "Heads",
@@ -296,7 +296,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The position under the mouse; as a key where the region or the user says so.
+/// The position under the mouse; `key`: whether it is in the keys' region.
 struct Place {
   int position = 0;
   bool key = false;

@@ -41,16 +41,16 @@ struct Numbers {
   int heads = 0;
   // After the parts: their sum, and the residual stream before and after it.
   std::vector<std::string> names;
-  std::vector<std::span<const float>> z;      ///< of each head, [d_head]; empty for the bias
+  std::vector<std::span<const float>> z;      ///< z of each head, [d_head]; empty for the bias
   std::vector<std::span<const float>> parts;  ///< [d_model]
   std::vector<float> norms;
-  std::vector<float> along;  ///< of the parts and the sum: components in its direction
-  double norm = 0;           ///< of the sum; the components along it add up to this
+  std::vector<float> along;  ///< components of the parts and the sum in the sum's direction
+  double norm = 0;           ///< norm of the sum; the components along it add up to this
 
   std::span<const float> sum() const { return merged->of.out; }
 };
 
-/// None while there is no answer.
+/// None while the answer is pending.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto merged = c.run ? c.ask(question_of(c)) : nullptr;
   if (!merged) return std::nullopt;
@@ -199,7 +199,7 @@ Picture build(const ViewContext& c) {
 /// The place under the mouse.
 struct Place {
   int part = -1;       ///< a head, or `heads`: the bias; -1: none
-  int component = -1;  ///< of `values`; -1: a whole row
+  int component = -1;  ///< index in `values`; -1: a whole row
   std::span<const float> values;
   std::string of;  ///< their name
 };

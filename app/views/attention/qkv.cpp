@@ -71,7 +71,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
 
 // ---- the picture ----
 
-/// All heads' strips, and under them those of the chosen head, as many as there is room for.
+/// The strips of all heads, and below them those of the chosen head, as many as fit.
 struct Layout {
   int first = 0, end = 0;  ///< the strips [first, end) show; none: no room
   StripStack all, head;

@@ -38,12 +38,12 @@ const Option<Strips> kStrips = choice_option<Strips>(
 struct Numbers {
   int layer = 0;
   int query = 0;
-  int keys = 0;  ///< of the table: up to the query, or to the last key that it sees
+  int keys = 0;  ///< number of keys in the table: up to the query, or to the last key that it sees
   std::size_t d_head = 0;
   std::span<const float> q;
   std::vector<std::vector<float>> k;  ///< [keys]
   std::vector<std::span<const float>> v;
-  std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; where they are shown
+  std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; only if they are shown
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
   double weight_sum = 0;
@@ -116,7 +116,7 @@ int key_count(const ViewContext& c) {
 
 const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys"};
 
-constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // of the list
+constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // in the list
 
 /// The list without its columns: enough to know its height.
 List empty_list(const ViewContext& c) {
@@ -234,7 +234,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// "v[17] = 0.1234" and what it becomes.
+/// "v[17] = 0.1234" and its product with the weight, if any.
 std::vector<std::string> component_lines(const Numbers& n, Vector which, int key, int i) {
   const std::string at = "[" + std::to_string(i) + "]";
   const auto weight = n.at(Stage::pattern, key);

@@ -105,8 +105,8 @@ Coloring coloring_of(const ViewContext& c) {
 struct Fill {
   Coloring by = Coloring::kind;
   std::vector<int> tokens;                 ///< tokens with a colour
-  std::shared_ptr<const Pattern> pattern;  ///< of weights; null: not there yet
-  viz::ColorScale scale;                   ///< of weights, positions or prompts
+  std::shared_ptr<const Pattern> pattern;  ///< the weights; null: pending
+  viz::ColorScale scale;                   ///< colours for weights, positions or prompts
 };
 
 Fill fill_of(const ViewContext& c, const Marks& marks) {

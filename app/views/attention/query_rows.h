@@ -12,8 +12,8 @@ namespace headscope::app {
 
 struct QueryRows {
   std::shared_ptr<const SoftmaxRow> now;
-  /// On the difference side the row of the query's counterpart, else null. Both rows then have every key that
-  /// is seen in one of them.
+  /// On the difference side the row of the query's counterpart, else null. Both rows then include all keys
+  /// visible on either side.
   std::shared_ptr<const SoftmaxRow> before;
   std::vector<int> counterparts;  ///< on the difference side: for each key of `now` its counterpart in
                                   ///< `before`, -1: none; else empty
@@ -21,7 +21,7 @@ struct QueryRows {
 
 /// None while an answer is missing, and if the query has no counterpart.
 std::optional<QueryRows> rows_of_query(const ViewContext& context);
-/// Why there is no picture yet; null if the rows are `known`.
+/// The picture to show while the rows are not `known`; null if they are.
 std::optional<Picture> waiting_for_rows(const ViewContext& context, bool known);
 
 /// The names of the two sides in pictures: "changed", "original".

@@ -61,7 +61,7 @@ std::string name_of(const ViewContext& c, Vector which) {
 
 struct Layout {
   viz::Rect area;
-  viz::Rect q, k, bars;  ///< of the vectors; height 0: no room
+  viz::Rect q, k, bars;  ///< areas of the vectors; height 0: no room
   viz::Rect steps;
   viz::Rect keys;    ///< strip of the row
   float line = 0;    ///< height of a step

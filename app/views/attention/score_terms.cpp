@@ -174,7 +174,7 @@ Step make_step(const std::string& name, std::string expression, double value, in
   return step;
 }
 
-/// The scaled score through the mask, or through an edit in its place.
+/// The scaled score after the mask, or after an edit that replaces it.
 Step mask_step(const ScoreTerms& terms, int decimals) {
   const std::string key = "key " + std::to_string(terms.key), query = "query " + std::to_string(terms.query);
   Step step{"mask", "mask", key + " ≤ " + query, "seen", kInWords, {}};

@@ -52,7 +52,7 @@ struct Numbers {
 /// For the selected key, or else the strongest; on the difference side, the one with the largest difference.
 /// None while an answer is missing, and if the query or the chosen key has no counterpart.
 std::optional<Numbers> numbers_of(const ViewContext& context);
-/// Why there is no picture yet; null if the numbers are `known`.
+/// The picture to show while the numbers are not `known`; null if they are.
 std::optional<Picture> waiting_for(const ViewContext& context, bool known);
 /// Whether no number of the pair differs.
 bool unchanged(const Numbers& numbers);

@@ -66,7 +66,7 @@ std::string stage_note(const ViewContext& c, Stage stage, bool causal) {
 }
 
 /// Scales of the stages. Masking does not affect the remaining scores: stages 2 and 3 share a scale, except
-/// with edited scores. A difference is infinite where only one side is masked.
+/// with edited scores. A difference is infinite if only one side is masked.
 std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern,
                                                   bool is_difference) {
   const auto signed_scale = [&](Stage stage) {
@@ -82,8 +82,8 @@ std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const vi
   return {signed_scale(Stage::scores), scaled, masked, pattern};
 }
 
-/// The layout of the four stages. If there is no room for each one's labels, those at the left and on top are
-/// shared.
+/// The layout of the four stages. If there is no room for each stage's labels, only those at the left and on
+/// top are drawn.
 struct Panels {
   Arrangement grid;
   bool shared = false;
@@ -210,7 +210,7 @@ Picture build(const ViewContext& c) {
     viz::Heatmap map = attention_map(c, stages->matrix(stage), kCell);
     if (stage == Stage::pattern) color_weights(map, weights);
     map.cells.scale = scales[i];
-    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // of either sign
+    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // they have both signs
     if (stage == Stage::masked || stage == Stage::pattern) {
       hatch_masked(map.cells, stages->masked);
     } else {
@@ -228,7 +228,7 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-/// The four matrices one below the other: a row for each stage and query, a column a key.
+/// The four matrices below each other: a row for each stage and query, a column for each key.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (!stages) return {};

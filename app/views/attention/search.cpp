@@ -70,7 +70,7 @@ TokenSelector at_position(int position) {
   return {TokenSelector::Kind::position, "", position};
 }
 
-/// The empty prompt has no token to look from.
+/// An empty prompt has no token that could be a query.
 TokenSelector queries_of(const ViewContext& c) {
   const QueryChoice from = c.options[kQueries];
   if (c.run->tokens.was_empty || from == QueryChoice::any) return {};
@@ -109,7 +109,7 @@ WeightSearch search_of(const ViewContext& c) {
   return search;
 }
 
-/// Why there is no question; empty: there is one.
+/// The reason why there is no question; empty: there is one.
 std::string missing(const ViewContext& c) {
   if (of_shape(c) && c.options[kShape].empty())
     return "no shape is marked: choose Shape for the mouse in the Heatmap and pull it over cells";
@@ -123,7 +123,7 @@ std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
   return reply_to(c, WeightsOfRun{search_of(c)});
 }
 
-/// Null while there is no answer, and where there is no question.
+/// Null without an answer or a question.
 std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
   const auto reply = search_reply(c);
   return reply ? reply->answer : nullptr;
@@ -228,16 +228,17 @@ Picture build(const ViewContext& c) {
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
   const std::string subtitle = subtitle_of(c, *found);
-  const bool beside = style.width(title_of(c), style.title(), viz::FontStyle::medium) +
-                          style.width(subtitle, style.small()) <=
-                      area.w - 4 * style.font_size;
-  if (!beside) area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
+  const bool subtitle_fits = style.width(title_of(c), style.title(), viz::FontStyle::medium) +
+                                 style.width(subtitle, style.small()) <=
+                             area.w - 4 * style.font_size;
+  if (!subtitle_fits)
+    area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
   if (area.h < 3 * line) return too_small(c, "for the list");
   if (!list.lay_out(area) && !found->best.empty()) return too_small(c, "for the list");
   Picture picture = blank(c);
   const std::string rows = c.in_pane ? "" : list.note("; ");
-  paint_title(picture, c, title_of(c), beside ? subtitle + rows : "");
-  if (!beside)
+  paint_title(picture, c, title_of(c), subtitle_fits ? subtitle + rows : "");
+  if (!subtitle_fits)
     paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);
   const bool whole = picture.whole;
   list.paint(picture);
@@ -279,8 +280,7 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
   return actions;
 }
 
-/// Selects the previous or next result, whether its run is there yet or not; without a selected one, the
-/// first.
+/// Selects the previous or next result, even if its run is pending; without a selected one, the first.
 ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
   const auto found = found_of(c);
   if (!found || found->best.empty()) return {};
@@ -322,7 +322,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-/// Only panes scroll: a figure shows as many as fit, and says so.
+/// Only panes scroll: a figure shows as many as fit, with a note.
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
 }

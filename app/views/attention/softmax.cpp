@@ -191,7 +191,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 // ---- the picture ----
 
-constexpr int kOtherColumn = 4;  // of the list
+constexpr int kOtherColumn = 4;  // in the list
 
 /// The largest magnitude of the finite values; 0: none is.
 float largest(const std::vector<float>& values) {

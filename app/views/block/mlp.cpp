@@ -28,9 +28,9 @@ const auto kFirstNeuron =
 
 constexpr std::size_t kTokens = 3;  // in each direction, in the table
 
-// ---- what is shown ----
+// ---- data ----
 
-/// The selected layer's block on one side; null while it is not there yet.
+/// The selected layer's block on one side; null while pending.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int position) {
   const auto pass = c.ask_on(side, PassOfToken{position});
   const int layer = c.selection.layer;
@@ -47,12 +47,12 @@ bool is_between_models(const ViewContext& c) {
 }
 
 /// How a neuron moves tokens' logits here: the answer times `times`.
-struct Pushing {
+struct LogitEffect {
   std::shared_ptr<const NeuronTokens> tokens = nullptr;  ///< null: not known
   float times = 0;
   std::string failure = "";  ///< why not
 
-  /// The tokens whose logits it raises, or lowers, most first; none while not known.
+  /// The tokens whose logits it raises or lowers most, in descending order; none while pending.
   std::span<const TokenPush> pushed(bool up) const {
     if (!tokens) return {};
     return (times >= 0) == up ? tokens->up : tokens->down;
@@ -64,18 +64,19 @@ struct Pushing {
 };
 
 template <class Q>
-Pushing pushing(const ViewContext& c, const Q& question, float times) {
+LogitEffect logit_effect(const ViewContext& c, const Q& question, float times) {
   const auto tokens = c.ask(question);
   return {tokens, times, tokens ? "" : c.failure(question)};
 }
 
-Pushing pushing_of(const ViewContext& c, const Numbers& n, int neuron) {
+LogitEffect logit_effect_of(const ViewContext& c, const Numbers& n, int neuron) {
   const int layer = c.selection.layer;
-  if (!is_between_models(c)) return pushing(c, TokensOfNeuron{layer, neuron}, value_of(n, kAfter, neuron));
+  if (!is_between_models(c))
+    return logit_effect(c, TokensOfNeuron{layer, neuron}, value_of(n, kAfter, neuron));
   const auto after = block_of(c, Side::run, c.chosen_query),
              before = block_of(c, Side::baseline, compared_query(c));
   if (!after || !before) return {};
-  return pushing(c, TokensOfNeuron{layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]}, 1);
+  return logit_effect(c, TokensOfNeuron{layer, neuron, after->mlp_post[neuron], before->mlp_post[neuron]}, 1);
 }
 
 int listed(const ViewContext& c) {
@@ -91,17 +92,17 @@ std::string signed_number(double value) {
 // ---- the table ----
 
 /// Per listed neuron: how it moves tokens' logits.
-using Pushings = std::vector<Pushing>;
+using LogitEffects = std::vector<LogitEffect>;
 
 /// Asks for the visible neurons from the top; the others are unknown.
-Pushings pushings_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
-  Pushings result(n.order.size());
-  for (const int row : rows) result[row] = pushing_of(c, n, n.order[row]);
+LogitEffects logit_effects_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
+  LogitEffects result(n.order.size());
+  for (const int row : rows) result[row] = logit_effect_of(c, n, n.order[row]);
   return result;
 }
 
 /// `waiting`: the row that says why the tokens of a neuron are missing; -1: none.
-List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, int waiting = -1) {
+List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects, int waiting = -1) {
   const std::string prefix = delta(c), file_prefix = difference_prefix(c);
   const auto value = [&n](Vector vector) {
     return [&n, vector](int row) { return value_of(n, vector, n.order[row]); };
@@ -112,35 +113,37 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
   list.number(prefix + "before", 5, value(kBefore), {.file = file_prefix + "before"});
   list.bar(prefix + "after", 9, value(kAfter), {.file = file_prefix + "after", .axis = true});
   const float width = 3.6F * c.font_size;
-  list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&pushings](int row) {
-    const Pushing& of = pushings[row];
+  list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&effects](int row) {
+    const LogitEffect& of = effects[row];
     if (!of.tokens) return std::string();
     return viz::number(std::abs(static_cast<double>(of.times)) * static_cast<double>(of.tokens->norm), 3);
   };
   for (std::size_t i = 0; i < 2 * kTokens; ++i) {
     const bool up = i < kTokens;
     const std::size_t place = i % kTokens;
-    const auto cell = [&pushings, up, place](const auto& words) {
-      return [&pushings, up, place, words](int row) {
-        const auto tokens = pushings[row].pushed(up);
-        return place < tokens.size() ? words(pushings[row], tokens[place]) : std::string();
+    const auto cell = [&effects, up, place](const auto& words) {
+      return [&effects, up, place, words](int row) {
+        const auto tokens = effects[row].pushed(up);
+        return place < tokens.size() ? words(effects[row], tokens[place]) : std::string();
       };
     };
-    const auto label = cell([&c](const Pushing&, const TokenPush& token) { return label_of(c, token.id); });
+    const auto label =
+        cell([&c](const LogitEffect&, const TokenPush& token) { return label_of(c, token.id); });
     const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
-    list.file(file + "id", cell([](const Pushing&, const TokenPush& token) { return in_file(token.id); }));
+    list.file(file + "id",
+              cell([](const LogitEffect&, const TokenPush& token) { return in_file(token.id); }));
     // A fixed width, because the texts arrive one after the other.
     const std::string heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
     ListColumn& column = list.text(heading, (up ? 8 : 7) - 2 * static_cast<int>(place), label,
                                    {.file = file + "token", .least = 2 * width, .most = 2 * width});
     column.detail =
-        cell([](const Pushing& of, const TokenPush& token) { return signed_number(of.push(token)); });
+        cell([](const LogitEffect& of, const TokenPush& token) { return signed_number(of.push(token)); });
     if (i == 0 && waiting >= 0)
-      column.text = [&pushings, label, waiting](int row) {
-        const std::string& failure = pushings[row].failure;
+      column.text = [&effects, label, waiting](int row) {
+        const std::string& failure = effects[row].failure;
         return row == waiting ? failure.empty() ? kComputing : failure : label(row);
       };
-    list.file(file + "push", cell([](const Pushing& of, const TokenPush& token) {
+    list.file(file + "push", cell([](const LogitEffect& of, const TokenPush& token) {
                 return in_file(static_cast<float>(of.push(token)));
               }));
   }
@@ -148,7 +151,7 @@ List list_of(const ViewContext& c, const Numbers& n, const Pushings& pushings, i
   return list;
 }
 
-// ---- where everything stands ----
+// ---- layout ----
 
 // In ems.
 constexpr float kStripHeight = 1.6F;
@@ -222,7 +225,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   viz::Rect rest{area.x, y, area.w, std::max(0.F, area.bottom() - y)};
   const auto plot_in = [&](viz::Rect place) { return viz::plot_frame(curve_of(c, n, {}), place, style); };
   if (c.side == Side::difference) {
-    // Differences lie on no curve.
+    // Differences are not on a curve.
   } else if (area.w >= kPlotBeside * em && rest.h >= 9 * em) {
     const float w = std::clamp(0.3F * area.w, 16 * em, 34 * em);
     l.plot = plot_in({rest.x, rest.y, w, std::min(rest.h, 1.1F * w)});
@@ -303,13 +306,13 @@ Picture build(const ViewContext& c) {
   const Numbers n = numbers_of(block, listed(c));
   const Layout l = lay_out(c, n);
   // The visible rows do not depend on their contents, and only their neurons are asked about.
-  Pushings pushings(n.order.size());
-  List places = list_of(c, n, pushings);
+  LogitEffects effects(n.order.size());
+  List places = list_of(c, n, effects);
   if (!places.lay_out(l.neurons) || l.strips[0].w < 4 * c.font_size) return too_small(c, "for the MLP");
-  pushings = pushings_of(c, n, places.layout().rows);
+  effects = logit_effects_of(c, n, places.layout().rows);
   const auto unknown =
-      std::ranges::find_if(places.layout().rows, [&](int row) { return !pushings[row].tokens; });
-  List list = list_of(c, n, pushings, unknown == places.layout().rows.end() ? -1 : *unknown);
+      std::ranges::find_if(places.layout().rows, [&](int row) { return !effects[row].tokens; });
+  List list = list_of(c, n, effects, unknown == places.layout().rows.end() ? -1 : *unknown);
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
   const model::Config& config = c.run->run->config;
@@ -346,7 +349,7 @@ std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, in
                                  prefix + "before " + exact(value_of(n, kBefore, neuron)),
                                  prefix + "after " + exact(value_of(n, kAfter, neuron))};
   if (!ask) return lines;
-  const Pushing of = pushing_of(c, n, neuron);
+  const LogitEffect of = logit_effect_of(c, n, neuron);
   if (!of.tokens) return lines;
   for (const bool up : {true, false}) {
     std::string words;
@@ -404,16 +407,16 @@ Table table(const ViewContext& c) {
   const auto block = block_of(c);
   if (!block) return {};
   const Numbers n = numbers_of(block, listed(c));
-  Pushings pushings;
-  for (const int neuron : n.order) pushings.push_back(pushing_of(c, n, neuron));
-  return list_of(c, n, pushings).exported();
+  LogitEffects effects;
+  for (const int neuron : n.order) effects.push_back(logit_effect_of(c, n, neuron));
+  return list_of(c, n, effects).exported();
 }
 
 // ---- gestures ----
 
 /// The tokens whose logits a neuron moves most, with the amounts; empty while not known.
 std::string pushes_as_text(const ViewContext& c, const Numbers& n, int neuron) {
-  const Pushing of = pushing_of(c, n, neuron);
+  const LogitEffect of = logit_effect_of(c, n, neuron);
   std::string words;
   for (const bool up : {true, false})
     for (const TokenPush& token : of.pushed(up))

@@ -258,11 +258,11 @@ void add_choice(Facts& facts, const ViewContext& c, Step step, std::optional<int
   facts.commands.push_back({"Show " + choice_words(step), std::move(choice)});
 }
 
-/// A column of a chart: its place in the model, and what is added to the stream there.
+/// A column of a chart: its place in the model, and the vector added to the stream there.
 struct Addition {
   int layer = -1;  ///< -1: the embedding
   bool mlp = false;
-  const BlockPass* block = nullptr;  ///< null: not there yet, or none
+  const BlockPass* block = nullptr;  ///< null: pending, or none
 
   double norm() const { return mlp ? block->mlp_norm : block->attn_norm; }
   double stream() const { return mlp ? block->post_norm : block->mid_norm; }

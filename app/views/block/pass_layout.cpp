@@ -134,7 +134,7 @@ void place_charts(Layout& l, const ViewContext& c, const TokenPass& pass, viz::R
   const viz::Style style = style_of(c);
   const float em = style.font_size, title = viz::column_title_height(style),
               labels = viz::column_labels_height(style), gap = 3 * style.unit();
-  // By importance: what is added to the stream first, how it turns last.
+  // By importance: the added norms first, the cosines last.
   static const std::array<std::vector<Chart>, kCharts> kShown{
       {{kAdded}, {kNorms, kAdded}, {kNorms, kAdded, kCosines}}};
   for (std::size_t count = kCharts; count > 0; --count) {
@@ -168,7 +168,7 @@ viz::Color mlp_color(const ViewContext& c) {
   return viz::categorical(*c.theme, 3);
 }
 
-// ---- what is shown ----
+// ---- data ----
 
 Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
   Numbers n;
@@ -244,7 +244,7 @@ viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart whi
   return chart;
 }
 
-// ---- where everything stands ----
+// ---- layout ----
 
 Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const viz::Style style = style_of(c);

@@ -44,7 +44,7 @@ struct Line {
   std::string name;    ///< in its box
   std::string vector;  ///< its output: "attn_out"
   std::string shape;
-  std::span<const float> values;  ///< of the chosen token; empty: not there yet, or none
+  std::span<const float> values;  ///< values of the chosen token; empty: pending, or none
 };
 
 struct Numbers {
@@ -54,7 +54,7 @@ struct Numbers {
 
 /// The numbers of a pass with at least one block; values point into it.
 Numbers numbers_of(const ViewContext& context, const TokenPass& pass);
-/// Null: there is no such line.
+/// The line of a step; null: none.
 const Line* line_of(const Numbers& numbers, int step);
 /// The step whose output enters the shown block.
 Step input_of(const Numbers& numbers);
@@ -74,7 +74,7 @@ struct StepPlace {
 };
 
 struct Layout {
-  std::vector<StepPlace> places;  ///< of the lines
+  std::vector<StepPlace> places;  ///< places of the lines
   float stream = 0;               ///< x
   float vector = 0, shape = 0;    ///< x of these labels; 0: no room
   float norm = 0;                 ///< right end of the norms; 0: no room

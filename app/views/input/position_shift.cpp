@@ -18,7 +18,7 @@ enum Role { kErrors };  // its region has a column for each k
 
 /// One method of the chart.
 struct Method {
-  const char* name;   ///< at its curve
+  const char* name;   ///< label of its curve
   const char* words;  ///< in the table, and under the chart
   const std::vector<float> PositionShift::*errors;
 };

@@ -113,7 +113,7 @@ struct Layout {
   viz::Rect table;  ///< h is 0: no room
 };
 
-constexpr int kLeastRows = 2;  // of the table, if not all steps fit
+constexpr int kLeastRows = 2;  // minimum for the table, if not all steps fit
 
 Layout lay_out(const ViewContext& c, std::size_t rows) {
   const viz::Style style = style_of(c);

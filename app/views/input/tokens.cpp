@@ -24,7 +24,7 @@ const auto kFirstLine = pane_only(
     first_row_option("first-line", "First line",
                      "first line of tokens that is shown (auto: so that the query's is)", true, -1));
 
-constexpr double kStrongestShade = 0.72;  // of the key colour, so that text stays legible
+constexpr double kStrongestShade = 0.72;  // opacity of the key colour, so that text stays legible
 
 /// The query's weights on the tokens; empty if keys are other tokens.
 std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) {

@@ -194,7 +194,7 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
 /// The table next to the chosen tensor and the chart of sizes; in a narrow area below each other.
 struct Layout {
   viz::Rect table, tensor, ladder;  ///< h is 0: no room
-  float notes_h = 0;                ///< of the chart's note at the bottom
+  float notes_h = 0;                ///< height of the chart's note at the bottom
 };
 
 Layout lay_out(const ViewContext& c) {

@@ -32,14 +32,14 @@ struct AttributionNumbers {
   std::vector<Contribution> parts;
   std::vector<float> grid;  ///< [layers, heads + 2]
   std::vector<std::string> layer_names, column_names;
-  std::shared_ptr<const SourceParts> sources;  ///< of the chosen head; null: not listed, or not there yet
+  std::shared_ptr<const SourceParts> sources;  ///< sources of the chosen head; null: not listed, or pending
 
   // The rows of the list. ids: for parts their index; for layers the layer, or -1 - an AttributionEnd; for
   // sources the position.
   std::vector<std::string> names;
   std::vector<float> values;
   std::vector<int> ids;
-  double sum = 0;  ///< of all rows
+  double sum = 0;  ///< sum of all rows
 };
 
 /// `sources`: only for a list of sources.

@@ -25,9 +25,9 @@ struct Pass {
 
 struct Passes {
   std::vector<Pass> passes;         ///< the first one is the run's own
-  std::vector<std::string> names;   ///< of the passes: the token that was added
-  std::vector<std::string> labels;  ///< of all positions
-  std::size_t bytes_a_token = 0;    ///< of keys and values in all layers
+  std::vector<std::string> names;   ///< names of the passes: the token that was added
+  std::vector<std::string> labels;  ///< labels of all positions
+  std::size_t bytes_a_token = 0;    ///< bytes of a token's keys and values in all layers
   bool full = false;                ///< n_ctx is reached
   int length() const { return passes.back().length(); }
 };
@@ -96,7 +96,7 @@ std::string pass_words(const Pass& pass) {
 }
 
 struct Layout {
-  viz::Region grid;  ///< its rectangle is empty where there is no room
+  viz::Region grid;  ///< its rectangle is empty if there is no room
   viz::AxisLabels row_axis, column_axis;
   viz::LabelRoom rows, columns;
   float numbers = 0;  ///< width of the words right of the grid; 0: no room

@@ -60,7 +60,7 @@ std::vector<int> shown_places(const ViewContext& c) {
   return places;
 }
 
-// ---- what is known ----
+// ---- answers ----
 
 /// The lens at positions [first, first + count), as far as known; the rest has been requested.
 struct LensBlocks {
@@ -68,10 +68,12 @@ struct LensBlocks {
   std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: not known yet
 
   bool knows(int position) const { return block_of(position) && block_of(position)->knows(position); }
-  const LogitLens& of(int position) const { return *block_of(position); }
-  const model::LensReading& at(int position, int place) const { return of(position).at(position, place); }
+  const LogitLens& known_block(int position) const { return *block_of(position); }
+  const model::LensReading& at(int position, int place) const {
+    return known_block(position).at(position, place);
+  }
   const model::LensReading& before(int position, int place) const {
-    return of(position).before_at(position, place);
+    return known_block(position).before_at(position, place);
   }
   int positions() const {
     int sum = 0;
@@ -111,7 +113,7 @@ float shown_value(const ViewContext& c, const LensBlocks& lens, int position, in
   const model::LensReading& reading = lens.at(position, place);
   if (c.side != Side::difference) return value_of(reading, coloring);
   const model::LensReading& before = lens.before(position, place);
-  if (!lens.of(position).compares(position)) return std::numeric_limits<float>::quiet_NaN();
+  if (!lens.known_block(position).compares(position)) return std::numeric_limits<float>::quiet_NaN();
   if (coloring == Coloring::probability)
     return static_cast<float>(reading.guesses.next_probability - before.guesses.next_probability);
   return value_of(reading, coloring) - value_of(before, coloring);
@@ -162,12 +164,12 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   return {scale, "KL(end ‖ here), nats", "KL, nats"};
 }
 
-// ---- where everything stands ----
+// ---- layout ----
 
 struct Layout {
   viz::Rect area;
   std::vector<int> places;         ///< a row each, from above
-  std::vector<std::string> names;  ///< of the labelled places, from the top
+  std::vector<std::string> names;  ///< names of the labelled places, from the top
   int step = 1;                    ///< rows between labels
   viz::LabelRoom rows, columns;
   viz::Region grid;
@@ -317,7 +319,7 @@ void paint_part(Picture& picture, const ViewContext& c, const LensBlocks& lens, 
       const viz::Rect cell = part.cell_rect(row, col);
       viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
                      text_on(c, color(cells.matrix.at(row, col - first))),
-                     id == lens.of(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
+                     id == lens.known_block(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
                      viz::Align::center, cell.w - 1.5F * style.unit());
     }
   }
@@ -425,7 +427,7 @@ Table table(const ViewContext& c) {
   };
   for (int position = 0; position < lens.count; ++position) {
     if (!lens.knows(position)) continue;
-    const int answer = lens.of(position).answer(position);
+    const int answer = lens.known_block(position).answer(position);
     for (int place = 0; place <= 2 * c.run->run->config.n_layer; ++place) {
       const model::LensReading& reading = lens.at(position, place);
       std::vector<std::string>& row = result.rows.emplace_back();
@@ -435,7 +437,7 @@ Table table(const ViewContext& c) {
       row.resize(3 + 3 * static_cast<std::size_t>(LogitLens::kGuesses));
       add_cells(row, answer, label_of(c, answer));
       add_reading(row, reading);
-      if (is_difference && lens.of(position).compares(position))
+      if (is_difference && lens.known_block(position).compares(position))
         add_reading(row, lens.before(position, place));
       row.resize(result.header.size());
     }

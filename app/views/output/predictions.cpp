@@ -43,7 +43,7 @@ struct Numbers {
   bool is_difference = false;                        ///< on the difference side
   std::vector<const model::PositionStatistics*> of;  ///< by position
   std::vector<double> loss;                          ///< bits; NaN where no token follows
-  int length = 0;                                    ///< of the run
+  int length = 0;                                    ///< length of the run
   int tokens = 0;                                    ///< number of tokens with a loss
   double mean = 0;                                   ///< bits
   double high = 1;                                   ///< end of the losses' axis
@@ -252,7 +252,7 @@ constexpr float kMostChips = 0.3F;
 
 struct Layout {
   List list;
-  viz::Rect area;  ///< of all
+  viz::Rect area;  ///< the whole area
   viz::ChipFlow flow = {};
   std::vector<viz::ChipPlace> places = {};
   int first_line = 0, shown_lines = 0;  ///< 0: no room

@@ -21,7 +21,7 @@ const auto kFirstRank =
     first_row_option("first-rank", "First row", "first row of the table that is shown", true);
 
 // Rows of the picture's table, default and maximum, and rows of a file.
-constexpr int kMostParts = 300;  // of the bars
+constexpr int kMostParts = 300;  // maximum in a bar
 constexpr int kDefaultRows = 30, kMostRows = 500, kMostNumbers = 1000;
 
 /// The candidates after a position, and the drawn one.
@@ -29,7 +29,7 @@ struct Draw {
   std::shared_ptr<const NextToken> next;
   model::Candidates candidates;
   double number = 0;                    ///< in [0, 1)
-  int rank = 0;                         ///< of the drawn token
+  int rank = 0;                         ///< rank of the drawn token
   int drawn = 0;                        ///< its id
   std::vector<int> ids;                 ///< the most probable tokens
   std::vector<double> cumulative = {};  ///< by rank, cumulative probability; filled by `list_of`

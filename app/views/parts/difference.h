@@ -14,7 +14,8 @@
 // Wording for differences in views about one position: see Question::difference.
 namespace headscope::app {
 
-/// Why there is no picture yet of the answer to a question about one position; nothing if it is `known`.
+/// The picture to show while the answer to a question about one position is missing; nothing if it is
+/// `known`.
 inline std::optional<Picture> waiting_for(const ViewContext& c, const Question& question, bool known) {
   if (c.side == Side::difference && c.run && compared_query(c) < 0) return no_counterpart(c);
   return waiting(c, question, known);

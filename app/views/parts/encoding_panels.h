@@ -21,12 +21,12 @@ inline constexpr const char* kSinusoidalNote = "for comparison: not GPT-2's";
 
 /// One encoding: curves of some rows over a map of all.
 struct EncodingPanel {
-  int id = 0;  ///< of its regions
+  int id = 0;  ///< id of the regions
   std::string title;
   std::string note;
   viz::Matrix values;  ///< a column for each position
   viz::ColorScale scale;
-  std::string formula;  ///< under the note, where it fits into a line
+  std::string formula;  ///< under the note, if it fits on one line
 };
 
 /// Properties shared by all panels of a picture.
@@ -36,7 +36,7 @@ struct EncodingLook {
   std::vector<int> curves;   ///< rows that are drawn as curves
   double low = 0,
          high = 0;  ///< limits of the curves; equal: symmetric about 0, as far as the panel's curves go
-  Zoom zoom;        ///< of the maps; the empty zoom: all
+  Zoom zoom;        ///< zoom of the maps; empty: everything
 };
 
 /// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", for a model's dimensions.
@@ -56,15 +56,15 @@ void add_both(Facts& facts, float learned, float sinusoidal);
 /// "position 3 “·was”"; beyond the prompt without a token.
 std::string position_words(const ViewContext& context, int position);
 
-/// For View::refuse: why a list of dimensions or positions (`what`), of which the model has `count`, cannot
-/// be shown; empty: it can.
+/// For View::refuse: why a list of dimensions or positions (`what`) cannot be shown by a model with `count`
+/// of them; empty: it can.
 std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
                            const std::string& what, int count);
 
 /// A view of encodings with a column for each position of the model: what its gestures and commands need.
 struct EncodingView {
   const Option<std::vector<int>>& curves;  ///< rows that are drawn as curves
-  const Option<Zoom>& zoom;                ///< of the maps
+  const Option<Zoom>& zoom;                ///< zoom of the maps
   const char* row;                         ///< what a row is: "dimension"
   const char* whole;                       ///< the menu line that shows all of the maps
   int (*rows)(const ViewContext&);

@@ -54,7 +54,7 @@ TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& pic
     if (rows.shown++ == 0) rows.place = region.rect;
     rows.place.h = region.rect.bottom() - rows.place.y;
   }
-  const int wanted = c.options[list.first];  // which may be newer than the picture
+  const int wanted = c.options[list.first];  // the option may be newer than the picture
   rows.first = std::clamp(wanted < 0 ? picture.rows.first : wanted, 0, rows.all - rows.shown);
   return rows;
 }

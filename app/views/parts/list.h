@@ -61,7 +61,7 @@ enum class ListKeys {
 
 /// How the rows of a view's list are moved.
 struct ListRows {
-  int role = 0;              ///< of the rows' regions
+  int role = 0;              ///< role of the rows' regions
   const Option<int>& first;  ///< the scroll position
   std::string_view names;    ///< in the note about the shown rows: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
@@ -118,8 +118,8 @@ inline constexpr bool is_function_of_row = std::is_invocable_v<const std::remove
 template <class T>
 concept ListCells = is_function_of_row<T> || std::ranges::borrowed_range<T>;
 
-/// The columns of a list over its rows, counted from 0. The context and whatever the columns' functions refer
-/// to must outlive it.
+/// The columns of a list over its rows, counted from 0. The context and everything that the columns'
+/// functions refer to must outlive it.
 class List {
  public:
   List(const ViewContext& context, const ListRows& rows, int count);
@@ -202,7 +202,7 @@ class List {
 
   const ViewContext& context_;
   std::deque<ListColumn> columns_;
-  std::deque<std::vector<std::string>> texts_;  // of the table's columns
+  std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   bool filled_ = false;
   viz::TableLayout layout_;
 };

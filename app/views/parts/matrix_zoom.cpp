@@ -19,7 +19,7 @@ namespace headscope::app {
 namespace {
 
 constexpr double kStep = 1.2;                       // zoom factor per step of the wheel
-constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // of "+=-"
+constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // factors for "+=-"
 constexpr double kLeast = 4;                        // minimum of shown rows and columns
 constexpr int kPage = 10;                           // queries
 

@@ -21,8 +21,8 @@ extern const Option<DragAction> kDragAction;
 extern const Option<std::vector<int>> kShape;
 /// Frames the shape's cells in a matrix of queries and keys.
 void paint_shape(viz::Scene& scene, const ViewContext& context, const viz::Region& region);
-/// The cells, (row, col), of the pressed region that the mouse crossed since the last gesture; the first time
-/// with the one where it was pressed.
+/// The cells, (row, col), of the pressed region that the mouse crossed since the last gesture; for the first
+/// gesture including the cell where it was pressed.
 std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz::Hit& pressed,
                                                const Gesture& gesture);
 /// The heatmap of a matrix of queries and keys, without its colours: axes, selection and zoom.

@@ -12,7 +12,7 @@
 // Answers about the current selection.
 namespace headscope::app {
 
-/// The pattern of the selected head; null while it is not there yet.
+/// The pattern of the selected head; null while pending.
 std::shared_ptr<const Pattern> current_pattern(const ViewContext& context);
 std::shared_ptr<const Stages> current_stages(const ViewContext& context);
 std::shared_ptr<const NextToken> current_next(const ViewContext& context);

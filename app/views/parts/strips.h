@@ -10,11 +10,11 @@
 namespace headscope::app {
 
 struct NamedStrip {
-  int id = 0;  ///< of its region, which has a column for each component
+  int id = 0;  ///< id of its region, which has a column for each component
   std::string name;
   std::string shape;   ///< shown next to the name
   std::string detail;  ///< muted, if there is room
-  viz::Color color;    ///< of the name
+  viz::Color color;    ///< colour of the name
   std::span<const float> values;
   viz::ColorScale scale;
   int parts = 1;                         ///< number of equal pieces

@@ -5,7 +5,7 @@
 namespace headscope::app {
 
 viz::ColorScale vector_scale(std::span<const float> values) {
-  constexpr double kBeyond = 0.01;  // of the values
+  constexpr double kBeyond = 0.01;  // fraction of the values allowed beyond the scale
   const viz::Matrix matrix = viz::Matrix::row(values);
   viz::ColorScale scale = viz::robust_scale(matrix, kBeyond);
   const double digit = std::pow(10, std::floor(std::log10(scale.high)) - 1);  // unit of the second digit

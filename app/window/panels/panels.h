@@ -73,7 +73,7 @@ class Lines {
  private:
   Ui& ui_;
   std::optional<viz::Rect> place_;
-  float height_ = 0;  // of the lines so far
+  float height_ = 0;  // total height of the lines so far
 };
 
 /// Draws a menu if it is open, with the lines that `add` adds. Returns whether it was drawn.

@@ -21,7 +21,7 @@ struct ExportForm {
   bool caption = true;           ///< the line under a view's picture
   bool recipe = true;            ///< the file carries its recipe
   bool dark = false;             ///< the picture's theme; initially the window's
-  std::filesystem::path folder;  ///< of the suggested path
+  std::filesystem::path folder;  ///< folder of the suggested path
   TextField path;
   TextField size;        ///< "1200x800", or "1200" as a width, logical pixels; empty: automatic
   bool asked = false;    ///< the file exists: the dialog asks whether to replace it

@@ -112,7 +112,7 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
   show_option_text(s);
   const bool of_its_own = !a.recipe.figure && a.file != s.last_session;
   s.session =
-      of_its_own && a.model ? a.file : std::filesystem::path();  // never overwrite another file when saving
+      of_its_own && a.model ? a.file : std::filesystem::path();  // saving must not overwrite another file
   if (of_its_own) remember(s.recent_sessions, a.file);
   if (!loads && is_open(s.model, w.snapshot)) finish(s, w);
   if (!a.model) s.weights_wanted.clear();

@@ -16,7 +16,7 @@ struct Generation {
   int token_count = 0;
   static constexpr int kMost = 200;
   std::optional<Prompt> start_prompt = {};  ///< the prompt that the last generation started from
-  int seed = 0;                             ///< of the last generation
+  int seed = 0;                             ///< seed of the last generation
 };
 
 /// The prompt and what belongs to it.

@@ -41,7 +41,7 @@ struct TourSlice {
 struct OpenTour {  ///< at its first stop; -1: shows the list of tours
   int tour = -1;
 };
-struct GoToStop {  ///< of the open tour
+struct GoToStop {  ///< goes to a stop of the open tour
   int stop = 0;
 };
 struct CloseTour {};

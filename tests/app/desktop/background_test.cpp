@@ -120,7 +120,7 @@ TEST(Background, ANewerWorkDropsTheOldersResultBeforeAndAfterItCame) {
   ASSERT_TRUE(bell.wait_for(2));
   gate.open();
   ended.opened.wait();
-  background.run("folder", [] { return 4; });  // 2 is there and nobody took it
+  background.run("folder", [] { return 4; });  // 2 is ready but has not been taken
   ASSERT_TRUE(bell.wait_for(3));
   EXPECT_THAT(background.take(), ElementsAre(3, 4));
   std::this_thread::sleep_for(20ms);
@@ -141,7 +141,7 @@ TEST(Background, NobodyWaitsForAWorkThatHangs) {
         --left;
         return 1;
       });
-    background->run("a", [] { return 2; });  // not after the one that hangs
+    background->run("a", [] { return 2; });  // does not wait for the one that hangs
     ASSERT_TRUE(bell.wait_for(1));
     EXPECT_THAT(background->take(), ElementsAre(2));
     background.reset();
@@ -162,7 +162,7 @@ TEST(Background, WhatAWorkThrowsIsDropped) {
   ASSERT_TRUE(bell.wait_for(1));
   std::this_thread::sleep_for(20ms);
   EXPECT_THAT(background.take(), ElementsAre(3));
-  background.run("a", [] { return 1; });  // the topic goes on
+  background.run("a", [] { return 1; });  // the topic is still usable
   ASSERT_TRUE(bell.wait_for(2));
   EXPECT_THAT(background.take(), ElementsAre(1));
 }
@@ -175,12 +175,12 @@ TEST(Background, WorksMayEndWhileItIsDestroyed) {
       for (int i = 0; i < 4; ++i) background.run(std::to_string(i), [i] { return i; });
       if (round % 2 == 0) background.take();
     }
-    alive.reset();  // a late wake would write into what is gone
+    alive.reset();  // a late wake would use it after its destruction
   }
 }
 
 TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
-  while (running_tasks > 0) std::this_thread::yield();  // those of other tests
+  while (running_tasks > 0) std::this_thread::yield();  // tasks of other tests
   Bell bell;
   Background<int> background([&] { bell.ring(); });
   EXPECT_TRUE(background.wait("a", 0ms)) << "none runs";
@@ -214,7 +214,7 @@ TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
 }
 
 TEST(Background, AThreadThatCannotStartIsASentence) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process, which has no stacks of ended threads
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process without stacks of ended threads
   EXPECT_EXIT(start_without_room(), ::testing::ExitedWithCode(3), "Could not start a thread");
 }
 #endif

@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 using ::testing::Field;
 using State = Finding::State;
 
-/// A desktop that lacks nothing.
+/// A desktop on which nothing is missing.
 Surroundings whole() {
   Surroundings facts;
   facts.version = "1.2.3";

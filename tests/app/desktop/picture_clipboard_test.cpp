@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of programs that stand in for those of the desktop.
+/// A folder of programs that replace the desktop's.
 class Programs : public TemporaryFolder {
  public:
   fs::path add(const fs::path& name, const std::string& script) const {
@@ -57,7 +57,7 @@ TEST(PictureClipboard, WhatCannotBeRunOrLiesWhereverWeAreIsPassedOver) {
 TEST(PictureClipboard, HandsOverTheTypeAndEveryByte) {
   const Programs programs;
   std::string png = std::string("\x89PNG\r\n\0", 7);
-  for (int i = 0; i < 400'000; ++i) png += static_cast<char>(i * 31 % 256);  // more than a pipe holds
+  for (int i = 0; i < 400'000; ++i) png += static_cast<char>(i * 31 % 256);  // more than fits in a pipe
   for (const char* name : {"wl-copy", "xclip"}) {
     const std::string at = (programs.path() / name).string();
     programs.add(name, "printf '%s|' \"$@\" > " + at + ".arguments; cat > " + at + ".png; echo said\n");

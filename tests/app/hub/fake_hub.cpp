@@ -114,7 +114,7 @@ WebReply FakeHub::answer(const WebRequest& request) {
   if (request.target.starts_with(list))
     return {.status = 404, .headers = {{"X-Error-Code", "RevisionNotFound"}}};
   const std::string resolve = "/" + std::string(kName) + "/resolve/" + commit + "/";
-  if (!request.target.starts_with(resolve))  // as the hub speaks of what it does not know
+  if (!request.target.starts_with(resolve))  // the hub's own response for unknown paths
     return {.status = 401,
             .headers = {{"X-Error-Code", "RepoNotFound"}},
             .body = "Invalid username or password."};

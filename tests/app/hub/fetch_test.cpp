@@ -149,11 +149,11 @@ TEST_F(HubFetch, NoByteOfAServerDisturbsTheTerminal) {
               .headers = {{"Location",
                            "http://x\xc2\x9b"
                            "31m.invalid/"}}});
-  std::string told;
-  options_.progress = [&](const FetchProgress& progress) { told += progress_text(progress); };
-  told += refused();
-  EXPECT_THAT(told, HasSubstr("127.0.0.1"));
-  EXPECT_TRUE(std::ranges::all_of(told, [](char c) { return c >= 0x20 && c < 0x7f; })) << told;
+  std::string reported;
+  options_.progress = [&](const FetchProgress& progress) { reported += progress_text(progress); };
+  reported += refused();
+  EXPECT_THAT(reported, HasSubstr("127.0.0.1"));
+  EXPECT_TRUE(std::ranges::all_of(reported, [](char c) { return c >= 0x20 && c < 0x7f; })) << reported;
 }
 
 TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
@@ -162,11 +162,11 @@ TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
     if (left-- <= 0) return std::nullopt;
     return WebReply{.status = 429, .headers = {{"Retry-After", "7"}}};
   });
-  std::vector<std::string> told;
-  options_.progress = [&](const FetchProgress& progress) { told.push_back(progress.waiting); };
+  std::vector<std::string> reported;
+  options_.progress = [&](const FetchProgress& progress) { reported.push_back(progress.waiting); };
   expect_whole(fetch());
   EXPECT_THAT(waits_, ElementsAre(milliseconds(7000), milliseconds(7000)));
-  EXPECT_THAT(told, Contains(HasSubstr("again in 7 s")));
+  EXPECT_THAT(reported, Contains(HasSubstr("again in 7 s")));
 }
 
 TEST_F(HubFetch, DoesNotWaitForHours) {
@@ -176,7 +176,7 @@ TEST_F(HubFetch, DoesNotWaitForHours) {
 }
 
 TEST_F(HubFetch, NobodyThereIsToldSoon) {
-  const int port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();  // and gone
+  const int port = LoopbackServer([](const WebRequest&) { return WebReply{}; }).port();  // closed again
   HubSettings settings = hub_.settings(cache_.path());
   settings.endpoint = *parse_url("http://127.0.0.1:" + std::to_string(port));
   refused_with(settings);
@@ -337,26 +337,26 @@ TEST_F(HubFetch, TwoAtOnceFetchEachFileOnce) {
 TEST_F(HubFetch, WaitsForAnotherProgramAndSaysSo) {
   auto other = std::make_unique<FileLock>(cache().lock(digest("model.safetensors")));
   ASSERT_TRUE(other->try_lock());
-  std::vector<std::string> told;
-  options_.progress = [&](const FetchProgress& progress) { told.push_back(progress.waiting); };
+  std::vector<std::string> reported;
+  options_.progress = [&](const FetchProgress& progress) { reported.push_back(progress.waiting); };
   options_.wait = [&](milliseconds) { other.reset(); };
   expect_whole(fetch());
-  EXPECT_THAT(told, Contains(HasSubstr("another program")));
+  EXPECT_THAT(reported, Contains(HasSubstr("another program")));
 }
 
 TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
-  std::vector<FetchProgress> told;
-  options_.progress = [&](const FetchProgress& progress) { told.push_back(progress); };
+  std::vector<FetchProgress> reported;
+  options_.progress = [&](const FetchProgress& progress) { reported.push_back(progress); };
   fetch();
   std::uint64_t whole = 0;
   for (const char* file : {"config.json", "vocab.json", "merges.txt", "model.safetensors"})
     whole += hub_.files.at(file).size();
-  EXPECT_EQ(told.back().done, whole);
-  EXPECT_EQ(told.back().total, whole);
-  EXPECT_TRUE(std::ranges::is_sorted(told, {}, &FetchProgress::done));
-  told.clear();
+  EXPECT_EQ(reported.back().done, whole);
+  EXPECT_EQ(reported.back().total, whole);
+  EXPECT_TRUE(std::ranges::is_sorted(reported, {}, &FetchProgress::done));
+  reported.clear();
   fetch();
-  EXPECT_EQ(told.back().done, whole) << "what was there counts";
+  EXPECT_EQ(reported.back().done, whole) << "what was there counts";
 }
 
 TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {

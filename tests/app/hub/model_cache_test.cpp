@@ -103,7 +103,7 @@ TEST(ModelCache, ALockOfARemovedFileIsNone) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "b.lock";
   FileLock first(file);
-  fs::remove(file);  // as some holders do in the end
+  fs::remove(file);  // as some processes do when they release it
   FileLock second(file);
   ASSERT_TRUE(second.try_lock());
   EXPECT_FALSE(first.try_lock());
@@ -120,7 +120,7 @@ TEST(ModelCache, WhatCannotBeWrittenIsASentence) {
     EXPECT_TRUE(is_sentence(message)) << message;
     EXPECT_THAT(message, HasSubstr(folder.path().string()));
   }
-  cache.remember_absent(kCommit, "a");  // not worth an error
+  cache.remember_absent(kCommit, "a");  // errors are ignored
 }
 
 const std::string kAbc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";

@@ -159,7 +159,7 @@ TEST_F(AttentionCommand, ASecondFileIsKnownByWhatIsInIt) {
               AllOf(HasSubstr("x.safetensors"), HasSubstr("--second-attention takes a file")));
   succeed({"plot", "--recipe", path("a/one.svg"), "--second-attention", second, "--out", path("two.svg")});
   EXPECT_EQ(content("two.svg"), content("a/one.svg"));
-  // One that is given is compared with, whatever the recipe compares.
+  // A file on the command line replaces the recipe's second file.
   succeed({"shot", "--attention", first, "--view", "heatmap", "--scale", "1", "--out", path("a/alone.png")});
   succeed({"shot", "--recipe", path("a/alone.png"), "--second-attention", second, "--out", path("both.png")});
   EXPECT_THAT(succeed({"info", path("both.png")}), HasSubstr("second     x.safetensors\n"));
@@ -214,7 +214,7 @@ TEST_F(AttentionCommand, AFigureWhoseFileIsNotThereIsASentence) {
                     Not(HasSubstr("--model"))));
   succeed({"plot", "--recipe", path("one.svg"), "--model", bundled_model().string(), "--prompt",
            "The old king", "--out", path("model.svg")});
-  file({1, 2, 4, 4}, causal_weight);  // another one in its place
+  file({1, 2, 4, 4}, causal_weight);  // replaces the file
   EXPECT_THAT(fail({"plot", "--recipe", path("one.svg"), "--out", path("x.svg")}),
               AllOf(HasSubstr("any.safetensors"), HasSubstr("other weights here"),
                     HasSubstr("--attention takes a file")));

@@ -67,7 +67,7 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
     const PlacedPicture& placed = picture(window, view->id);
     EXPECT_FALSE(placed.picture->scene.items.empty()) << view->id;
     EXPECT_EQ(placed.context.run != nullptr, view->can_be_made_of(Capability::patterns)) << view->id;
-    // Nothing done with the mouse causes an error.
+    // No mouse event causes an error.
     const viz::Point middle = placed.where.center();
     click(core, middle);
     click(core, middle, 1, 1);
@@ -186,7 +186,7 @@ TEST_F(AttentionWindow, ComparesWithASecondFile) {
   EXPECT_TRUE(says(core, "Second file"));
   apply_and_show(core, SetSide{Side::difference});
   EXPECT_TRUE(says(core, "first − second file"));
-  // A file that is dropped takes the second's place.
+  // A dropped file replaces the second one.
   handle_and_show(core, FilesDropped{{file({2, 3, 6, 6}, "c.safetensors")}});
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->run->length(), 6);
@@ -217,7 +217,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(kept.second->weights, weights_hash(second));
   EXPECT_EQ(bytes_of_file(session).find(folder_.path().string()), std::string::npos)
       << "nothing in a session is a path";
-  Core core(options());  // GPT-2, with its own prompt and edit
+  Core core(options());  // GPT-2, with a prompt and an edit
   shown(core);
   core.apply(ToggleEdit{head_off(0, 1)});
   const std::string typed = prompt(core);
@@ -235,7 +235,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   EXPECT_EQ(prompt(core), typed) << "which is not of the file";
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U) << "nor is what is changed in GPT-2";
   EXPECT_EQ(core.state().session, session);
-  file({2, 3, 5, 5}, "b.safetensors");  // another one in its place
+  file({2, 3, 5, 5}, "b.safetensors");  // replaces the file
   core.apply(OpenFile{session});
   wait_until(core, [&] { return !core.state().message.text.empty(); });
   EXPECT_THAT(core.state().message.text, HasSubstr("has other weights here than it had"));
@@ -251,7 +251,7 @@ TEST_F(AttentionWindow, SessionsFindTheirFileAmongRecentOnes) {
   ShownCore core(with_model(first));
   const std::filesystem::path session = saved(core, folder_.path() / "elsewhere");
   apply_and_show(core, OpenModel{bundled_folder()});
-  core.apply(OpenModel{folder_.path() / "other/a.safetensors"});  // of the same name, and newer
+  core.apply(OpenModel{folder_.path() / "other/a.safetensors"});  // same name, but newer
   shown(core);
   core.apply(OpenFile{session});
   wait_until(core, [&] { return core.snapshot().model->folder == first; });
@@ -306,7 +306,7 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   EXPECT_EQ(core.state().view, "heatmap");
   apply_and_show(core, OpenModel{bundled_folder()});
   EXPECT_EQ(prompt(core), typed);
-  // Attention alone cannot be compared with a model that is not found.
+  // Attention files cannot be compared with a model if that is not found.
   apply_and_show(core, OpenModel{first});
   Session other = session_of(core.state(), core.snapshot());
   other.model = {"some/model", "", model::Precision::f32};

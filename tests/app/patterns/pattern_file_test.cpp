@@ -43,7 +43,7 @@ class PatternFiles : public ::testing::Test {
     return std::make_shared<const PromptRun>(
         run_of_patterns(load_model(file(safetensors_bytes(tensors, metadata), name), {})));
   }
-  /// Why a file cannot be opened; empty: it can.
+  /// The error when opening a file; empty: none.
   std::string refusal(const std::string& bytes) {
     try {
       static_cast<void>(PatternFile::open(file(bytes)));
@@ -94,7 +94,7 @@ TEST_F(PatternFiles, AreCausalByTheirWeightsOrAsTheFileSays) {
   const auto causal = open(pattern_tensors({2, 2, 4, 4}, causal_weight));
   EXPECT_TRUE(causal->causal());
   EXPECT_EQ(causal->mask_words(), "causal, by the weights");
-  // One weight of the last head of the last layer is enough.
+  // A single weight above the diagonal, in the last head of the last layer, is enough.
   const auto seen = open(pattern_tensors({2, 2, 4, 4}, [](int layer, int head, int query, int key) {
     return layer == 1 && head == 1 && query == 2 && key == 3 ? 0.25F : causal_weight(layer, head, query, key);
   }));
@@ -105,7 +105,7 @@ TEST_F(PatternFiles, AreCausalByTheirWeightsOrAsTheFileSays) {
   EXPECT_EQ(said->mask_words(), "no mask, says the file");
   EXPECT_EQ(open(pattern_tensors({1, 1, 4, 4}, causal_weight), R"({"causal":"true"})")->mask_words(),
             "causal, says the file");
-  // Keys of another text come neither before nor after a query.
+  // Keys from another text have no order relative to queries.
   EXPECT_FALSE(open(pattern_tensors({1, 1, 4, 4}, causal_weight),
                     R"({"key_tokens":")" + text_list({"a", "b", "c", "d"}) + "\"}")
                    ->causal());
@@ -269,7 +269,7 @@ TEST_F(PatternFiles, DamagedOnesAreReadOrRefusedWithASentence) {
   headscope::testing::Mutator mutator(7, words);
   int refused = 0, opened = 0;
   for (int i = 0; i < 3000 && !HasFailure(); ++i) {
-    // Mostly the header alone, its length made right again.
+    // Usually mutates only the header and corrects its length.
     const std::string bytes = i % 4 == 0
                                   ? mutator.mutate(whole)
                                   : headscope::testing::safetensors_of_header(
@@ -289,7 +289,7 @@ TEST_F(PatternFiles, DamagedOnesAreReadOrRefusedWithASentence) {
   EXPECT_GT(opened, 50);
 }
 
-// ---- what is asked of them ----
+// ---- questions about patterns ----
 
 TEST_F(PatternFiles, AnswerWhatIsAskedOfPatterns) {
   const auto of = run(pattern_tensors({2, 2, 5, 12}, some_weight));
@@ -332,7 +332,7 @@ TEST_F(PatternFiles, HaveHeadMetrics) {
                           R"({"tokens":")" + text_list({"a", "b", "a", "c"}) + "\"}");
   std::vector<HeadMetrics> heads;
   add_head_metrics(*square, workspace_, heads);
-  // Queries 1, 2, 3 give half and an eighth to keys 1, 2, 3: to themselves.
+  // Queries 1, 2, 3 give a half plus an eighth to keys 1, 2, 3, which are themselves.
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::self], 0.625);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::previous], 0.125);
   EXPECT_DOUBLE_EQ(heads.at(0)[HeadMetric::duplicate], 0.125) << "query 2 on key 0, the same text";
@@ -349,7 +349,7 @@ TEST_F(PatternFiles, RollOutWhereKeysAreTheQueriesTokens) {
   const auto of = run(pattern_tensors({2, 2, 4, 4}, even_rows(4)));
   DirectAnswers answers(of, workspace_);
   const auto rollout = ask(answers, RolloutOf{1});
-  // By hand: the product of both layers' halves.
+  // Computed by hand: the product of both layers' matrices, each averaged with the identity.
   std::array<std::array<std::array<double, 4>, 4>, 2> step{};
   for (int layer = 0; layer < 2; ++layer)
     for (int q = 0; q < 4; ++q)

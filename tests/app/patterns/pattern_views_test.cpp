@@ -1,4 +1,4 @@
-// Views of attention without weights: those that need nothing else show the file's numbers, the others say
+// Views of attention without weights: those that need only patterns show the file's numbers, the others say
 // what is missing.
 
 #include "app/run/sources/pattern_file.h"
@@ -10,7 +10,7 @@
 namespace headscope::app {
 namespace {
 
-/// A file and the run that stands for it.
+/// A file, and a run that represents it.
 class PatternViews : public ::testing::Test {
  protected:
   PromptRun run(const PatternShape& shape, const WeightOf& weight, const std::string& metadata = "",
@@ -19,7 +19,7 @@ class PatternViews : public ::testing::Test {
         load_model(folder_.write(name, safetensors_bytes(pattern_tensors(shape, weight), metadata)), {}));
   }
   Scenario scenario(const PatternShape& shape, const WeightOf& weight, const std::string& metadata = "") {
-    // A file of its own: weights are read when they are asked for.
+    // Each scenario has its own file, because weights are read on demand.
     return Scenario(run(shape, weight, metadata, std::to_string(made_++) + "/bert.safetensors"), {1, 2, -1});
   }
   static std::string words_in(const viz::Scene& scene) {
@@ -53,7 +53,7 @@ TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) 
   for (int query = 0; query < 5; ++query)
     for (int key = 0; key < 12; ++key)
       EXPECT_EQ(table.rows[query][key + 2], plain(even_rows(12)(1, 2, query, key)));
-  // No cell is masked: the strongest and a weak one above the diagonal have colours of their own.
+  // No cell is masked: the strongest cell and a weak one above the diagonal have different colours.
   const int strongest = (1 + 4 + 0) % 12;
   ASSERT_TRUE(shown.color_of(shown.grid(), 0, strongest));
   EXPECT_NE(*shown.color_of(shown.grid(), 0, strongest), *shown.color_of(shown.grid(), 0, 11));
@@ -92,7 +92,7 @@ TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   EXPECT_EQ(shown.region(0).row_count, 5);
   EXPECT_EQ(shown.region(1).row_count, 12);
-  // Each query's strongest key, and the lines end in the middles of their rows.
+  // Each query's strongest key; the lines end in the middle of their rows.
   std::vector<std::pair<double, double>> lines;
   for (const auto& segments : viz::testing::items_of<viz::Segments>(shown.scene()))
     for (std::size_t i = 0; i + 1 < segments.points.size(); i += 2)
@@ -135,7 +135,7 @@ TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
 TEST_F(PatternViews, HeadMetricsAreThoseOfTheFile) {
   const Table table = Shown("metrics", scenario({2, 3, 4, 4}, even_rows(4)), 1000, 600).table();
   ASSERT_EQ(table.rows.size(), 6U);
-  // Of L0 H0 queries 1, 2, 3 take half and an eighth of themselves.
+  // In L0 H0, queries 1, 2, 3 give a half plus an eighth to themselves.
   EXPECT_THAT(std::vector(table.rows[0].begin(), table.rows[0].begin() + 5),
               ElementsAre("0", "0", "0.125", "0.125", "0.625"));
   const Scenario cross = scenario(kCross, even_rows(12), kCrossTexts);
@@ -176,7 +176,7 @@ TEST_F(PatternViews, DifferencesAreBetweenTwoFiles) {
   }
 }
 
-/// All that the window may ask of a view.
+/// Calls everything that the window may call on a view.
 void use(const View& view, const ViewContext& c, const Picture& picture) {
   static_cast<void>(view.table(c));
   std::vector<std::optional<viz::Hit>> places{std::nullopt};

@@ -26,7 +26,7 @@ class RecipeCommands : public ::testing::Test {
  protected:
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   std::string bytes(const std::string& name) const { return model::read_file(folder_.path() / name); }
-  /// Runs and gives the file's bytes.
+  /// Runs a command and returns the bytes of the file it writes.
   std::string made(std::vector<std::string> arguments, const std::string& name) const {
     arguments.insert(arguments.end(), {"--out", file(name)});
     const Ran ran = run_command(arguments);

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 const std::string kHash = "sha256:" + std::string(64, 'a');
 
-/// A session in which nothing has its default.
+/// A session without any default values.
 Session everything() {
   Session s;
   s.model = {"some/model", kHash, model::Precision::bf16};
@@ -57,7 +57,7 @@ std::string with(const std::string& pointer, json value) {
   return object.dump();
 }
 
-/// Of files of attention.
+/// A session of attention files.
 Session of_attention() {
   Session s;
   s.model = {"bert", kHash, model::Precision::f32, "a \xff.safetensors"};

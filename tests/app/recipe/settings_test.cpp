@@ -170,7 +170,7 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
 TEST(Settings, FilesAreMadeWithTheirFolder) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "a/b/settings.json";
-  EXPECT_EQ(load_settings(file).message, "");  // no file is no fault
+  EXPECT_EQ(load_settings(file).message, "");  // a missing file is not an error
   save_settings(file, non_default_settings());
   EXPECT_EQ(load_settings(file).settings, non_default_settings());
   save_settings(file, {});

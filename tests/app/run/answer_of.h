@@ -3,7 +3,7 @@
 
 namespace headscope::testing {
 
-/// What is known of a question about the run of a snapshot; null: nothing.
+/// The answer that a snapshot has for a question about its run; null: none.
 template <class Q>
 std::shared_ptr<const typename Q::Answer> answer_of(const app::Snapshot& snapshot, const Q& question) {
   const auto known = snapshot.answers->find(question);

@@ -13,8 +13,8 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// The reference's parts, by the textbook: a vector on the stream without its mean, over ln_f's scale, times
-/// its gain and the tokens' rows.
+/// The reference's parts by the textbook definition: a vector on the stream minus its mean, divided by ln_f's
+/// scale, times its gain and the tokens' rows.
 class Textbook {
  public:
   Textbook(const Scenario& s, int position, int token, int against)
@@ -81,7 +81,7 @@ class Textbook {
     for (std::size_t i = 0; i < gain.size(); ++i) normalized[i] *= gain[i] / scale;
     return dot(normalized, u_);
   }
-  /// z of a head through its rows of c_proj.
+  /// A head's output: its z times its rows of c_proj.
   Vector written(int layer, int head, const Vector& z) const {
     Vector sum(at(config_.n_embd));
     for (int i = 0; i < config_.d_head(); ++i) {
@@ -92,7 +92,7 @@ class Textbook {
   }
 };
 
-/// Parts of float32 activations: within 1e-4 of the logit's size.
+/// Parts are computed from float32 activations: within 1e-4 of the logit's magnitude.
 void expect_textbook(const Scenario& s, const Attribution& a) {
   const Textbook expected(s, a.position, a.token, a.against);
   const double slack = 1e-4 * std::max(1.0, std::abs(expected.logit));
@@ -146,7 +146,7 @@ TEST(AttributionOf, AddsUpToTheModelsOwnLogit) {
   }
 }
 
-/// The published models' epsilon is too small to be noticed.
+/// The published models' epsilon is too small to make a difference, so use a larger one.
 TEST(AttributionOf, GoesByTheModelsEpsilon) {
   const TemporaryFolder folder;
   const Gpt2Shape shape{.layers = 1, .vocabulary = 20};
@@ -192,7 +192,7 @@ TEST(AttributionOf, StopsBetweenLayers) {
                model::Stopped);
 }
 
-/// An edit of one unit everywhere: x -> factor * x + added, and its part in the reference.
+/// An edit of one unit at every position, x -> factor * x + added, and the part it has in the reference.
 struct UnitEdit {
   model::HookPoint point;
   int unit = 0;
@@ -205,7 +205,7 @@ struct UnitEdit {
   }
 };
 
-/// What the reference says of edits beside the parts.
+/// The reference's edit parts, besides the others.
 struct EditedTextbook {
   double logit = 0, edits = 0;
 };

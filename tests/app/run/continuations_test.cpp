@@ -1,4 +1,4 @@
-// Texts that a model draws ahead, against passes over the whole texts without any cache.
+// Texts that a model draws ahead, compared with passes over the whole texts without a cache.
 #include "app/run/analyses/continuations.h"
 
 #include "model/files/error.h"
@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-/// Token by token, each from a pass over all tokens that keeps nothing of the one before.
+/// Draws token by token, each from a pass over all tokens without reuse.
 std::vector<DrawnToken> by_the_book(const Scenario& s, const ContinuationsOf& question, std::uint64_t seed) {
   const model::Transformer& transformer = *s.run->model->transformer;
   model::Workspace workspace(1);

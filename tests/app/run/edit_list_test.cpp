@@ -41,7 +41,7 @@ TEST(EditList, ANewEditReplacesOneThatItMakesMeaningless) {
                                          model::Edit(model::ScaleValues{head(0, 2), 0.5F})))
       << "the new one comes last, and what is scaled is still set before";
   EXPECT_EQ(with_edit(list, model::ScaleValues{head(0, 2), 2}).edits.size(), 3U);
-  // Steering adds up unless it is along the same vector.
+  // Steering edits accumulate, unless they have the same vector.
   EXPECT_EQ(
       list_of({model::AddVector{head(0, 1), {1}, 1}, model::AddVector{head(0, 1), {2}, 1}}).edits.size(), 2U);
   EXPECT_EQ(
@@ -79,10 +79,10 @@ TEST(EditList, AMaskIsEditedCellByCell) {
   EXPECT_EQ(sees(list)[3], (std::vector<bool>{false, true, true, true}));
   EXPECT_EQ(sees(list)[2], (std::vector<bool>{true, false, true, false}));
   EXPECT_EQ(with_visibility(list, {0, 0}, 4, 3, 0, false).edits.size(), 2U) << "another head";
-  // A query that would see nothing is left alone.
+  // An edit after which a query would see nothing is ignored.
   const EditList one = with_visibility({}, {0, 0}, 2, 0, 0, false);
   EXPECT_TRUE(one.edits.empty());
-  // Of no mask at all.
+  // Starts from a mask that lets every query see every key.
   const EditList open = with_visibility(list_of({model::SetMask{0, 0, {}}}), {0, 0}, 2, 1, 0, false);
   EXPECT_EQ(sees(open), (std::vector<std::vector<bool>>{{true, true}, {false, true}}));
 }
@@ -100,7 +100,7 @@ TEST(EditList, AMaskIsEditedOnWhatTheListMakesOfIt) {
   const auto painted = std::get<model::SetMask>(open.edits.back().edit);
   EXPECT_EQ(painted.sees,
             (std::vector<std::vector<bool>>{{true, true, true}, {true, true, true}, {false, true, true}}));
-  // Edited again after another mask for all heads: it starts from that mask, and comes last.
+  // Changed again after a mask for all heads: the new mask starts from that one, and comes last.
   EditList again = with_edit(open, model::SetMask{});
   again = with_visibility(again, {2, 1}, 3, 1, 1, false);
   EXPECT_EQ(std::get<model::SetMask>(again.edits.back().edit).sees,
@@ -157,7 +157,7 @@ TEST(MovedEdits, TokensAreFoundByWhatBothTextsBeginAndEndWith) {
 }
 
 TEST(MovedEdits, PatchesKeepTheirSourcesAndMasksTheirTokens) {
-  const std::vector<int> at{0, 2, 3};  // a token before the second of three
+  const std::vector<int> at{0, 2, 3};  // a token was inserted before the second of three
   model::PatchFrom patch{{{Site::resid_pre, 1}, {}, {1, 2}, {}}, {7, 8, 9}, {}, false};
   model::SetMask mask{0, 1, {{true, false, false}, {true, true, false}, {true, false, true}}};
   const auto moved = moved_edits(list_of({patch, mask, model::SetPositionIds{{0, 0}}}), at, 16);
@@ -169,7 +169,7 @@ TEST(MovedEdits, PatchesKeepTheirSourcesAndMasksTheirTokens) {
                {true, true, false, false},
                {true, false, true, false},
                {true, false, false, true}};
-  mask.sees[2][1] = mask.sees[3][1] = true;  // a new token is seen by what follows
+  mask.sees[2][1] = mask.sees[3][1] = true;  // a new token is visible to later ones
   EXPECT_EQ(moved.list.edits[1].edit, model::Edit(mask));
   EXPECT_EQ(moved.list.edits[2].edit, model::Edit(model::SetPositionIds{{0, 1, 0}}));
 

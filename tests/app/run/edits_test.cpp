@@ -1,4 +1,4 @@
-// Edits as text and as JSON: reading, writing and refusing them.
+// Edits as text and as JSON: reading, writing and rejecting them.
 #include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
@@ -107,7 +107,7 @@ TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
   EXPECT_EQ(edit_text(below), "L1.pattern[3,1]~=-0.05; L1.pattern[3,2]~=0.5");
   EXPECT_EQ(text("L1.pattern[3,1]~=0.9; L1.pattern[3,1]~=0.5").size(), 1U)
       << "of a cell the last value counts";
-  // A prompt that ends before the later key would leave too much.
+  // In a prompt that ends before the later key, the set weights would be too large.
   for (const char* wrong :
        {";;", "; L1.z=0", "", "L1.pattern[3,1]~=-0.05", "L1.pattern[3,1]~=1.5; L1.pattern[3,50]~=-0.9"})
     EXPECT_THROW(text(wrong), model::RunError) << wrong;

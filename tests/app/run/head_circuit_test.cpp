@@ -1,4 +1,4 @@
-// Head circuits: against the float64 parameters, and eigenvalues against traces.
+// Head circuits: compared with the float64 parameters, and eigenvalues with traces.
 #include "app/run/analyses/head_circuit.h"
 
 #include <numbers>
@@ -11,7 +11,7 @@ namespace headscope::app {
 namespace {
 
 TEST(LowRankProduct, HasTheEigenvaluesOfTheWholeMatrix) {
-  // X, Y [3, 2] and maps [2, 2]; by hand B^T A = [[0, -2], [2, 0]], of eigenvalues 2i and -2i.
+  // X, Y [3, 2] and maps [2, 2]. By hand: B^T A = [[0, -2], [2, 0]] with eigenvalues 2i and -2i.
   const std::vector<float> x{1, 0, 0, 1, 0, 0}, y{0, 1, -1, 0, 5, 5}, once{1, 0, 0, 1}, twice{2, 0, 0, 2};
   model::LowRankProduct product({once.data(), 2, 2, 2}, {twice.data(), 2, 2, 2});
   product.add({x.data(), 1, 2, 2}, {y.data(), 1, 2, 2});
@@ -26,7 +26,7 @@ TEST(LowRankProduct, HasTheEigenvaluesOfTheWholeMatrix) {
   EXPECT_TRUE(std::isnan(product.eigenvalues()[0].real()));
 }
 
-/// The circuit by the textbook, in double precision.
+/// The circuit by its textbook definition, in double precision.
 class Textbook {
  public:
   Textbook(const model::Config& config, int layer, int head, TokenReading how = {})
@@ -39,14 +39,14 @@ class Textbook {
     embedding_ = &reference_model().parameter("wte.weight");
     first_ = head * config.d_head();
   }
-  /// The token as the head reads it, times columns of c_attn.weight: [d_head].
+  /// A token as the head reads it, times columns of c_attn.weight: [d_head].
   std::vector<double> value(int id) const { return carried(id, 2); }
   std::vector<double> query(int id) const { return carried(id, 0); }
   std::vector<double> key(int id) const { return carried(id, 1); }
   double score(int query_id, int key_id) const {
     return dot(query(query_id), key(key_id)) / std::sqrt(config_.d_head());
   }
-  /// What each dimension of the value does to a token's logit: [d_head].
+  /// The effect of each dimension of the value on a token's logit: [d_head].
   std::vector<double> reading(int id) const {
     const int d = config_.n_embd;
     const std::vector<double> row = embedding(id);
@@ -78,7 +78,7 @@ class Textbook {
     for (double& v : row) v = (v - mean) / std::sqrt(variance + 1e-5);
     return row;
   }
-  /// x W + b, W [x, b].
+  /// x W + b, with W [in, out] and b [out].
   static std::vector<double> affine(const std::vector<double>& x, const std::string& name) {
     std::vector<double> out = reference_model().parameter(name + ".bias");
     const std::vector<double>& w = reference_model().parameter(name + ".weight");
@@ -157,8 +157,8 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
   for (const auto& [layer, head] : {std::array{1, 2}, std::array{4, 6}}) {
     const TokenReading reading{layer == 4, true};
     const Textbook textbook(s.config(), layer, head, reading);
-    // The trace of the matrix is that of all tokens' logits on themselves; that of its square comes from the
-    // small product.
+    // The trace of the matrix is the sum of all tokens' logits for themselves; the trace of its square is
+    // computed from the small product.
     double trace = 0, of_square = 0;
     std::vector<double> small(static_cast<std::size_t>(d_head * d_head));
     for (int t = 0; t < s.config().vocab_size; ++t) {
@@ -213,7 +213,7 @@ TEST(PairsOfHead, AreTheLargestOfAllPairs) {
       queries.push_back(textbook.query(static_cast<int>(t)));
       keys.push_back(textbook.key(static_cast<int>(t)));
     }
-    std::vector<double> best;  // falling
+    std::vector<double> best;  // descending
     const double scale = 1 / std::sqrt(s.config().d_head());
     for (const auto& q : queries) {
       for (const auto& k : keys) {
@@ -235,7 +235,7 @@ TEST(PairsOfHead, AreTheLargestOfAllPairs) {
 }
 
 TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
-  // Rows of very different lengths, so that most tiles are passed over; some that are no numbers.
+  // Rows of very different norms, so that most tiles are skipped; some are not finite.
   model::Workspace workspace(2);
   constexpr int kRows = 700, kCols = 2300, kWidth = 5;
   std::vector<float> a(kRows * kWidth), b(kCols * kWidth);

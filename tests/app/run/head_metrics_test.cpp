@@ -1,4 +1,5 @@
-// Head metrics: by hand, exact however texts are split, and on repeated random tokens against the reference.
+// Head metrics: computed by hand, exact for any division of the texts, and compared with the reference on
+// repeated random tokens.
 #include "app/run/analyses/head_metrics.h"
 
 #include <random>
@@ -19,7 +20,7 @@ HeadMetrics metrics_of(const std::vector<std::vector<float>>& rows, std::span<co
 }
 
 TEST(HeadMetrics, AreThoseWorkedOutByHand) {
-  // Tokens a b a a: of query 2 the token occurred at 0, of query 3 at 2 and 0.
+  // Tokens a b a a: query 2's token occurred at 0, query 3's at 2 and 0.
   const std::vector<int> tokens{7, 8, 7, 7};
   EXPECT_THAT(earlier_occurrences(tokens), ElementsAre(-1, -1, 0, 2));
   const HeadMetrics f =
@@ -30,7 +31,7 @@ TEST(HeadMetrics, AreThoseWorkedOutByHand) {
   EXPECT_NEAR(f[HeadMetric::entropy], (1 + 1.5 + (0.625 * std::log2(1.6) + 0.375 * 3)) / 3, 1e-6);
   EXPECT_NEAR(f[HeadMetric::distance], (0.5 + 1 + (0.625 * 3 + 0.125 * 3)) / 3, 1e-6);
   EXPECT_DOUBLE_EQ(f[HeadMetric::duplicate], (0.25 + 0.75) / 2);
-  // Position 1 follows the first a; what follows the a at 2 is query 3 itself.
+  // Position 1 follows the first a; the position after the a at 2 is query 3 itself.
   EXPECT_DOUBLE_EQ(f[HeadMetric::induction], (0.5 + 0.125) / 2);
   EXPECT_DOUBLE_EQ(f[HeadMetric::sink], 1 / 3.0) << "query 3 alone gives more than half";
   EXPECT_TRUE(std::isnan(HeadMetrics()[HeadMetric::first])) << "of no query";
@@ -115,7 +116,7 @@ TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {
   EXPECT_NE(tokens, texts.sequence(2, 30, 29));
   EXPECT_NE(tokens, (RepeatedTokens{20, 3, 8}).sequence(1, 30, 29));
   EXPECT_EQ(texts.sequence(1, 30, std::nullopt).size(), 40U);
-  // Every id but the start token is drawn, wherever it stands.
+  // Every id except the start token is drawn, whatever the start token's id.
   for (const int start : {0, 3, 4}) {
     std::vector<int> drawn = (RepeatedTokens{200, 1, 0}).sequence(0, 5, start);
     drawn.erase(drawn.begin());
@@ -128,7 +129,7 @@ TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {
   EXPECT_EQ(RepeatedTokens::default_for(64).length, 31);
 }
 
-/// Sums of the textbook's weights, with the metrics as their descriptions define them.
+/// Sums of the reference's weights, with the metrics as defined in their descriptions.
 std::vector<double> by_the_reference(const RepeatedTokens& texts, int layer, int head, int vocabulary,
                                      int start) {
   double induction = 0, previous = 0, entropy = 0, distance = 0;
@@ -172,7 +173,7 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   }
 }
 
-/// An induction head and the previous-token head that it builds on, whatever the words are.
+/// An induction head, and the previous-token head that it builds on, for any words.
 TEST(MetricsOnRepeated, FindTheBundledModelsInductionHeads) {
   const Scenario s("A robot must");
   const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::default_for(s.config().n_ctx)});

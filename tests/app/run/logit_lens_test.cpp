@@ -1,4 +1,4 @@
-// The logit lens as a question: its rows, its parts, and its reusable part.
+// The logit lens as a question: its rows, its partial answers, and their reuse.
 #include "app/run/analyses/logit_lens.h"
 
 #include "app/run/analyses/token_pass.h"
@@ -40,7 +40,7 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
     ASSERT_EQ(lens->first, position / kBlock * kBlock);
     ASSERT_EQ(lens->positions(), position < 64 ? kBlock : 6);
     ASSERT_TRUE(lens->knows(position));
-    // The same rows computed differently: the whole pass of one position.
+    // The same rows, computed differently: by the complete pass of one position.
     const auto pass = s.ask(PassOfToken{position});
     for (int place = 0; place < lens->places; ++place) {
       SCOPED_TRACE(std::to_string(position) + " at " + std::to_string(place));
@@ -108,7 +108,7 @@ TEST(LensOf, TakesTheSameTokensFromThePreviousRun) {
                                   }});
   EXPECT_THAT(shown, ElementsAre(19)) << "the first 3 are not computed again";
   expect_same(found, *longer.ask(kLast));
-  // And fewer tokens from a longer one, or a block whose tokens are the same, without any work.
+  // Fewer tokens of a longer answer, or a block with the same tokens, need no work.
   const auto nothing = [](const LogitLens&, double) { ADD_FAILURE(); };
   expect_same(kLast.compute(*shorter.run, {workspace, {}, nullptr, &found, nothing}), *previous);
   const auto first = shorter.ask(LensOf{0});
@@ -123,13 +123,13 @@ TEST(LensOf, KeepsWithoutWorkWhatIsTheSame) {
   ASSERT_TRUE(kept);
   EXPECT_EQ(kept->positions(), 3);
   EXPECT_EQ(kept->tokens, longer.run->tokens.ids()) << "of the new run: the rest is added to it";
-  // An edit in an earlier block affects all that follows.
+  // An edit in an earlier block affects all later ones.
   std::vector<int> ids = longer.run->tokens.ids();
   ids[5] = ids[5] == 7 ? 8 : 7;
   const Scenario other(Prompt{{}, ids, false});
   EXPECT_FALSE(LensOf{1}.reusable_part(*previous, *other.run));
   EXPECT_EQ(LensOf{0}.reusable_part(*shorter.ask(LensOf{0}), *other.run)->positions(), 5);
-  // A block that the run does not have any more.
+  // A block that the run no longer has.
   EXPECT_FALSE(LensOf{1}.reusable_part(*previous, *scenario(12).run));
 }
 

@@ -45,7 +45,7 @@ TEST(Memo, TheBaseIsTheRunThatSharesMost) {
   memo.remember(make_run({1, 2, 3, 4}));
   memo.remember(make_run({1, 2, 9}));
   EXPECT_EQ(memo.best_base({1, 2, 3, 5})->tokens, (std::vector<int>{1, 2, 3, 4}));
-  EXPECT_EQ(memo.best_base({1, 2})->tokens, (std::vector<int>{1, 2, 9}));  // as good, and newer
+  EXPECT_EQ(memo.best_base({1, 2})->tokens, (std::vector<int>{1, 2, 9}));  // equally good, and newer
   EXPECT_EQ(memo.best_base({7}), nullptr);
 }
 
@@ -68,7 +68,7 @@ TEST(Memo, ForgetsTheLongestUnusedButNeverTheNewest) {
   EXPECT_EQ(memo.make_room_for({70, 71}, small_config()), nullptr);
   EXPECT_EQ(memo.size(), 3U);
   EXPECT_NE(memo.best_base({4}), nullptr);   // the newest
-  EXPECT_NE(memo.best_base({40}), nullptr);  // what was given up comes behind it
+  EXPECT_NE(memo.best_base({40}), nullptr);  // an abandoned run comes after it
   EXPECT_NE(memo.best_base({3}), nullptr);
   EXPECT_EQ(memo.best_base({2}), nullptr);
   memo.make_room_for(count_from(70, 190), small_config());
@@ -104,7 +104,7 @@ TEST(Memo, TheBudgetIsTwoOfTheLongestRunsAndSixMatrices) {
             2ULL * 16 * 64 * (4 * 12 + 1) * 768 * sizeof(float) + 6ULL * 1024 * 1024 * sizeof(float));
 }
 
-/// A question with an answer of so many bytes.
+/// A question whose answer has a given number of bytes.
 struct Blob {
   std::size_t size = 0;
   std::size_t bytes() const { return size; }
@@ -148,7 +148,7 @@ TEST(Memo, AnswersOfTheModelAreOfEveryRunAndCountOnce) {
   EXPECT_NE(memo.find(BlobOfModel{{1}}), nullptr);
   EXPECT_NE(memo.newest_answers().find(BlobOfModel{{1}}), nullptr);
   EXPECT_EQ(memo.bytes(), 2 * kPage + 60);
-  memo.keep(BlobOf{2, 60}, blob(60), {BlobOfModel{{1}}});  // the run goes, the answer that is wanted stays
+  memo.keep(BlobOf{2, 60}, blob(60), {BlobOfModel{{1}}});  // the run is dropped, but not the requested answer
   EXPECT_NE(memo.find(BlobOfModel{{1}}), nullptr);
   EXPECT_EQ(memo.bytes(), kPage + 120);
   memo.find(BlobOf{2, 60});
@@ -163,7 +163,8 @@ TEST(Memo, RunsAndAnswersShareOneBudgetAndTheLongestUnusedGoesFirst) {
   memo.keep(BlobOf{2, 30}, blob(30), {});
   EXPECT_EQ(memo.bytes(), kPage + 90);
   memo.remember(make_run({3}));
-  memo.keep(BlobOf{3, 40}, blob(40), {});  // the answer to the first question has to go, the second may stay
+  memo.keep(BlobOf{3, 40}, blob(40),
+            {});  // the answer to the first question must be dropped, the second may stay
   EXPECT_EQ(memo.bytes(), 2 * kPage + 70);
   memo.remember(make_run({1, 2}));
   EXPECT_EQ(memo.find(BlobOf{1, 60}), nullptr);

@@ -1,5 +1,5 @@
-// Cosines, paths and shifts of positions: the bundled model against its file, and a model whose positions are
-// sinusoids against their known properties.
+// Cosines, paths and shifts of positions: the bundled model compared with its file, and a model whose
+// positions are sinusoids compared with their known properties.
 #include "app/run/analyses/position_geometry.h"
 
 #include <cstring>
@@ -115,7 +115,7 @@ TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
   const PositionShift begun = parts.front();
   EXPECT_GT(begun.learned.size(), 1U);
   PositionShift marked = begun;
-  marked.stay[1] = 7;  // what starts over finds another
+  marked.stay[1] = 7;  // differs from what a fresh start would find
   const PositionShift whole = ShiftOfPositions{}.compute(*s.run, {workspace, {}, &marked, nullptr, show});
   const auto at_once = s.ask(ShiftOfPositions{});
   EXPECT_EQ(whole.stay[1], 7);

@@ -1,4 +1,4 @@
-// Lists of prompts: reading them, and answers about a list against each prompt alone.
+// Lists of prompts: reading them, and answers about a list compared with each prompt alone.
 #include "app/run/prompt_list.h"
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/head_metrics.h"
@@ -59,7 +59,7 @@ const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king
                                    {.text = "Once there was a little girl", .ids = {}},
                                    {.text = "", .ids = {5, 9, 5, 9}}};
 
-/// The prompts that can be run, each by itself.
+/// Every prompt that can be run, each in its own scenario.
 std::vector<std::pair<int, Scenario>> each() {
   std::vector<std::pair<int, Scenario>> all;
   for (const int i : {0, 2, 3}) all.emplace_back(i + 1, Scenario(kPrompts[i]));
@@ -76,7 +76,7 @@ TEST(MetricsOnList, AreThoseOfItsPromptsToTheBit) {
   EXPECT_EQ(answer->progress.done, 4U);
   EXPECT_EQ(answer->progress.skipped, 1U);
   EXPECT_THAT(answer->progress.problem, HasSubstr("999999"));
-  // The same whatever is run beside it.
+  // The result does not depend on the prompt that is run.
   EXPECT_EQ(Scenario("Another prompt").ask(MetricsOnList{over(kPrompts)})->sums, sum);
   const auto with_start = s.ask(MetricsOnList{over({{.text = "The king", .ids = {}}}, true)});
   std::vector<HeadMetrics> started(sum.size());
@@ -137,7 +137,7 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
     EXPECT_EQ(std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key), expected[i]) << i;
     EXPECT_TRUE(found->excerpts[i].ends_with("·king")) << found->excerpts[i];
   }
-  // Of one prompt alone the same.
+  // For a single prompt the result is that of its run.
   const Scenario first(kPrompts[0]);
   const auto alone = first.ask(WeightsOfRun{search});
   std::erase_if(expected, [](const auto& e) { return std::get<1>(e) != 1; });
@@ -145,8 +145,8 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   EXPECT_EQ(alone->best.front().weight, -std::get<0>(expected.front()));
 }
 
-/// Of places where no query is the first, which sees nothing but itself: how much of the attention of the
-/// shape's queries lies in it where it is moved by so much; nothing where it does not fit.
+/// The fit of a shape without query 0, which sees only itself: the share of its queries' attention that falls
+/// on its cells when the shape is shifted; nothing if the shifted shape does not fit.
 std::optional<double> fit(const Scenario& s, int layer, int head,
                           const std::vector<WeightSearch::Cell>& shape, int by) {
   const auto pattern = s.ask(PatternOf{layer, head});
@@ -179,7 +179,7 @@ TEST(ShapeSearch, FindsTheBestPlaceOfEachHead) {
             best = std::max(best, fit(s, layer, head, shape, by).value_or(0));
           const auto of_head = std::ranges::find_if(
               found->best, [&](const FoundWeight& f) { return f.layer == layer && f.head == head; });
-          if (best == 0) {  // beyond the diagonal
+          if (best == 0) {  // above the diagonal
             EXPECT_EQ(of_head, found->best.end());
             continue;
           }

@@ -1,4 +1,4 @@
-// Query-key space: against principal components in double precision.
+// Query-key space: compared with principal components in double precision.
 #include "app/run/analyses/query_key_space.h"
 
 #include "tests/app/view_fixture.h"
@@ -14,7 +14,7 @@ double dot(const Vector& a, const Vector& b) {
   return sum;
 }
 
-/// The direction in which rows without their mean lie furthest apart, by power iteration.
+/// The direction of largest variance of rows, by power iteration.
 Vector widest(const std::vector<Vector>& rows) {
   Vector direction(rows.front().size());
   for (std::size_t i = 0; i < direction.size(); ++i) direction[i] = 1 + 0.1 * static_cast<double>(i);

@@ -1,4 +1,4 @@
-// One query's weights step by step: the model's own numbers, to the bit.
+// One query's weights step by step: bit-identical to the model.
 #include "app/run/analyses/softmax_row.h"
 #include "app/run/analyses/attention_stages.h"
 #include "tests/app/view_fixture.h"

@@ -1,4 +1,4 @@
-// Sweeps: every cell against the float64 reference with the same edit.
+// Sweeps: every cell compared with the float64 reference with the same edit.
 #include "app/run/analyses/sweep.h"
 
 #include "model/files/error.h"
@@ -60,7 +60,7 @@ class SweepTest : public ::testing::Test {
     return question.compute(run, {workspace_, {}, nullptr, nullptr, [](const Sweep&, double) {}});
   }
 
-  /// What the reference's activations are, by hook and head.
+  /// The reference's activations, by hook and head.
   static std::map<std::string, model::SourceValues> activations(const std::vector<int>& ids) {
     std::map<std::string, model::SourceValues> all;
     ReferenceGpt2::Edits watch;
@@ -114,7 +114,7 @@ class SweepTest : public ::testing::Test {
     return 0;
   }
 
-  /// Every cell, with the edits that the question says it made, and that these are what was asked for.
+  /// Checks every cell, and that the edits reported by the question are the expected ones.
   void expect_reference(const SweepOf& question, const std::vector<int>& ids, const model::Edits& base = {}) {
     const Sweep found = sweep(question, run_of(ids, base));
     const auto sources = question.from.tokens.empty() ? std::map<std::string, model::SourceValues>()
@@ -262,7 +262,7 @@ TEST_F(SweepTest, ShowsPartsAndGoesOnWhereItWasStopped) {
       EXPECT_EQ(part.readings[i].logit, whole.readings[i].logit);
     }
   }
-  part.readings[first_known].logit = 1234;  // what is known is not recomputed
+  part.readings[first_known].logit = 1234;  // known cells are not recomputed
   const Sweep rest = question.compute(run, {workspace_, {}, &part, nullptr, [](const Sweep&, double) {}});
   EXPECT_EQ(rest.known, whole.known);
   EXPECT_EQ(rest.readings[first_known].logit, 1234);

@@ -1,4 +1,4 @@
-// One position recomputed: equal to the run to the bit, the rest against the reference.
+// The recomputed pass of one position: bit-identical to the run, or compared with the reference.
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/names.h"
@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-/// The largest difference between a vector and the reference's, over the reference's norm.
+/// The largest difference between a vector and the reference's, relative to the reference's norm.
 double error_of(const std::vector<float>& found, const std::vector<double>& expected) {
   EXPECT_EQ(found.size(), expected.size());
   double difference = 0, norm = 0;

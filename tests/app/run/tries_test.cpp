@@ -76,7 +76,7 @@ TEST(Tries, StepsBackBehindWhereItBeganLoseNothing) {
   EXPECT_THAT(tries[0].probabilities, ElementsAre(IsNan(), 0.5));
   tries = step(std::move(tries), {1, 2}, {1, 2, 3}, {0.25});
   EXPECT_THAT(tries[0].probabilities, ElementsAre(0.25, 0.5)) << "now it is known";
-  // At once as well.
+  // All in one step gives the same.
   tries = step(step({}, {1, 2, 3}, {1, 2, 3, 4}, {0.5}), {1, 2, 3, 4}, {1});
   ASSERT_EQ(tries_of(tries, Ids{1}).size(), 1U);
 }

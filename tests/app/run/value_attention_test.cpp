@@ -1,4 +1,4 @@
-// Value-weighted attention and rollout: against the definitions in double precision.
+// Value-weighted attention and rollout: compared with the definitions in double precision.
 #include "app/run/analyses/value_attention.h"
 
 #include "model/files/error.h"
@@ -10,7 +10,7 @@ namespace {
 using Head = ReferenceGpt2::Head;
 using ReferenceEdits = ReferenceGpt2::Edits;
 
-/// Of a value through the head's rows of c_proj.
+/// The norm of a value times the head's rows of c_proj.
 double norm_of_value(const std::vector<double>& v, int layer, int head) {
   const auto& weights = reference_model().parameter("h." + std::to_string(layer) + ".attn.c_proj.weight");
   const std::size_t d_model = weights.size() / (v.size() * 8),
@@ -39,7 +39,7 @@ TEST(WeightedValuesOf, AreTheNormsOfWhatIsWritten) {
   }
 }
 
-/// Through layers 0 .. `layer`.
+/// The rollout through layers 0 to `layer`.
 std::vector<std::vector<double>> rollout(const ReferenceGpt2::Result& result, int layer) {
   const std::size_t n = result.heads[0][0].weights.size();
   std::vector<std::vector<double>> all(n, std::vector<double>(n));

@@ -11,12 +11,12 @@ TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
   EXPECT_EQ(aligned_positions(tokens, std::vector<int>{6}, Alignment::position),
             (std::vector<int>{0, -1, -1, -1}));
   EXPECT_EQ(aligned_positions(tokens, {}, Alignment::subsequence), (std::vector<int>(4, -1)));
-  // Of several the one with the earliest tokens.
+  // If several are possible, the one with the earliest tokens.
   EXPECT_EQ(aligned_positions(std::vector<int>{1, 1, 2}, std::vector<int>{1, 2}, Alignment::subsequence),
             (std::vector<int>{0, -1, 1}));
 }
 
-/// The prompt's length, and its baseline's.
+/// The lengths of the prompt and of its baseline.
 struct Length {
   int tokens = 0;
   std::size_t bytes() const { return sizeof tokens; }
@@ -51,13 +51,13 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
   EXPECT_EQ(tokens(*shown, length), 5);
   EXPECT_EQ(tokens(*shown, there), 2);
   EXPECT_EQ(tokens(*shown, difference), 3);
-  // What was said of another comparison is not said of this one.
+  // Answers about another comparison are not used for this one.
   want_.second = Prompt{"The", {}, false};
   shown = settled();
   EXPECT_EQ(tokens(*shown, length), 5);
   EXPECT_EQ(tokens(*shown, there), 1);
   EXPECT_EQ(tokens(*shown, difference), 4);
-  // Compared with nothing, both are the run itself.
+  // Without a baseline both sides are the run itself.
   want_.second = {};
   shown = settled();
   EXPECT_EQ(shown->run->baseline, nullptr);
@@ -65,7 +65,7 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
   EXPECT_EQ(tokens(*shown, difference), 0);
 }
 
-/// Counts up to the prompt's length, and shows each number. From 0 nothing can be subtracted.
+/// Counts up to the prompt's length, and shows each number. Nothing can be subtracted from 0.
 struct CountOf {
   using Answer = Length;
   static constexpr std::string_view kWork = "count";
@@ -115,7 +115,7 @@ TEST_F(WorkerOfTales, AnswersAboutTheBaselineAreNotRecomputedForEveryEdit) {
   ASSERT_TRUE(first);
   want_.prompt.edits = {model::ScaleValues{{{model::Site::z, 3}, 1, {}, {}}, 0}};
   EXPECT_EQ(settled()->answers->find(next)->value, first->value);
-  // Of another prompt it is.
+  // For another prompt the answer differs.
   EXPECT_NE(show("The old king had")->answers->find(next)->value, first->value);
 }
 

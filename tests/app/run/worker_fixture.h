@@ -13,7 +13,7 @@
 
 namespace headscope::app {
 
-/// What the questions of a test do, told from the worker's thread.
+/// Records what a test's questions do on the worker's thread.
 class Log {
  public:
   void note(const std::string& name) {
@@ -34,7 +34,7 @@ class Log {
     open_ = true;
     changed_.notify_all();
   }
-  /// False when the stop came before the gate opened.
+  /// Returns false if it is stopped before the gate opens.
   bool wait_at_gate(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     return changed_.wait(lock, stop, [&] { return open_; });
@@ -43,7 +43,7 @@ class Log {
  private:
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::vector<std::string> names_;  // of the questions, in the order in which work on them began
+  std::vector<std::string> names_;  // names of the questions, in the order in which they were started
   bool open_ = false;
 };
 
@@ -54,8 +54,8 @@ struct Word {
   std::size_t bytes() const { return text.size(); }
 };
 
-/// Says a word; "fails" throws, "grows" takes more memory than there is, "waits" shows a part and waits until
-/// it is stopped or the gate opens.
+/// Answers with a word; "fails" throws, "grows" exceeds the memory, "waits" shows a part and waits until it
+/// is stopped or the gate opens.
 template <bool quick>
 struct SayWord {
   using Answer = Word;
@@ -75,12 +75,12 @@ struct SayWord {
   }
 };
 
-/// The same, whatever the prompt is.
+/// The same, but independent of the prompt.
 struct SayOfModel : SayWord<false> {
   static constexpr bool kOfModel = true;
 };
 
-/// What was said of the previous prompt is begun with the next one's run.
+/// Its answer for the previous prompt is reused as the first part of the next one's.
 struct SayOn : SayWord<false> {
   std::optional<Word> reusable_part(const Word& previous, const PromptRun& run) const {
     if (run.prompt.text == "Apart") return std::nullopt;
@@ -91,7 +91,7 @@ struct SayOn : SayWord<false> {
 using Say = SayWord<false>;
 using SayQuickly = SayWord<true>;
 
-/// The worker with the model that comes with the program; work is counted in positions.
+/// The worker with the bundled model; work is counted in positions.
 class WorkerOfTales : public ::testing::Test {
  protected:
   WorkerOfTales() {
@@ -107,7 +107,7 @@ class WorkerOfTales : public ::testing::Test {
     worker_.want(want_);
     return worker_.settle();
   }
-  /// Until so many questions were begun.
+  /// Waits until that number of questions has been started.
   void want_until(std::size_t count) {
     worker_.want(want_);
     log_->wait_for(count);
@@ -122,7 +122,7 @@ class WorkerOfTales : public ::testing::Test {
     want.prompt.text = text;
     return want;
   }
-  /// What is wanted, one after the other, from within the next pass on the worker's thread.
+  /// Makes these requests, one after the other, from within the next pass on the worker's thread.
   void interrupt_with(std::vector<WorkerRequest> wishes) {
     on_snapshot_ = [this, wishes = std::move(wishes)](const Snapshot& shown) mutable {
       if (shown.run) shown_prompts_.push_back(shown.run->prompt.text);
@@ -134,11 +134,11 @@ class WorkerOfTales : public ::testing::Test {
 
   std::shared_ptr<Log> log_ = std::make_shared<Log>();
   WorkerRequest want_;
-  std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set while it is settled
+  std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set only while it is idle
   std::vector<std::string> shown_prompts_;
   Worker worker_{{.threads = 2, .wake = [this] {
                     if (on_snapshot_) on_snapshot_(*worker_.snapshot());
-                  }}};  // last: its thread calls the others
+                  }}};  // last: its thread calls the members above
 };
 
 inline const model::Edits kHeadOff{model::ScaleValues{{{model::Site::z, 3}, 2, {}, {}}, 0}};

@@ -1,5 +1,5 @@
-// Nothing that the worker keeps from one request is mistaken for another request's: each test changes one
-// thing, and expects the answers of a new worker.
+// Nothing that the worker keeps from one request is used for a different one: each test changes one thing and
+// expects the answers of a new worker.
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/worker.h"
@@ -45,10 +45,10 @@ class WorkerKeeps : public ::testing::Test {
   }
 
   WorkerRequest want_;
-  std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set while it is settled
+  std::function<void(const Snapshot&)> on_snapshot_;  // on the worker's thread; set only while it is idle
   Worker worker_{{.threads = 2, .wake = [this] {
                     if (on_snapshot_) on_snapshot_(*worker_.snapshot());
-                  }}};  // last: its thread calls the other
+                  }}};  // last: its thread calls the member above
 };
 
 TEST_F(WorkerKeeps, NoPlanForOtherEdits) {

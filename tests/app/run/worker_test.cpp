@@ -145,7 +145,7 @@ TEST_F(WorkerOfTales, WhatIsAskedOfThePromptComesBeforeWhatTheModelIsAsked) {
   show("A prompt");
   want_.questions = {SayOfModel{"waits", log_}};
   want_until(1);
-  want_.questions.push_back(say("of the prompt"));  // the newer one, but behind
+  want_.questions.push_back(say("of the prompt"));  // newer, but lower in priority
   want_until(3);
   EXPECT_THAT(log_->names(), ElementsAre("waits", "of the prompt", "waits"));
   log_->open();
@@ -160,7 +160,7 @@ TEST_F(WorkerOfTales, AFailedAnswerIsASentenceAndIsNotTriedAgain) {
   want_.questions = {say("fails"), say("two")};
   settled();
   EXPECT_THAT(log_->names(), ElementsAre("fails", "one", "two"));
-  show("Twice");  // what it depends on has changed
+  show("Twice");  // its input has changed
   EXPECT_THAT(log_->names(), ElementsAre("fails", "one", "two", "fails", "two"));
 }
 
@@ -183,7 +183,7 @@ TEST_F(WorkerOfTales, AQuickAnswerThatFailsDoesNotKeepTheRunBack) {
   EXPECT_EQ(answer_of(*shown, NextAfter{-1})->position, shown->run->run->length() - 1);
   EXPECT_NE(answer_of(*shown, StatisticsOfTokens{}), nullptr);
   EXPECT_THAT(log_->names(), ElementsAre("fails", "fails")) << "once a prompt";
-  want_.load_cancel = want_.load_request;  // on which no answer depends
+  want_.load_cancel = want_.load_request;  // no answer depends on it
   settled();
   EXPECT_THAT(log_->names(), ElementsAre("fails", "fails"));
 }
@@ -200,7 +200,7 @@ TEST_F(WorkerOfTales, AModelThatCannotBeLoadedLeavesThePreviousOne) {
   EXPECT_EQ(next->error_count, 1U);
 }
 
-// --- prompts that come while another is computed ---
+// --- prompts that arrive while another is computed ---
 
 TEST_F(WorkerOfTales, ANewPromptStopsThePassOfThePreviousOne) {
   show("Once");
@@ -279,7 +279,7 @@ TEST_F(WorkerOfTwoModels, SmallMapsOfThePreviousModelAreNeverShownWithARunOfTheN
   for (const auto& thumbnails : seen) {
     ASSERT_EQ(thumbnails->of_head.size(), expected->of_head.size());
     for (std::size_t i = 0; i < thumbnails->of_head.size(); ++i) {
-      if (!thumbnails->of_head[i]) continue;  // not there yet
+      if (!thumbnails->of_head[i]) continue;  // not computed yet
       EXPECT_EQ(thumbnails->of_head[i]->values, expected->of_head[i]->values);
     }
   }
@@ -304,7 +304,7 @@ TEST_F(WorkerOfTales, AFailedLoadOrRunIsSaidOnceAndNotTriedAgain) {
   EXPECT_THAT(failed->error, HasSubstr("1048576"));
   want_.questions = {say("one")};
   EXPECT_EQ(settled()->error_count, 1U);
-  EXPECT_THAT(log_->names(), ElementsAre("one"));  // of the run that is still shown
+  EXPECT_THAT(log_->names(), ElementsAre("one"));  // from the run that is still shown
   want_.prompt.ids.clear();
   want_.model = "/nowhere";
   ++want_.load_request;

@@ -188,10 +188,10 @@ TEST(Tours, AreFilesAndNothingElse) {
   EXPECT_THROW(find_tour(loaded, (folder.path() / "pipe.md").string()), std::runtime_error);
 }
 
-/// Answers every question with the same.
-class Says final : public Answers {
+/// Gives the same answer to every question.
+class SameAnswer final : public Answers {
  public:
-  explicit Says(NextToken next)
+  explicit SameAnswer(NextToken next)
       : answer_(std::make_shared<const Answer>(
             Answer{std::make_shared<const NextToken>(std::move(next)), 0, true, {}})) {}
   std::shared_ptr<const Answer> ask(const Question&) override { return answer_; }
@@ -200,7 +200,7 @@ class Says final : public Answers {
   std::shared_ptr<const Answer> answer_;
 };
 
-// With a NaN among the logits there is an order all the same, and it is of the others.
+// Even with a NaN among the logits, the other logits have an order.
 TEST(Numbers, OfLogitsThatAreNotNumbersAreSaidAllTheSame) {
   const TemporaryFolder folder;
   write_other_model(folder, {.positions = 16, .vocabulary = 4096});
@@ -210,7 +210,7 @@ TEST(Numbers, OfLogitsThatAreNotNumbersAreSaidAllTheSame) {
   next.logits.assign(4096, 0.0F);
   for (std::size_t i = 0; i < 4096; i += 3) next.logits[i] = std::numeric_limits<float>::quiet_NaN();
   next.logits[100] = 2, next.logits[200] = 1;
-  Says answers(next);
+  SameAnswer answers(next);
   ViewContext context;
   context.run = run;
   context.answers = &answers;

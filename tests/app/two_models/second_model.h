@@ -6,7 +6,7 @@
 
 namespace headscope::testing {
 
-/// A second model of the bundled one's shape and vocabulary, with other weights, in a folder of that name.
+/// A folder with a second model that has the bundled one's shape and vocabulary, but other weights.
 class SecondModelFolder {
  public:
   explicit SecondModelFolder(const std::string& name = "other", std::uint64_t seed = 1,

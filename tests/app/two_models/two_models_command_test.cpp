@@ -15,7 +15,7 @@ using nlohmann::json;
 
 class TwoModelsCommand : public ::testing::Test {
  protected:
-  /// A cache of models with the second one in it, so that it has a name.
+  /// Creates a model cache with the second model, so that it has a name.
   static void SetUpTestSuite() {
     cache_ = new TemporaryFolder;
     const SecondModelFolder made;
@@ -45,8 +45,8 @@ class TwoModelsCommand : public ::testing::Test {
 
 const Words kHeatmap{"plot", "heatmap", "--prompt", "The old king had a dog", "--layer", "1", "--head", "2"};
 
-/// All numbers but the position at the beginning of each line, and without the words about a difference at
-/// its end.
+/// All numbers except the position at the start of each line, and without the line about the difference at
+/// the end.
 std::vector<double> weights_in(const std::string& csv) {
   std::istringstream lines(csv);
   std::string line, cell;
@@ -86,7 +86,7 @@ TEST_F(TwoModelsCommand, FiguresAreMadeAgainByTheSecondModelsName) {
   EXPECT_EQ(recipe.session.second_model->weights, weights_hash(second()));
   EXPECT_THAT(command_of(recipe), HasSubstr("--second-model org/second"));
   EXPECT_THAT(run_command({"info", file("a.png")}).out, HasSubstr("2nd model  org/second"));
-  // A window, too.
+  // The same for a window.
   const std::string shot = made(
       {"shot", "--prompt", "The old king", "--second-model", "org/second", "--show", "difference"}, "w.png");
   EXPECT_EQ(made({"shot", "--recipe", file("w.png")}, "v.png"), shot);

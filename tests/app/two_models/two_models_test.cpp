@@ -34,7 +34,7 @@ std::shared_ptr<const LoadedModel> second() {
   return model;
 }
 
-/// The prompt, compared with the same or another one in the second model.
+/// The prompt, compared with the same prompt or another one in the second model.
 Scenario of_two_models(const std::string& other = kRobot) {
   model::Workspace workspace(2);
   const Scenario first(kRobot), there(Prompt{other, {}, false}, {2, 1, -1}, second());
@@ -170,7 +170,7 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
               HasSubstr("patches from a second model, but there is none"));
 }
 
-/// What a neuron writes, read as the logit of a token, for each 1 of activation.
+/// A neuron's effect on a token's logit, per unit of activation.
 double written(const LoadedModel& model, int layer, int neuron, int id) {
   model::Workspace workspace(1);
   const ParameterRows row =
@@ -352,7 +352,7 @@ TEST_F(WorkerOfTwoModels, RunsThePromptInBoth) {
   EXPECT_EQ(shown->run->baseline->model, shown->second_model);
   EXPECT_EQ(shown->run->baseline->run->tokens, shown->run->run->tokens);
   EXPECT_EQ(answer_of<HashOfWeights>(*shown, want_.questions[0])->text, weights_hash(second_folder()));
-  // The next prompt loads nothing.
+  // The next prompt does not load anything.
   want_.prompt.text = "The old king";
   compare_in(second_folder());
   const auto next = settled();

@@ -52,7 +52,7 @@ TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
   EXPECT_EQ(picture(core.window(), "heads").context.run->model, core.snapshot().second_model);
   click_and_show(core, "Show Difference");
   EXPECT_TRUE(says(core, "first − second model"));
-  type(core, "s");  // the prompt has the keyboard
+  type(core, "s");  // the prompt has the focus
   shown(core);
   EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "The old king had a daughters")
       << "it follows the first";
@@ -203,7 +203,7 @@ TEST_F(TwoModelsWindow, FiguresNameTheOneThatTheyShow) {
   };
   ASSERT_TRUE(figure().second_model);
   EXPECT_EQ(figure().second_model->name, "second");
-  core.apply(CompareModel{folder_.path() / "to-come"});  // nothing is drawn of it yet
+  core.apply(CompareModel{folder_.path() / "to-come"});  // not drawn yet
   ASSERT_TRUE(figure().second_model);
   EXPECT_EQ(figure().second_model->name, "second");
 }

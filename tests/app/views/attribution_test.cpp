@@ -8,10 +8,10 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kGrid = 0;  // index of the region, the first one
+constexpr int kGrid = 0;  // index of the region: the first one
 constexpr int kListRole = 2;
 
-/// Numbers of the table by the part's name.
+/// The number of a part in the table.
 double in_table(const Table& table, const std::string& name) {
   for (const auto& row : table.rows)
     if (row[0] == name && row[3].empty()) return std::stod(row[6]);
@@ -50,7 +50,7 @@ TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
     const Table table = shown.table();
     EXPECT_EQ(in_table(table, "edits"), a->edits);
     EXPECT_NEAR(in_table(table, "left by rounding"), 0, 1e-4);
-    int places = 0;  // beside the grid, and in the list
+    int places = 0;  // in the grid's margin, and in the list
     for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
       if (shown.picture().regions[i].role == 0) continue;
       const auto lines = shown.tooltip(static_cast<int>(i));
@@ -126,7 +126,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   double sum = 0;
   for (const double part : values_of("sources")) sum += part;
   EXPECT_NEAR(sum, a->head(2, 1), 1e-4);
-  // The sources are in the table, too, and a click on one chooses the key.
+  // The table contains the sources, too, and clicking one selects the key.
   const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
   const Table table = shown.table();
   EXPECT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + s.length());

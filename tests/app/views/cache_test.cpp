@@ -1,4 +1,4 @@
-// The cache of keys and values: what each pass computed, against the sizes of the tensors.
+// The cache of keys and values: what each pass computed, compared with the sizes of the tensors.
 
 #include "tests/app/view_fixture.h"
 

@@ -1,4 +1,4 @@
-// The view of head circuits: the numbers of its answer, for the selected key or the query.
+// The view of head circuits: its numbers equal the answer, for the selected key or the query.
 
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/parts/names.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kToken = 0;
 
-/// The ids and numbers of the tokens that come out on top and at the bottom.
+/// Compares the ids and numbers of the highest and lowest tokens.
 void expect_rows(const Table& table, const auto& tokens) {
   ASSERT_EQ(table.rows.size(), tokens.up.size());
   for (std::size_t i = 0; i < table.rows.size(); ++i) {

@@ -75,7 +75,7 @@ TEST(Comparison, DifferencesOfPatternsAndStagesAreCellByCell) {
                 clean.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3));
 }
 
-/// Two prompts differ, but neither is an edit of the other.
+/// The prompts differ, but neither is an edit of the other.
 TEST(Comparison, TheDifferenceOfTwoPromptsIsNotCalledAChange) {
   const auto words_of = [&](const Scenario& scenario, const View& view) {
     const ViewContext c = on_side(Side::difference, view, scenario.context(900, 700));
@@ -111,7 +111,7 @@ TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   std::vector<float> there(36);
   other.model->transformer->pattern(*other.run, 2, 1, there);
   EXPECT_EQ(difference->matrix().at(5, 1), scenario.weight(5, 1) - there[5 * 6 + 2]);
-  // The selection moves to its counterpart.
+  // The selection moves to its counterpart in the other prompt.
   Scenario at_had = of_two();
   at_had.select({2, 1, 3, 1});
   c = on(Side::baseline, "query", at_had, 800, 600);
@@ -136,7 +136,7 @@ TEST(Comparison, SmallMapsShowTheLargestDifferenceUnderEachCell) {
     const Thumbnail& map = *maps->of_head[layer * heads + head];
     ASSERT_EQ(map.rows, Thumbnail::kMost);
     std::vector<float> expected(static_cast<std::size_t>(map.rows * map.cols));
-    std::vector<bool> either(expected.size());  // of two as strong
+    std::vector<bool> either(expected.size());  // for ties
     for (int query = 0; query < 100; ++query)
       for (int key = 0; key <= query; ++key) {
         const auto at = static_cast<std::size_t>(query * 64 / 100 * 64 + key * 64 / 100);

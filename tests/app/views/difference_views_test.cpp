@@ -53,7 +53,7 @@ TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
   const Table table = table_of(Side::difference, "predictions", of_two());
   std::vector<bool> compared;
   for (const auto& row : table.rows) compared.push_back(!row.back().empty());
-  // "The" goes on with " old" here and " very" there, " had" with " a" and " daughter".
+  // "The" is followed by " old" in one prompt and by " very" in the other, " had" by " a" and " daughter".
   EXPECT_EQ(compared, (std::vector<bool>{false, true, true, false, false, false}));
 }
 
@@ -125,7 +125,7 @@ TEST(ViewDifference, AttributionAddsUpToTheDifferenceOfTheLogit) {
   EXPECT_GT(std::abs(difference), 1e-3);
   EXPECT_NEAR(std::stod(table.rows.back()[6]), difference, 1e-6);
   EXPECT_NEAR(parts, difference, 1e-4);
-  // The head that is off gives nothing any more: all that it gave is the difference.
+  // The ablated head contributes nothing: its whole contribution is the difference.
   const auto gave = clean.ask(AttributionOf{8, TokenChoice::of(best), {}});
   const auto row = std::ranges::find(table.rows, "L2 H1", [](const auto& r) { return r[0]; });
   ASSERT_NE(row, table.rows.end());
@@ -133,7 +133,7 @@ TEST(ViewDifference, AttributionAddsUpToTheDifferenceOfTheLogit) {
 }
 
 TEST(ViewDifference, ARankMeansTheSameTokenOnAllSides) {
-  // Without attention and MLPs the model's guess is another one.
+  // Without attention and MLPs the model has another first guess.
   const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
   std::vector<std::string> logits;
   for (const Side side : {Side::run, Side::baseline, Side::difference})
@@ -246,7 +246,7 @@ TEST(ViewDifference, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
     largest = std::max(largest, std::abs(difference));
   }
   EXPECT_GT(largest, 1e-2);
-  // The heads of the layer whose head is off read what they did before.
+  // The other heads in the ablated head's layer read the same input as before.
   scenario.select({2, 1, 5});
   const ViewContext c = on(Side::difference, "qkv", scenario);
   EXPECT_THAT(texts(find_view("qkv")->build(c).scene), Contains(HasSubstr("nothing changed here")));

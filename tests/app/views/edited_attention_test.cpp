@@ -15,19 +15,19 @@ using Rows = ReferenceGpt2::Rows;
 constexpr double kTolerance = 2e-5, kHidden = -std::numeric_limits<double>::infinity();
 constexpr int kLayer = 2, kHead = 1;
 
-/// Edits, the same for the reference, and which cells of L2 H1 are masked.
-struct Edited {
+/// Edits, the equivalent edits of the reference, and the masked cells of L2 H1.
+struct EditedCase {
   const char* edits;
   ReferenceEdits reference_edits;
   std::function<bool(int query, int key)> masked;
 };
 
-std::vector<Edited> all_edited() {
-  std::vector<Edited> all;
+std::vector<EditedCase> all_edited() {
+  std::vector<EditedCase> all;
   ReferenceEdits none;
   none.sees = [](int, int, std::size_t, std::size_t) { return true; };
   all.push_back({"mask=none", none, [](int, int) { return false; }});
-  ReferenceEdits custom;  // of L2 H1, queries 0 to 2
+  ReferenceEdits custom;  // for queries 0 to 2 of L2 H1
   static constexpr bool kSees[3][3] = {{true, false, true}, {false, true, false}, {true, true, true}};
   const auto sees = [](int query, int key) {
     return query < 3 && key < 3 ? kSees[query][key] : key <= query;
@@ -53,10 +53,10 @@ Scenario scenario_of(const char* edits, Selection selection) {
   return Scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())}, selection);
 }
 
-/// Calls `check` with each of them, with its run at query 2 of L2 H1 and the reference's weights there.
+/// Calls `check` for each set of edits, with its run at query 2 of L2 H1 and the reference's weights there.
 template <class Check>
 void for_each_edited(const Check& check) {
-  for (const Edited& edited : all_edited()) {
+  for (const EditedCase& edited : all_edited()) {
     SCOPED_TRACE(edited.edits);
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 2, -1});
     const auto result = reference_model().run(s.run->tokens.ids(), edited.reference_edits);
@@ -69,7 +69,7 @@ double number(const std::string& cell) {
 }
 
 TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
-  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const Shown shown("heatmap", s, 900, 800);
     const int grid = shown.grid();
     const Table table = shown.table();
@@ -88,7 +88,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
           EXPECT_THAT(lines, Contains(std::string("masked: ") +
                                       (key > query ? "this key comes after the query"
                                                    : "edits hide this key from the query")));
-          // A key that edits mask can still be selected.
+          // A key that is masked by an edit can still be selected.
           EXPECT_EQ(in_words(shown.click(grid, query, key)),
                     "query " + std::to_string(query) + ", key " + std::to_string(key > query ? -1 : key));
         } else {
@@ -104,7 +104,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
 }
 
 TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
-  const Edited edited = all_edited()[1];
+  const EditedCase edited = all_edited()[1];
   const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 8, -1});
   const Shown shown("heatmap", s, 900, 800);
   const viz::Region& grid = shown.region(shown.grid());
@@ -112,7 +112,7 @@ TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
   for (int query = 0; query < 3; ++query) {
     for (int key = 0; key < s.length(); ++key) {
       const viz::Rect cell = grid.cell_rect(query, key).inset(3);
-      std::set<std::tuple<int, int, int>> colors;  // along a line that misses the number
+      std::set<std::tuple<int, int, int>> colors;  // along a line that avoids the number
       for (float x = cell.x; x < cell.right(); ++x) {
         const viz::Color c = pixels.at(static_cast<int>(x), static_cast<int>(cell.y));
         colors.insert({c.r, c.g, c.b});
@@ -123,7 +123,7 @@ TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
 }
 
 TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
-  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const auto length = static_cast<std::size_t>(s.length());
     const Table scores = Shown("scores", s, 900, 800).table();
     const Table heads = Shown("heads", s, 900, 800).table();
@@ -164,7 +164,7 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
 }
 
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {
-  for_each_edited([](const Scenario& s, const Edited&, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
     for (const char* arrangement : {"columns", "arcs"}) {
       const Shown shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"arrangement", arrangement}});
       std::map<std::pair<int, int>, double> listed;
@@ -201,7 +201,7 @@ TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
       if (row[0] == name) return number(row[2]);
     return std::numeric_limits<double>::quiet_NaN();
   };
-  for_each_edited([&](const Scenario& made, const Edited& edited, const auto& weights) {
+  for_each_edited([&](const Scenario& made, const EditedCase& edited, const auto& weights) {
     const bool forced = weights[2][6] == 0.5;
     const int query = forced ? 2 : 0, key = forced ? 6 : 2;
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, query, key});
@@ -240,7 +240,7 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   EXPECT_EQ(key(2, 0, 2, 6), -1) << "another head";
   EXPECT_EQ(key(3, 0, 0, 8), 8);
   EXPECT_EQ(key(3, 0, 0, 9), -1) << "behind the prompt";
-  // Shift and an arrow go to the next key that is seen.
+  // Shift and an arrow go to the next visible key.
   const Scenario at = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 2});
   EXPECT_EQ(in_words(Shown("lines", at, 900, 800).press(Key::right, true)), "key 6");
   const Scenario back = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6});
@@ -248,7 +248,7 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
 }
 
 TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
-  for_each_edited([](const Scenario& s, const Edited& edited, const auto& weights) {
+  for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     double entropy = 0, distance = 0;
     for (std::size_t q = 1; q < weights.size(); ++q) {
       for (std::size_t k = 0; k < weights.size(); ++k) {
@@ -282,7 +282,7 @@ TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
 }
 
 TEST(EditedAttention, PooledMapsKeepTheMask) {
-  // More tokens than a small map has cells.
+  // More tokens than a thumbnail has cells.
   std::vector<int> tokens(130, 300);
   const Scenario s(Prompt{"", tokens, false, parse_edits("L0H0.mask=none", *bundled())}, {0, 0, -1, -1});
   const auto thumbnails = s.ask(ThumbnailsOfHeads{});
@@ -302,7 +302,7 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
                                 }())
                            .heads[0][0]
                            .weights;
-  double most = 0;  // of queries 0 to 2 and keys 128 and 129
+  double most = 0;  // over queries 0 to 2 and keys 128 and 129
   for (std::size_t q = 0; q < 3; ++q) most = std::max({most, weights[q][128], weights[q][129]});
   EXPECT_NEAR(static_cast<double>(open.values.at(63)), most, 1e-4);
 }

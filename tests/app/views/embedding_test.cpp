@@ -1,4 +1,4 @@
-// How a token becomes a vector: values read back from the picture, against the parameters of the file.
+// How a token becomes a vector: values read from the picture, compared with the file's parameters.
 
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/nearest_tokens.h"
@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 constexpr int kPosition = 5;
-constexpr int kStripRole = 0, kNeighbourRole = 1, kNeighbourStripRole = 2;  // of the view's regions
+constexpr int kStripRole = 0, kNeighbourRole = 1, kNeighbourStripRole = 2;  // roles of the view's regions
 
 Scenario robot() {
   Scenario s(kRobot, {1, 2, kPosition});
@@ -18,14 +18,14 @@ int id_of(const Scenario& s) {
   return s.run->tokens.ids()[kPosition];
 }
 
-/// A row of a parameter of the file.
+/// A row of a parameter, as in the file.
 std::vector<double> row_of(const std::string& parameter, int row) {
   const auto d = static_cast<std::ptrdiff_t>(bundled()->transformer->config().n_embd);
   const auto from = reference_model().parameter(parameter).begin() + row * d;
   return {from, from + d};
 }
 
-/// All other tokens by falling cosine, in double precision.
+/// All other tokens by descending cosine, in double precision.
 std::vector<std::pair<double, int>> nearest_in_reference(int id) {
   const std::vector<double> own = row_of("wte.weight", id);
   std::vector<std::pair<double, int>> all;

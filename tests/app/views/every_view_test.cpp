@@ -1,5 +1,5 @@
-// Properties of every view in the table: places of texts, reactions to the mouse, and pictures of missing
-// data.
+// Properties of every view in the table: placement of texts, reactions to the mouse, and pictures with
+// missing data.
 
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/views/view_suite.h"
@@ -11,7 +11,7 @@ class EveryView : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });
 
-/// Of one who knows, and minds what is asked.
+/// Answers from a scenario, and checks the questions.
 class CheckedAnswers final : public Answers {
  public:
   CheckedAnswers(Answers& inner, Capabilities declared) : inner_(inner), declared_(declared) {}
@@ -27,7 +27,7 @@ class CheckedAnswers final : public Answers {
 
 TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
   const Scenario s("The old king and the dog");
-  // What has weights has patterns. Of patterns alone some options are refused; see PatternViews.
+  // A model with weights has patterns. Without weights some options are rejected; see PatternViews.
   const Capabilities with_options = view().needs | Capability::patterns | Capability::weights;
   for (const OptionSpec* option : view().options)
     for (const OptionValue& end : ends_of(*option)) {
@@ -91,7 +91,7 @@ TEST_P(EveryView, TextsAreWhereTheyCanBeReadWithOptions) {
   }
 }
 
-/// Including an edit that lets queries see later keys, and one that leaves a query almost no keys.
+/// Including an edit that lets queries see later keys, and one that hides almost all keys from a query.
 TEST_P(EveryView, DrawsEditedRuns) {
   Prompt prompt{kRobot, {}, false};
   prompt.edits = {
@@ -137,7 +137,7 @@ TEST_P(EveryView, RegionsAreInverseMaps) {
       EXPECT_LE(region.rect.bottom(), c.height + 0.5F);
       ASSERT_GT(region.rect.w, 0);
       ASSERT_GT(region.rect.h, 0);
-      // From a point to its cell and back, all over the region, however little of it shows.
+      // From points to cells and back, all over the visible part of the region.
       int own = 0;
       for (int step = 0; step < 81; ++step) {
         const viz::Point p{region.rect.x + region.rect.w * (static_cast<float>(step % 9) + 0.51F) / 9,
@@ -145,7 +145,7 @@ TEST_P(EveryView, RegionsAreInverseMaps) {
         const auto hit = viz::hit_test(picture.regions, p);
         ASSERT_TRUE(hit) << p.x << "," << p.y;
         if (hit->region != static_cast<int>(i)) {
-          EXPECT_GT(hit->region, static_cast<int>(i));  // painted over it
+          EXPECT_GT(hit->region, static_cast<int>(i));  // painted on top of it
           continue;
         }
         ++own;
@@ -157,7 +157,7 @@ TEST_P(EveryView, RegionsAreInverseMaps) {
             << hit->row << "," << hit->col;
       }
       EXPECT_GT(own, 0);
-      // From a cell to its middle and back, all the cells that show by half and more.
+      // From cells to their middles and back, for all cells of which at least half is visible.
       const auto first_row = static_cast<int>(std::ceil(region.first_row - 0.4)),
                  first_col = static_cast<int>(std::ceil(region.first_col - 0.4));
       int seen = 0, covered = 0;
@@ -193,12 +193,12 @@ TEST_P(EveryView, EveryRegionAnswersTheMouse) {
   }
 }
 
-/// Views whose picture waits for no answer.
+/// Views that can be drawn without answers.
 bool goes_without_answers(const std::string& view) {
   return view == "positions" || view == "tokens" || view == "embedding" || view == "parameters";
 }
 
-/// Views that ask, but about nothing that is selected.
+/// Views whose questions do not depend on the selection.
 bool goes_without_selection(const std::string& view) {
   return view == "cosines" || view == "staircase" || view == "shift" || view == "tree" || view == "cache";
 }
@@ -216,7 +216,7 @@ TEST_P(EveryView, SaysInWordsWhatIsMissing) {
     EXPECT_FALSE(unanswered.whole);
   }
 
-  // What a view needs is asked for before there is a run, so that it comes with it.
+  // A view asks its questions even without a run, so that the answers arrive with the run.
   none.asked = 0;
   c.run = nullptr;
   for (Answers* answers : {static_cast<Answers*>(&none), static_cast<Answers*>(nullptr)}) {
@@ -226,7 +226,7 @@ TEST_P(EveryView, SaysInWordsWhatIsMissing) {
     EXPECT_TRUE(picture.regions.empty());
     EXPECT_TRUE(view().table(c).rows.empty());
   }
-  const bool by_tokens = GetParam() == "search";  // what it asks is about the chosen ones
+  const bool by_tokens = GetParam() == "search";  // its question depends on the options
   EXPECT_EQ(none.asked > 0, GetParam() != "positions" && GetParam() != "parameters" && !by_tokens);
 }
 
@@ -245,7 +245,7 @@ TEST_P(EveryView, SaysWhyThereIsNoAnswer) {
   }
 }
 
-/// All that a view tells: the picture, what the mouse gets of it, the table.
+/// Everything that a view reports: its picture, the facts under the mouse, its table.
 struct Report {
   Picture picture;
   std::vector<std::vector<std::string>> tooltips;
@@ -274,7 +274,7 @@ TEST_P(EveryView, TellsNothingThatIsNotAnswered) {
   const Report all(view(), full), without(view(), c);
   EXPECT_EQ(all == without, none.asked == 0);
 
-  // The mouse may still lie on the picture of what was known before.
+  // The mouse may still be over the picture with the previous answers.
   for (std::size_t i = 0; i < all.picture.regions.size(); ++i) {
     const viz::Region& region = all.picture.regions[i];
     const Facts facts =
@@ -329,7 +329,7 @@ TEST_P(EveryView, TinySizesDoNoHarm) {
       EXPECT_EQ(picture.scene.width, width);
       EXPECT_EQ(picture.scene.height, height);
       EXPECT_EQ(senseless_item(picture.scene), -1) << "of " << picture.scene.items.size();
-      // The edge may cut a text off, but none lies over another.
+      // Texts may be cut at the edge, but must not overlap.
       EXPECT_THAT(text_faults(picture.scene, *fonts()), Not(HasSubstr("overlap")));
       if (width > 0 && height > 0) {
         const viz::Bitmap pixels = viz::rasterize(picture.scene, *fonts(), 1);

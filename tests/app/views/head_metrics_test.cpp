@@ -1,5 +1,5 @@
-// Metrics of heads: by hand on a small pattern, against the reference on the bundled model, and read back
-// from the picture.
+// Metrics of heads: computed by hand for a small pattern, compared with the reference for the bundled model,
+// and read from the picture.
 
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/parts/names.h"
@@ -118,7 +118,7 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
     EXPECT_EQ(std::stof(table.rows[i][9]), static_cast<float>(answer->heads[i][HeadMetric::sink]));
   }
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("8 × 50 random tokens, each twice")));
-  // The list's first head is the one that the highest number says.
+  // The first head of the list has the highest number.
   const auto best = std::ranges::max_element(
       answer->heads, {}, [](const HeadMetricValues& head) { return head[HeadMetric::induction]; });
   EXPECT_EQ(ids_of_role(shown.picture(), kRow).at(0), best - answer->heads.begin());
@@ -143,14 +143,14 @@ TEST(HeadMetrics, ListThoseAboveALeastNumber) {
   std::vector<std::string> numbers;
   for (const auto& row : all.rows) numbers.push_back(row[2]);
   std::ranges::sort(numbers, {}, [](const std::string& number) { return std::stof(number); });
-  const std::string least = numbers[numbers.size() / 2];  // one head's own: it is listed
+  const std::string least = numbers[numbers.size() / 2];  // the number of a listed head
   const Shown shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", least}});
   const Table table = shown.table();
   const auto above = std::ranges::count_if(
       numbers, [&](const std::string& number) { return std::stof(number) >= std::stof(least); });
   EXPECT_EQ(table.rows, all.rows) << "numbers are of all heads";
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(std::to_string(above) + " of 48 heads at least 0.")));
-  // A row is of the head that it names, wherever it stands.
+  // A row belongs to the head that it names, in any order.
   const std::vector<int> rows = ids_of_role(shown.picture(), kRow);
   ASSERT_EQ(std::ssize(rows), above);
   const auto& best =

@@ -1,14 +1,13 @@
-// All heads: small maps and metrics read back, against the table and the reference.
+// All heads: thumbnails and metrics read from the picture, compared with the table and the reference.
 #include "app/run/analyses/thumbnails.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
 
-constexpr double kWeightTolerance = 1e-5;  // of float32 against double
+constexpr double kWeightTolerance = 1e-5;  // between float32 and double
 
-/// The positions that a cell of a small map stands for: those that fall into it when all are spread over
-/// `cells`.
+/// The positions in one cell of a thumbnail, if all positions are divided evenly among `cells`.
 std::vector<std::size_t> positions_of(int cell, int length, int cells) {
   std::vector<std::size_t> positions;
   for (int position = 0; position < length; ++position)
@@ -16,7 +15,7 @@ std::vector<std::size_t> positions_of(int cell, int length, int cells) {
   return positions;
 }
 
-/// The largest weight of a cell's queries and keys from `first_key` on; nothing where all of them are masked.
+/// The largest weight for a cell's queries and its keys from `first_key` on; nothing if all are masked.
 std::optional<double> reference_cell(const Scenario& s, int layer, int head, int row, int col, int cells,
                                      std::size_t first_key) {
   const auto& weights = reference_head(s, layer, head).weights;
@@ -29,7 +28,7 @@ std::optional<double> reference_cell(const Scenario& s, int layer, int head, int
   return largest;
 }
 
-/// Reads every cell of some heads' maps through the legend.
+/// Reads every cell of some heads' thumbnails with the legend.
 void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& heads,
                  const NamedOptions& options = {}) {
   const Shown shown("heads", s, 1000, 900, options, light(), 2);
@@ -48,7 +47,7 @@ void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& head
         SCOPED_TRACE("L" + std::to_string(layer) + " H" + std::to_string(head) + " row " +
                      std::to_string(row) + ", column " + std::to_string(col));
         const auto color = shown.color_of(map, row, col);
-        if (without_key0 && !pooled && col == 0) {  // nothing is left of it
+        if (without_key0 && !pooled && col == 0) {  // no keys are left
           ASSERT_TRUE(color);
           EXPECT_FALSE(scale.values_of(*color)) << "out of the scale";
           continue;
@@ -102,7 +101,7 @@ TEST(Heads, WhoLooksUpAColourInTheLegendReadsTheWeight) {
     for (int head = 0; head < scenario(23).config().n_head; ++head) all.emplace_back(layer, head);
   expect_maps(scenario(23), all);
   expect_maps(scenario(23), {{0, 0}, {2, 1}, {5, 5}}, {{"without-key0", "yes"}});
-  // Those at the edge are cut: their cells stay where the mouse finds them.
+  // Thumbnails at the edge are cut off: their cells stay where the mouse finds them.
   expect_maps(scenario(23), {{0, 0}, {1, 1}, {2, 2}},
               {{"heads-zoom", "2"}, {"heads-scroll", "0.4"}, {"heads-scroll-x", "0.3"}});
 }
@@ -166,9 +165,9 @@ TEST(Heads, ARegionForEachHeadAndExactMeans) {
         for (const auto& [words, mean] : {std::pair{"mean weight on the first token ", first},
                                           {"on the previous ", previous},
                                           {"on itself ", self}}) {
-          const auto told = number_after(lines, words);
-          ASSERT_TRUE(told) << words;
-          EXPECT_NEAR(told->value, mean, told->rounding + kWeightTolerance) << words;
+          const auto shown_mean = number_after(lines, words);
+          ASSERT_TRUE(shown_mean) << words;
+          EXPECT_NEAR(shown_mean->value, mean, shown_mean->rounding + kWeightTolerance) << words;
         }
       }
     }
@@ -196,7 +195,8 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
   Thumbnails some = *s.ask(ThumbnailsOfHeads{});
   some.done = 3;
   for (std::size_t i = 3; i < some.of_head.size(); ++i) some.of_head[i] = nullptr;
-  some.of_head[4] = scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // of a previous run, of another size
+  some.of_head[4] =
+      scenario(12).ask(ThumbnailsOfHeads{})->of_head[4];  // from a previous run, with another size
   OneAnswer answers(ThumbnailsOfHeads{}, some, false);
   ViewContext c = s.context(900, 900);
   const View& view = *find_view("heads");
@@ -215,7 +215,7 @@ TEST(Heads, ThoseThatAreNotThereYetKeepTheirPlaces) {
 TEST(Heads, MapsOfThePreviousRunFadeAndAreNoNumbersOfThisOne) {
   const Scenario& s = scenario(23);
   Thumbnails some = *s.ask(ThumbnailsOfHeads{});
-  some.done = 3;  // the others are there, from the previous run
+  some.done = 3;  // the others are the previous run's
   OneAnswer answers(ThumbnailsOfHeads{}, some, false);
   ViewContext c = s.context(900, 900);
   const View& view = *find_view("heads");
@@ -230,8 +230,8 @@ TEST(Heads, MapsOfThePreviousRunFadeAndAreNoNumbersOfThisOne) {
 }
 
 TEST(Heads, LargeModelsFitSmallPanes) {
-  // The layout of 48 x 25 heads, on tokens of a small model: only the grid depends on the numbers of layers
-  // and heads.
+  // The layout of 48 x 25 heads, with the tokens of a small model: only the grid depends on the numbers of
+  // layers and heads.
   Scenario s(kRobot);
   auto larger = std::make_shared<model::Run>(*s.run->run);
   larger->config.n_layer = 48;

@@ -1,4 +1,4 @@
-// The heatmap: numbers and colours read back from the picture, against the table and the reference.
+// The heatmap: numbers and colours read from the picture, compared with the table and the reference.
 
 #include "viz/charts/heatmap.h"
 #include "app/run/analyses/value_attention.h"
@@ -8,7 +8,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kWeightTolerance = 1e-5;  // of float32 against double
+constexpr double kWeightTolerance = 1e-5;  // between float32 and double
 
 TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   const Scenario s("The king and his");
@@ -32,7 +32,7 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   ASSERT_TRUE(bar);
   const DrawnScale scale(page, *bar);
   EXPECT_NEAR(scale.low(), 0, 0.01);
-  EXPECT_NEAR(scale.high(), 1, 0.01);  // the first query has but one key
+  EXPECT_NEAR(scale.high(), 1, 0.01);  // the first query has only one key
   EXPECT_EQ(page.numbers_left(), "");
   EXPECT_NE(page.take("Attention pattern of L2 H1"), "");
 }
@@ -113,7 +113,7 @@ TEST(Heatmap, HatchingStaysOutsideTheStairs) {
   const viz::Bitmap pixels = viz::rasterize(picture.scene, *fonts(), 1);
   const viz::Region& grid = picture.regions[0];
   const auto images = items_of<viz::Image>(picture.scene);
-  // Near the corners of a cell on the diagonal, where hatching would show first.
+  // Near the corners of a cell on the diagonal, where hatching would be visible first.
   for (int i = 0; i < grid.row_count; ++i) {
     if (i == s.selection.query) continue;  // framed
     const viz::Rect cell = grid.cell_rect(i, i);
@@ -159,7 +159,7 @@ TEST(Heatmap, FewTokensShowTheirValues) {
               Not(Contains("1.00")));
 }
 
-/// Frames of cells in the key's colour.
+/// The frames of cells that have the key's colour.
 std::vector<viz::Rect> key_frames(const viz::Scene& scene) {
   std::vector<viz::Rect> frames;
   for (const auto& frame : items_of<viz::StrokeRect>(scene))
@@ -211,7 +211,7 @@ TEST(Heatmap, KeysMoveQueryHeadAndKey) {
   EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600).press(Key::right, true)), "key 0");
 }
 
-// A zoomed map scrolls along, but no further than necessary.
+// A zoomed map scrolls with the selected key, but no farther than necessary.
 TEST(Heatmap, TheZoomFollowsTheKeys) {
   const NamedOptions zoomed{{"zoom", "31:51,20:40"}};
   const Shown shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 20}), 700, 600, zoomed);

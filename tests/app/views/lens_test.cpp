@@ -1,4 +1,4 @@
-// The logit lens: the table against the definition in double precision, the picture against the table.
+// The logit lens: the table compared with the definition in double precision, the picture with the table.
 
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/next_token.h"
@@ -20,7 +20,7 @@ const std::vector<double>& stream_at(const Scenario& s, int place, int position)
   return place % 2 == 0 ? blocks[layer].resid_pre[at] : blocks[layer].resid_mid[at];
 }
 
-/// softmax(ln_f(x) · wte), as the textbook has it.
+/// softmax(ln_f(x) · wte): the textbook definition.
 std::vector<double> lens_of(const Scenario& s, const std::vector<double>& x) {
   const auto& gain = reference_model().parameter("ln_f.weight");
   const auto& bias = reference_model().parameter("ln_f.bias");
@@ -79,7 +79,7 @@ TEST(Lens, TheTableIsTheReferencesAtEveryPlace) {
   EXPECT_EQ(table.rows[places - 1][2], std::to_string(s.config().n_layer - 1) + " post");
 }
 
-/// Row of the table that a cell shows, the end of the stream on top.
+/// The row of the table for a cell, with the end of the stream on top.
 const std::vector<std::string>& row_of_cell(const Scenario& s, const Table& table, int row, int col,
                                             bool mid = true) {
   const int places = places_of(s), place = places - 1 - (mid ? row : 2 * row);
@@ -88,7 +88,7 @@ const std::vector<std::string>& row_of_cell(const Scenario& s, const Table& tabl
 
 TEST(Lens, EachCellHasItsBestGuessAndColour) {
   const Scenario s(kRobot);
-  constexpr std::array kColumns{5UL, 21UL, 22UL};  // of the table
+  constexpr std::array kColumns{5UL, 21UL, 22UL};  // indices in the table
   const std::array kNames{"probability", "rank", "kl"};
   for (std::size_t coloring = 0; coloring < 3; ++coloring) {
     for (const bool mid : {true, false}) {
@@ -182,7 +182,7 @@ TEST(Lens, ScrollsSidewaysSoThatTheQueryIsInSight) {
   EXPECT_EQ(in_words(part.click(0, 2, 33)), "query 33, first-column 30") << "nothing moves under the mouse";
 }
 
-/// Whether each of the grid's columns is painted, from its first one on.
+/// Whether each column of the grid is painted, from the first one on.
 std::string painted(const Picture& picture) {
   const viz::Region& grid = picture.regions.at(0);
   std::string columns;
@@ -213,13 +213,13 @@ TEST(Lens, ShowsBlocksWhereverTheyAre) {
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 32 of 100 positions")));
   EXPECT_THAT(shown.tooltip(0, 2, 63), Contains("computing…"));
   EXPECT_THAT(shown.tooltip(0, 2, 64), Not(Contains("computing…")));
-  // The same colours as where all is known: their scale is that of no cell.
+  // The colours are the same as when everything is known: the scale does not depend on single cells.
   const Shown all("lens", s, 1300, 600, {{"lens-guesses", "no"}});
   EXPECT_EQ(shown.color_of(0, 2, 70), all.color_of(0, 2, 70));
 }
 
-/// Notes what is asked and knows nothing.
-class Asked final : public Answers {
+/// Records the questions and answers none.
+class RecordingAnswers final : public Answers {
  public:
   std::shared_ptr<const Answer> ask(const Question& question) override {
     if (!contains(questions, question)) questions.push_back(question);
@@ -235,7 +235,7 @@ TEST(Lens, AsksForWhatShowsTheQueryFirst) {
     s.select({0, 0, query, -1});
     ViewContext c = s.context(900, 600);
     for (const auto& [name, value] : options) set(c, name, value);
-    Asked answers;
+    RecordingAnswers answers;
     c.answers = &answers;
     static_cast<void>(view.build(c));
     return answers.questions;

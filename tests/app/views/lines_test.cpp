@@ -1,4 +1,4 @@
-// Lines between queries and keys: read back against the reference, and pinned tokens.
+// Lines between queries and keys: read from the picture, compared with the reference; and pinned tokens.
 
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -79,7 +79,7 @@ TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
   EXPECT_EQ(std::ranges::count(written, note), 1) << ::testing::PrintToString(written);
 }
 
-/// So long a prompt, of a model with ten heads.
+/// A prompt of that length, with a model of ten heads.
 const Scenario& many_heads(int length) {
   static const Scenario all = [length] {
     const TemporaryFolder folder;
@@ -128,7 +128,7 @@ TEST(Lines, ClicksPinAndTakeBack) {
   const Shown pinned("lines", s, 900, 700, {{"pinned", "yes"}, {"threshold", "0"}});
   EXPECT_EQ(in_words(pinned.click(queries, 6)), "pinned no");
   EXPECT_EQ(in_words(pinned.click(keys, 3)), "key -1");
-  // Lines of query 6 to its 7 keys, and to key 3 of all that see it but query 6.
+  // The lines from query 6 to its 7 keys, and to key 3 from all other queries that see it.
   std::set<std::pair<std::string, std::string>> lines;
   for (const auto& row : pinned.table().rows) {
     EXPECT_TRUE(row[1] == "6" || row[3] == "3");

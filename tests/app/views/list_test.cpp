@@ -1,4 +1,4 @@
-// Lists: a picture and a file from one declaration, and the keys that move the rows.
+// Lists: a picture and a file from one declaration, and the keys that move through the rows.
 #include "app/views/parts/list.h"
 
 #include "tests/app/view_fixture.h"
@@ -10,7 +10,7 @@ const Option<int> kFirst = first_row_option("first-test-row", "First row", "firs
 const ListRows kLines{.role = 3, .first = kFirst, .names = "rows"};
 const ListRows kPages{.role = 3, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
-/// Of rows 1 and 2 out of five, each 20 high.
+/// A picture that shows rows 1 and 2 of five, each 20 high.
 Picture two_rows() {
   Picture picture;
   picture.rows = {1, 5};
@@ -30,7 +30,7 @@ std::string pressed(const ListRows& rows, Key key, ListKey own = nullptr) {
       list_gesture(rows, nullptr, own, c, two_rows(), nullptr, {Gesture::Kind::key, {}, {}, {}, key}));
 }
 
-// Cells that are gone when the list is painted do not compile.
+// Cells that would be destroyed before the list is painted do not compile.
 static_assert(ListCells<std::vector<float>&> && ListCells<const std::vector<float>&>);
 static_assert(ListCells<std::span<const float>> && ListCells<int (*)(int)>);
 static_assert(!ListCells<std::vector<float>> && !ListCells<const std::vector<float>>);

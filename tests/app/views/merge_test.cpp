@@ -1,4 +1,4 @@
-// From the heads back into the residual stream: the pass's own numbers, and parts that add up.
+// From the heads back to the residual stream: the numbers of the pass, and parts that add up.
 
 #include "app/run/analyses/merged_heads.h"
 #include "app/views/parts/names.h"
@@ -13,7 +13,7 @@ constexpr double kTolerance = 2e-4;
 constexpr int kPart = 0, kComponent = 1, kStrip = 2;
 constexpr int kOwnPart = 1, kSum = 2;
 
-// To the bit, also where a page ends and for a pass that went over many positions at a time.
+// Bit-identical, also at the end of a page and after a pass over many positions at once.
 TEST(Merge, IsWhatThePassComputed) {
   const Scenario& s = scenario(100);
   model::Workspace workspace(2);

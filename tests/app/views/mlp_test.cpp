@@ -1,5 +1,5 @@
-// Neurons of an MLP: the picture against the double-precision reference, and the tokens they push against the
-// parameters of the file.
+// Neurons of an MLP: the picture compared with the double-precision reference, and the tokens they promote
+// with the file's parameters.
 
 #include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/token_pass.h"
@@ -10,7 +10,7 @@ namespace headscope::app {
 namespace {
 
 constexpr int kPosition = 5, kLayer = 3;
-constexpr int kStripRole = 0, kNeuronRole = 1, kCurveRole = 2;  // of the view's regions
+constexpr int kStripRole = 0, kNeuronRole = 1, kCurveRole = 2;  // roles of the view's regions
 enum Strip { input, before, after, output };
 
 Scenario robot() {
@@ -23,7 +23,7 @@ const std::vector<double>& of_reference(const Scenario& s, bool post) {
   return (post ? block.mlp_post : block.mlp_pre)[kPosition];
 }
 
-/// Neurons by the falling magnitude of what they put out, by the reference.
+/// Neurons by descending magnitude of their output in the reference.
 std::vector<int> strongest(const Scenario& s) {
   const std::vector<double>& post = of_reference(s, true);
   std::vector<int> order(post.size());
@@ -74,7 +74,7 @@ TEST(NeuronTokens, GoThroughTheUnembeddingOfItsOwnWhereThereIsOne) {
   const Scenario s(Prompt{"The old king", {}, false}, {0, 0, -1}, model);
   const auto& config = s.config();
   const auto tokens = s.ask(TokensOfNeuron{1, 2});
-  // The last parameter of a model that is not tied is its unembedding, the first one of a tied one.
+  // The unembedding is the last parameter of an untied model, and the first of a tied one.
   const auto d = static_cast<std::size_t>(config.n_embd);
   const auto& parameters = model->transformer->parameters();
   const std::size_t unembedding = config.tie_word_embeddings ? 0 : parameters.size() - 1;
@@ -141,7 +141,7 @@ TEST(Mlp, RowsShowTheNumbersOfTheReferenceAndWhatNeuronsPush) {
   }
 }
 
-// A neuron with a negative activation pushes in the opposite direction: it raises the tokens it is against.
+// A neuron with a negative activation has the opposite effect: it promotes the tokens at its low end.
 TEST(Mlp, ANeuronBelowZeroPushesTheOtherWay) {
   Scenario s = robot();
   int tried = 0;
@@ -204,7 +204,7 @@ TEST(Mlp, ANeuronIsFramedWhereverItStands) {
               1e-4);
 }
 
-/// Knows all but the tokens of neurons.
+/// Answers everything except the tokens of neurons.
 class NoTokens final : public Answers {
  public:
   explicit NoTokens(const Scenario& s) : s_(s) {}

@@ -1,4 +1,4 @@
-// The next token: probabilities and logits read back, against the table and the reference.
+// The next token: probabilities and logits read from the picture, compared with the table and the reference.
 
 #include <iomanip>
 
@@ -40,7 +40,7 @@ TEST(Next, OnTheDifferenceSideTheRestSaysItsDifferenceToo) {
     return all;
   };
   const auto now = probabilities(Side::run), before = probabilities(Side::baseline);
-  double difference = 0;  // what the others lose, the shown ones win
+  double difference = 0;  // the shown guesses gain what the others lose
   for (const int id : ids_of_role(picture, kGuessRole)) difference -= now[id] - before[id];
   ASSERT_GT(std::abs(difference), 1e-3);
   EXPECT_THAT(texts(picture.scene),
@@ -56,7 +56,7 @@ TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
   }
 }
 
-constexpr double kLogitTolerance = 1e-4, kProbabilityTolerance = 1e-5;  // of float32 against double
+constexpr double kLogitTolerance = 1e-4, kProbabilityTolerance = 1e-5;  // between float32 and double
 
 std::string precisely(double value) {
   std::ostringstream text;
@@ -64,8 +64,8 @@ std::string precisely(double value) {
   return text.str();
 }
 
-/// Everything that the view tells of the token after a position, read back. `below`: whether the token that
-/// follows has a bar of its own, under the guesses.
+/// Reads everything that the view shows about the token after a position. `below`: whether the actual next
+/// token has its own bar, below the guesses.
 void expect_guesses(int query, double temperature, const std::string& spelled, bool& below) {
   Scenario s(kRobot, {0, 0, query});
   const auto at = static_cast<std::size_t>(query);
@@ -83,7 +83,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   const auto probability_title = page.place_of("probability"), logit_title = page.place_of("logit");
   ASSERT_TRUE(probability_title && logit_title);
   const auto tolerance = [](double probability) { return kProbabilityTolerance * (1e-3 + probability); };
-  double told = 0;
+  double listed = 0;
   std::optional<float> numbers_end;
   const auto expect_bar = [&](std::size_t id, const std::string& logit_cell,
                               const std::string& probability_cell) {
@@ -91,7 +91,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     ASSERT_GE(bar, 0);
     const auto drawn = page.take(shown.region(bar).rect);
     ASSERT_EQ(drawn.size(), 3U) << "label, probability, logit";
-    // Under their title, which stands where the bars begin, and all in one column before the logits.
+    // Probabilities are under their title at the start of the bars, in one column before the logits.
     EXPECT_GT(drawn[1].bounds.x, probability_title->x);
     EXPECT_LT(drawn[1].bounds.right(), logit_title->x);
     if (!numbers_end) numbers_end = drawn[1].bounds.right();
@@ -105,7 +105,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     EXPECT_TRUE(agree(number_after(lines, "probability "), probability_cell, probabilities[id],
                       10 * tolerance(probabilities[id])));
     EXPECT_TRUE(agree(number_after(lines, "logit "), logit_cell, logits[id], kLogitTolerance));
-    told += probabilities[id];
+    listed += probabilities[id];
   };
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     SCOPED_TRACE("guess " + std::to_string(i + 1));
@@ -114,7 +114,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     EXPECT_EQ(row[1], std::to_string(order[i]));
     expect_bar(order[i], row[4], row[5]);
   }
-  // The token that follows has its own bar where it is no early guess; it is not in the table.
+  // The actual next token has its own bar if it is not among the shown guesses; it is not in the table.
   const int actual = s.run->tokens.tokens[at + 1].id, rank = reference(s).rank(query, actual);
   std::size_t bars = table.rows.size();
   below = rank > 8;
@@ -136,7 +136,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   ASSERT_EQ(rest.size(), 2U);
   const auto number = read_number(rest[1].text);
   ASSERT_TRUE(number);
-  EXPECT_NEAR(number->value, 1 - told, number->rounding + kProbabilityTolerance);
+  EXPECT_NEAR(number->value, 1 - listed, number->rounding + kProbabilityTolerance);
   EXPECT_NE(page.take("After “" + s.run->tokens.labels[at] + "”"), "");
   const std::string position = page.take_starting("position " + std::to_string(query));
   EXPECT_NE(position, "");

@@ -1,4 +1,4 @@
-// Every tensor with its count, and the values of one: read back from the picture, against the file.
+// Every tensor with its count, and the values of one: read from the picture, compared with the file.
 
 #include <cstring>
 
@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kRowRole = 0, kMapRole = 1, kBinsRole = 2, kSizeRole = 3;  // of the view's regions
+constexpr int kRowRole = 0, kMapRole = 1, kBinsRole = 2, kSizeRole = 3;  // roles of the view's regions
 constexpr int kLayer = 2;
 
 const std::vector<model::Parameter>& parameters() {
@@ -21,7 +21,7 @@ int index_of(const std::string& name) {
   return static_cast<int>(std::ranges::find(parameters(), name, &model::Parameter::name) -
                           parameters().begin());
 }
-/// A tensor as the reference reads it.
+/// A tensor as read by the reference.
 const std::vector<double>& values_of(const std::string& name) {
   return reference_model().parameter(name);
 }

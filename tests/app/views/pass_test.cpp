@@ -1,4 +1,5 @@
-// The forward pass of a token: the picture against the double-precision reference, and where boxes lead.
+// The forward pass of a token: the picture compared with the double-precision reference, and the targets of
+// its boxes.
 
 #include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
@@ -7,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 constexpr int kPosition = 5, kLayer = 2;
-// Of the view's regions: roles, and the steps in the order of the pass.
+// The roles of the view's regions, and the steps in the order of the pass.
 constexpr int kStepRole = 0, kStripRole = 1, kChartRole = 2;
 enum Step { embedding, before, ln_1, attention, add_attention, ln_2, mlp, add_mlp, after, ln_f, unembedding };
 
@@ -51,7 +52,7 @@ TEST(PassView, ColumnsAreAsHighAsTheReferenceHasIt) {
   ASSERT_GE(chart, 0);
   const viz::Region& region = shown.region(chart);
   ASSERT_EQ(region.col_count, 2 * static_cast<int>(blocks.size()) + 2);
-  // Columns by their place; heights are to each other as the norms are.
+  // Columns by their place; their heights are proportional to the norms.
   const auto height_of = [&](int col) {
     float h = 0;
     for (const viz::FillRect& rect : items_of<viz::FillRect>(shown.scene())) {
@@ -171,7 +172,7 @@ TEST(PassView, LightsWhatFeedsAStep) {
   }
 }
 
-/// A part of a pass: only some blocks are there.
+/// Part of a pass: only some blocks are known.
 class PartOfPass final : public Answers {
  public:
   PartOfPass(const Scenario& s, std::size_t blocks) {

@@ -1,4 +1,4 @@
-// The cosines of positions, read back from the picture.
+// The cosines of positions, read from the picture.
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/names.h"

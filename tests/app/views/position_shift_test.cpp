@@ -1,4 +1,4 @@
-// One map from position to position: its errors, read back from the picture.
+// The linear map from position to position: its errors, read from the picture.
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/names.h"
@@ -28,7 +28,7 @@ TEST(Shift, CurvesLieWhereTheirErrorsAre) {
   const viz::Region& plot = shown.region(0);
   const auto lines = viz::testing::items_of<viz::Polyline>(shown.scene());
   ASSERT_EQ(lines.size(), 4U);
-  // 2 at the upper edge: what is beyond is cut off.
+  // 2 is at the upper edge: larger errors are clipped.
   const viz::Point at = lines[3].points[40];
   EXPECT_NEAR((plot.rect.bottom() - at.y) / plot.rect.h * 2, shift->stay[40], 1e-3);
   EXPECT_NEAR(at.x, plot.cell_rect(0, 40).center().x, 0.1);

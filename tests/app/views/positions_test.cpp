@@ -1,4 +1,4 @@
-// Positional encodings: curves, colours and limits read back from the picture, against the weights.
+// Positional encodings: curves, colours and limits read from the picture, compared with the weights.
 
 #include <cstring>
 
@@ -33,13 +33,13 @@ TEST(Positions, NeverCallsTheSinusoidsGpt2s) {
   }
 }
 
-/// A curve as it was drawn: the value at each position, by the numbers beside the plot.
+/// A curve as drawn: the value at each position, according to the numbers on its axis.
 struct DrawnCurve {
   std::vector<double> values;
-  double rounding = 0;  ///< what a pixel is worth
+  double rounding = 0;  ///< value of one pixel
 };
 
-/// Reads the curves of a plot and takes the numbers left of it and the names right of it off the page.
+/// Reads the curves of a plot, and removes the numbers to its left and the names to its right from the page.
 std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& plot, DrawnPage& page,
                                     std::vector<std::string>& names) {
   const viz::Rect& r = plot.rect;
@@ -68,7 +68,7 @@ std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& 
   return curves;
 }
 
-/// Expects the numbers beside a grid to stand at the cells that they name; takes them off the page.
+/// Expects the numbers next to a grid to be at the cells they name; removes them from the page.
 void expect_axes(const viz::Region& grid, DrawnPage& page) {
   const viz::Rect& r = grid.rect;
   int rows = 0, cols = 0;
@@ -147,7 +147,7 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
   EXPECT_EQ(page.numbers_left(), "");
 }
 
-/// A small model of random positions below 1, but for a few.
+/// A small model with random positions below 1, except for a few.
 Scenario with_outliers(float outlier_above, float outlier_below) {
   const TemporaryFolder folder;
   Gpt2Shape shape;
@@ -180,7 +180,7 @@ TEST(Positions, TheLegendSaysWhereValuesLieBeyondItAndOnlyThere) {
     DrawnPage page = shown.page();
     const DrawnScale scale(page, *bar);
     ASSERT_GE(scale.marks().size(), 2U);
-    EXPECT_LT(scale.high(), 2);  // the few do not take the colours of the rest
+    EXPECT_LT(scale.high(), 2);  // the outliers do not use up the colour scale
     EXPECT_EQ(scale.marks().front().text.starts_with("≤ "), below != 0) << scale.marks().front().text;
     EXPECT_EQ(scale.marks().back().text.starts_with("≥ "), above != 0) << scale.marks().back().text;
   }

@@ -1,4 +1,5 @@
-// The predictions at every position: numbers read back from the picture, against the table and the reference.
+// The predictions at every position: numbers read from the picture, compared with the table and the
+// reference.
 
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/names.h"
@@ -7,18 +8,18 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kTolerance = 5e-5;  // of float32 against double, in bits
+constexpr double kTolerance = 5e-5;  // between float32 and double, in bits
 
 int row_of(const Shown& shown, int position) {
   return shown.find(kPredictionRole, position);
 }
 
-/// What the reference thought of the token that follows a position.
-struct Expected {
+/// The reference's prediction of the token after a position.
+struct ExpectedPrediction {
   double probability = 0, loss = 0;
   int rank = 0;
 };
-Expected expected(const Scenario& s, int position) {
+ExpectedPrediction expected(const Scenario& s, int position) {
   const auto next = s.run->tokens.ids().at(static_cast<std::size_t>(position) + 1);
   const double p = reference(s).probabilities(position).at(static_cast<std::size_t>(next));
   return {p, -std::log2(p), reference(s).rank(position, next)};
@@ -37,7 +38,7 @@ TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   for (int i = 0; i + 1 < s.length(); ++i) {
     SCOPED_TRACE("position " + std::to_string(i));
     const auto position = static_cast<std::size_t>(i);
-    const Expected e = expected(s, i);
+    const ExpectedPrediction e = expected(s, i);
     const auto drawn = page.take(shown.region(row_of(shown, i)).rect);
     ASSERT_EQ(drawn.size(), 6 + 2 * 5U) << "six columns, and a token and its probability for each guess";
     EXPECT_EQ(drawn[0].text, std::to_string(i));
@@ -148,7 +149,7 @@ TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
 TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
   const Scenario s(kRobot);
   const Shown shown("predictions", s, 1700, 700);
-  const Expected e = expected(s, 3);
+  const ExpectedPrediction e = expected(s, 3);
   const auto row = shown.tooltip(row_of(shown, 3)), chip = shown.tooltip(shown.find(kShadedRole, 4));
   for (const auto& lines : {row, chip}) {
     const auto probability = number_after(lines, "probability "), loss = number_after(lines, "p = "),
@@ -197,7 +198,7 @@ TEST(Predictions, OneTokenHasGuessesAndNoLoss) {
   EXPECT_NE(shown.table().rows.at(0)[8], "");
 }
 
-// As in a window of 1024 x 700.
+// The size in a window of 1024 x 700.
 TEST(Predictions, SmallPanesKeepTheTokensAndTheirLoss) {
   const Shown shown("predictions", scenario(23), 300, 300);
   for (const char* heading : {"follows", "loss, bits"}) EXPECT_THAT(texts(shown.scene()), Contains(heading));

@@ -1,4 +1,5 @@
-// From the residual stream into the heads: every strip is the model's, against the reference's own product.
+// From the residual stream into the heads: every strip is the model's, compared with the reference's own
+// product.
 
 #include "app/run/analyses/attention_input.h"
 #include "app/views/parts/names.h"

@@ -1,4 +1,4 @@
-// The query-key space: places of the marks, and the facts under the mouse.
+// The query-key space: positions of the marks, and the facts under the mouse.
 
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/attention_stages.h"
@@ -9,7 +9,7 @@
 namespace headscope::app {
 namespace {
 
-/// Where a picture has a mark, by its place on the axes' numbers: units are the same along both.
+/// The expected place of a mark according to the axes' numbers; both axes have the same unit.
 class Places {
  public:
   explicit Places(const Shown& shown, const QueryKeySpace& space) : frame_(shown.region(0).rect) {

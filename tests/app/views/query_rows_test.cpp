@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kTolerance = 5e-5;
 constexpr int kLayer = 2, kHead = 1;
-constexpr int kComponent = 0, kStep = 1, kKey = 2;  // of cell
+constexpr int kComponent = 0, kStep = 1, kKey = 2;  // roles of the score view
 
 Scenario edited(const char* edits, Selection selection = {kLayer, kHead, 8, -1}) {
   return testing::edited(edits, selection);
@@ -22,7 +22,7 @@ viz::Picture picture_of(const char* view, const Scenario& scenario) {
   return find_view(view)->build(on(Side::difference, view, scenario, 1000, 800));
 }
 
-/// The reference where every query of layer 1 sees every key.
+/// The reference with every query of layer 1 seeing every key.
 const ReferenceGpt2::Head& unmasked_reference(const Scenario& s) {
   ReferenceGpt2::Edits edits;
   edits.sees = [](int layer, int, std::size_t query, std::size_t key) { return layer == 1 || key <= query; };
@@ -80,7 +80,7 @@ TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
     EXPECT_EQ(std::stof(scores[i]),
               after->matrix(Stage::scores).at(5, key) - before->matrix(Stage::scores).at(5, stands[i]));
   }
-  // What is written says it, too.
+  // The text says it, too.
   EXPECT_THAT(texts(picture_of("softmax", s).scene),
               Contains(HasSubstr("blank: nothing in the second prompt")));
 }
@@ -143,7 +143,7 @@ TEST(SoftmaxDifference, TheLargestDifferencesComeFirst) {
 }
 
 TEST(SoftmaxDifference, AnExampleIsTheSameOnAllSides) {
-  const Scenario s = of_two({kLayer, kHead, 4, -1});  // for which nothing stands
+  const Scenario s = of_two({kLayer, kHead, 4, -1});  // which has no counterpart
   for (const char* example : {"one", "robot"}) {
     ViewContext run = on(Side::run, "softmax", s, 1000, 800),
                 difference = on(Side::difference, "softmax", s, 1000, 800);
@@ -157,7 +157,7 @@ TEST(SoftmaxDifference, AnExampleIsTheSameOnAllSides) {
 }
 
 TEST(ScoreDifference, IsTheReferencesDifference) {
-  // Not the last one, which the mask hides nothing from: its query stays as it was.
+  // Not the last query, from which the mask hides nothing: it is unchanged.
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 6, 3});
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
   const auto values = named(table_of(Side::difference, "cell", s));
@@ -218,7 +218,7 @@ TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
   const auto k = s.run->run->k(kLayer, kHead, 3), k0 = second.run->run->k(kLayer, kHead, 4);
   for (std::size_t i = 0; i < k.size(); ++i)
     EXPECT_EQ(std::stof(difference.at("difference of k" + std::to_string(i))), k[i] - k0[i]);
-  // In the row of keys nothing is shown of the one that has none.
+  // In the row of keys, the key without a counterpart shows nothing.
   const ViewContext c = on(Side::difference, "cell", s, 1000, 800);
   const viz::Picture picture = find_view("cell")->build(c);
   for (int region = 0; region < std::ssize(picture.regions); ++region) {
@@ -243,7 +243,7 @@ TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
   for (int key = 1; key < 9; ++key)
     if (difference(key) > difference(most)) most = key;
   EXPECT_EQ(named(table_of(Side::difference, "cell", s)).at("position of the key"), std::to_string(most));
-  // With two prompts never one without a counterpart.
+  // With two prompts, never a query without a counterpart.
   for (int query = 0; query < 6; ++query) {
     const auto values = named(table_of(Side::difference, "cell", of_two({kLayer, kHead, query, -1})));
     if (query == 4) {
@@ -254,7 +254,7 @@ TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
   }
 }
 
-/// A number as it is written: its digits without the point, and how many stand behind it.
+/// A number as written: its digits without the point, and the number of decimals.
 std::pair<long long, std::size_t> read(std::string text) {
   text = std::regex_replace(text, std::regex("−"), "-");
   const std::size_t point = text.find('.');
@@ -281,7 +281,7 @@ TEST(ScoreDifference, WhatIsWrittenAddsUp) {
       if (!std::regex_match(line[1], found, kMinus) || line[3].find('e') != std::string::npos) continue;
       const auto now = read(found[1]), before = read(found[2]), difference = read(line[3]);
       if (now.second != before.second || now.second != difference.second)
-        continue;  // too small to do by hand
+        continue;  // too small to check by hand
       EXPECT_EQ(now.first - before.first, difference.first);
       ++checked;
     }
@@ -317,7 +317,7 @@ TEST(RowDifference, SaysWhereNothingStandsForTheQueryOrTheKey) {
 }
 
 TEST(RowDifference, SaysThatNothingDiffers) {
-  // The layer whose head is off reads what it did before.
+  // The layer with the ablated head has the same input as before.
   const Scenario same = edited("L2H1.z=0"), other = edited("L1.mask=none");
   for (const char* view : {"softmax", "cell"}) {
     EXPECT_THAT(texts(picture_of(view, same).scene), Contains(HasSubstr("nothing changed here"))) << view;
@@ -354,7 +354,7 @@ TEST(RowDifference, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad)
 }
 
 TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
-  // Query 2 sees key 6, so that its row has those between, which neither side sees.
+  // Query 2 sees key 6, so its row includes the keys in between, which neither side sees.
   const Scenario s = edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, -1});
   const Table softmax = table_of(Side::difference, "softmax", s);
   ASSERT_EQ(softmax.rows.size(), 9U);

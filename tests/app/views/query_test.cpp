@@ -1,4 +1,4 @@
-// The query's table: numbers and vectors read back from the picture, against the table and the reference.
+// The query's table: numbers and vectors read from the picture, compared with the table and the reference.
 
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
@@ -13,7 +13,7 @@ Scenario robot_with_query(int query) {
   return s;
 }
 
-constexpr double kTolerance = 5e-5;  // of float32 against double
+constexpr double kTolerance = 5e-5;  // between float32 and double
 
 TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   const Scenario s = robot_with_query(kQuery);
@@ -49,7 +49,7 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
           agree(drawn[2 + i].text, table.rows[k][columns[i].in_table], columns[i].expected[k], kTolerance));
     }
   }
-  // Under them the sum of the weights.
+  // The sum of the weights is below them.
   const auto sum = page.place_of("sum");
   ASSERT_TRUE(sum);
   const auto drawn = page.take(viz::Rect{0, sum->y - 3, shown.scene().width, sum->h + 6});
@@ -64,7 +64,7 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
             "");
 }
 
-/// The lying bars of the legend, from left to right: q and k, v, weight × v.
+/// The horizontal bars of the legend, from left to right: q and k, v, weight × v.
 std::vector<viz::Image> legend_bars(const Shown& shown) {
   std::vector<viz::Image> bars;
   const float bottom = shown.region(shown.strip(Vector::z, kQuery)).rect.bottom();
@@ -249,7 +249,7 @@ TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
             "key " + std::to_string(order[5]));
 }
 
-// As in a window of 1024 x 700.
+// The size in a window of 1024 x 700.
 TEST(Query, SmallPanesKeepTheScoresRatherThanTheVectors) {
   const Shown shown("query", scenario(23), 470, 330);
   const auto all = texts(shown.scene());

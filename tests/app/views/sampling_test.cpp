@@ -1,4 +1,5 @@
-// Sampling of the next token: the table and the bars against the reference, and a draw by hand.
+// Sampling of the next token: the table and the bars compared with the reference, and a draw computed by
+// hand.
 #include <random>
 
 #include "app/views/output/sampling_options.h"

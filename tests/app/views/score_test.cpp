@@ -1,4 +1,4 @@
-// The arithmetic of one cell: what is written adds up, and is the model's.
+// The score breakdown of a cell: the written numbers add up, and are the model's.
 #include "app/run/analyses/softmax_row.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
@@ -41,7 +41,7 @@ TEST(ScoreView, NumbersAreTheReferences) {
   EXPECT_NEAR(number("weight"), head.weights[kQuery][3], kTolerance);
 }
 
-/// The texts of one line of the arithmetic, from left to right: name, expression, sign, result.
+/// The texts of one line, from left to right: name, expression, sign, result.
 std::vector<std::string> step(const Shown& shown, int index) {
   std::vector<std::string> line;
   auto page = shown.page();
@@ -49,7 +49,7 @@ std::vector<std::string> step(const Shown& shown, int index) {
   return line;
 }
 
-/// Integers of the last digit written: "−1.2345" as −12345 of 4 decimals.
+/// A number as an integer of its last digit: "−1.2345" is −12345 with 4 decimals.
 struct Written {
   long long digits = 0;
   int decimals = 0;
@@ -76,7 +76,7 @@ TEST(ScoreView, WhatIsWrittenAddsUp) {
   for (int key = 0; key <= kQuery; ++key) {
     const Scenario s = robot(key);
     const Shown shown("cell", s, 900, 800);
-    for (const int index : {0, 4, 6}) {  // positive and negative, less the largest, row sum
+    for (const int index : {0, 4, 6}) {  // positive and negative products, minus the maximum, row sum
       const std::vector<std::string> line = step(shown, index);
       ASSERT_EQ(line.size(), 4U) << index;
       SCOPED_TRACE(line[1] + " " + line[2] + " " + line[3]);

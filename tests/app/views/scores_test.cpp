@@ -1,11 +1,11 @@
-// The four stages: numbers and colours read back from the picture, against the table and the reference.
+// The four stages: numbers and colours read from the picture, compared with the table and the reference.
 
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
 
-/// A stage's value in the reference; `masked` is −inf for the keys after the query.
+/// A stage's value in the reference; `masked` is −inf for keys after the query.
 double reference_stage(const Scenario& s, int stage, int query, int key) {
   const auto& head = reference_head(s);
   const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
@@ -13,7 +13,7 @@ double reference_stage(const Scenario& s, int stage, int query, int key) {
   return (stage == 0 ? head.scores : stage == 3 ? head.weights : head.scaled)[q][k];
 }
 
-/// The table's cell of a stage, a query and a key.
+/// The table's cell for a stage, a query and a key.
 const std::string& cell_of(const Table& table, const Scenario& s, int stage, int query, int key) {
   return table.rows.at(static_cast<std::size_t>(stage * s.length() + query))
       .at(static_cast<std::size_t>(key) + 3);
@@ -23,7 +23,7 @@ bool is_masked(int stage, int query, int key) {
   return stage >= 2 && key > query;
 }
 
-constexpr double kTolerance = 5e-5;  // of scores in float32 against double
+constexpr double kTolerance = 5e-5;  // between scores in float32 and double
 
 TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   const Scenario s("The king and his");
@@ -141,7 +141,7 @@ TEST(Scores, TheTooltipShowsTheArithmetic) {
   }
 }
 
-// As in a window of 1024 x 700.
+// The size in a window of 1024 x 700.
 TEST(Scores, SmallPanesShareTheirLabels) {
   for (const auto& [width, height] :
        {std::pair{470.F, 330.F}, {420.F, 360.F}, {760.F, 300.F}, {470.F, 640.F}}) {

@@ -1,4 +1,4 @@
-// Search, and the other views of lists of prompts: their contents, and where a click leads.
+// Search, and the other views of prompt lists: their contents, and where clicks lead.
 
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"

@@ -1,4 +1,4 @@
-// The view of softmax: known numbers of the examples, the model's own of the row.
+// The softmax view: known numbers for its examples, the model's own for the row.
 
 #include "tests/app/view_fixture.h"
 
@@ -25,7 +25,7 @@ TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   EXPECT_NEAR(one[2], 0.6652, 5e-5);
   EXPECT_NEAR(ten[0] / std::exp(-20.0), 1, 1e-3);
   EXPECT_NEAR(ten[1] / std::exp(-10.0), 1, 1e-3);
-  // Far below the least normal number, and not flushed to zero.
+  // Far below the smallest normal number, and not flushed to zero.
   EXPECT_EQ(hundred[1], 3.7835e-44F);
   EXPECT_GT(hundred[1], 0);
   EXPECT_EQ(hundred[0], 0);
@@ -53,7 +53,7 @@ TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
     EXPECT_NEAR(weights[k], head.weights[kQuery][k], 5e-5);
     EXPECT_EQ(weights[k], s.weight(kQuery, static_cast<int>(k)));
   }
-  // Any other scale by the reference's scores.
+  // Any other scale, compared with the reference's scores.
   const double factor = 2.5 / std::sqrt(static_cast<double>(s.config().d_head()));
   double sum = 0, plain_sum = 0;
   for (std::size_t k = 0; k <= kQuery; ++k) {

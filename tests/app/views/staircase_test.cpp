@@ -46,7 +46,7 @@ TEST(Staircase, ThePlaceOfAPositionTellsItsCoordinates) {
   const Shown shown = shown_with(from_above);
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   const viz::Region& region = shown.region(1);
-  // From above the box shows its first two sides; sin 0 = 0 lies in the middle, cos 0 = 1 at its upper edge.
+  // From above, the box shows its first two sides; sin 0 = 0 is in the middle, cos 0 = 1 at its upper edge.
   const int col = region.col_count / 2;
   std::vector<std::string> lines;
   for (int row = 0; row < region.row_count / 2 && lines.empty(); ++row) lines = shown.tooltip(1, row, col);

@@ -1,4 +1,4 @@
-// The picture of a sweep against the answer, complete and in parts, and the commands of its cells.
+// The picture of a sweep compared with the answer, complete and partial, and the commands of its cells.
 
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/attribution.h"

@@ -1,4 +1,4 @@
-// The merges that built each token: read back from the picture, against the table and the tokenizer.
+// The merges that built each token: read from the picture, compared with the table and the tokenizer.
 
 #include "app/run/analyses/token_merges.h"
 #include "tests/app/view_fixture.h"
@@ -6,7 +6,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kTokenRole = 0, kStepRole = 1;  // of the view's regions
+constexpr int kTokenRole = 0, kStepRole = 1;  // roles of the view's regions
 
 /// "daughters": many bytes, and several merges.
 Scenario daughters() {
@@ -79,7 +79,7 @@ TEST(Tokenization, ASpecialTokenAndAByteSayWhyNothingWasMerged) {
 
 TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
   const model::Tokenizer& tokenizer = *bundled()->tokenizer;
-  int id = -1;  // of two bytes of a longer character, that one merge makes
+  int id = -1;  // two bytes of a longer character, created by one merge
   for (int token = 0; token < tokenizer.size() && id < 0; ++token) {
     const std::string_view bytes = tokenizer.bytes(token);
     if (bytes.size() == 2 && bytes[0] < 0 && bytes[1] < 0 && tokenizer.merges(bytes).size() == 1) id = token;

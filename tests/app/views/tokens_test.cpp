@@ -1,4 +1,4 @@
-// The tokens: labels, shades and numbers read back, against the table and the reference.
+// The tokens: labels, shades and numbers read from the picture, compared with the table and the reference.
 
 #include "tests/app/view_fixture.h"
 
@@ -31,7 +31,7 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
       if (item.rect == shown.region(shown.chip(position)).rect) return item.color;
     return viz::Color{0, 0, 0, 0};
   };
-  // How far a chip is from one without weight goes with its weight.
+  // The distance of a chip's colour from that of a chip without weight increases with its weight.
   const viz::Color blank = fill_of(s.length() - 1);
   const auto strongest = static_cast<int>(std::max_element(weights.begin(), weights.end()) - weights.begin());
   DrawnPage page = shown.page();
@@ -89,7 +89,7 @@ TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
   EXPECT_EQ(whole.regions.back().rect.y, *lines.rbegin()) << "the query's";
   set(c, "first-line", "0");
   EXPECT_EQ(view.build(c).regions.front().id, 0);
-  for (const char* below : {"100", "auto"}) {  // as far down as there are lines; where the query's is
+  for (const char* below : {"100", "auto"}) {  // as far down as possible; to the query's line
     set(c, "first-line", below);
     const Picture end = view.build(c);
     EXPECT_EQ(end.regions.back().id, s.run->run->length() - 1) << below;
@@ -156,7 +156,7 @@ TEST(Tokens, OutlinesTheQueryAndTheKey) {
   }
 }
 
-// Where a pane shows some lines only, words beside them say which tokens these are.
+// If a pane shows only some lines, a note says which tokens these are.
 TEST(Tokens, SayHowMuchIsHidden) {
   const int n_ctx = bundled()->transformer->config().n_ctx;
   for (const auto& [width, height] : {std::pair{900.F, 92.F}, {500.F, 60.F}, {500.F, 40.F}, {1600.F, 92.F}}) {

@@ -1,4 +1,4 @@
-// The tree of texts: guesses, texts that are drawn ahead, and what was tried, on one drawing.
+// The tree of texts: guesses, texts drawn ahead, and tried continuations in one drawing.
 
 #include "app/run/analyses/continuations.h"
 #include "app/views/output/sampling_options.h"

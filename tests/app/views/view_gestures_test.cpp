@@ -1,5 +1,5 @@
-// What can be done on the pictures of every view: each gesture, key, scroll bar and line of a menu leads to
-// what there is.
+// Gestures on the pictures of every view: each gesture, key, scroll bar and menu line leads to something that
+// exists.
 #include <cstdlib>
 
 #include "model/files/error.h"
@@ -13,7 +13,7 @@ class ViewGestures : public ViewSuite {};
 INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()),
                          [](const auto& test) { return test.param; });
 
-/// Whether what a view asks of the program can be done: of the view's options, within limits and the run.
+/// Whether an action of a view can be carried out: it uses the view's options, within the limits and the run.
 ::testing::AssertionResult can_be_done(const View& view, const ViewContext& c, const Picture& picture,
                                        const ViewAction& action) {
   const model::Config& config = c.run->run->config;
@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
       const auto inside = [](double first, double count, int all) {
         return first >= 0 && count >= 0 && first + count <= all + kRounding;
       };
-      // The largest of a picture's regions is the matrix.
+      // The largest region of a picture is the matrix.
       if (inside(zoom->row, zoom->rows, region.row_count) && inside(zoom->col, zoom->cols, region.col_count))
         return ::testing::AssertionSuccess();
     }
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewGestures, ::testing::ValuesIn(ids_of_views()
   return allowed(*set.option, set.value) << ", option " << set.option->name;
 }
 
-/// Middles and edges of the regions, some of them where there are many, and what lies beside them all.
+/// Middles and edges of the regions (a sample if there are many), and a point outside of all.
 std::vector<viz::Point> places_of(const Picture& picture) {
   const float w = picture.scene.width, h = picture.scene.height;
   std::vector<viz::Point> places{{0, 0}, {w - 1, 0}, {0, h - 1}, {w - 1, h - 1}, {w / 2, h / 2}, {-5, h + 5}};
@@ -149,7 +149,7 @@ std::vector<Gesture> key_gestures() {
   return gestures;
 }
 
-/// All that a user can do on a picture of this context; how many of it did something.
+/// Performs all gestures on a picture with this context; returns how many of them had an effect.
 int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
   const Picture picture = view.build(c);
   int done = 0;
@@ -176,7 +176,7 @@ int expect_gestures_that_can_be_done(const View& view, const ViewContext& c) {
   return done;
 }
 
-/// The context after some actions, as the window has it.
+/// Applies actions to the context, like the window.
 void apply(ViewContext& c, const ViewActions& actions) {
   Selection& s = c.selection;
   for (const ViewAction& action : actions) {
@@ -236,7 +236,7 @@ TEST_P(ViewGestures, NothingCanBeDoneWithoutARun) {
       EXPECT_TRUE(command.act(c, which).empty()) << command.help;
 }
 
-// The arrows of a keyboard never lead out of the run, and they lead everywhere.
+// The arrow keys never lead out of the run, and reach everything in it.
 TEST_P(ViewGestures, KeysWalkWithinTheRun) {
   if (!view().on) return;
   for (const int length : {1, 40}) {
@@ -256,8 +256,8 @@ TEST_P(ViewGestures, KeysWalkWithinTheRun) {
   }
 }
 
-// A handle on the bar leads to where it stands, the picture leaves the bar its room, and the picture that
-// comes says that it is there.
+// Dragging the bar's handle scrolls to that place, the picture leaves room for the bar, and the new picture
+// reports the same position.
 TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
   int bars = 0;
   for (const int length : {12, 100, bundled()->transformer->config().n_ctx}) {
@@ -319,7 +319,7 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
 TEST_P(ViewGestures, HasNoBarsWhereAllIsInSight) {
   ViewContext c = scenario(12).context(900, 1800);
   c.in_pane = true;
-  set(c, "search-above", "0.9");  // not all of 12 tokens' weights
+  set(c, "search-above", "0.9");  // not all weights of 12 tokens
   if (view().scrolls) {
     EXPECT_TRUE(view().scrolls(c, view().build(c)).empty());
   }
@@ -352,10 +352,10 @@ TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {
       }
     }
   }
-  EXPECT_EQ(lines > 0, GetParam() != "cache");  // which has nothing but words
+  EXPECT_EQ(lines > 0, GetParam() != "cache");  // which has only words
 }
 
-// What a mouse can set, a key can.
+// Everything that a mouse can set, a key can set, too.
 TEST_P(ViewGestures, ControlsHaveKeys) {
   for (const OptionSpec* option : view().options) {
     const bool list = std::holds_alternative<std::vector<int>>(option->default_value);
@@ -363,7 +363,7 @@ TEST_P(ViewGestures, ControlsHaveKeys) {
   }
 }
 
-// A key, a slider's knob and a field all go through these.
+// Keys, sliders and fields all use these functions.
 TEST_P(ViewGestures, StepsStayWithinTheLimits) {
   for (const OptionSpec* option : view().options) {
     for (const OptionValue& value : ends_of(*option)) {

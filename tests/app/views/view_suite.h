@@ -8,7 +8,7 @@
 
 #include "tests/app/view_fixture.h"
 
-// What the tests that walk the table of views share.
+// Shared by the tests that iterate over the table of views.
 namespace headscope::app::testing {
 
 inline std::vector<std::string> ids_of_views() {
@@ -21,7 +21,7 @@ class ViewSuite : public ::testing::TestWithParam<std::string> {
  protected:
   const View& view() const { return *find_view(GetParam()); }
 };
-/// Where an option can be at its furthest: both of yes and no, each choice, the limits, corners of a matrix.
+/// Extreme values of an option: yes and no, each choice, the limits, or corners of a matrix.
 inline std::vector<OptionValue> ends_of(const OptionSpec& option) {
   std::vector<OptionValue> ends{option.default_value};
   if (std::holds_alternative<bool>(option.default_value)) {
@@ -46,7 +46,7 @@ inline std::vector<OptionValue> ends_of(const OptionSpec& option) {
   return ends;
 }
 
-/// Whether a value is one that the option can have.
+/// Whether a value is allowed for the option.
 inline ::testing::AssertionResult allowed(const OptionSpec& option, const OptionValue& value) {
   if (value.index() != option.default_value.index())
     return ::testing::AssertionFailure() << "of another type";

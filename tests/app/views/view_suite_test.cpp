@@ -1,5 +1,4 @@
-// What every row of the table of views promises, walked as data: a view is tested for what it declares,
-// whoever adds it.
+// Tests of what every row in the table of views declares; new views are included automatically.
 
 #include <array>
 #include <map>
@@ -117,7 +116,7 @@ TEST(ViewsJson, ListsAllOfTheTable) {
   }
 }
 
-// The places beside the tabs are always shown, and one tab with them.
+// The side panes are always visible, together with one tab.
 TEST(Keys, OfViewsThatAreShownTogetherMeanOneThing) {
   for (const View& tab : views()) {
     if (tab.place != Place::tab) continue;
@@ -143,7 +142,7 @@ TEST(Keys, OfViewsThatAreShownTogetherMeanOneThing) {
 
 // ---- pictures and files ----
 
-/// Cells of a file as RFC 4180 has it: quotes, doubled quotes, lines that end in CR LF.
+/// The cells of a CSV file (RFC 4180): with quotes, doubled quotes, and lines that end in CR LF.
 std::vector<std::vector<std::string>> cells_of_csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
   bool quoted = false;
@@ -175,7 +174,7 @@ std::vector<std::vector<std::string>> cells_of_csv(const std::string& text) {
   return rows;
 }
 
-/// What is wrong with a picture; "": nothing. Texts are looked at where it says that all of it is there.
+/// Checks a picture. Its texts are checked only if the picture claims to be whole.
 void expect_sound(const View& view, const ViewContext& c) {
   const Picture picture = view.build(c);
   EXPECT_EQ(picture.scene.width, c.width);
@@ -253,7 +252,7 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
       }
       ViewContext c = scenario(12).context(640, 480);
       c.options.set(*option, value);
-      if (view().refuse && !view().refuse(c).empty()) continue;  // of no file
+      if (view().refuse && !view().refuse(c).empty()) continue;  // it has no file
       expect_sound_files(view(), c);
     }
   }

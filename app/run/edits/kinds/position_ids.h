@@ -50,7 +50,7 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
 
   static bool replaces(const Set&, const Set&) { return true; }
 
-  /// New tokens use their own row, even where the list had none for any position.
+  /// New tokens use their own row, even if the edit used zeros for all positions.
   static bool move(Set& set, PositionMap& map) {
     if (std::ranges::all_of(set.ids, [](int id) { return id < 0; })) return true;
     const std::vector<int> from = map.sources(static_cast<int>(set.ids.size()), [&](std::size_t gone) {
