@@ -38,7 +38,7 @@ Picture built(const View& view, const ViewContext& context) {
   Picture picture = view.build(context);
   if (!view.scrolls || !picture.whole || !context.run) return picture;
   for (const Scroll& scroll : view.scrolls(context, picture))
-    if (scroll.shown < scroll.total) picture.whole = false;
+    if (scroll.shown < scroll.total && !scroll.is_zoom) picture.whole = false;
   return picture;
 }
 
@@ -126,14 +126,15 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
 }
 
 float height_for_width(const View& view, const ViewContext& context, float scale) {
-  constexpr float kDefault = 700;
+  constexpr float kLowest = 700;
+  constexpr float kShape = 0.7F;  // height of a picture without a size of its own, as a part of its width
   constexpr float kHighest = 4000;
   constexpr float kMostPixels = 1e8F;
   if (view.figure_size) {
     const viz::Point size = view.figure_size(context);
     return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), kHighest);
   }
-  if (!view.whole_height) return kDefault;
+  if (!view.whole_height) return std::clamp(std::ceil(kShape * context.width), kLowest, kHighest);
   return std::min({std::ceil(view.whole_height(context)), kHighest,
                    std::floor(kMostPixels / (context.width * scale * scale))});
 }
@@ -154,16 +155,15 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
       throw std::runtime_error("the view " + std::string(view.id) + needs);
     };
     const bool exact = options.page == Page::exact;
-    const auto page = least_page(view, context, inside, exact ? kLargest : kMostGrown);
+    const float most = exact || options.page == Page::width ? kLargest : kMostGrown;
+    const auto page = least_page(view, context, inside, most);
     if (exact && page) refuse(" needs at least " + in_words(*page) + " here, not " + in_words(asked));
     if (exact) refuse(" does not fit any size as it is asked for");
     if (options.page == Page::width && (!page || page->width > asked.width)) {
-      const auto holds = [&](float width) {
-        return on_page(view, context, inside, {width, kMostGrown}).whole;
-      };
-      if (!holds(kMostGrown)) refuse(" does not fit any width as it is asked for");
+      const auto holds = [&](float width) { return on_page(view, context, inside, {width, kLargest}).whole; };
+      if (!holds(kLargest)) refuse(" does not fit any width as it is asked for");
       const auto whole = [](float side) { return std::to_string(static_cast<long>(side)); };
-      refuse(" needs a width of at least " + whole(least(asked.width, kMostGrown, holds)) + " here, not " +
+      refuse(" needs a width of at least " + whole(least(asked.width, kLargest, holds)) + " here, not " +
              whole(asked.width));
     }
     if (page) picture = on_page(view, context, inside, *page);

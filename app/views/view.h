@@ -227,6 +227,7 @@ struct Scroll {
   double shown = 1;  ///< how many are shown
   double total = 1;  ///< how many there are; at least `shown`
   std::function<ViewActions(double first)> to;
+  bool is_zoom = false;  ///< the rest is hidden because an option says so: a figure hides it, too
 };
 
 /// A command with keys, and with a button if it has a label.

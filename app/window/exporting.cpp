@@ -21,10 +21,12 @@ std::optional<viz::Point> parse_size(const std::string& text) {
   int width = 0, height = 0;
   const char* const end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, width);
-  if (first.ec == std::errc() && width > 0) {
+  constexpr int kLargestSide = 32768;
+  if (first.ec == std::errc() && width > 0 && width <= kLargestSide) {
     if (first.ptr == end) return viz::Point{static_cast<float>(width), 0};
     const auto second = std::from_chars(first.ptr + 1, end, height);
-    if (*first.ptr == 'x' && second.ec == std::errc() && second.ptr == end && height > 0)
+    if (*first.ptr == 'x' && second.ec == std::errc() && second.ptr == end && height > 0 &&
+        height <= kLargestSide)
       return viz::Point{static_cast<float>(width), static_cast<float>(height)};
   }
   throw std::runtime_error("The size is a width, or width x height, in whole numbers, as 1200x800; found " +
@@ -90,10 +92,11 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
   context.options = without_pane_only(*view, std::move(context.options));
+  const float scale = format == FileFormat::png ? options.scale : Figure{}.scale;  // as of a command's recipe
   if (const auto size = parse_size(form.size.edit.text)) {
     const bool exact = size->y > 0;
     context.width = size->x;
-    context.height = exact ? size->y : height_for_width(*view, context, options.scale);
+    context.height = exact ? size->y : height_for_width(*view, context, scale);
     options.page = exact ? Page::exact : Page::width;
   } else if (view->figure_size) {
     const viz::Point size_of_figure = view->figure_size(context);
@@ -103,7 +106,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
                     .width = static_cast<int>(context.width),
                     .height = options.page == Page::width ? 0 : static_cast<int>(context.height),
                     .page = options.page,
-                    .scale = options.scale,
+                    .scale = scale,
                     .caption = form.caption,
                     .svg_text = form.svg_text};
   // Ask everything first, before the work of making a file.

@@ -151,6 +151,36 @@ TEST_P(EveryPage, IsTheSameVectorFileForAnyScale) {
   }
 }
 
+TEST(Pages, OfAWidthAreAsHighAsLongLists) {
+  for (const char* id : {"query", "softmax", "predictions", "tokenization", "metrics"}) {
+    ViewContext c = scenario(256).context(760, 700);
+    c.height = height_for_width(*find_view(id), c, 1);
+    const viz::Scene scene = export_scene_of(*find_view(id), c, {.page = Page::width});
+    EXPECT_EQ(scene.width, 760) << id;
+    EXPECT_GT(scene.height, 1000) << id;
+  }
+}
+
+TEST(Pages, OfAnySizeHaveTheZoom) {
+  for (const auto& [id, option] :
+       {std::pair{"heatmap", "zoom"}, {"scores", "zoom"}, {"positions", "encoding-zoom"}}) {
+    ViewContext c = scenario(23).context(900, 700);
+    set(c, option, "2:8,1:4");
+    for (const Page page : {Page::exact, Page::width, Page::trimmed})
+      EXPECT_NO_THROW(export_scene_of(*find_view(id), c, {.page = page})) << id;
+  }
+}
+
+TEST(Pages, OfALargeWidthHaveLargeMaps) {
+  ViewContext c = scenario(23).context(2000, 700);
+  c.height = height_for_width(*find_view("heatmap"), c, 1);
+  const viz::Scene page = export_scene_of(*find_view("heatmap"), c, {.page = Page::width});
+  float widest = 0;
+  for (const viz::Image& image : viz::testing::items_of<viz::Image>(page))
+    widest = std::max(widest, image.dest.w);
+  EXPECT_GT(widest, 900);
+}
+
 TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
   const ViewContext c = scenario(23).context(1000, 700);
   const viz::Scene page = export_scene_of(*find_view("heatmap"), c, {.page = Page::trimmed});

@@ -7,6 +7,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/poppler.h"
+#include "viz/players/cell_images.h"
 #include "viz/scene/notes.h"
 
 namespace headscope::viz {
@@ -177,6 +178,24 @@ TEST_F(PopplersPdf, HoldsCellsAtThreeHundredDpiOrMore) {
     EXPECT_GE(std::min(across, down), 300) << line;
   }
   EXPECT_EQ(images, 4);
+}
+
+TEST(CellImages, OfAWholeSceneHaveALimitedNumberOfPixels) {
+  Scene scene = blank(16000, 16000);
+  for (int i = 0; i < 48; ++i)
+    scene.add(
+        testing::image({2000.F * static_cast<float>(i % 8), 2000.F * static_cast<float>(i / 8), 1900, 1900},
+                       testing::noise(64, 64)));
+  const double resolution = image_resolution(scene);
+  EXPECT_LT(resolution, 300.0 / 96);
+  double pixels = 0;
+  for (const Item& item : scene.items) {
+    const Image& image = std::get<Image>(item);
+    const Enlargement by = enlargement_of(*image.bitmap, image.dest, resolution);
+    pixels += 64.0 * by.across * 64.0 * by.down;
+  }
+  EXPECT_LT(pixels, 40e6);
+  EXPECT_EQ(image_resolution(blank(10, 10)), 300.0 / 96);
 }
 
 TEST_F(PopplersPdf, DoesNotBlurCells) {

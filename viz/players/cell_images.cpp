@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <utility>
+#include <variant>
 
 namespace headscope::viz {
 
@@ -37,12 +38,21 @@ std::vector<CellBlock> merged_blocks(const Bitmap& bitmap) {
   return blocks;
 }
 
-Enlargement enlargement_of(const Bitmap& bitmap, const Rect& dest) {
-  constexpr float kPerLogicalPixel = 300.0F / 96;
-  constexpr int kLargest = 6144;  // maximum side of an enlarged image: 20 inches
-  const auto factor = [](float length, int pixels) {
-    const float wanted = std::ceil(length * kPerLogicalPixel / static_cast<float>(pixels));
-    return static_cast<int>(std::clamp(wanted, 1.F, static_cast<float>(std::max(kLargest / pixels, 1))));
+double image_resolution(const Scene& scene) {
+  constexpr double kWanted = 300.0 / 96;
+  constexpr double kMostPixels = 32e6;
+  double area = 0;  // logical pixels
+  for (const Item& item : scene.items)
+    if (const auto* image = std::get_if<Image>(&item); image && image->dest.w > 0 && image->dest.h > 0)
+      area += static_cast<double>(image->dest.w) * static_cast<double>(image->dest.h);
+  return area * kWanted * kWanted > kMostPixels ? std::sqrt(kMostPixels / area) : kWanted;
+}
+
+Enlargement enlargement_of(const Bitmap& bitmap, const Rect& dest, double resolution) {
+  constexpr int kLargestSide = 32000;  // cairo's limit is 32767
+  const auto factor = [&](float length, int pixels) {
+    const double wanted = std::ceil(static_cast<double>(length) * resolution / pixels);
+    return wanted > 1 ? static_cast<int>(std::min<double>(wanted, std::max(kLargestSide / pixels, 1))) : 1;
   };
   return {factor(dest.w, bitmap.width), factor(dest.h, bitmap.height)};
 }

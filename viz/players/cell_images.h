@@ -26,9 +26,13 @@ struct Enlargement {
   int down = 1;
 };
 
-/// The enlargement for a file that stretches the bitmap over `dest`: up to at least 300 pixels per inch (96
-/// logical pixels), because viewers blur images of lower resolution; limited in size.
-Enlargement enlargement_of(const Bitmap& bitmap, const Rect& dest);
+/// The resolution of a file's images, in pixels per logical pixel: 300 per inch (96 logical pixels), because
+/// viewers blur images of lower resolution, but less if all images of the scene together would have more than
+/// 32 million pixels.
+double image_resolution(const Scene& scene);
+/// The enlargement of a bitmap with a pixel or more that is stretched over `dest`, to at least that
+/// resolution.
+Enlargement enlargement_of(const Bitmap& bitmap, const Rect& dest, double resolution);
 Bitmap enlarged(const Bitmap& bitmap, Enlargement by);
 
 /// Gives each transparent pixel of an enlarged bitmap the colour of the nearest opaque cell adjacent to its

@@ -73,6 +73,7 @@ class PdfWriter {
  public:
   PdfWriter(const Scene& scene, const Fonts& fonts, std::string& bytes)
       : fonts_(fonts),
+        resolution_(image_resolution(scene)),
         surface_(cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * kPointsPerPixel,
                                                      scene.height * kPointsPerPixel)),
         plain_(cairo_font_options_create()) {
@@ -125,7 +126,7 @@ class PdfWriter {
     // Not drawn with a mask, since poppler and cairo blend black in at its edges: instead an opaque image,
     // clipped to its cells.
     const bool clips = has_gaps && !any([](int a) { return a > 0 && a < 255; });
-    const Enlargement by = enlargement_of(bitmap, item.dest);
+    const Enlargement by = enlargement_of(bitmap, item.dest, resolution_);
     Bitmap cells = enlarged(bitmap, by);
     if (clips) extend_edges(cells, bitmap, by);
     const Handle<cairo_surface_t> pixels = surface_of(cells);
@@ -312,6 +313,7 @@ class PdfWriter {
   }
 
   const Fonts& fonts_;
+  double resolution_;
   Handle<cairo_surface_t> surface_;
   Handle<cairo_font_options_t> plain_;
   Handle<cairo_t> context_;

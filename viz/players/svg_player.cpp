@@ -143,7 +143,8 @@ std::string path_data(const Outline& outline) {
 
 class SvgWriter {
  public:
-  SvgWriter(const Fonts& fonts, const SvgOptions& options) : fonts_(fonts), options_(options) {}
+  SvgWriter(const Scene& scene, const Fonts& fonts, const SvgOptions& options)
+      : fonts_(fonts), options_(options), resolution_(image_resolution(scene)) {}
 
   void fill(const Rect& rect, float radius, Color color) {
     body_ += join("<rect", box(rect), corner(rect, radius), paint("fill", color), "/>\n");
@@ -230,7 +231,7 @@ class SvgWriter {
   }
 
   void write_embedded(const Image& item) {
-    const Bitmap big = enlarged(*item.bitmap, enlargement_of(*item.bitmap, item.dest));
+    const Bitmap big = enlarged(*item.bitmap, enlargement_of(*item.bitmap, item.dest, resolution_));
     body_ += join(
         "<image", box(item.dest),
         " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\""
@@ -285,6 +286,7 @@ class SvgWriter {
 
   const Fonts& fonts_;
   SvgOptions options_;
+  double resolution_;
   std::string definitions_;
   std::string body_;
   std::map<std::pair<std::uint16_t, std::uint32_t>, std::string> glyph_ids_;
@@ -295,7 +297,7 @@ class SvgWriter {
 }  // namespace
 
 std::string to_svg(const Scene& scene, const Fonts& fonts, const SvgOptions& options) {
-  SvgWriter writer(fonts, options);
+  SvgWriter writer(scene, fonts, options);
   play(scene, writer);
   return std::move(writer).document(scene);
 }

@@ -7,27 +7,36 @@
 namespace headscope::viz {
 namespace {
 
-/// The part of a line inside the box, as fractions of its length from its first point (Liang and Barsky's
-/// algorithm); nothing if no part is inside.
-std::optional<std::pair<double, double>> part_inside(Point from, Point to, const Rect& box) {
-  double first = 0, last = 1;
-  const auto keep = [&](double start, double step, double low, double high) {
-    if (step == 0) return start >= low && start <= high;
-    double enters = (low - start) / step, leaves = (high - start) / step;
-    if (enters > leaves) std::swap(enters, leaves);
-    first = std::max(first, enters), last = std::min(last, leaves);
-    return first <= last;
+/// A place on a line: the fraction of the way from its first point to its second.
+struct Place {
+  double part = 0;
+  std::optional<float> x = {}, y = {};  ///< exact, if it is on an edge of the box
+};
+
+/// The ends of the part of a line inside the box (Liang and Barsky's algorithm); nothing if none is inside.
+std::optional<std::pair<Place, Place>> part_inside(Point from, Point to, const Rect& box) {
+  Place first{0}, last{1};
+  const auto keep = [&](double start, double step, float low, float high, std::optional<float> Place::*edge) {
+    if (step == 0) return start >= static_cast<double>(low) && start <= static_cast<double>(high);
+    if (step < 0) std::swap(low, high);
+    const double enters = (static_cast<double>(low) - start) / step;
+    const double leaves = (static_cast<double>(high) - start) / step;
+    if (enters > first.part) first = {enters}, first.*edge = low;
+    if (leaves < last.part) last = {leaves}, last.*edge = high;
+    return first.part <= last.part;
   };
-  const bool any = keep(from.x, double{to.x} - from.x, box.x, box.right()) &&
-                   keep(from.y, double{to.y} - from.y, box.y, box.bottom());
+  const bool any = keep(from.x, double{to.x} - from.x, box.x, box.right(), &Place::x) &&
+                   keep(from.y, double{to.y} - from.y, box.y, box.bottom(), &Place::y);
   return any ? std::optional(std::pair(first, last)) : std::nullopt;
 }
 
-Point between(Point from, Point to, double part) {
-  if (part <= 0) return from;
-  if (part >= 1) return to;
-  return {static_cast<float>(from.x + part * (double{to.x} - from.x)),
-          static_cast<float>(from.y + part * (double{to.y} - from.y))};
+Point point_at(Point from, Point to, const Place& place) {
+  if (place.part <= 0) return from;
+  if (place.part >= 1) return to;
+  const auto between = [&](float a, float b) {
+    return static_cast<float>(a + place.part * (static_cast<double>(b) - a));
+  };
+  return {place.x.value_or(between(from.x, to.x)), place.y.value_or(between(from.y, to.y))};
 }
 
 }  // namespace
@@ -36,12 +45,13 @@ std::vector<std::vector<Point>> cut_to(std::span<const Point> points, const Rect
   std::vector<std::vector<Point>> stretches;
   bool goes_on = false;  // the last stretch ends at the previous point
   for (std::size_t i = 1; i < points.size(); ++i) {
-    const auto part = part_inside(points[i - 1], points[i], box);
-    if (part) {
-      if (!goes_on || part->first > 0) stretches.push_back({between(points[i - 1], points[i], part->first)});
-      stretches.back().push_back(between(points[i - 1], points[i], part->second));
+    const Point from = points[i - 1], to = points[i];
+    const auto inside = part_inside(from, to, box);
+    if (inside) {
+      if (!goes_on || inside->first.part > 0) stretches.push_back({point_at(from, to, inside->first)});
+      stretches.back().push_back(point_at(from, to, inside->second));
     }
-    goes_on = part && part->second >= 1;
+    goes_on = inside && inside->second.part >= 1;
   }
   return stretches;
 }

@@ -49,7 +49,7 @@ class Lowering {
       lines.stretches.emplace_back(at, stop);
       at = std::find_if(stop, end, is_finite);
     }
-    stroke(std::move(lines), item.width, item.color);
+    stroke(lines, item.width, item.color);
   }
   void operator()(const Segments& item) {
     Lines lines{{}, false};
@@ -57,7 +57,7 @@ class Lowering {
       if (is_finite(item.points[i]) && is_finite(item.points[i + 1]))
         lines.stretches.emplace_back(&item.points[i], 2);
     }
-    stroke(std::move(lines), item.width, item.color);
+    stroke(lines, item.width, item.color);
   }
   void operator()(const FillPolygon& item) {
     if (item.points.size() >= 3 && std::ranges::all_of(item.points, is_finite))
@@ -85,20 +85,22 @@ class Lowering {
  private:
   static constexpr float kFar = 30000;  ///< logical pixels
 
-  void stroke(Lines lines, float width, Color color) {
-    const auto is_near = [&](Point p) { return far_.contains(p); };
+  void stroke(const Lines& lines, float width, Color color) {
+    const auto is_near = [&](std::span<const Point> points) {
+      return std::ranges::all_of(points, [&](Point p) { return far_.contains(p); });
+    };
+    if (std::ranges::all_of(lines.stretches, is_near)) return player_.stroke(lines, width, color);
     std::vector<std::vector<Point>> cut;  // owns the points of cut lines
     std::vector<std::span<const Point>> near;
     for (const std::span<const Point> stretch : lines.stretches) {
-      if (std::ranges::all_of(stretch, is_near)) {
+      if (is_near(stretch)) {
         near.push_back(stretch);
       } else {
         for (std::vector<Point>& part : cut_to(stretch, far_))
           near.emplace_back(cut.emplace_back(std::move(part)));
       }
     }
-    lines.stretches = std::move(near);
-    player_.stroke(lines, width, color);
+    player_.stroke({std::move(near), lines.joined}, width, color);
   }
 
   T& player_;

@@ -13,7 +13,7 @@ struct Theme {
   Color line;        ///< hairlines
   Color text;        ///< >= 7:1 on surface
   Color text_muted;  ///< >= 4.5:1 on surface
-  Color accent;      ///< selection and focus, nothing else
+  Color accent;      ///< selection, focus and progress
   Color on_accent;   ///< text on accent
   Color query;
   Color key;

@@ -99,9 +99,9 @@ void set_size(PictureArguments& picture, std::string_view text) {
                    quote(text));
 }
 
-void check_pixels(const PictureArguments& picture) {
-  const double width = static_cast<double>(picture.width) * picture.scale;
-  const double height = static_cast<double>(picture.height) * picture.scale;
+void check_pixels(const PictureArguments& picture, FileFormat format) {
+  const double scale = format == FileFormat::png ? static_cast<double>(picture.scale) : 1;
+  const double width = picture.width * scale, height = picture.height * scale;
   if (width > kLongestSide || height > kLongestSide || width * height > kMostPixels)
     throw UsageError("--size times --scale makes a picture of more than " + std::to_string(kLongestSide) +
                      " pixels a side or 400 million in all; take a smaller one");

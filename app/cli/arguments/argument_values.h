@@ -101,6 +101,6 @@ auto one_of(const Row (&all)[kCount]) {
 void set_size(PictureArguments& picture, std::string_view text);
 
 /// Throws UsageError if the picture's file would have too many pixels.
-void check_pixels(const PictureArguments& picture);
+void check_pixels(const PictureArguments& picture, FileFormat format);
 
 }  // namespace headscope::app

@@ -25,9 +25,9 @@ struct PlotCommand : Arguments {
   bool no_caption = false;
   bool no_recipe = false;  ///< see SweepCommand
   Tries tries = {};
-  std::shared_ptr<const PromptList> prompts = {};  ///< the list, unless it comes from `over_list`
-  WeightHashes weights;                            ///< required of the models; empty: any
-  std::vector<std::string_view> of_recipe = {};    ///< options of the selection that a recipe gives
+  std::shared_ptr<const PromptList> prompts = {};     ///< the list, unless it comes from `over_list`
+  WeightHashes weights;                               ///< required of the models; empty: any
+  std::vector<std::string_view> recipe_options = {};  ///< options of the selection that a recipe gives
   Destination out;
 };
 

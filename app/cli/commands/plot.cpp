@@ -16,7 +16,7 @@ namespace {
 
 /// The end of an error about a place that does not exist: what the user can do.
 std::string advice(const PlotCommand& command, std::string_view option) {
-  const bool of_recipe = std::ranges::count(command.of_recipe, option) > 0;
+  const bool of_recipe = std::ranges::count(command.recipe_options, option) > 0;
   return (of_recipe ? "; it comes from the recipe: give another with " : "; see ") + std::string(option);
 }
 
@@ -116,7 +116,7 @@ void check_plot(PlotCommand& plot) {
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   set_over(plot);
   reject_recipe(plot);
-  check_pixels(plot.picture);
+  check_pixels(plot.picture, plot.out.format);
   if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)
     plot.prompt.from = PromptArguments::From::text;  // an empty prompt: a view of a list needs none
 }

@@ -43,10 +43,10 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
   for (const char* option : {"--layer", "--head", "--query", "--key"})
     if (!has_option(given, option) &&
         !(std::string_view(option) == "--query" && has_option(given, "--token")))
-      plot.of_recipe.emplace_back(option);
+      plot.recipe_options.emplace_back(option);
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
-  for (const std::string_view option : not_with_window_recipe())
+  for (const std::string_view option : options_excluded_by_window_recipe())
     if (has_option(given, option) || has_option(given, "--token"))
       throw model::RunError(
           "a picture of the whole window is made as its recipe says, but for its size, scale, "
@@ -230,7 +230,7 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
   }
 }
 
-std::span<const std::string_view> not_with_window_recipe() {
+std::span<const std::string_view> options_excluded_by_window_recipe() {
   static constexpr std::string_view kOptions[] = {
       "--view",   "--beside", "--over", "--prompt", "--ids",  "--prompt-file", "--bos", "--edit", "--edits",
       "--second", "--align",  "--show", "--layer",  "--head", "--query",       "--key", "--tour"};

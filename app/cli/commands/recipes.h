@@ -26,7 +26,7 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
 /// contains.
 Command command_from(Recipe recipe, std::span<const Word> given);
 /// The options of `shot` that --recipe excludes: the picture shows the window as the recipe has it.
-std::span<const std::string_view> not_with_window_recipe();
+std::span<const std::string_view> options_excluded_by_window_recipe();
 /// Writes the recipe of a figure or a session, as lines or as JSON.
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out);
 

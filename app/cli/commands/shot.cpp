@@ -57,7 +57,7 @@ void check_shot(ShotCommand& shot) {
   } else if (shot.picture.height == 0) {
     throw UsageError("--size fit and --size WIDTH are for plot; shot takes WIDTHxHEIGHT");
   }
-  check_pixels(shot.picture);
+  check_pixels(shot.picture, FileFormat::png);
   if (shot.second_view == shot.view)
     throw UsageError("--beside takes another view than the one in the middle, " + shot.view);
   reject_recipe(shot);
@@ -93,7 +93,7 @@ Finish describe_shot(CommandSyntax& command) {
   command.tour();
   command.over();
   command.picture(true);
-  command.recipe(own->no_recipe, not_with_window_recipe());
+  command.recipe(own->no_recipe, options_excluded_by_window_recipe());
   command.picture_out("png|pdf", "the file; as PDF it holds the pixels");
   command.view_options("Views", all_options());
   return command.finish(own, check_shot, run_shot);

@@ -201,7 +201,7 @@ void check_sweep(SweepCommand& sweep) {
   sweep.site = sweep.given_site.value_or(of_heads ? model::Site::z : model::Site::resid_pre);
   if (!sweep.out_name.empty()) {
     sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);
-    check_pixels(sweep.picture);
+    check_pixels(sweep.picture, sweep.out.format);
   }
   if (sweep.out_name == "-" && sweep.json)
     throw UsageError("standard output takes one of them: both --json and --out - were given");

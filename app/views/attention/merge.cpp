@@ -112,10 +112,11 @@ List list_of(const ViewContext& c, const Numbers& n) {
                                 {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
   part.scale = strip_scale(n.sum()), part.scale_title = "parts, sum";
   const int vectors = list.last();
-  list.bar("norm", 8, n.norms, {.file = "norm"});
+  list.bar("norm", 8, n.norms, {.file = "norm", .is_signed = false});
   const int norms = list.last();
-  list.bar("along the sum", 6, n.along,
-           {.file = "along the sum", .blank = [&n](int row) { return row > n.heads + 1; }});
+  list.bar("along the sum", 6, n.along, {.file = "along the sum", .is_signed = true, .blank = [&n](int row) {
+                                           return row > n.heads + 1;
+                                         }});
   viz::FixedCell sum = list.cell(vectors, "");
   sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));

@@ -192,9 +192,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
         false, "k");
   strip("q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k", n.products,
         !products, "q*k");
-  bar("score q·k", 6, Stage::scores, "score", {});
-  bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", {});
-  bar("masked", 1, Stage::masked, "masked", {.hidden = differs});
+  bar("score q·k", 6, Stage::scores, "score", {.is_signed = true});
+  bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", {.is_signed = true});
+  bar("masked", 1, Stage::masked, "masked", {.is_signed = true, .hidden = differs});
   bar("weight", 8, Stage::pattern, "weight",
       {.digits = 4, .scientific = 0.001, .high = high, .axis = !differs});
   strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");

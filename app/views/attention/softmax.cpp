@@ -221,9 +221,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
   };
   list.text(row ? "key" : "score of", 9, n.names,
             {.file = "of", .heading = row ? theme.key : theme.text_muted});
-  bars("score", "score", 6, n.scores, {});
+  bars("score", "score", 6, n.scores, {.is_signed = true});
   bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled,
-       {.hidden = n.scale == 1});
+       {.is_signed = true, .hidden = n.scale == 1});
   weights("weight", 8, n.weights);
   int order = list.last();
   if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other);

@@ -111,7 +111,8 @@ List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects
   list.file("place", [](int row) { return row + 1; });
   list.number("neuron", 10, n.order, {.file = "neuron", .digits = 0});
   list.number(prefix + "before", 5, value(kBefore), {.file = file_prefix + "before"});
-  list.bar(prefix + "after", 9, value(kAfter), {.file = file_prefix + "after", .axis = true});
+  list.bar(prefix + "after", 9, value(kAfter),
+           {.file = file_prefix + "after", .axis = true, .is_signed = true});
   const float width = 3.6F * c.font_size;
   list.number("adds", 1, [](int) { return 0; }, {.least = width, .most = width}).text = [&effects](int row) {
     const LogitEffect& of = effects[row];

@@ -73,7 +73,7 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
   plot.y.low = static_cast<double>(drawn.low) - margin_y;
   plot.y.high = static_cast<double>(drawn.high) + margin_y;
   plot.curve_color = theme.text_muted;
-  plot.dot_color = theme.accent;
+  plot.dot_color = theme.bar;
   plot.point_color = theme.text_muted.with_alpha(150);
   for (int i = 0; i < std::ssize(n.vectors[kBefore]); ++i) plot.points.push_back(point_of(n, i));
   for (const int row : shown) plot.dots.push_back(point_of(n, n.order[row]));

@@ -92,7 +92,8 @@ List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& neares
             .low = negative ? -1. : 0.,
             .high = 1,
             .axis = true,
-            .least = std::min(21 * c.font_size, 0.32F * c.width)});
+            .least = std::min(21 * c.font_size, 0.32F * c.width),
+            .is_signed = true});
   list.strip("its row of wte", 2, 0, vectors, {.most = 1e4F}).scale = n.scale;  // all remaining room
   list.table.vector_role = kNeighbourStrip;
   return list;

@@ -109,7 +109,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.number("weight", 6, weight, {.digits = 4, .scientific = 0.001});
   }
   list.bar(c.side == Side::difference ? difference_name(c) : "logit", 8, n.values,
-           {.digits = 4, .most = 20 * c.font_size});
+           {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
   const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
     viz::FixedRow& row = list.table.footer.emplace_back();
     row = {list.cell(named, name), list.cell(list.last(), value)};

@@ -93,7 +93,7 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
     if (c.side == Side::difference) std::swap(bar.number, bar.detail);
   }
   bar.marked = id == g.actual;
-  bar.color = bar.marked ? c.theme->text : c.theme->bar;
+  bar.color = c.theme->bar;
   bar.label_color = c.theme->text;
   bar.id = id;
   return bar;
@@ -199,7 +199,7 @@ Picture build(const ViewContext& c) {
   } else if (g.actual >= 0) {
     const float middle = area.y + used + u + line / 2;
     picture.scene.add(viz::FillPolygon{
-        {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->accent});
+        {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->text});
     // A truncated rank would be a different rank.
     std::string words = "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
                         grouped(static_cast<std::int64_t>(g.probabilities.size()));

@@ -140,7 +140,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
   for (int i = 0; i < n.count(); ++i) {
     const double p = guess(i) ? std::clamp(guess(i)->probability, 0.0, 1.0) : 0;
     const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
-    column.grounds.push_back(c.theme->accent.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
+    column.grounds.push_back(c.theme->bar.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
     column.framed.push_back(n.of[i]->next_rank == static_cast<int>(g));
   }
 }

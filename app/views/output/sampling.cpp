@@ -74,7 +74,7 @@ std::string_view removed_by(const Draw& draw, int rank) {
 viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
   if (rank == draw.rank) return c.theme->accent;
   if (rank >= draw.candidates.kept()) return c.theme->raised;
-  return c.theme->bar.with_alpha(rank % 2 == 0 ? 190 : 130);
+  return c.theme->bar.with_alpha(rank % 2 == 0 ? 255 : 200);
 }
 
 viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone) {

@@ -98,6 +98,7 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   column.decimals = look.digits, column.scientific_below = look.scientific;
   column.low = look.low, column.high = look.high, column.axis = look.axis;
   column.least = look.least, column.most = look.most;
+  column.is_signed = look.is_signed.value_or(context_.side == Side::difference);
   column.hidden = look.hidden;
   column.is_blank = look.blank;
   column.file_heading = look.file;
@@ -132,8 +133,6 @@ const viz::Table& List::filled() {
       *words = texts_.back();
     }
     for_rows(column.number, made.numbers);
-    made.is_signed = context_.side == Side::difference ||
-                     std::ranges::any_of(made.numbers, [](float value) { return value < 0; });
     if (!column.hidden) for_rows(column.vector, made.vectors);
     for_rows(column.is_blank, made.blank);
   }

@@ -96,6 +96,7 @@ struct ListLook {
   double low = 0, high = 0;                 ///< ends of the axis of bars; equal: those of the numbers
   bool axis = false;                        ///< the axis' ends are shown next to the heading
   float least = 0, most = 0;                ///< width in logical pixels; 0: as the cells need
+  std::optional<bool> is_signed = {};       ///< bars take the colours of their signs; none: of differences
   bool hidden = false;                      ///< not in pictures; files still have it
   std::function<bool(int row)> blank = {};  ///< which cells are empty, in files too; none: no cell is
 };
@@ -138,7 +139,6 @@ class List {
     column.file_text = [cell = by_row<Cells>(cells)](int row) { return in_file(cell(row)); };
     return column;
   }
-  /// Bars take the colours of their signs on the difference side, and where a value is below 0.
   template <ListCells Cells>
   ListColumn& bar(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
     ListColumn& column = number(std::move(heading), importance, std::forward<Cells>(cells), look);

@@ -383,7 +383,8 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const Options& opti
                          Zoom zoom = now;
                          zoom.*first = to;
                          return {SetOption{&option, inside(zoom, rows, cols)}};
-                       }});
+                       },
+                       true});
   };
   add(false, {maps.x, maps.y, right - maps.x, maps.h}, &Zoom::row, now.rows, rows);
   add(true, {maps.x, maps.y, maps.w, bottom - maps.y}, &Zoom::col, now.cols, cols);

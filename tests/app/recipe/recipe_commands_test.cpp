@@ -158,6 +158,13 @@ TEST_F(RecipeCommands, AWidthIsMadeAgain) {
   }
 }
 
+TEST_F(RecipeCommands, AVectorFileOfAnySizeIsMadeAgain) {
+  const std::string first = made(
+      std::vector<std::string>{"plot", "heatmap"} + kAsked + std::vector<std::string>{"--size", "20000x600"},
+      "a.svg");
+  EXPECT_EQ(made({"plot", "--recipe", file("a.svg")}, "b.svg"), first);
+}
+
 TEST_F(RecipeCommands, TheCommandInAFigureMakesIt) {
   made(
       std::vector<std::string>{"plot", "heatmap"} + kAsked + std::vector<std::string>{"--value-scale", "log"},

@@ -171,7 +171,7 @@ TEST(Mlp, DotsLieOnTheCurveOfGelu) {
   ASSERT_EQ(curves.size(), 1U);
   int dots = 0;
   for (const viz::FillRect& disc : items_of<viz::FillRect>(shown.scene())) {
-    if (disc.color != light().accent || disc.radius <= 0) continue;
+    if (disc.color != light().bar || disc.radius <= 0) continue;
     ++dots;
     const viz::Point at = disc.rect.center();
     const auto& points = curves[0].points;
