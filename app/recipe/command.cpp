@@ -84,7 +84,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
     if (s.second->alignment != Alignment::position)
       add("align", std::string(name_of(kAlignmentNames, s.second->alignment)));
   }
-  if (s.side != Side::run) add("show", std::string(name_of(kSideNames, s.side)));
+  if (s.side != Side::run && has_comparison(s)) add("show", std::string(name_of(kSideNames, s.side)));
   const Selection by_default;
   if (s.selection.layer != by_default.layer) add("layer", std::to_string(s.selection.layer));
   if (s.selection.head != by_default.head) add("head", std::to_string(s.selection.head));

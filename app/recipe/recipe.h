@@ -134,6 +134,10 @@ Options options_of(const View& view, const Options& options);
 /// The options without those that limit what a pane shows, so that all of the view is shown.
 Options without_pane_only(const View& view, Options options);
 
+/// Whether a session's run has something to be compared with: edits, a second prompt or a second model.
+/// Without it the window shows the run, whatever side is chosen.
+bool has_comparison(const Session& session);
+
 /// The part of a session that a view's picture depends on, for its recipe.
 Session figure_part(Session session, const View& view);
 

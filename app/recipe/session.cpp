@@ -23,6 +23,11 @@ Options without_pane_only(const View& view, Options options) {
   return options;
 }
 
+bool has_comparison(const Session& session) {
+  return session.second_model || (session.second && session.second->on) ||
+         (!session.edits_off && std::ranges::any_of(session.edits, &WrittenEdit::on));
+}
+
 Session figure_part(Session s, const View& view) {
   s.view = view.id;
   s.second_view.clear();

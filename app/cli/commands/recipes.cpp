@@ -1,6 +1,7 @@
 #include "app/cli/commands/recipes.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -127,7 +128,9 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
       a.comparison.second_attention = s.second->attention;
     }
   }
-  a.comparison.side = s.side;
+  const auto is_given = [&](const char* option) { return has_option(given, option); };
+  constexpr std::array kBaselines{"--edit", "--edits", "--second", "--second-model", "--second-attention"};
+  if (has_comparison(s) || std::ranges::any_of(kBaselines, is_given)) a.comparison.side = s.side;
   if (s.selection != Selection{}) a.selection = s.selection;
   a.options = figure.window ? s.options : options_of(view, s.options);
   a.picture.scale = figure.scale;
