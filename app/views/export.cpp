@@ -28,9 +28,11 @@ struct Size {
   float height = 0;
 };
 
+std::string in_words(float side) {
+  return std::to_string(static_cast<long>(std::ceil(side)));
+}
 std::string in_words(Size size) {
-  const auto whole = [](float side) { return std::to_string(static_cast<long>(std::ceil(side))); };
-  return whole(size.width) + "x" + whole(size.height);
+  return in_words(size.width) + "x" + in_words(size.height);
 }
 
 /// Files cannot scroll, so parts that do not fit would be missing.
@@ -162,9 +164,8 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
     if (options.page == Page::width && (!page || page->width > asked.width)) {
       const auto holds = [&](float width) { return on_page(view, context, inside, {width, kLargest}).whole; };
       if (!holds(kLargest)) refuse(" does not fit any width as it is asked for");
-      const auto whole = [](float side) { return std::to_string(static_cast<long>(side)); };
-      refuse(" needs a width of at least " + whole(least(asked.width, kLargest, holds)) + " here, not " +
-             whole(asked.width));
+      refuse(" needs a width of at least " + in_words(least(asked.width, kLargest, holds)) + " here, not " +
+             in_words(asked.width));
     }
     if (page) picture = on_page(view, context, inside, *page);
   }
@@ -197,9 +198,8 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
       throw std::runtime_error("the view " + std::string(view.id) + " has no numbers of what it shows here");
     return to_csv(table);
   }
-  const bool pixels = format == FileFormat::png;
   ExportOptions layout = options;
-  if (!pixels) layout.scale = kVectorScale;
+  if (format != FileFormat::png) layout.scale = kVectorScale;
   const viz::Scene scene = export_scene_of(view, context, layout);
   if (format == FileFormat::svg)
     return viz::to_svg(scene, *context.fonts, {.text = options.svg_text, .notes = options.notes});
