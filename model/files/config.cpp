@@ -96,7 +96,7 @@ class Reader {
   /// A setting with only one supported value.
   void only(const char* key, bool supported) const {
     if (flag(key, supported) != supported) {
-      fail(key, std::string(supported ? "true" : "false") + " (the other is not supported)",
+      fail(key, std::string(supported ? "true" : "false") + " (the only supported value)",
            supported ? "false" : "true");
     }
   }
@@ -160,8 +160,8 @@ std::string difference_of_shapes(const Config& first, const Config& second) {
     int Config::*of;
   };
   for (const Size& size :
-       {Size{"layers", &Config::n_layer}, Size{"heads in a layer", &Config::n_head},
-        Size{"numbers in a position's vector", &Config::n_embd}, Size{"units in an MLP", &Config::n_inner},
+       {Size{"layers", &Config::n_layer}, Size{"heads per layer", &Config::n_head},
+        Size{"residual stream dimensions", &Config::n_embd}, Size{"neurons per MLP", &Config::n_inner},
         Size{"tokens in the vocabulary", &Config::vocab_size}}) {
     if (first.*size.of != second.*size.of)
       return "the first has " + std::to_string(first.*size.of) + " " + size.name + ", the second " +

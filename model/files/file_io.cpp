@@ -120,7 +120,7 @@ static std::string content_of(const fs::path& path, std::size_t max_bytes, int f
     if (::fstat(descriptor, &now) != 0) fail(reason(errno));
     if (now.st_size < status.st_size)
       fail("expected " + std::to_string(status.st_size) + " bytes, found only " +
-           std::to_string(now.st_size) + " (it was cut short while it was read)");
+           std::to_string(now.st_size) + " (it was truncated while being read)");
     return content;
   }
 }
@@ -233,7 +233,7 @@ void AtomicFile::fail(int error) const {
 void make_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw std::runtime_error("cannot make the folder " + folder.string() + ": " + error.message());
+  if (error) throw std::runtime_error("cannot create the folder " + folder.string() + ": " + error.message());
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes) {

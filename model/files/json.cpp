@@ -38,7 +38,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& where, int m
   try {
     return json::parse(text.begin(), text.end(), check);
   } catch (const json::parse_error& error) {
-    throw LoadError(where + ": expected JSON, found something else at byte " + std::to_string(error.byte) +
+    throw LoadError(where + ": expected JSON, found a syntax error at byte " + std::to_string(error.byte) +
                     " of " + std::to_string(text.size()));
   } catch (const json::exception&) {
     throw LoadError(where + ": expected JSON, found a number that is out of range");

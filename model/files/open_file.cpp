@@ -56,14 +56,13 @@ void OpenFile::read(std::uint64_t offset, std::span<std::byte> out) const {
     if (got < 0) fail(path_, reason(errno));
     if (got == 0)
       fail(path_, "expected " + std::to_string(size_) + " bytes, found only " + std::to_string(offset) +
-                      " (it was cut short while it was open)");
+                      " (it was truncated while open)");
     offset += static_cast<std::uint64_t>(got);
     out = out.subspan(got);
   }
   struct stat status {};
   if (::fstat(descriptor_, &status) != 0) fail(path_, reason(errno));
-  if (time_of_writing(status) != written_)
-    fail(path_, "it was written to since it was opened; open it again");
+  if (time_of_writing(status) != written_) fail(path_, "it has changed since it was opened; open it again");
 }
 
 }  // namespace headscope::model

@@ -80,7 +80,7 @@ class HeaderReader {
     }
     if (length > file_.size() - kLengthBytes) {
       fail("expected a safetensors header of " + std::to_string(length) + " bytes, found only " +
-           std::to_string(file_.size() - kLengthBytes) + " (the file is cut short)");
+           std::to_string(file_.size() - kLengthBytes) + " (the file is truncated)");
     }
     return text(kLengthBytes, length);
   }
@@ -116,7 +116,7 @@ class HeaderReader {
     const auto end = static_cast<std::uint64_t>(offsets[1]);
     if (end > file_.size() - first) {
       fail(where + ": expected data_offsets within the file's " + std::to_string(file_.size() - first) +
-           " bytes of data, found " + to_text(offsets) + " (the file is cut short or damaged)");
+           " bytes of data, found " + to_text(offsets) + " (the file is truncated or damaged)");
     }
     if (const auto bits = bits_of(view.dtype)) {
       const auto expected = byte_size(view.shape, *bits);
@@ -147,13 +147,13 @@ class HeaderReader {
       const std::uint64_t begin = view->offset - first;
       if (begin != expected) {
         fail("tensor " + quote(*name) + ": expected its data at byte " + std::to_string(expected) +
-             ", where the data before it end, found it at " + std::to_string(begin) +
+             ", where the previous tensor ends, found it at " + std::to_string(begin) +
              (begin < expected ? " (overlapping)" : " (a hole)"));
       }
       expected += view->bytes;
     }
     if (expected != file_.size() - first) {
-      fail("expected " + std::to_string(expected) + " bytes of data, as many as the header tells of, found " +
+      fail("expected " + std::to_string(expected) + " bytes of data according to the header, found " +
            std::to_string(file_.size() - first));
     }
   }

@@ -55,8 +55,8 @@ class Loader {
     try {
       arena_ = std::make_shared<Arena>(bytes_);
     } catch (const std::bad_alloc&) {
-      throw LoadError(source_.main_file() + ": expected " + std::to_string(bytes_ >> 20) +
-                      " MiB of memory for the weights, found less");
+      throw LoadError(source_.main_file() + ": not enough memory for the weights, which need " +
+                      std::to_string(bytes_ >> 20) + " MiB");
     }
     weights_.parameters.clear();
     visit_all();
@@ -191,12 +191,12 @@ class Loader {
 Weights load_weights(const fs::path& folder, const LoadOptions& options) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
-    throw LoadError(folder.string() + ": expected the folder of a GPT-2 model, found " +
+    throw LoadError(folder.string() + ": expected a GPT-2 model folder, found " +
                     (fs::exists(folder, ignored) ? "a file" : "nothing"));
   }
   const fs::path config_file = folder / "config.json";
   if (!fs::exists(config_file, ignored)) {
-    throw LoadError(folder.string() + ": expected the folder of a GPT-2 model, found no config.json in it");
+    throw LoadError(folder.string() + ": expected a GPT-2 model folder, found no config.json in it");
   }
   Config config = parse_config(read_regular_file(config_file), config_file.string());
   return Loader(std::move(config), TensorSource::open(folder), options).load();

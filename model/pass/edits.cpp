@@ -26,13 +26,13 @@ void check_index(HookPoint point, const std::string& what, int index, int count)
 
 void check_number(HookPoint point, float value, bool may_hide) {
   if (std::isfinite(value) || (may_hide && value == -std::numeric_limits<float>::infinity())) return;
-  refuse(point, "has a value that is no finite number");
+  refuse(point, "has a value that is not a finite number");
 }
 
 void check_point(const Config& config, HookPoint point, const std::optional<int>& head) {
   if (in_block(point.site)) check_index(point, "layer", point.layer, config.n_layer);
   if (!head) return;
-  if (!has_heads(point.site)) refuse(point, "names a head, but nothing there belongs to one head");
+  if (!has_heads(point.site)) refuse(point, "names a head, but this site is not split by head");
   check_index(point, "head", *head, config.n_head);
 }
 
@@ -40,7 +40,7 @@ void check_place(const Config& config, const EditedPlace& at) {
   check_point(config, at.point, at.head);
   for (const int position : at.positions) check_index(at.point, "position", position, config.n_ctx);
   if (is_of_cells(at.point.site) && !at.units.empty())
-    refuse(at.point, "names units, but scores and patterns have cells");
+    refuse(at.point, "names units, but scores and patterns take cells");
   for (const int unit : at.units) check_index(at.point, "unit", unit, unit_count(config, at.point.site));
 }
 
@@ -62,8 +62,7 @@ void check_kind(const Config& config, const SetValues& set) {
 void check_kind(const Config& config, const SetMean& set) {
   check_place(config, set.at);
   if (is_of_cells(set.at.point.site) || set.at.point.site == Site::logits)
-    refuse(set.at.point,
-           "asks for a mean over positions, which scores, patterns and logits do not have here");
+    refuse(set.at.point, "sets a mean over positions, which scores, patterns and logits do not support");
 }
 
 void check_kind(const Config& config, const ScaleValues& scale) {
@@ -125,8 +124,9 @@ void check_kind(const Config& config, const SetCells& set) {
   const HookPoint point = set.point;
   check_point(config, point, set.head);
   if (!is_of_cells(point.site)) refuse(point, "sets cells, which only scores and patterns have");
-  if (set.cells.empty()) refuse(point, "names no cell");
-  if (set.renormalise && point.site != Site::pattern) refuse(point, "renormalises, which only patterns are");
+  if (set.cells.empty()) refuse(point, "names no cells");
+  if (set.renormalise && point.site != Site::pattern)
+    refuse(point, "renormalises, which only patterns support");
   for (const CellValue& cell : set.cells) {
     check_index(point, "position", cell.query, config.n_ctx);
     check_index(point, "position", cell.key, config.n_ctx);
@@ -156,7 +156,7 @@ void check_kind(const Config& config, const SetMask& mask) {
 
 void check_kind(const Config& config, const SetPositionIds& set) {
   const HookPoint point{Site::pos_embed};
-  if (set.ids.empty()) refuse(point, "names no position");
+  if (set.ids.empty()) refuse(point, "names no positions");
   if (std::ssize(set.ids) > config.n_ctx)
     refuse(point, "has " + std::to_string(set.ids.size()) + " position ids, but the model has " +
                       std::to_string(config.n_ctx) + " positions");

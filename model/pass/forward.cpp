@@ -11,7 +11,7 @@ namespace headscope::model {
 namespace {
 
 void check_tokens(const Config& config, std::span<const int> tokens) {
-  if (tokens.empty()) throw RunError("there are no tokens to run; the model needs at least one");
+  if (tokens.empty()) throw RunError("the prompt has no tokens; the model needs at least one");
   if (tokens.size() > static_cast<std::size_t>(config.n_ctx)) {
     throw RunError("the prompt has " + std::to_string(tokens.size()) +
                    " tokens, but the model takes at most " + std::to_string(config.n_ctx));

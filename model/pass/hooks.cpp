@@ -125,8 +125,8 @@ std::vector<HookPoint> match_hook_points(const Config& config, std::string_view 
       taken[i] = any = true;
     }
     if (!any) {
-      throw RunError("no hook is named " + quote(glob) +
-                     "; names are like blocks.0.attn.hook_pattern, and * and ? stand for any characters");
+      throw RunError("no hook matches " + quote(glob) +
+                     "; names look like blocks.0.attn.hook_pattern, and * and ? are wildcards");
     }
   }
   std::vector<HookPoint> points;

@@ -80,7 +80,7 @@ void run_variants(const Weights& weights, const std::shared_ptr<const void>& ide
                   std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
                   Workspace::Impl& workspace, const VariantVisitor& visit, const std::stop_token& stop) {
   if (clean.weights != identity || clean.edited || clean.plan != nullptr)
-    throw RunError("variants begin with a run of the same model in which nothing is changed");
+    throw RunError("variants need an unedited run of the same model");
   check_positions(clean, first, count);
   if (count == 0) return;
   std::vector<Lane> lanes;

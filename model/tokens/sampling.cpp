@@ -45,8 +45,7 @@ void softmax(std::span<const float> logits, double temperature, std::span<double
 Candidates::Candidates(std::span<const float> logits, const SamplingOptions& options)
     : probabilities_(logits.size()), order_(logits.size()) {
   softmax(logits, options.temperature, probabilities_);
-  if (std::isnan(probabilities_.front()))
-    throw RunError("no next token can be drawn: there are logits that are not a number (NaN)");
+  if (std::isnan(probabilities_.front())) throw RunError("cannot sample a next token: some logits are NaN");
   std::iota(order_.begin(), order_.end(), 0);
   std::ranges::make_heap(order_, less_likely());
   const int all = static_cast<int>(logits.size());

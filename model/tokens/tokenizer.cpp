@@ -217,7 +217,7 @@ Tokenizer Tokenizer::load(const fs::path& folder) {
                                (folder / "tokenizer.json").string());
   }
   if (!fs::is_directory(folder, ignored)) {
-    throw LoadError(folder.string() + ": expected a model's folder, found " +
+    throw LoadError(folder.string() + ": expected a model folder, found " +
                     (fs::exists(folder, ignored) ? "something else" : "nothing of that name"));
   }
   throw LoadError(folder.string() +

@@ -38,13 +38,13 @@ class VocabularyReader : public nlohmann::json_sax<json> {
   bool number_integer(std::int64_t id) override { return refuse(std::to_string(id)); }
   bool number_float(double, const std::string& text) override { return refuse("the number " + quote(text)); }
   bool null() override { return refuse("null"); }
-  bool boolean(bool) override { return refuse("a truth value"); }
-  bool string(std::string& text) override { return refuse("the text " + quote(text)); }
+  bool boolean(bool) override { return refuse("a boolean"); }
+  bool string(std::string& text) override { return refuse("the string " + quote(text)); }
   bool binary(json::binary_t&) override { return refuse("binary data"); }
   bool start_array(std::size_t) override { return refuse("an array"); }
   bool end_array() override { return true; }
   bool parse_error(std::size_t at, const std::string&, const json::exception&) override {
-    fail(file_, "expected JSON, found something else at byte " + std::to_string(at));
+    fail(file_, "expected JSON, found a syntax error at byte " + std::to_string(at));
   }
 
   std::vector<TokenizerFiles::Entry> take() { return std::move(entries_); }
@@ -128,7 +128,7 @@ void check_pipeline(const json& root, const std::string& file) {
   expect(dropout.is_null() || dropout == 0, file, "model.dropout", "null", dropout);
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     const json& affix = member(model, key);
-    expect(affix.is_null() || is_empty_text(affix), file, key, "an empty text", affix);
+    expect(affix.is_null() || is_empty_text(affix), file, key, "an empty string", affix);
   }
   const json& ignore = member(model, "ignore_merges");
   expect(ignore.is_null() || ignore == false, file, "model.ignore_merges", "false", ignore);
@@ -148,7 +148,7 @@ std::vector<TokenizerFiles::Added> parse_added(const json& list, const std::stri
   expect(list.is_array(), file, "added_tokens", "an array", list);
   for (const json& token : list) {
     const json& content = member(token, "content");
-    expect(content.is_string() && !is_empty_text(content), file, "added_tokens.content", "some text",
+    expect(content.is_string() && !is_empty_text(content), file, "added_tokens.content", "a non-empty string",
            content);
     const auto text = content.get<std::string>();
     for (const char* key : {"lstrip", "rstrip", "single_word"}) {

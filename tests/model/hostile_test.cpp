@@ -74,7 +74,7 @@ std::vector<HostileFile> hostile_files() {
       {"Empty", "", "only 0 bytes"},
       {"SevenBytes", "1234567", "only 7 bytes"},
       {"NoHeader", std::string(8, '\0'), "expected JSON"},
-      {"HeaderLongerThanFile", std::string("\x10\0\0\0\0\0\0\0{}", 10), "cut short"},
+      {"HeaderLongerThanFile", std::string("\x10\0\0\0\0\0\0\0{}", 10), "truncated"},
       {"HeaderBeyondTheCap", std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10), "at most 100000000 bytes"},
       {"HeaderOfAllBits", std::string(8, '\xff') + "{}", "18446744073709551615"},
       {"TextFile", "Once upon a time there was", "at most 100000000 bytes"},
@@ -152,7 +152,7 @@ std::vector<HostileFile> hostile_files() {
        "a hole"},
       {"HoleInFront", one_tensor(R"("dtype":"U8","shape":[1],"data_offsets":[1,2])", 2), "a hole"},
       {"BytesAfterTheLast", whole + "more", "expected 8 bytes of data"},
-      {"LastByteLost", whole.substr(0, whole.size() - 1), "cut short"},
+      {"LastByteLost", whole.substr(0, whole.size() - 1), "truncated"},
       {"TerminalCodesInAName", safetensors_of_header("{\"\\u001b[2J\\n\\u0000\":0}"), "\\x1b[2J\\x0a\\x00"},
       {"EndlessName", safetensors_of_header("{\"" + std::string(1'000'000, 'n') + "\":0}"), "nnn\"..."},
       {"EndlessShape",
@@ -243,12 +243,12 @@ TEST(HostileVocabulary, IsRefusedInOneSentence) {
   expect_load_sentence(load_vocabulary("null"), file, "found null");
   expect_load_sentence(load_vocabulary(repeated("[", 1'000'000)), file, "found an array");
   expect_load_sentence(load_vocabulary(repeated("{\"a\":", 1'000'000)), file, "found an object");
-  expect_load_sentence(load_vocabulary(R"({"a": "b"})"), file, "\"a\", found the text \"b\"");
+  expect_load_sentence(load_vocabulary(R"({"a": "b"})"), file, "\"a\", found the string \"b\"");
   expect_load_sentence(load_vocabulary(R"({"a": -1})"), file, "found -1");
   expect_load_sentence(load_vocabulary(R"({"a": 1.5})"), file, "1.5");
   expect_load_sentence(load_vocabulary(R"({"a": 16777216})"), file, "0 to 16777215");
   expect_load_sentence(load_vocabulary(R"({"a": 1e400})"), file, "found");
-  expect_load_sentence(load_vocabulary(R"({"a": true})"), file, "a truth value");
+  expect_load_sentence(load_vocabulary(R"({"a": true})"), file, "a boolean");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "a": 2})"), file, "\"a\" twice");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "b": 1})"), file, "each id once");
   expect_load_sentence(load_vocabulary("{}"), file, "none for the byte 0");

@@ -365,7 +365,7 @@ TEST(BadModel, ADamagedIndexIsRefused) {
   folder.write(name, index);
   const std::string bytes = testing::bytes_of_file(folder.path() / shard);
   folder.write(shard, bytes.substr(0, bytes.size() - 1));
-  expect_load_sentence(load_message(folder.path()), shard, "cut short");
+  expect_load_sentence(load_message(folder.path()), shard, "truncated");
 }
 
 }  // namespace

@@ -111,10 +111,10 @@ TEST(Safetensors, SaysThatAFileWasCutShort) {
   const SafetensorsFile file = SafetensorsFile::open(path);
   fs::resize_file(path, fs::file_size(path) - 1);
   EXPECT_THAT(message_of<LoadError>([&] { file.read(file.tensors().at("x")); }),
-              HasSubstr("written to since it was opened"));
+              HasSubstr("has changed since it was opened"));
   const std::string message = message_of<LoadError>([&] { file.read(file.tensors().at("y")); });
   EXPECT_TRUE(is_sentence(message)) << message;
-  EXPECT_THAT(message, HasSubstr("cut short"));
+  EXPECT_THAT(message, HasSubstr("truncated"));
   EXPECT_THAT(message, HasSubstr(path.string()));
 }
 

@@ -155,7 +155,7 @@ TEST_F(SecondModel, IsWantedAndOfTheSameShape) {
   const auto wide = made(2, {.width = 12});
   EXPECT_EQ(said(wide.get()),
             "the edit of blocks.1.attn.hook_z patches from a second model, but the first has " +
-                std::to_string(first_->config().n_embd) + " numbers in a position's vector, the second 12");
+                std::to_string(first_->config().n_embd) + " residual stream dimensions, the second 12");
   const auto longer = made(2, {.positions = 20});
   EXPECT_EQ(first_->plan(list, workspace_, {}, {longer.get()})->edits(), list) << "it need not end there";
 }

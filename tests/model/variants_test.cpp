@@ -226,7 +226,7 @@ TEST_F(VariantsTest, BeginWithAnUneditedRun) {
   options.plan = plans.front();
   const auto edited = transformer_->forward(ids, workspace_, options);
   EXPECT_THAT(message_of<RunError>([&] { transformer_->variants(*edited, plans, 5, 1, workspace_, visit); }),
-              HasSubstr("in which nothing is changed"));
+              HasSubstr("need an unedited run"));
   EXPECT_EQ(message_of<RunError>([&] { transformer_->variants(*run(ids), plans, 6, 1, workspace_, visit); }),
             "there is no position 6; the run has positions 0 to 5");
 }

@@ -91,13 +91,13 @@ TEST(Notes, ThatAreHostileAreASentence) {
   EXPECT_THAT(problem_of(png_of_chunk("zTXt", "recipe" + nul + nul + "x\x9c")), HasSubstr("compressed"));
   EXPECT_THAT(problem_of(png_of_chunk("iTXt", "recipe" + nul + "\x01" + nul + nul + nul + "x\x9c")),
               HasSubstr("compressed"));
-  EXPECT_THAT(problem_of(png_of_chunk("iTXt", "recipe" + nul)), HasSubstr("cut off"));
-  EXPECT_THAT(problem_of(png_of_chunk("iTXt", "recipe" + nul + nul + nul + "en")), HasSubstr("cut off"));
+  EXPECT_THAT(problem_of(png_of_chunk("iTXt", "recipe" + nul)), HasSubstr("truncated"));
+  EXPECT_THAT(problem_of(png_of_chunk("iTXt", "recipe" + nul + nul + nul + "en")), HasSubstr("truncated"));
   std::string damaged = png_with({{"recipe", kText}});
   damaged[damaged.find("prompt")] = 'P';
   EXPECT_THAT(problem_of(damaged), HasSubstr("damaged"));
-  EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\">abc"), HasSubstr("cut off"));
-  EXPECT_THAT(problem_of("<!DOCTYPE x><svg><metadata id=\"recipe\">"), HasSubstr("cut off"));
+  EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\">abc"), HasSubstr("truncated"));
+  EXPECT_THAT(problem_of("<!DOCTYPE x><svg><metadata id=\"recipe\">"), HasSubstr("truncated"));
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\">&lol;</metadata>"), HasSubstr("entity"));
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\">&#65;</metadata>"), HasSubstr("entity"));
   EXPECT_THAT(problem_of("<svg><metadata id=\"recipe\"><a/></metadata>"), HasSubstr("elements"));
@@ -110,7 +110,7 @@ TEST(Notes, OfAFileThatIsCutOffAnywhereAreThereOrAreNot) {
         const auto note = find_note(file.substr(0, size), "recipe");
         EXPECT_EQ(note.value_or(kText), kText) << size;
       } catch (const std::runtime_error& e) {
-        EXPECT_THAT(e.what(), HasSubstr("cut off")) << size;
+        EXPECT_THAT(e.what(), HasSubstr("truncated")) << size;
       }
     }
   }

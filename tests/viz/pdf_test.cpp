@@ -61,7 +61,7 @@ TEST(Pdf, CarriesANote) {
     try {
       EXPECT_EQ(find_note(pdf.substr(0, size), "recipe").value_or(text), text);
     } catch (const std::runtime_error& e) {
-      EXPECT_THAT(e.what(), HasSubstr("cut off"));
+      EXPECT_THAT(e.what(), HasSubstr("truncated"));
     }
   }
 }

@@ -48,8 +48,7 @@ cairo_status_t append(void* to, const unsigned char* bytes, unsigned count) {
 void expect(cairo_status_t status) {
   if (status == CAIRO_STATUS_SUCCESS) return;
   if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
-  throw std::runtime_error(std::string("the picture cannot be written as PDF: ") +
-                           cairo_status_to_string(status));
+  throw std::runtime_error(std::string("cannot write the picture as PDF: ") + cairo_status_to_string(status));
 }
 
 /// A character of a text, and its number of glyphs: one, or none without ink.

@@ -28,11 +28,11 @@ std::optional<std::string_view> after_zero(std::string_view bytes) {
 
 /// The text of an iTXt chunk, from the end of its keyword.
 std::string international_text(std::string_view data) {
-  if (data.size() < 2) throw std::runtime_error("its note is cut off");
-  if (data[0] != '\0') throw std::runtime_error("its note is compressed, as headscope writes none");
+  if (data.size() < 2) throw std::runtime_error("its recipe is truncated");
+  if (data[0] != '\0') throw std::runtime_error("its recipe is compressed, which headscope does not support");
   auto rest = after_zero(data.substr(2));  // after the language
   if (rest) rest = after_zero(*rest);      // after the keyword in that language
-  if (!rest) throw std::runtime_error("its note is cut off");
+  if (!rest) throw std::runtime_error("its recipe is truncated");
   return std::string(*rest);
 }
 
@@ -47,10 +47,11 @@ std::optional<std::string> note_of_png(std::string_view rest, std::string_view n
     const std::string_view data = rest.substr(8, length);
     const bool of_text = type == "iTXt" || type == "zTXt" || type == "tEXt";
     if (of_text && data.starts_with(name) && data.size() > name.size() && data[name.size()] == '\0') {
-      if (!whole) throw std::runtime_error("its note is cut off");
+      if (!whole) throw std::runtime_error("its recipe is truncated");
       if (crc32(rest.substr(4, 4 + length)) != u32(rest.substr(8 + length)))
-        throw std::runtime_error("its note is damaged: the checksum is another");
-      if (type == "zTXt") throw std::runtime_error("its note is compressed, as headscope writes none");
+        throw std::runtime_error("its recipe is damaged: wrong checksum");
+      if (type == "zTXt")
+        throw std::runtime_error("its recipe is compressed, which headscope does not support");
       const std::string_view text = data.substr(name.size() + 1);
       return type == "tEXt" ? std::string(text) : international_text(text);
     }
@@ -67,7 +68,7 @@ std::string without_entities(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
     if (text.front() == '<')
-      throw std::runtime_error("its note has elements inside, as headscope writes none");
+      throw std::runtime_error("its recipe contains XML elements, which headscope does not support");
     if (text.front() != '&') {
       const std::size_t end = std::min(text.find_first_of("&<"), text.size());
       plain += text.substr(0, end);
@@ -82,7 +83,7 @@ std::string without_entities(std::string_view text) {
       known = true;
       break;
     }
-    if (!known) throw std::runtime_error("its note has an entity that is none of XML's own");
+    if (!known) throw std::runtime_error("its recipe has an unknown XML entity");
   }
   return plain;
 }
@@ -107,7 +108,7 @@ std::optional<std::string> note_of_svg(std::string_view rest, std::string_view n
         kSpaces.find(attributes[found - 1]) == std::string_view::npos)
       continue;
     const std::size_t close = rest.find("</" + prefix + std::string(kClose));
-    if (close == std::string_view::npos) throw std::runtime_error("its note is cut off");
+    if (close == std::string_view::npos) throw std::runtime_error("its recipe is truncated");
     return without_entities(rest.substr(0, close));
   }
   return std::nullopt;
@@ -120,7 +121,7 @@ std::optional<std::string> note_of_pdf(std::string_view file, std::string_view n
   if (at == std::string_view::npos) return std::nullopt;
   file.remove_prefix(at + begin.size());
   const std::size_t end = file.find('\n');
-  if (end == std::string_view::npos) throw std::runtime_error("its note is cut off");
+  if (end == std::string_view::npos) throw std::runtime_error("its recipe is truncated");
   return std::string(file.substr(0, end));
 }
 
