@@ -11,12 +11,12 @@ std::string missing(const std::string& name, Capabilities there, Capabilities ne
   if (lacking == Capabilities()) return "";
   const std::string called = model::quote(name);
   if (lacking.has(Capability::weights))
-    return "this needs the weights of a model; " + called + " holds attention patterns alone";
+    return "this needs a model's weights; " + called + " holds only attention patterns";
   switch (lacking.first()) {
     case Capability::patterns:
       return "this needs attention patterns; " + called + " has no attention";
     case Capability::positions_table:
-      return "this needs a table of positions (wpe); " + called + " has none";
+      return "this needs position embeddings (wpe); " + called + " has none";
     case Capability::mlp:
       return "this needs an MLP with neurons; " + called + " has none";
     case Capability::tokenizer:

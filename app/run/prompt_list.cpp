@@ -25,7 +25,7 @@ std::vector<int> ids_of(const json& value, const std::string& where) {
       throw model::LoadError(where + ": \"ids\" must hold whole numbers, found " + model::quote(id.dump()));
     const bool fits = id.is_number_unsigned() ? id.get<std::uint64_t>() <= std::numeric_limits<int>::max()
                                               : id.get<std::int64_t>() >= std::numeric_limits<int>::min();
-    if (!fits) throw model::LoadError(where + ": the id " + id.dump() + " is outside every vocabulary");
+    if (!fits) throw model::LoadError(where + ": the token id " + id.dump() + " is out of range");
     ids.push_back(id.get<int>());
   }
   return ids;
@@ -91,7 +91,7 @@ PromptList read_prompt_list(const std::filesystem::path& file) {
     list.prompts.push_back(plain ? Prompt{.text = std::string(line), .ids = {}}
                                  : parse_prompt_line(line, name + ":" + std::to_string(number)));
   }
-  if (list.prompts.empty()) throw model::LoadError(name + ": expected prompts, one a line, found none");
+  if (list.prompts.empty()) throw model::LoadError(name + ": expected one prompt per line, found none");
   return list;
 }
 

@@ -224,7 +224,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
     throw model::LoadError(folder.string() + ": the tokenizer has ids up to " +
                            std::to_string(loaded->tokenizer->size() - 1) +
                            ", but wte.weight has rows for only " + std::to_string(embedded) +
-                           " tokens; the files of two models seem to be mixed.");
+                           " tokens; the folder may mix the files of two models.");
   }
   const model::Config& config = loaded->transformer->config();
   loaded->readable_dimensions =
@@ -254,7 +254,7 @@ PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, c
 }
 
 std::string not_finite_note(const model::Run& run, int position, std::span<const float> logits) {
-  const std::string note = "values that are not finite, first seen in ";
+  const std::string note = "non-finite values, first seen in ";
   if (const auto place = model::first_not_finite(run)) return note + name_of(*place);
   if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) return {};
   return note + name_of(model::NotFinite{{model::Site::logits}, position, std::nullopt});

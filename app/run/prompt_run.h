@@ -129,7 +129,7 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
 /// The same for a run in a comparable model: it gets the same ids, up to its own context's length.
 PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, const Prompt& prompt);
 
-/// "values that are not finite, first seen in blocks.0.attn.hook_q, head 2, position 7"; empty if the run and
+/// "non-finite values, first seen in blocks.0.attn.hook_q, head 2, position 7"; empty if the run and
 /// the logits of `position` are finite (or the sum of `logits`; none: they are not checked).
 std::string not_finite_note(const model::Run& run, int position = 0, std::span<const float> logits = {});
 

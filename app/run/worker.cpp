@@ -532,7 +532,7 @@ Worker::Worker(WorkerOptions options) : impl_(std::make_unique<Impl>(std::move(o
   try {
     impl_->thread = std::jthread([this](const std::stop_token& end) { impl_->work(end); });
   } catch (const std::system_error& error) {
-    throw std::runtime_error("cannot start a thread to compute on: " + error.code().message());
+    throw std::runtime_error("could not start a thread: " + error.code().message());
   }
 }
 

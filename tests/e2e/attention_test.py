@@ -113,7 +113,7 @@ class Attention(ProgramCase):
             self.assertTrue(np.array_equal(weights, names["model"].made[layer][0, 2].numpy()))
         picture = self.folder / "bert.svg"
         self.succeed("plot", "heatmap", "--svg-text", "--attention", self.folder / "bert.safetensors", "--out", picture)
-        self.assertIn("no mask, by the weights", picture.read_text())
+        self.assertIn("no mask (inferred)", picture.read_text())
         self.assertIn("bert-base-uncased · “The cat sat on the mat.”", picture.read_text())
 
     def test_a_cache_of_transformer_lens(self):

@@ -146,7 +146,7 @@ class NotFinite(ProgramCase):
     def note(self, done, status=0):
         self.assertEqual(done.returncode, status, done.stderr)
         message = self.sentence(done.stderr)
-        self.assertIn("values that are not finite, first seen in blocks.1.attn.hook_q, head 2, position 0", message)
+        self.assertIn("non-finite values, first seen in blocks.1.attn.hook_q, head 2, position 0", message)
         return done.stdout
 
     def test_goes_where_the_reference_says(self):
@@ -184,7 +184,7 @@ class NotFinite(ProgramCase):
     def test_generate_draws_nothing(self):
         done = run("generate", *self.given, "--tokens", "3")
         self.note(done, status=1)
-        self.assertIn(b"no next token can be drawn", done.stderr)
+        self.assertIn(b"cannot sample a next token", done.stderr)
 
     def test_pictures_show_it(self):
         def plot(view, name, *options):

@@ -222,7 +222,7 @@ class Edits(ProgramCase):
 
     def test_a_wrong_one_is_one_sentence(self):
         self.fail_with(1, "predict", "--prompt", PROMPT, "--edit", "L9.z=0", contains="names layer 9, but the model has layers 0 to 5")
-        self.fail_with(1, "predict", "--prompt", PROMPT, "--edit", "nonsense", contains='"nonsense" is no site')
+        self.fail_with(1, "predict", "--prompt", PROMPT, "--edit", "nonsense", contains='"nonsense" is not a site')
         self.fail_with(1, "predict", "--prompt", PROMPT, "--edits", self.folder / "none.json", contains="none.json")
         path = self.folder / "edits.json"
         path.write_text('[{"mask": "none"}, {"site": "blocks.0.attn.hook_z", "set": "median"}]')

@@ -221,7 +221,7 @@ class Limits(SurroundingsCase):
         for words in (COMMANDS[0], COMMANDS[-2]):
             status, err, made = self.ran(words, env)
             self.assertEqual((status, made), (1, (b"", {})))
-            self.assertIn("MiB of memory for the weights", self.one_sentence(err))
+            self.assertIn("not enough memory for the weights", self.one_sentence(err))
 
     def test_no_threads(self):
         env = {"LD_PRELOAD": SHIM, "FAULTY_PATH": "/", "FAULTY_CALL": "thread", "FAULTY_AT": "1", "FAULTY_AGAIN": "1",

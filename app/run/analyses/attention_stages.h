@@ -20,7 +20,7 @@ struct Stages {
 
 struct StagesOf {
   using Answer = Stages;
-  static constexpr std::string_view kWork = "stages of attention";
+  static constexpr std::string_view kWork = "attention stages";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;

@@ -186,8 +186,8 @@ int id_of(const TokenChoice& choice, std::span<const float> logits) {
       break;
   }
   if (choice.number < 0 || choice.number >= vocabulary)
-    throw model::RunError("there is no token " + std::to_string(choice.number) + ": ids go from 0 to " +
-                          std::to_string(vocabulary - 1) + " here");
+    throw model::RunError("there is no token " + std::to_string(choice.number) +
+                          ": the vocabulary has ids 0 to " + std::to_string(vocabulary - 1));
   return choice.number;
 }
 

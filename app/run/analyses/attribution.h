@@ -77,7 +77,7 @@ struct SourceParts {
 
 struct SourcesOf {
   using Answer = SourceParts;
-  static constexpr std::string_view kWork = "sources of a head";
+  static constexpr std::string_view kWork = "source tokens of a head";
   int layer = 0;
   int head = 0;
   int position = 0;  ///< position of the query, in the run

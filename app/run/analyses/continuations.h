@@ -23,7 +23,7 @@ struct Continuations {
 
 struct ContinuationsOf {
   using Answer = Continuations;
-  static constexpr std::string_view kWork = "texts that may follow";
+  static constexpr std::string_view kWork = "possible continuations";
   int texts = 1;
   int tokens = 8;  ///< number of tokens per text; fewer if the model ends the text, or n_ctx is reached
   double temperature = 1;

@@ -53,7 +53,7 @@ struct CircuitTokenQuestion {
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.
 struct TokensOfHead : CircuitTokenQuestion {
-  static constexpr std::string_view kWork = "tokens of a head";
+  static constexpr std::string_view kWork = "OV circuit of a head";
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
@@ -68,13 +68,13 @@ struct HeadCopying {
 
 struct CopyingOfHead : CircuitQuestion {
   using Answer = HeadCopying;
-  static constexpr std::string_view kWork = "copying by a head";
+  static constexpr std::string_view kWork = "copying score of a head";
   HeadCopying compute(const PromptRun& run, const Work<HeadCopying>& work) const;
 };
 
 /// The key tokens that a head looks for from a query token; scores take the place of logits.
 struct KeysOfToken : CircuitTokenQuestion {
-  static constexpr std::string_view kWork = "keys of a token";
+  static constexpr std::string_view kWork = "QK circuit of a head";
   HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
 };
 
@@ -88,7 +88,7 @@ struct TokenPairs {
 
 struct PairsOfHead : CircuitQuestion {
   using Answer = TokenPairs;
-  static constexpr std::string_view kWork = "token pairs of a head";
+  static constexpr std::string_view kWork = "QK token pairs of a head";
   TokenPairs compute(const PromptRun& run, const Work<TokenPairs>& work) const;
 };
 

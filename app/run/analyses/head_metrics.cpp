@@ -39,8 +39,8 @@ void ExactMean::add(double number, int bits) {
 
 ExactMean& ExactMean::operator+=(const ExactMean& other) {
   if (other.count > kMostNumbers - count) {
-    throw model::RunError("figures of heads can be taken over " + std::to_string(kMostNumbers) +
-                          " queries at most; take fewer texts");
+    throw model::RunError("head metrics are limited to " + std::to_string(kMostNumbers) +
+                          " queries; use fewer texts");
   }
   units += other.units, count += other.count, lost += other.lost;
   return *this;
@@ -158,8 +158,8 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run, const Work<HeadMe
   const int longest = RepeatedTokens::longest(config.n_ctx);
   if (texts.length < 1 || texts.length > longest) {
     throw model::RunError(run.model->name + " takes " + std::to_string(config.n_ctx) + " tokens (n_ctx): " +
-                          (longest < 1 ? "too few for one that is repeated"
-                                       : "the start token and twice " + std::to_string(longest) +
+                          (longest < 1 ? "too few to repeat one"
+                                       : "room for the start token and twice " + std::to_string(longest) +
                                              " at most, not twice " + std::to_string(texts.length)));
   }
   const std::optional<int> start = run.model->tokenizer->end_of_text();

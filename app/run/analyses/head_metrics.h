@@ -114,7 +114,7 @@ std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const Hea
 struct MetricsOnList {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;
-  static constexpr std::string_view kWork = "heads over many prompts";
+  static constexpr std::string_view kWork = "head metrics over many prompts";
   OverPrompts over;
   bool operator==(const MetricsOnList&) const = default;
   /// Parts cover the first prompts.
@@ -129,7 +129,7 @@ struct MetricsOnList {
 struct MetricsOnRepeated {
   using Answer = HeadMetricsOf;
   static constexpr bool kOfModel = true;
-  static constexpr std::string_view kWork = "heads on repeated tokens";
+  static constexpr std::string_view kWork = "head metrics on repeated tokens";
   RepeatedTokens texts;
   bool operator==(const MetricsOnRepeated&) const = default;
   /// Parts cover the first sequences. Throws RunError for sequences that do not fit into the context.

@@ -17,7 +17,7 @@ struct MergedHeads {
 
 struct MergedHeadsOf {
   using Answer = MergedHeads;
-  static constexpr std::string_view kWork = "output of attention";
+  static constexpr std::string_view kWork = "attention output";
   static constexpr bool kQuick = true;
   int layer = 0;
   int position = 0;  ///< in the run

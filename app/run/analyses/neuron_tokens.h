@@ -18,7 +18,7 @@ struct NeuronTokens : TokenPushes {
 
 struct TokensOfNeuron {
   using Answer = NeuronTokens;
-  static constexpr std::string_view kWork = "tokens of neurons";
+  static constexpr std::string_view kWork = "neuron tokens";
   static constexpr bool kOfModel = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;

@@ -29,7 +29,7 @@ struct PositionCosines {
 
 struct CosinesOfPositions : PositionsQuestion {
   using Answer = PositionCosines;
-  static constexpr std::string_view kWork = "cosines of positions";
+  static constexpr std::string_view kWork = "position cosines";
   PositionCosines compute(const PromptRun& run, const Work<PositionCosines>& work) const;
 };
 
@@ -44,7 +44,7 @@ struct PositionPath {
 
 struct PathOfPositions : PositionsQuestion {
   using Answer = PositionPath;
-  static constexpr std::string_view kWork = "main directions of positions";
+  static constexpr std::string_view kWork = "principal directions of positions";
   PositionPath compute(const PromptRun& run, const Work<PositionPath>& work) const;
 };
 
@@ -66,7 +66,7 @@ struct PositionShift {
 
 struct ShiftOfPositions : PositionsQuestion {
   using Answer = PositionShift;
-  static constexpr std::string_view kWork = "a map from position to position";
+  static constexpr std::string_view kWork = "position shift";
   PositionShift compute(const PromptRun& run, const Work<PositionShift>& work) const;
 };
 

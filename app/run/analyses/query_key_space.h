@@ -24,7 +24,7 @@ struct QueryKeySpace {
 
 struct QueryKeySpaceOf {
   using Answer = QueryKeySpace;
-  static constexpr std::string_view kWork = "queries and keys in a plane";
+  static constexpr std::string_view kWork = "query-key space";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
@@ -54,7 +54,7 @@ struct ListQueryKeySpace {
 
 struct QueryKeySpaceOverList {
   using Answer = ListQueryKeySpace;
-  static constexpr std::string_view kWork = "queries and keys of many prompts";
+  static constexpr std::string_view kWork = "query-key space of many prompts";
   static constexpr bool kOfModel = true;
   OverPrompts over;
   int layer = 0;

@@ -57,9 +57,9 @@ void check_source(const SweepOf& question, const PromptRun& run) {
   if (question.from.tokens.empty()) throw model::RunError("there is no prompt to patch from");
   if (question.from.aligned.size() == length) return;
   if (question.from.aligned.empty() && question.from.tokens.size() == length) return;
-  throw model::RunError("the prompt that is patched from has " + std::to_string(question.from.tokens.size()) +
+  throw model::RunError("the prompt to patch from has " + std::to_string(question.from.tokens.size()) +
                         " tokens, but the prompt has " + std::to_string(length) +
-                        ", and nothing says which stand for which");
+                        ", and no alignment between them is given");
 }
 
 /// A sweep without any reading yet.

@@ -40,7 +40,7 @@ struct TensorPicture {
 
 struct PictureOfTensor {
   using Answer = TensorPicture;
-  static constexpr std::string_view kWork = "values of a tensor";
+  static constexpr std::string_view kWork = "tensor values";
   static constexpr bool kOfModel = true;
   int index = 0;  ///< in Transformer::parameters()
   bool operator==(const PictureOfTensor&) const = default;

@@ -15,7 +15,7 @@ struct TokenMerges {
 
 struct MergesOfTokens {
   using Answer = TokenMerges;
-  static constexpr std::string_view kWork = "merges of tokens";
+  static constexpr std::string_view kWork = "token merges";
   static constexpr bool kQuick = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::tokenizer;
   bool operator==(const MergesOfTokens&) const = default;

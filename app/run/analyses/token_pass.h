@@ -41,7 +41,7 @@ struct TokenPass {
 /// Recomputes one position, using the keys and values that the run keeps of earlier positions.
 struct PassOfToken {
   using Answer = TokenPass;
-  static constexpr std::string_view kWork = "way through the model";
+  static constexpr std::string_view kWork = "forward pass of a token";
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const PassOfToken&) const = default;
   TokenPass compute(const PromptRun& run, const Work<TokenPass>& work) const;

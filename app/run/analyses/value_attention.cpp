@@ -52,9 +52,7 @@ Pattern WeightedValuesOf::compute(const PromptRun& run, const Work<Pattern>& wor
 }
 
 Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) const {
-  if (!has_own_keys(run))
-    throw model::RunError(
-        "attention rollout follows a text through its layers: it needs keys that are the queries' tokens");
+  if (!has_own_keys(run)) throw model::RunError("attention rollout needs keys that are the queries' tokens");
   const int length = run.run->length(), heads = run.run->config.n_head;
   const auto cells = std::ptrdiff_t{length} * length;
   const auto rows = [&](std::vector<float>& values) {

@@ -25,7 +25,7 @@ std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptR
     if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head) {
       throw model::RunError(run.model->name + " has no head " + std::to_string(layer) + "." +
                             std::to_string(head) + ": it has layers 0 to " +
-                            std::to_string(config.n_layer - 1) + " of heads 0 to " +
+                            std::to_string(config.n_layer - 1) + " with heads 0 to " +
                             std::to_string(config.n_head - 1));
     }
   }

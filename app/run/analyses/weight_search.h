@@ -90,7 +90,7 @@ struct FoundWeights {
 struct WeightsOfRun {
   static constexpr std::size_t kMost = 200;  ///< how many are kept
   using Answer = FoundWeights;
-  static constexpr std::string_view kWork = "where heads look";
+  static constexpr std::string_view kWork = "weight search";
   WeightSearch search;
   bool operator==(const WeightsOfRun&) const = default;
   FoundWeights compute(const PromptRun& run, const Work<FoundWeights>& work) const;
@@ -98,7 +98,7 @@ struct WeightsOfRun {
 
 struct WeightsOverList {
   using Answer = FoundWeights;
-  static constexpr std::string_view kWork = "where heads look in many prompts";
+  static constexpr std::string_view kWork = "weight search over many prompts";
   static constexpr bool kOfModel = true;
   OverPrompts over;
   WeightSearch search;

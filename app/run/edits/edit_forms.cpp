@@ -67,23 +67,23 @@ bool EditReader::take(std::string_view token) {
 
 void EditReader::expect(std::string_view token) {
   if (!take(token))
-    fail("expected " + model::quote(token) + (rest_.empty() ? " at its end" : " at " + model::quote(rest_)));
+    fail("expected " + model::quote(token) + (rest_.empty() ? " at the end" : " at " + model::quote(rest_)));
 }
 
 template <class T>
-T EditReader::read(const char* missing, const char* expected) {
+T EditReader::read(const char* expected) {
   sees("");
   T value = 0;
   const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
   if (error != std::errc() || !std::isfinite(static_cast<double>(value)))
-    fail(rest_.empty() ? std::string(missing) + " is missing at its end"
-                       : std::string("no ") + expected + " at " + model::quote(rest_));
+    fail(std::string("expected ") + expected +
+         (rest_.empty() ? " at the end" : " at " + model::quote(rest_)));
   rest_.remove_prefix(end - rest_.data());
   return value;
 }
 
-template int EditReader::read<int>(const char*, const char*);
-template float EditReader::read<float>(const char*, const char*);
+template int EditReader::read<int>(const char*);
+template float EditReader::read<float>(const char*);
 
 Numbers EditReader::numbers(bool of_cells) {
   if (take("*")) return {.all = true, .list = {}};
@@ -92,9 +92,9 @@ Numbers EditReader::numbers(bool of_cells) {
     const int first = whole();
     const int last = take("-") ? whole() : first;
     if (first < 0 || last < first || last >= count_)
-      fail("there are no numbers from " + std::to_string(first) + " to " + std::to_string(last));
+      fail("invalid range " + std::to_string(first) + "-" + std::to_string(last));
     if (std::ssize(numbers.list) + last - first >= count_)
-      fail("it names more numbers than the " + std::to_string(count_) + " that there are");
+      fail("a list of more than " + std::to_string(count_) + " numbers");
     for (int i = first; i <= last; ++i) numbers.list.push_back(i);
   } while (take(of_cells ? "+" : ","));
   return numbers;
@@ -194,7 +194,7 @@ float number_of(const Json& value, std::string_view key, bool may_hide) {
   if (value.is_null() && may_hide) return kHiddenScore;
   if (!value.is_number()) refuse(key, "takes numbers, not " + model::quote(value.dump()));
   const auto number = static_cast<float>(value.get<double>());
-  if (!std::isfinite(number)) refuse(key, "has a number that float32 cannot hold");
+  if (!std::isfinite(number)) refuse(key, "has a number outside the range of float32");
   return number;
 }
 
@@ -202,7 +202,7 @@ int whole_of(const Json& value, std::string_view key) {
   if (!value.is_number_integer()) refuse(key, "takes whole numbers, not " + model::quote(value.dump()));
   const auto number = value.get<double>();  // may exceed a float's range
   if (!(number >= -1 && number <= std::numeric_limits<int>::max()))
-    refuse(key, "has " + value.dump() + ", which is no index");
+    refuse(key, "has " + value.dump() + ", which is not a valid index");
   return value.get<int>();
 }
 
@@ -222,7 +222,7 @@ std::vector<int> EditObject::wholes(std::string_view key) const {
   std::vector<int> numbers;
   if (!json.contains(key)) return numbers;
   for (const Json& one : array_of(value(key), key)) numbers.push_back(whole_of(one, key));
-  if (numbers.empty()) refuse(key, "is empty; left out it means all");
+  if (numbers.empty()) refuse(key, "is empty; omit it to mean all");
   return numbers;
 }
 
@@ -233,8 +233,7 @@ std::optional<int> EditObject::whole(std::string_view key) const {
 
 void allow(const Json& object, std::span<const std::string_view> keys) {
   for (const auto& [key, value] : object.items())
-    if (std::ranges::find(keys, key) == keys.end())
-      throw WrongEdit("it has " + model::quote(key) + ", which means nothing there");
+    if (std::ranges::find(keys, key) == keys.end()) throw WrongEdit("unknown key " + model::quote(key));
 }
 
 }  // namespace headscope::app

@@ -55,8 +55,8 @@ class EditReader {
     rest_.remove_prefix(taken.size());
     return taken;
   }
-  int whole() { return read<int>("a number", "whole number"); }
-  float number() { return read<float>("a value", "number"); }
+  int whole() { return read<int>("a whole number"); }
+  float number() { return read<float>("a number"); }
   /// "3", "3,5-8", "*"; queries and keys as "3+5-8", because a comma separates the two
   Numbers numbers(bool of_cells);
   std::vector<float> vector();  ///< "0.5" or "[0.5,1]"
@@ -64,7 +64,7 @@ class EditReader {
 
  private:
   template <class T>
-  T read(const char* missing, const char* expected);
+  T read(const char* expected);
 
   std::string_view whole_, rest_;
   const LoadedModel& model_;

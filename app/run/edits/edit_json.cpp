@@ -32,7 +32,7 @@ Place place_of(const Json& object, const LoadedModel& model) {
   if (!object.contains("site") || !object.at("site").is_string()) {
     std::vector<std::string> keys = kind_keys(false);
     keys.insert(keys.begin(), "\"site\"");
-    throw WrongEdit("it has no " + listed(keys, " or "));
+    throw WrongEdit("expected the key " + listed(keys, " or "));
   }
   const std::string& name = object.at("site").get_ref<const std::string&>();
   const auto points = all_hook_points(weights_of(model).config());
@@ -45,7 +45,7 @@ Place place_of(const Json& object, const LoadedModel& model) {
 }
 
 model::Edit read_edit(const Json& object, const LoadedModel& model) {
-  if (!object.is_object()) throw WrongEdit("it is no object");
+  if (!object.is_object()) throw WrongEdit("expected an object");
   std::optional<model::Edit> edit;
   const auto read = [&](bool with_site, const Place& at) {
     return any_kind([&]<class T>() {
@@ -58,8 +58,9 @@ model::Edit read_edit(const Json& object, const LoadedModel& model) {
   if (read(false, {})) return *edit;
   const Place at = place_of(object, model);
   const std::vector<std::string> kinds = kind_keys(true, &object);
-  if (kinds.empty()) throw WrongEdit("it has none of " + listed(kind_keys(true), " and "));
-  if (kinds.size() > 1) throw WrongEdit("it has " + kinds[0] + " and " + kinds[1] + "; make two edits of it");
+  if (kinds.empty()) throw WrongEdit("expected the key " + listed(kind_keys(true), " or "));
+  if (kinds.size() > 1)
+    throw WrongEdit("has both " + kinds[0] + " and " + kinds[1] + "; split it into two edits");
   read(true, at);
   return edit.value();
 }

@@ -44,8 +44,7 @@ std::string_view read_operator(EditReader& in) {
   });
   if (!found.empty()) return found;
   const std::string expected = "expected " + listed(operators, " or ");
-  in.fail(in.rest().empty() ? "it says nothing to do: " + expected
-                            : expected + " at " + model::quote(in.rest()));
+  in.fail(in.rest().empty() ? "no operation: " + expected : expected + " at " + model::quote(in.rest()));
 }
 
 /// Reads what follows the name of a site: one edit for each layer.
@@ -67,7 +66,7 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
     }
   }
   const std::string_view op = read_operator(in);
-  if (cells && op != "=" && op != "~=") in.fail("single cells can only be set, with = or ~=");
+  if (cells && op != "=" && op != "~=") in.fail("single cells take only = or ~=");
   if (!cells && op == "~=") in.fail("~= sets single cells of a pattern, as in L3.pattern[8,3]~=0");
   const std::string_view operand = in.rest();
   for (const int layer : layers) {
@@ -108,14 +107,14 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   });
   if (!named) {
     const std::optional<model::Site> site = site_named(name);
-    if (!site) in.fail(model::quote(name) + " is no site; see --help of predict");
+    if (!site) in.fail(model::quote(name) + " is not a site; see headscope predict --help");
     const bool block = model::in_block(*site);
-    if (block && !layers) in.fail("it needs a layer, as in L5." + std::string(name));
-    if (!block && layers) in.fail(std::string(name) + " stands in no layer");
+    if (block && !layers) in.fail("this site needs a layer, as in L5." + std::string(name));
+    if (!block && layers) in.fail(model::quote(name) + " takes no layer prefix");
     read_edits_of_site(in, *site, layers.value_or(std::vector{0}), head, result);
   }
   in.sees("");
-  if (!in.rest().empty()) in.fail("nothing is expected at " + model::quote(in.rest()));
+  if (!in.rest().empty()) in.fail("unexpected " + model::quote(in.rest()));
   return result;
 }
 
@@ -164,7 +163,7 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
       if (!has_parts(edit)) check(model.transformer->config(), edit);  // more cells may follow
       numbers += std::visit([](const auto& one) { return KindOf<decltype(one)>::numbers(one); }, edit);
       if (numbers > kMostNumbers)
-        throw model::RunError("the edits that end with " + model::quote(part) + " name more than " +
+        throw model::RunError("the edits up to " + model::quote(part) + " name more than " +
                               std::to_string(kMostNumbers) + " positions, units and values");
       // Adjacent cells of one head are one edit, so that a row is renormalised once.
       if (apart || all.empty() || !of_one_kind(all.back(), edit, [](auto& before, const auto& next) {
@@ -204,8 +203,8 @@ std::string edit_words(const model::Edit& edit) {
 
 std::string edit_grammar() {
   std::string text =
-      "Edits: a place, then what is done there; several with ; between\n"
-      "(cells of one head side by side are one edit, unless ;; stands between).\n";
+      "Edits: a place, then an operation; separate several with ;\n"
+      "(adjacent cells of one head are one edit; ;; keeps them apart).\n";
   any_kind([&]<class T>() {
     text += EditKind<T>::kGrammar;
     return false;
@@ -214,7 +213,7 @@ std::string edit_grammar() {
          "Sites: embed, pos_embed, logits, ln_final_scale, ln_final; in a layer resid_pre, ln1_scale, ln1, "
          "q, k,\n"
          "v, scores, pattern, z, result, attn_out, resid_mid, ln2_scale, ln2, mlp_pre, mlp_post, mlp_out,\n"
-         "resid_post. They are TransformerLens' hooks.\n";
+         "resid_post. These are TransformerLens hooks.\n";
 }
 
 }  // namespace headscope::app

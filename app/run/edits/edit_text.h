@@ -21,7 +21,7 @@ std::string edit_text(const model::Edits& all);
 /// edit_text, or edit_words if that is too long.
 std::string edit_brief(const model::Edit& edit);
 
-/// In a few words: "L5 H1 off", "no mask", "query 8 may not see key 3".
+/// In a few words: "L5 H1 off", "no mask", "key 3 masked for query 8".
 std::string edit_words(const model::Edit& edit);
 
 }  // namespace headscope::app

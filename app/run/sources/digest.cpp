@@ -12,7 +12,7 @@ struct Digest::State {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
 
   static void expect(bool fine) {
-    if (!fine) throw std::runtime_error("the library that computes hashes (OpenSSL) cannot do so here");
+    if (!fine) throw std::runtime_error("OpenSSL could not compute the hash");
   }
 };
 

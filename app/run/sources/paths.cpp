@@ -19,8 +19,7 @@ Environment process_environment() {
 fs::path executable_folder() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error)
-    throw std::runtime_error("cannot tell where this program lies (/proc/self/exe): " + error.message());
+  if (error) throw std::runtime_error("cannot locate this program (/proc/self/exe): " + error.message());
   return program.parent_path();
 }
 
@@ -32,8 +31,8 @@ fs::path assets_folder(const fs::path& program_folder) {
   if (!source.empty() && fs::is_directory(source / "models", ignored)) return source;
   throw std::runtime_error("the program's files are missing: " +
                            (source.empty()
-                                ? installed.string() + " is not there"
-                                : "neither " + installed.string() + " nor " + source.string() + " is there") +
+                                ? installed.string() + " does not exist"
+                                : "neither " + installed.string() + " nor " + source.string() + " exists") +
                            "; install headscope again or name a model with --model");
 }
 

@@ -97,13 +97,13 @@ struct PatternFile::Header {
     };
     std::vector<std::int64_t> shape = view.shape;
     if (shape.size() == 4 && shape[0] > 1)
-      refuse(", a batch of " + std::to_string(shape[0]) + "; write one of them, as in pattern[0]");
-    if (std::ranges::find(shape, 0) != shape.end()) refuse(", which holds no weight");
+      refuse(", a batch of " + std::to_string(shape[0]) + "; save one batch item, as in pattern[0]");
+    if (std::ranges::find(shape, 0) != shape.end()) refuse(", which is empty");
     if (shape.size() == 4) shape.erase(shape.begin());
     if (shape.size() != 3) refuse("");
     if (shape[1] > kMostPositions || shape[2] > kMostPositions)
-      refuse("; there can be " + std::to_string(kMostPositions) + " queries and keys at most");
-    if (shape[0] > kMostHeads) refuse("; there can be " + std::to_string(kMostHeads) + " heads at most");
+      refuse("; at most " + std::to_string(kMostPositions) + " queries and keys are supported");
+    if (shape[0] > kMostHeads) refuse("; at most " + std::to_string(kMostHeads) + " heads are supported");
     return shape;
   }
 
@@ -135,7 +135,7 @@ struct PatternFile::Header {
       if (wide) std::memcpy(&id, data.data() + i * sizeof id, sizeof id);
       if (!wide) std::memcpy(&narrow, data.data() + i * sizeof narrow, sizeof narrow), id = narrow;
       if (id < 0 || id > std::numeric_limits<int>::max())
-        fail(where + ": expected ids from 0 on, found " + std::to_string(id));
+        fail(where + ": expected ids of 0 or more, found " + std::to_string(id));
       result.push_back(static_cast<int>(id));
     }
     return result;
@@ -163,7 +163,8 @@ struct PatternFile::Header {
     if (found == expected) return;
     std::string sentence = where + ": expected as many " + std::string(what) + "s as " + std::string(of) +
                            ", " + std::to_string(expected) + ", found " + std::to_string(found);
-    if (of == "queries" && found == keys) sentence += "; those of keys are " + quote(std::string(kKeyTokens));
+    if (of == "queries" && found == keys)
+      sentence += "; tokens of the keys belong in " + quote(std::string(kKeyTokens));
     fail(sentence);
   }
 
@@ -233,14 +234,14 @@ void PatternFile::read_header() {
   for (const auto& entry : header.file.tensors())
     if (const auto layer = layer_of(entry.first)) found.emplace(*layer, &entry);
   if (found.empty())
-    header.fail("there are no attention patterns in it: expected tensors " + quote(hook_of(0)) +
-                " and so on; the file of a model is opened as the folder it is in");
+    header.fail("no attention patterns found: expected tensors " + quote(hook_of(0)) +
+                " and so on; to open a model, open its folder");
   std::vector<std::int64_t> first;
   for (const auto& [layer, entry] : found) {
     const auto& [name, view] = *entry;
     if (layer != layers())
-      header.fail("there are patterns of layer " + std::to_string(layer) + ", but none of layer " +
-                  std::to_string(layers()) + "; layers are numbered from 0 on without a gap");
+      header.fail("has patterns for layer " + std::to_string(layer) + " but none for layer " +
+                  std::to_string(layers()) + "; layers must be numbered from 0 without gaps");
     const std::vector<std::int64_t> shape = header.shape_of(name, view);
     if (first.empty()) first = shape;
     if (shape != first)
@@ -248,7 +249,7 @@ void PatternFile::read_header() {
                   ", found " + in_words(shape));
     layers_.push_back({view.offset, header.precision_of(name, view)});
     if (static_cast<std::int64_t>(layers_.size()) * first[0] > kMostHeads)
-      header.fail("there are more than " + std::to_string(kMostHeads) + " heads in all layers together");
+      header.fail("has more than " + std::to_string(kMostHeads) + " heads in total");
   }
   heads_ = static_cast<int>(first[0]);
   header.queries = static_cast<int>(first[1]), header.keys = static_cast<int>(first[2]);
@@ -297,8 +298,7 @@ void PatternFile::scan(const model::LoadOptions& options) {
         float least = 0;
         for (const float weight : row) sum += static_cast<double>(weight), least = std::min(least, weight);
         if (!std::isfinite(sum)) {
-          if (not_finite_.empty())
-            not_finite_ = "weights that are not finite, first in " + place(layer, head, query);
+          if (not_finite_.empty()) not_finite_ = "non-finite weights, first in " + place(layer, head, query);
         } else if (std::abs(sum - 1) > slack && odd_sum_.empty()) {
           char number[32];
           std::snprintf(number, sizeof number, "%.4g", sum);
@@ -340,7 +340,7 @@ std::string PatternFile::name() const {
 }
 
 std::string PatternFile::mask_words() const {
-  const std::string who = mask_said_ ? ", says the file" : ", by the weights";
+  const std::string who = mask_said_ ? " (stated in the file)" : " (inferred)";
   if (causal_) return "causal" + who;
   return has_own_keys() ? "no mask" + who : "no mask";
 }
@@ -385,7 +385,7 @@ PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model) {
 void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by) {
   const PatternFile& own = *run.model->patterns;
   if (!second->patterns)
-    throw model::RunError(own.name() + " is compared with another file of attention patterns alone");
+    throw model::RunError(own.name() + " can only be compared with another file of attention patterns");
   const PatternFile& other = *second->patterns;
   if (own.layers() != other.layers() || own.heads() != other.heads())
     throw model::RunError("patterns are compared head by head: " + own.name() + " has " + own.summary() +

@@ -53,13 +53,13 @@ class PatternFile {
   const std::vector<int>& ids() const { return ids_; }
 
   bool causal() const { return causal_; }  ///< no query sees later keys
-  /// "causal, by the weights", "no mask, says the file": the mask, and its source.
+  /// "causal (inferred)", "no mask (stated in the file)": the mask, and its source.
   std::string mask_words() const;
   /// Whether each row adds up to 1, within the precision.
   bool rows_sum_to_one() const { return odd_sum_.empty(); }
   /// Anomalies of the weights, a phrase each: not finite, below 0, rows that do not add up to 1.
   std::vector<std::string> notes() const;
-  /// "12 layers of 12 heads, 30 tokens, no mask, by the weights".
+  /// "12 layers of 12 heads, 30 tokens, no mask (inferred)".
   std::string summary() const;
 
   /// Reads the rows of queries from `first_query` on, as many as `out` holds, each of key_count() weights.

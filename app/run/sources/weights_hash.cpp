@@ -67,8 +67,7 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
   std::string hash = model.patterns ? model.patterns->hash() : weights_hash(model.folder, stop);
   if (weights_stamp(model.folder) != model.weights_stamp)
-    throw model::LoadError(model.folder.string() +
-                           ": other weights than those that were loaded are there now");
+    throw model::LoadError(model.folder.string() + ": the weights have changed since they were loaded");
   return hash;
 }
 

@@ -68,7 +68,7 @@ TEST_F(AttentionCommand, SaysWhatIsNotThere) {
   EXPECT_THAT(plot({"--token", "5"}), HasSubstr("there is no token 5"));
   EXPECT_THAT(plot({"--key", "12"}), HasSubstr("there is no key 12: they go from 0 to 11"));
   EXPECT_THAT(plot({"--zoom", "0:5,0:13"}), HasSubstr("reaches beyond the 5 queries and 12 keys"));
-  EXPECT_THAT(plot({"--cell-values", "values"}), HasSubstr("this needs the weights of a model"));
+  EXPECT_THAT(plot({"--cell-values", "values"}), HasSubstr("this needs a model's weights"));
   EXPECT_THAT(plot({"--cell-values", "rollout"}), HasSubstr("keys that are the queries' tokens"));
   EXPECT_THAT(fail({"plot", "heatmap", "--model", two, "--prompt", "one", "--out", path("x.png")}),
               HasSubstr("no prompt is run; --attention takes it without one"));
@@ -78,7 +78,7 @@ TEST_F(AttentionCommand, SaysWhatIsNotThere) {
   EXPECT_THAT(fail({"plot", "heatmap", "--attention", folder_.path().string(), "--out", path("x.png")}),
               HasSubstr("found something else"));
   EXPECT_THAT(fail({"plot", "lines", "--arrangement", "arcs", "--attention", two, "--out", path("x.png")}),
-              HasSubstr("keys are other ones than queries"));
+              HasSubstr("the keys are other tokens"));
   EXPECT_FALSE(std::filesystem::exists(path("x.png")));
 }
 
@@ -89,17 +89,17 @@ TEST_F(AttentionCommand, EveryOtherViewSaysThatItNeedsWeights) {
     if (view.can_be_made_of(Capability::patterns)) continue;
     ++views_that_do;
     EXPECT_THAT(fail({"plot", std::string(view.id), "--attention", square, "--out", path("x.png")}),
-                AllOf(HasSubstr("this needs the weights of a model"), HasSubstr("any.safetensors")))
+                AllOf(HasSubstr("this needs a model's weights"), HasSubstr("any.safetensors")))
         << view.id;
   }
   EXPECT_GE(views_that_do, 20);
   for (const char* command : {"predict", "lens", "attribute", "sweep", "search"})
     EXPECT_THAT(fail({command, "--model", square, "--prompt", "one two"}),
-                HasSubstr("this needs the weights"))
+                HasSubstr("this needs a model's weights"))
         << command;
-  EXPECT_THAT(fail({"info", "--model", square}), HasSubstr("this needs the weights"));
+  EXPECT_THAT(fail({"info", "--model", square}), HasSubstr("this needs a model's weights"));
   EXPECT_THAT(fail({"trace", "--model", square, "--prompt", "one", "--out", path("t.safetensors")}),
-              HasSubstr("this needs the weights"));
+              HasSubstr("this needs a model's weights"));
 }
 
 TEST_F(AttentionCommand, GoesWithNothingThatNeedsAModel) {
@@ -128,9 +128,8 @@ TEST_F(AttentionCommand, OddWeightsAreSaidAndDrawn) {
   const Ran ran =
       run_command({"plot", "heatmap", "--attention", odd, "--layer", "1", "--out", path("odd.png")});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.err,
-              AllOf(HasSubstr("any.safetensors has weights that are not finite, first in query 2 of L1 H0"),
-                    HasSubstr("rows that do not sum to 1, first query 0 of L0 H0: 0.5")));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("any.safetensors has non-finite weights, first in query 2 of L1 H0"),
+                             HasSubstr("rows that do not sum to 1, first query 0 of L0 H0: 0.5")));
   EXPECT_GT(content("odd.png").size(), 1000U);
 }
 

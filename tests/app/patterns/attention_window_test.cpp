@@ -42,7 +42,7 @@ TEST_F(AttentionWindow, OpensAFileThatIsGivenAndSaysWhatItIs) {
   ASSERT_FALSE(map.picture->regions.empty());
   EXPECT_EQ(map.picture->regions[0].row_count, 5);
   EXPECT_EQ(map.picture->regions[0].col_count, 12);
-  EXPECT_TRUE(says(core, "this needs the weights of a model")) << "of the next token";
+  EXPECT_TRUE(says(core, "this needs a model's weights")) << "of the next token";
   EXPECT_EQ(core.state().message.text, "");
 }
 
@@ -56,7 +56,7 @@ TEST_F(AttentionWindow, OpensAFileThatIsDroppedAndAModelAgainAfterIt) {
   EXPECT_EQ(clamped(core.state().selection, *core.snapshot().run).key, 8) << "later keys are seen";
   handle_and_show(core, FilesDropped{{bundled_folder() / "model.safetensors"}});
   EXPECT_FALSE(core.snapshot().run->model->patterns) << "the file of a model opens its model";
-  EXPECT_FALSE(says(core, "this needs the weights"));
+  EXPECT_FALSE(says(core, "this needs a model's weights"));
 }
 
 TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
@@ -82,13 +82,13 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
 TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   ShownCore core(with_model(file({2, 3, 7, 7})));
   core.apply(ToggleEdit{head_off(0, 1)});
-  EXPECT_THAT(core.state().edits.problem, HasSubstr("needs the weights"));
+  EXPECT_THAT(core.state().edits.problem, HasSubstr("needs a model's weights"));
   EXPECT_TRUE(core.state().edits.list.edits.empty());
   core.apply(Generate{true});
   EXPECT_FALSE(core.state().generation.running);
-  EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("needs a model's weights"));
   apply_and_show(core, CopyNumbers{"scores"});
-  EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("needs a model's weights"));
   EXPECT_EQ(clipboard_, "");
   apply_and_show(core, CopyNumbers{"heatmap"});
   EXPECT_THAT(clipboard_, HasSubstr("query\ttoken\t0 0"));
@@ -156,9 +156,9 @@ TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
 TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
   ShownCore core(options());
   apply_and_show(core, ShowView{"heatmap"});
-  EXPECT_THAT(labels(core, 0), IsSupersetOf({"Mouse Hide", "Mouse Show"}));
+  EXPECT_THAT(labels(core, 0), IsSupersetOf({"Mouse Mask", "Mouse Unmask"}));
   handle_and_show(core, FilesDropped{{file({3, 2, 9, 9})}});
-  EXPECT_THAT(labels(core, 0), AllOf(Not(Contains("Mouse Hide")), Not(Contains("Mouse Show"))));
+  EXPECT_THAT(labels(core, 0), AllOf(Not(Contains("Mouse Mask")), Not(Contains("Mouse Unmask"))));
   EXPECT_THAT(labels(core, 0), Contains("Colours Log")) << "what is left is about colours";
 }
 

@@ -93,18 +93,18 @@ TEST_F(PatternFiles, PassOverOtherTensorsAndOtherNames) {
 TEST_F(PatternFiles, AreCausalByTheirWeightsOrAsTheFileSays) {
   const auto causal = open(pattern_tensors({2, 2, 4, 4}, causal_weight));
   EXPECT_TRUE(causal->causal());
-  EXPECT_EQ(causal->mask_words(), "causal, by the weights");
+  EXPECT_EQ(causal->mask_words(), "causal (inferred)");
   // A single weight above the diagonal, in the last head of the last layer, is enough.
   const auto seen = open(pattern_tensors({2, 2, 4, 4}, [](int layer, int head, int query, int key) {
     return layer == 1 && head == 1 && query == 2 && key == 3 ? 0.25F : causal_weight(layer, head, query, key);
   }));
   EXPECT_FALSE(seen->causal());
-  EXPECT_EQ(seen->mask_words(), "no mask, by the weights");
+  EXPECT_EQ(seen->mask_words(), "no mask (inferred)");
   const auto said = open(pattern_tensors({1, 1, 4, 4}, causal_weight), R"({"causal":"false"})");
   EXPECT_FALSE(said->causal());
-  EXPECT_EQ(said->mask_words(), "no mask, says the file");
+  EXPECT_EQ(said->mask_words(), "no mask (stated in the file)");
   EXPECT_EQ(open(pattern_tensors({1, 1, 4, 4}, causal_weight), R"({"causal":"true"})")->mask_words(),
-            "causal, says the file");
+            "causal (stated in the file)");
   // Keys from another text have no order relative to queries.
   EXPECT_FALSE(open(pattern_tensors({1, 1, 4, 4}, causal_weight),
                     R"({"key_tokens":")" + text_list({"a", "b", "c", "d"}) + "\"}")
@@ -162,7 +162,7 @@ TEST_F(PatternFiles, SayWhatIsOddAboutTheirWeights) {
     if (layer == 1 && head == 1 && query == 3) return key == 0 ? -0.5F : key == 1 ? 1.5F : 0.F;
     return layer == 0 && head == 1 && query == 1 ? 0.125F : causal_weight(layer, head, query, key);
   }));
-  EXPECT_THAT(odd->notes(), ElementsAre("weights that are not finite, first in query 2 of L1 H0",
+  EXPECT_THAT(odd->notes(), ElementsAre("non-finite weights, first in query 2 of L1 H0",
                                         "weights below 0, first in query 3 of L1 H1",
                                         "rows that do not sum to 1, first query 1 of L0 H1: 0.5"));
   EXPECT_FALSE(odd->rows_sum_to_one());
@@ -183,27 +183,28 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
   };
   EXPECT_EQ(refusal(good), "");
   EXPECT_THAT(refusal(std::vector<RawTensor>{{"wte.weight", "F32", {1}, std::string(4, '\0')}}),
-              HasSubstr("there are no attention patterns in it"));
+              HasSubstr("no attention patterns found"));
   EXPECT_THAT(refusal(of_shape({2, 3}, 6)), HasSubstr("expected [head, query, key], found the shape [2, 3]"));
   EXPECT_THAT(refusal(of_shape({}, 1)), HasSubstr("found the shape []"));
-  EXPECT_THAT(refusal(of_shape({4, 1, 2, 2}, 16)), HasSubstr("a batch of 4; write one of them"));
+  EXPECT_THAT(refusal(of_shape({4, 1, 2, 2}, 16)), HasSubstr("a batch of 4; save one batch item"));
   EXPECT_THAT(refusal(of_shape({1, 1, 1, 2, 2}, 4)), HasSubstr("found the shape [1, 1, 1, 2, 2]"));
-  EXPECT_THAT(refusal(of_shape({0, 3, 3}, 0)), HasSubstr("which holds no weight"));
-  EXPECT_THAT(refusal(of_shape({2, 0, 3}, 0)), HasSubstr("which holds no weight"));
-  EXPECT_THAT(refusal(of_shape({0, 2, 3, 3}, 0)), HasSubstr("which holds no weight"));
-  EXPECT_THAT(refusal(of_shape({1, 1, 5000}, 5000)), HasSubstr("4096 queries and keys at most"));
-  EXPECT_THAT(refusal(of_shape({20000, 1, 1}, 20000)), HasSubstr("16384 heads at most"));
+  EXPECT_THAT(refusal(of_shape({0, 3, 3}, 0)), HasSubstr("which is empty"));
+  EXPECT_THAT(refusal(of_shape({2, 0, 3}, 0)), HasSubstr("which is empty"));
+  EXPECT_THAT(refusal(of_shape({0, 2, 3, 3}, 0)), HasSubstr("which is empty"));
+  EXPECT_THAT(refusal(of_shape({1, 1, 5000}, 5000)), HasSubstr("at most 4096 queries and keys"));
+  EXPECT_THAT(refusal(of_shape({20000, 1, 1}, 20000)), HasSubstr("at most 16384 heads"));
   EXPECT_THAT(refusal(of_shape({1, 2, 2}, 4, "F64", 8)),
               HasSubstr("expected F32, F16 or BF16, found \"F64\""));
   EXPECT_THAT(refusal(std::vector<RawTensor>{good[1]}),
-              HasSubstr("patterns of layer 1, but none of layer 0"));
+              HasSubstr("patterns for layer 1 but none for layer 0"));
   EXPECT_THAT(refusal(with({"blocks.3.attn.hook_pattern", "F32", {2, 3, 3}, good[0].bytes})),
-              HasSubstr("patterns of layer 3, but none of layer 2"));
+              HasSubstr("patterns for layer 3 but none for layer 2"));
   EXPECT_THAT(refusal(with({"blocks.2.attn.hook_pattern", "F32", {2, 1, 9}, good[0].bytes})),
               HasSubstr("expected the shape of layer 0, [2, 3, 3], found [2, 1, 9]"));
   EXPECT_THAT(refusal(with(id_tensor("tokens", {1, 2}))),
               HasSubstr("expected as many ids as queries, 3, found 2"));
-  EXPECT_THAT(refusal(with(id_tensor("tokens", {1, -2, 3}))), HasSubstr("expected ids from 0 on, found -2"));
+  EXPECT_THAT(refusal(with(id_tensor("tokens", {1, -2, 3}))),
+              HasSubstr("expected ids of 0 or more, found -2"));
   EXPECT_THAT(refusal(with({"tokens", "F32", {3}, std::string(12, '\0')})),
               HasSubstr("expected ids as I64 or I32"));
   EXPECT_THAT(refusal(good, R"({"tokens":"[\"a\"]"})"),
@@ -218,9 +219,9 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
               HasSubstr("expected no weight on later keys, found some in query 0 of L0 H0"));
   EXPECT_THAT(refusal(pattern_tensors({1, 1, 2, 4}, even_rows(4)),
                       R"({"tokens":")" + text_list({"a", "b", "c", "d"}) + "\"}"),
-              HasSubstr("those of keys are \"key_tokens\""));
+              HasSubstr("tokens of the keys belong in \"key_tokens\""));
   const std::string bytes = safetensors_bytes(good);
-  EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 5)), HasSubstr("cut short"));
+  EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 5)), HasSubstr("truncated"));
   EXPECT_THAT(refusal("not a safetensors file at all"), HasSubstr("some.safetensors"));
   EXPECT_THAT(refusal(""), HasSubstr("found only 0 bytes"));
 }
@@ -242,7 +243,7 @@ TEST_F(PatternFiles, WrittenToWhileOpenAreNotMixedWithWhatTheyWere) {
     patterns->read(0, 0, 0, row);
     ADD_FAILURE() << "as if it were the same";
   } catch (const model::LoadError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("written to since it was opened"));
+    EXPECT_THAT(e.what(), HasSubstr("has changed since it was opened"));
   }
 }
 
@@ -377,7 +378,7 @@ TEST_F(PatternFiles, SayThatTheRestNeedsWeights) {
     const Answer answer = question.compute(*of, {workspace_, {}, nullptr, nullptr, {}});
     EXPECT_EQ(answer.value, nullptr);
     EXPECT_EQ(answer.failure,
-              "this needs the weights of a model; \"some.safetensors\" holds attention patterns alone");
+              "this needs a model's weights; \"some.safetensors\" holds only attention patterns");
   }
 }
 
@@ -432,7 +433,7 @@ TEST_F(PatternFiles, AreOpenedByTheWorker) {
   EXPECT_EQ(seen->error, "");
   EXPECT_EQ(seen->run->run->length(), 5);
   ASSERT_TRUE(seen->answers->find(PatternOf{1, 0})->value);
-  EXPECT_THAT(seen->answers->find(NextAfter{-1})->failure, HasSubstr("needs the weights"));
+  EXPECT_THAT(seen->answers->find(NextAfter{-1})->failure, HasSubstr("needs a model's weights"));
   const auto before = seen->answers->find(PatternOf{1, 0});
   want.prompt.text = "something else";
   worker.want(want);

@@ -68,9 +68,9 @@ TEST_F(PatternViews, AMapSaysWhetherThereIsAMaskAndWhoSaysSo) {
   const auto said = [&](const WeightOf& weight, const std::string& metadata = "") {
     return words_in(Shown("heatmap", scenario({2, 3, 8, 8}, weight, metadata), 1000, 800).scene());
   };
-  EXPECT_THAT(said(even_rows(8)), HasSubstr("rows sum to 1; no mask, by the weights"));
-  EXPECT_THAT(said(causal_weight), HasSubstr("rows sum to 1; causal, by the weights"));
-  EXPECT_THAT(said(causal_weight, R"({"causal":"false"})"), HasSubstr("no mask, says the file"));
+  EXPECT_THAT(said(even_rows(8)), HasSubstr("rows sum to 1; no mask (inferred)"));
+  EXPECT_THAT(said(causal_weight), HasSubstr("rows sum to 1; causal (inferred)"));
+  EXPECT_THAT(said(causal_weight, R"({"causal":"false"})"), HasSubstr("no mask (stated in the file)"));
   EXPECT_THAT(said(some_weight), Not(HasSubstr("rows sum to 1")));
 }
 
@@ -111,8 +111,8 @@ TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   ASSERT_EQ(table.rows.size(), 5U);
   EXPECT_THAT(table.rows[0], ElementsAre("L1 H2", "0", "le", "5", "sleep", plain(even_rows(12)(1, 2, 0, 5))));
   const Shown arcs("lines", s, 900, 600, {{"arrangement", "arcs"}});
-  EXPECT_THAT(words_in(arcs.scene()), HasSubstr("keys are other ones than queries"));
-  EXPECT_THAT(find_view("lines")->refuse(arcs.context()), HasSubstr("keys are other ones than queries"));
+  EXPECT_THAT(words_in(arcs.scene()), HasSubstr("the keys are other tokens"));
+  EXPECT_THAT(find_view("lines")->refuse(arcs.context()), HasSubstr("the keys are other tokens"));
 }
 
 TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
@@ -140,7 +140,7 @@ TEST_F(PatternViews, HeadMetricsAreThoseOfTheFile) {
               ElementsAre("0", "0", "0.125", "0.125", "0.625"));
   const Scenario cross = scenario(kCross, even_rows(12), kCrossTexts);
   EXPECT_THAT(words_in(Shown("metrics", cross, 1000, 600, {{"metric", "previous"}}).scene()),
-              HasSubstr("the keys are no tokens of the queries' text"));
+              HasSubstr("the keys are not tokens of the queries' text"));
 }
 
 TEST_F(PatternViews, CaptionsNameTheModelAndTheTextOfTheFile) {
@@ -230,7 +230,7 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
             ++shown;
           } else {
             EXPECT_FALSE(c.run);
-            EXPECT_THAT(words_in(picture.scene), HasSubstr("this needs the weights"));
+            EXPECT_THAT(words_in(picture.scene), HasSubstr("this needs a model's weights"));
             ++refused;
           }
         }

@@ -21,9 +21,9 @@ TEST(Capabilities, WhatIsMissingIsOneSentenceThatNamesTheModel) {
   EXPECT_EQ(missing("gpt2", kAll, kAll), "");
   EXPECT_EQ(missing("a.safetensors", Capability::patterns, Capability::patterns), "");
   EXPECT_EQ(missing("a.safetensors", Capability::patterns, kAll),
-            "this needs the weights of a model; \"a.safetensors\" holds attention patterns alone");
+            "this needs a model's weights; \"a.safetensors\" holds only attention patterns");
   EXPECT_EQ(missing("rotary", kAll.without(Capability::positions_table), kAll),
-            "this needs a table of positions (wpe); \"rotary\" has none");
+            "this needs position embeddings (wpe); \"rotary\" has none");
   EXPECT_EQ(missing("attn-only", kAll.without(Capability::mlp), Capability::weights | Capability::mlp),
             "this needs an MLP with neurons; \"attn-only\" has none");
   EXPECT_EQ(missing("bare", kAll.without(Capability::tokenizer), Capability::tokenizer),

@@ -292,13 +292,12 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
     return message_of<model::RunError>([&] { sweep(question, run); });
   };
   EXPECT_EQ(said({.token = TokenChoice::of(90), .position = 4}),
-            "there is no token 90: ids go from 0 to 89 here");
+            "there is no token 90: the vocabulary has ids 0 to 89");
   EXPECT_EQ(said({.position = 5}), "there is no position 5; the run has positions 0 to 4");
   EXPECT_EQ(said({.edit = SweepEdit::patch, .position = 4}), "there is no prompt to patch from");
-  EXPECT_EQ(
-      said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .position = 4}),
-      "the prompt that is patched from has 4 tokens, but the prompt has 5, and nothing says which stand "
-      "for which");
+  EXPECT_EQ(said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .position = 4}),
+            "the prompt to patch from has 4 tokens, but the prompt has 5, and no alignment "
+            "between them is given");
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   using Set = model::SetCells;
   using Cells = std::vector<model::CellValue>;
   static constexpr std::string_view kGrammar =
-      "  L3.pattern[8,3]=0            the weight of query 8 on key 3; ~=: the rest of the row scaled to 1\n"
-      "  L3H0.scores[*,0]=null        no query may see key 0\n";
+      "  L3.pattern[8,3]=0            weight of query 8 on key 3; ~= also rescales the rest, to sum to 1\n"
+      "  L3H0.scores[*,0]=null        mask key 0 for all queries\n";
   static constexpr std::array<std::string_view, 4> kKeys{"cells", "site", "head", "renormalise"};
   static constexpr bool kHasParts = true;
   static std::size_t numbers(const Set& set) { return 3 * set.cells.size(); }
@@ -63,12 +63,12 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     const bool one_key = std::ranges::all_of(set.cells, [&](const model::CellValue& other) {
       return other.key == cell.key && other.value == kHiddenScore;
     });
-    if (set.cells.size() > 1 && one_key) return where + " key " + key + " hidden";
+    if (set.cells.size() > 1 && one_key) return where + " key " + key + " masked";
     if (set.cells.size() > 1) return where + " " + std::to_string(set.cells.size()) + " cells";
-    const std::string pair = where + " query " + std::to_string(cell.query);
+    const std::string query = "query " + std::to_string(cell.query);
     if (cell.value == kHiddenScore || (cell.value == 0 && set.point.site == model::Site::pattern))
-      return pair + " may not see key " + key;
-    return pair + ", key " + key + " = " + number_text(cell.value);
+      return where + " key " + key + " masked for " + query;
+    return where + " " + query + ", key " + key + " = " + number_text(cell.value);
   }
 
   static bool replaces(const Set& next, const Set& before) {

@@ -8,7 +8,7 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
   using Mask = model::SetMask;
   static constexpr std::string_view kName = "mask";
   static constexpr std::string_view kGrammar =
-      "  mask=none                    every query sees every key; L3H2.mask=100/110/111: those with a 1\n";
+      "  mask=none                    every query sees every key; L3H2.mask=100/110/111: only those with 1\n";
   static constexpr std::array<std::string_view, 3> kKeys{"mask", "layer", "head"};
   static std::size_t numbers(const Mask& mask) { return length(mask) / 32; }
   static std::size_t length(const Mask& mask) { return mask.sees.size() * mask.sees.size(); }
@@ -23,7 +23,7 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
         std::vector<bool>& row = mask.sees.emplace_back();
         for (const char cell : in.take_while([](char c) { return c == '0' || c == '1'; }))
           row.push_back(cell == '1');
-        if (row.empty()) in.fail("a mask is none, or rows of 0 and 1 as in 100/110/111");
+        if (row.empty()) in.fail("expected none, or rows of 0 and 1 as in 100/110/111");
       } while (in.take("/"));
     }
     if (!layers) result.push_back(mask);
@@ -60,7 +60,7 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
     return text;
   }
   static std::string words(const Mask& mask) {
-    const std::string words = mask.sees.empty() ? "no mask" : "other mask";
+    const std::string words = mask.sees.empty() ? "no mask" : "edited mask";
     if (!mask.layer && !mask.head) return words;
     return words + " in " + (mask.layer ? "L" + std::to_string(*mask.layer) : "all layers") +
            (mask.head ? " H" + std::to_string(*mask.head) : "");

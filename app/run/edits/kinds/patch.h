@@ -9,9 +9,9 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   using Patch = model::PatchFrom;
   static constexpr std::string_view kOperator = "<-";
   static constexpr std::string_view kGrammar =
-      "  L3.pattern[2+5-8]<-\"text\"    of scores and patterns rows of queries, with + between them\n"
-      "  L4.resid_pre[5]<-\"text\"[2]   what another prompt has there (its position 2; ids(1,2): of ids)\n"
-      "  L4.resid_pre[5]<-second      what the second model has there; <-second \"text\"[2]: of another "
+      "  L3.pattern[2+5-8]<-\"text\"    in scores and pattern, rows of queries; + between them\n"
+      "  L4.resid_pre[5]<-\"text\"[2]   patch from another prompt (its position 2; or give ids(1,2))\n"
+      "  L4.resid_pre[5]<-second      patch from the second model; <-second \"text\"[2]: on another "
       "prompt\n";
   static constexpr auto kKeys = keys_at_place("patch");
   static constexpr bool kOverwrites = true;
@@ -20,8 +20,9 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   static Patch read(EditReader& in, const Place& at) {
     Patch patch{at, {}, {}, in.take("second")};
     if (!in.sees("ids(") && !in.sees("\"")) {
-      if (!patch.second) in.fail("<- takes \"a text\", ids(...) or second, not " + model::quote(in.rest()));
-      if (in.sees("[")) in.fail("<-second takes positions behind a \"text\" or ids(...) alone");
+      if (!patch.second)
+        in.fail("expected \"a text\", ids(...) or second after <-, found " + model::quote(in.rest()));
+      if (in.sees("[")) in.fail("<-second takes positions only after a \"text\" or ids(...)");
       return patch;
     }
     if (in.take("ids(")) {
@@ -30,7 +31,7 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       in.expect(")");
     } else {
       add_tokens(patch, in.quoted(), in.model());
-      if (patch.tokens.empty()) in.fail("it patches from a prompt without tokens");
+      if (patch.tokens.empty()) in.fail("the prompt to patch from has no tokens");
     }
     if (in.take("[")) {
       patch.positions = in.numbers(false).list;
@@ -48,12 +49,12 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       throw WrongEdit("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\"");
     allow(value, std::array<std::string_view, 4>{"prompt", "ids", "positions", "model"});
     Patch patch{in.at, source.wholes("ids"), source.wholes("positions"), second};
-    if (second && value.at("model") != "second") throw WrongEdit("\"model\" of \"patch\" takes \"second\"");
+    if (second && value.at("model") != "second") throw WrongEdit("\"model\" of \"patch\" must be \"second\"");
     if (value.contains("prompt")) {
       if (!value.at("prompt").is_string()) throw WrongEdit("\"prompt\" takes text");
       add_tokens(patch, value.at("prompt").get_ref<const std::string&>(), in.model);
     }
-    if (sources > 0 && patch.tokens.empty()) throw WrongEdit("it patches from a prompt without tokens");
+    if (sources > 0 && patch.tokens.empty()) throw WrongEdit("the prompt to patch from has no tokens");
     return patch;
   }
 
@@ -66,8 +67,8 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     return text + (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
   }
   static std::string what(const Patch& patch) {
-    if (patch.tokens.empty()) return " of the second model";
-    return patch.second ? " of the second model on tokens of its own" : " patched";
+    if (patch.tokens.empty()) return " from the second model";
+    return patch.second ? " from the second model, own tokens" : " patched";
   }
 
   static bool move(Patch& patch, PositionMap& map) {

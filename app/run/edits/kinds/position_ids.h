@@ -8,14 +8,13 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
   using Set = model::SetPositionIds;
   static constexpr std::string_view kName = "positions";
   static constexpr std::string_view kGrammar =
-      "  positions=0,0,-1             rows of wpe for positions 0, 1, 2 (-1: none); none: no position has "
-      "one\n";
+      "  positions=0,0,-1             rows of wpe for positions 0, 1, 2 (-1: none); =none: no positions\n";
   static constexpr std::array<std::string_view, 1> kKeys{"position_ids"};
   static std::size_t length(const Set& set) { return set.ids.size(); }
 
   static void read(EditReader& in, const std::optional<std::vector<int>>& layers, const std::optional<int>&,
                    model::Edits& result) {
-    if (layers) in.fail("positions belong to no layer");
+    if (layers) in.fail("\"positions\" takes no layer prefix");
     in.expect("=");
     const int n_ctx = in.config().n_ctx;
     Set set;
@@ -26,7 +25,7 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
         const int id = in.whole();
         const int times = in.take("*") ? in.whole() : 1;
         if (times < 1 || times > n_ctx - std::ssize(set.ids))
-          in.fail("there are no more than " + std::to_string(n_ctx) + " positions");
+          in.fail("the model has only " + std::to_string(n_ctx) + " positions");
         set.ids.insert(set.ids.end(), times, id);
       } while (in.take(","));
     }
@@ -45,7 +44,8 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
     return "positions=" + text;
   }
   static std::string words(const Set& set) {
-    return std::ranges::all_of(set.ids, [](int id) { return id == -1; }) ? "no positions" : "other positions";
+    return std::ranges::all_of(set.ids, [](int id) { return id == -1; }) ? "no positions"
+                                                                         : "edited positions";
   }
 
   static bool replaces(const Set&, const Set&) { return true; }

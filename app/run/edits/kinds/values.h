@@ -11,7 +11,7 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   using Set = model::SetValues;
   static constexpr std::string_view kOperator = "=";
   static constexpr std::string_view kGrammar =
-      "  L5H1.z=0                     head 1 of layer 5 off (L5: all heads, L*: all layers)\n";
+      "  L5H1.z=0                     turn off head 1 of layer 5 (L5: all heads, L*: all layers)\n";
   static constexpr auto kKeys = keys_at_place("set");
   static constexpr bool kOverwrites = true;
   static std::size_t values(const Set& set) { return set.values.size(); }
@@ -35,7 +35,8 @@ template <>
 struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
   using Mean = model::SetMean;
   static constexpr std::string_view kOperator = "=";
-  static constexpr std::string_view kGrammar = "  L5H1.z=mean                  its mean over the positions\n";
+  static constexpr std::string_view kGrammar =
+      "  L5H1.z=mean                  replace it by its mean over positions\n";
   static constexpr auto kKeys = keys_at_place("set");
   static constexpr bool kOverwrites = true;
   static Mean read(EditReader& in, const Place& at) { return in.expect("mean"), Mean{at}; }
@@ -52,8 +53,8 @@ struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
   using Scale = model::ScaleValues;
   static constexpr std::string_view kOperator = "*=";
   static constexpr std::string_view kGrammar =
-      "  L2.mlp_out[3,5-8]*=0.5       at positions 3 and 5 to 8; without [...]: at all\n"
-      "  L0.mlp_post[*][17]=0         unit 17 at all positions\n";
+      "  L2.mlp_out[3,5-8]*=0.5       halve at positions 3 and 5 to 8; without [...]: everywhere\n"
+      "  L0.mlp_post[*][17]=0         turn off unit 17 at all positions\n";
   static constexpr auto kKeys = keys_at_place("scale");
   static Scale read(EditReader& in, const Place& at) { return {at, in.number()}; }
   static Scale from_json(const EditObject& in) { return {in.at, in.number("scale")}; }
@@ -74,7 +75,7 @@ struct EditKind<model::AddVector> : EditAtPlace<model::AddVector> {
   using Add = model::AddVector;
   static constexpr std::string_view kOperator = "+=";
   static constexpr std::string_view kGrammar =
-      "  L2.resid_pre[7]+=2*[0.5,...] a vector of d_model numbers, twice; one number: in all units\n";
+      "  L2.resid_pre[7]+=2*[0.5,...] add twice a vector of d_model numbers; one number: to all units\n";
   static constexpr auto kKeys = keys_at_place("add", "factor");
   static std::size_t values(const Add& add) { return add.vector.size(); }
 
