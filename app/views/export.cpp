@@ -160,10 +160,10 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
     const float most = exact || options.page == Page::width ? kLargest : kMostGrown;
     const auto page = least_page(view, context, inside, most);
     if (exact && page) refuse(" needs at least " + in_words(*page) + " here, not " + in_words(asked));
-    if (exact) refuse(" does not fit any size as it is asked for");
+    if (exact) refuse(" does not fit any size with these options");
     if (options.page == Page::width && (!page || page->width > asked.width)) {
       const auto holds = [&](float width) { return on_page(view, context, inside, {width, kLargest}).whole; };
-      if (!holds(kLargest)) refuse(" does not fit any width as it is asked for");
+      if (!holds(kLargest)) refuse(" does not fit any width with these options");
       refuse(" needs a width of at least " + in_words(least(asked.width, kLargest, holds)) + " here, not " +
              in_words(asked.width));
     }
@@ -195,7 +195,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
   if (format == FileFormat::csv) {
     const Table table = exported_table(view, context);
     if (table.header.empty())
-      throw std::runtime_error("the view " + std::string(view.id) + " has no numbers of what it shows here");
+      throw std::runtime_error("the view " + std::string(view.id) + " has no data to export here");
     return to_csv(table);
   }
   ExportOptions layout = options;

@@ -5,7 +5,7 @@
 namespace headscope::app {
 
 /// A view's numbers as exported and copied. On the difference side, the last column of every row names the
-/// subtraction: "changed - original", "first - second prompt".
+/// subtraction: "edited - unedited", "first - second prompt".
 Table exported_table(const View& view, const ViewContext& context);
 
 }  // namespace headscope::app

@@ -113,7 +113,7 @@ TEST(Export, WhatCannotBeMadeIsSaid) {
   without.id = "numberless";
   without.table = [](const ViewContext&) { return Table{}; };
   EXPECT_THAT([&] { export_bytes(FileFormat::csv, without, shown.context, {}); },
-              ThrowsMessage<std::runtime_error>(HasSubstr("numberless has no numbers")));
+              ThrowsMessage<std::runtime_error>(HasSubstr("numberless has no data")));
 }
 
 TEST(Export, Bitmaps) {

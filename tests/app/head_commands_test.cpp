@@ -199,7 +199,7 @@ TEST(SearchCommand, NumbersThePromptsAndSaysWhatItFoundInWords) {
               ElementsAre("0 weights"));
   const Ran absent = run_command({"search", "--prompt", "x", "--heads", "9.1"});
   EXPECT_EQ(absent.status, 1);
-  EXPECT_THAT(absent.err, HasSubstr("has no head 9.1: it has layers 0 to 5 of heads 0 to 7"));
+  EXPECT_THAT(absent.err, HasSubstr("has no head 9.1: it has layers 0 to 5 with heads 0 to 7"));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kNote[] = "values that are not finite, first seen in blocks.1.attn.hook_q, head 1, position 0";
+constexpr char kNote[] = "non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0";
 
 /// Writes a model with the bundled model's vocabulary, and NaN in the queries of L1 H1 if wanted.
 void write_model(const testing::TemporaryFolder& folder, bool with_nan) {
@@ -60,9 +60,9 @@ TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {
   write_model(bad, true);
   MemoryScreen first, second;
   Core finite(options(good, first)), core(options(bad, second));
-  EXPECT_EQ(times_said(finite, "not finite"), 0);
+  EXPECT_EQ(times_said(finite, "non-finite"), 0);
   EXPECT_EQ(times_said(core, kNote), 1);
-  EXPECT_EQ(times_said(core, "not finite"), 1);
+  EXPECT_EQ(times_said(core, "non-finite"), 1);
 }
 
 TEST(NotFiniteWindow, GeneratesNothing) {
@@ -75,7 +75,7 @@ TEST(NotFiniteWindow, GeneratesNothing) {
   times_said(core, "");
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(core.state().prompt.edit.text, "The old king");
-  EXPECT_THAT(core.state().message.text, HasSubstr("no next token can be drawn"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("cannot sample a next token"));
 }
 
 }  // namespace

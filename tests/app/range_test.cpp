@@ -109,7 +109,7 @@ TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
       }
     }
     set(c, "value-scale", "row");
-    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("of row's max"));
+    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("row max = 1"));
   }
 }
 

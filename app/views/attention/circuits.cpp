@@ -28,15 +28,15 @@ constexpr float kBeside = 34;  // ems: minimum width for two lists side by side
 constexpr int kRows = TokenPushes::kMost;
 
 const Option<Circuit> kCircuit = choice_option<Circuit>(
-    "circuit", "Circuit", "cC", "what is read off the head's weights",
+    "circuit", "Circuit", "cC", "which circuit of the head is shown",
     {{"ov", "OV", "What the head writes when it attends to the chosen key, or else the query"},
      {"keys", "QK", "The key tokens that the head looks for from the query's token"},
-     {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores of all"}});
-const Option<bool> kFirstMlp = switch_option(
-    "first-mlp", "Through MLP 0", "eE",
-    "tokens as layer 0's MLP leaves them (the effective embedding), not their embeddings alone");
-const Option<bool> kNormalized = switch_option(
-    "token-norm", "ln_1", "jJ", "tokens through ln_1, as it is with each alone, not its gain alone", true);
+     {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores"}});
+const Option<bool> kFirstMlp =
+    switch_option("first-mlp", "Through MLP 0", "eE",
+                  "use layer 0's MLP output (the effective embedding) instead of the plain embeddings");
+const Option<bool> kNormalized =
+    switch_option("token-norm", "ln_1", "jJ", "apply ln_1 to each token, not only its gain", true);
 
 TokenReading reading_of(const ViewContext& c) {
   return {c.options[kFirstMlp] && c.selection.layer > 0, c.options[kNormalized]};
@@ -73,7 +73,7 @@ CircuitWords words_of(const ViewContext& c) {
               "score"};
     case Circuit::pairs:
       return {"Strongest pairs of ",
-              "of all tokens as query and key, scaled scores",
+              "over all query and key tokens, scaled scores",
               {"query → key, score", "score"},
               {},
               "score"};
@@ -118,7 +118,7 @@ std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   Numbers n;
   for (const TokenPush& push : tokens->up) n.sides[0].push_back({push.logit, push.id, push.id});
   for (const TokenPush& push : tokens->down) n.sides[1].push_back({push.logit, push.id, push.id});
-  n.own = "“" + label_of(c, tokens->own.id) + "” itself: " + signed_number(tokens->own.logit) + ", place " +
+  n.own = "“" + label_of(c, tokens->own.id) + "” itself: " + signed_number(tokens->own.logit) + ", rank " +
           grouped(tokens->own_rank + 1);
   return {question, n};
 }
@@ -144,7 +144,7 @@ std::vector<std::string> formulas_of(const ViewContext& c) {
   const std::string where = mlp ? ", x = W_E + MLP_0(ln_2(W_E))" : "";
   if (ov) {
     return {"logits = " + read +
-                " W_V W_O W_U, of ln_f the gain; without biases, positions and ln_f's scale" + where,
+                " W_V W_O W_U, with ln_f's gain; without biases, positions and ln_f's scale" + where,
             read + " W_V W_O W_U, without biases and ln_f's scale" + where, x + " W_V W_O W_U" + where,
             x + " W_V W_O W_U"};
   }

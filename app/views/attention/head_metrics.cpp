@@ -25,20 +25,19 @@ enum Role { kCell, kRow };
 enum class Text { prompt, repeated, list };
 
 const Option<HeadMetric> kMetric =
-    choice_option<HeadMetric>("metric", "Metric", "fF", "what of each head the grid shows", metric_choices());
-const Option<Text> kText = choice_option<Text>(
-    "metrics-text", "Text", "tT", "what the heads are measured on",
-    {{"prompt", "Prompt", "The prompt"},
-     {"repeated", "Repeated", "Random tokens and the same ones again, whatever the prompt"},
-     {"list", "List", "All prompts of the list that is open, whatever the prompt"}});
+    choice_option<HeadMetric>("metric", "Metric", "fF", "which metric the grid shows", metric_choices());
+const Option<Text> kText =
+    choice_option<Text>("metrics-text", "Text", "tT", "which text the heads are measured on",
+                        {{"prompt", "Prompt", "The prompt"},
+                         {"repeated", "Repeated", "Random tokens repeated once, independent of the prompt"},
+                         {"list", "List", "All prompts of the open list, independent of the prompt"}});
 const Option<bool> kLeastFirst =
-    switch_option("least-first", "Least first", "rR", "the list begins with the heads of the least number");
+    switch_option("least-first", "Lowest first", "rR", "sort the list from the lowest value");
 const Option<double> kLeast =
     number_option("metric-least", "At least", "eE",
-                  "only heads whose number is at least this; of changes, in either direction", 0, 1e-6, 1e6,
+                  "only heads with at least this value; for differences, in either direction", 0, 1e-6, 1e6,
                   {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "all");
-const Option<int> kFirstRow =
-    first_row_option("first-head", "First head", "first row of the list that is shown");
+const Option<int> kFirstRow = first_row_option("first-head", "First head", "first row shown in the list");
 
 bool ignores_prompt(const ViewContext& c) {
   return c.options[kText] != Text::prompt;
@@ -204,8 +203,8 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   for (int head = 0; head < n.heads; ++head) heads.push_back("H" + std::to_string(head));
   map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
   map.cols = {heads, "head", c.theme->accent, c.selection.head};
-  map.scale_title = (is_difference(c) ? difference_name(c) + std::string(", ") : "") +
-                    std::string(kind_of(c.options[kMetric]).unit);
+  map.scale_title =
+      std::string(is_difference(c) ? "difference, " : "") + std::string(kind_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
   map.role = kCell;
@@ -229,9 +228,9 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
   if (!n.pending.empty()) return "computing… " + n.pending;
   if (std::ranges::any_of(n.shown(c), [](float v) { return std::isfinite(v); })) return "";
   if (ignores_prompt(c)) return "no finite numbers";
-  if (c.run->run->length() == 1) return "one token has nothing but itself to look at";
-  if (is_difference(c)) return std::string("no finite ") + difference_name(c) + "s";
-  if (!has_own_keys(*c.run)) return "the keys are no tokens of the queries' text";
+  if (c.run->run->length() == 1) return "a single token can only attend to itself";
+  if (is_difference(c)) return "no finite differences";
+  if (!has_own_keys(*c.run)) return "the keys are not tokens of the queries' text";
   const std::string_view lacking = kind_of(c.options[kMetric]).lacking;
   return lacking.empty() ? "no finite numbers" : std::string(lacking);
 }
@@ -243,7 +242,7 @@ std::string detail_of(const ViewContext& c, const Numbers& n) {
   if (uses_list(c)) return n.texts + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
   return std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
-         " random tokens, each twice; " + detail;
+         " random tokens, repeated once; " + detail;
 }
 
 Picture build(const ViewContext& c) {
@@ -272,9 +271,7 @@ Picture build(const ViewContext& c) {
   if (chart.w <= 0) return picture;
   if (note.empty() && c.options[kLeast] > 0)
     note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
-           (is_difference(c)
-                ? compares_different_inputs(*c.run) ? "different by at least " : "changed by at least "
-                : "at least ") +
+           (is_difference(c) ? "different by at least " : "at least ") +
            to_text(kLeast, c.options.value(kLeast));
   if (lists && note.empty()) note = list.note("listed: ");
   const float note_y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
@@ -296,7 +293,8 @@ Table table(const ViewContext& c) {
   if (!n) return {};
   Table result{{"layer", "head"}, {}};
   for (const HeadMetricKind& metric : head_metrics())
-    result.header.push_back((is_difference(c) ? difference_prefix(c) : "") + std::string(metric.heading));
+    result.header.push_back((is_difference(c) ? difference_column_prefix(c) : "") +
+                            std::string(metric.heading));
   for (int head = 0; head < n->done; ++head) {
     auto& row = result.rows.emplace_back();
     add_cells(row, head / n->heads, head % n->heads);
@@ -370,10 +368,9 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View head_metrics_view() {
-  View view =
-      make_view(Group::attention, "metrics", "Head metrics",
-                "what each head does with this prompt, a list of prompts, or random tokens said twice", build,
-                facts, table);
+  View view = make_view(Group::attention, "metrics", "Head metrics",
+                        "head metrics on this prompt, a list of prompts, or repeated random tokens", build,
+                        facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = ignores_prompt;

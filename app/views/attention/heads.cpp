@@ -31,18 +31,16 @@ Option<double> pane_option(std::string_view name, std::string_view label, std::s
   return pane_only(gesture_option(name, label, help, low, low, high));
 }
 const Option<double> kHeadsZoom =
-    pane_option("heads-zoom", "Size", "size of the small maps, times what fits", 1, 8);
-const Option<double> kFirstLayer =
-    pane_option("heads-scroll", "First layer", "first layer that is shown", 0, 1e6);
-const Option<double> kFirstHead =
-    pane_option("heads-scroll-x", "First head", "first head that is shown", 0, 1e6);
+    pane_option("heads-zoom", "Size", "size of the small maps, relative to the size at which all fit", 1, 8);
+const Option<double> kFirstLayer = pane_option("heads-scroll", "First layer", "first layer shown", 0, 1e6);
+const Option<double> kFirstHead = pane_option("heads-scroll-x", "First head", "first head shown", 0, 1e6);
 
 /// The content of tiles: 0: thumbnails, else 1 + a HeadMetric.
 enum class Tiles { maps };
-const Option<Tiles> kTiles = choice_option<Tiles>(
-    "heads-figure", "Tiles", "G",
-    "what stands for each head: its small map, or a number that is measured on the prompt",
-    metric_choices({{"map", "Maps", "The small attention pattern of each head"}}));
+const Option<Tiles> kTiles =
+    choice_option<Tiles>("heads-figure", "Tiles", "G",
+                         "what each tile shows: the small attention map, or a head metric on this prompt",
+                         metric_choices({{"map", "Maps", "The small attention pattern of each head"}}));
 
 /// The metric that the tiles show; none: they show maps, as differences always do.
 std::optional<HeadMetric> metric_of(const ViewContext& c) {
@@ -212,7 +210,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   layout.has_titles = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
   const auto metric = metric_of(c);
-  layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "of row's max" : "weight";
+  layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "row max = 1" : "weight";
   if (c.side == Side::difference) layout.scale_title = difference_prefix(c) + std::string("weight");
   if (metric) layout.scale_title = kind_of(*metric).unit;
   if (!metric && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
@@ -282,8 +280,7 @@ Picture build(const ViewContext& c) {
   if (layout.has_titles) {
     const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
     std::string subtitle = "rows: layers; in each map, rows are queries and columns keys";
-    if (c.side == Side::difference)
-      subtitle = std::string(difference_suffix(c) + 2) + ", " + difference_words(c) + "; " + subtitle;
+    if (c.side == Side::difference) subtitle = "difference, " + difference_words(c) + "; " + subtitle;
     if (metric) subtitle = kind_of(*metric).detail;
     paint_title(picture, c, metric ? kind_of(*metric).title : all, subtitle);
   }
@@ -479,7 +476,7 @@ ViewActions edit_head(const ViewContext& c, int which) {
 
 /// Adds the command that fits all heads into the view.
 void add_fit(std::vector<MenuLine>& menu, const ViewContext& c) {
-  if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"All heads", std::move(all)});
+  if (ViewActions all = fit(c, 0); !all.empty()) menu.push_back({"Show all heads", std::move(all)});
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -566,9 +563,10 @@ View heads_view() {
                         build, facts, table);
   view.place = Place::left;
   view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
-  view.commands = {{"zZ", "", "Larger and smaller maps of the heads", zoom},
-                   {"a", "Fit", "All heads in sight again", fit},
-                   {"/?", "", "The chosen head off, or at its mean, and as it was again", edit_head}};
+  view.commands = {
+      {"zZ", "", "Enlarge or shrink the maps", zoom},
+      {"a", "All", "Show all heads", fit},
+      {"/?", "", "Turn the chosen head off or replace it by its mean; again to undo", edit_head}};
   add_gestures<click, on_key, on_wheel>(view);
   view.menu = menu;
   view.scrolls = scrolls;

@@ -24,12 +24,13 @@ enum class Cells { weights, values, rollout };
 
 const Option<Cells> kCells = choice_option<Cells>(
     "cell-values", "Cells", "cC",
-    "what is coloured: weights, what is written by them, or attention through all layers so far",
-    {{"weights", "Weights", "The attention pattern: how much of each key a query takes"},
+    "what cells show: weights, weighted values, or attention through all layers so far",
+    {{"weights", "Weights", "The attention pattern: how much each query attends to each key"},
      {"values", "Weighted values",
-      "The norm of weight × value through W_O: how much of each key the head writes"},
+      "The norm of weight × value through W_O: how much the head writes from each key"},
      {"rollout", "Rollout",
-      "Attention rollout: the mean pattern of all heads, half of it the residual stream, through "
+      "Attention rollout: the mean pattern of all heads, averaged with the identity for the residual stream, "
+      "through "
       "the layers up to the chosen one"}});
 
 /// The texts for a kind of cells.
@@ -51,14 +52,14 @@ Words words_of(const ViewContext& c) {
     case Cells::weights:
       break;
     case Cells::values:
-      return {"What " + head + " writes of each key", "norm of weight × value through W_O", "norm",
+      return {"What " + head + " writes from each key", "norm of weight × value through W_O", "norm",
               "the row's sum"};
     case Cells::rollout:
       return {"Attention rollout through L" + std::to_string(c.selection.layer),
-              "all heads alike, half of each layer the residual stream" + sums, "rollout",
+              "mean of all heads, half residual stream in each layer" + sums, "rollout",
               "what reaches this position"};
   }
-  return {"Attention pattern of " + head, "how much of each key a query takes" + sums, "weight",
+  return {"Attention pattern of " + head, "how much each query attends to each key" + sums, "weight",
           "this query's attention"};
 }
 
@@ -126,12 +127,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   add_cell(facts, c, picture, kCell, hit);
   if (answer->masked(hit.row, hit.col)) {
     if (c.side == Side::difference) {
-      facts.say("masked in both, or a token that nothing is compared with");
+      facts.say("masked on both sides, or a token without counterpart");
       return facts;
     }
     facts.say("masked: " + why_masked(hit.row, hit.col));
     facts.say(c.options[kCells] != Cells::rollout ? "score −∞, weight exactly 0"
-                                                  : "nothing of it reaches this position",
+                                                  : "nothing from it reaches this position",
               Fact::Location::tooltip);
     return facts;
   }

@@ -33,7 +33,7 @@ constexpr int kMostWeights = 6 << 20;       // limit for all patterns together, 
 
 const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .label = "Heads",
-                                           .help = "heads whose lines are drawn, as LAYER.HEAD",
+                                           .help = "heads to draw lines for, as LAYER.HEAD",
                                            .default_value = std::vector<int>{},
                                            .default_name = "chosen",
                                            .low = 0,
@@ -45,13 +45,13 @@ const Option<Arrangement> kArrangement = choice_option<Arrangement>(
     {{"columns", "Columns", "Queries on the left, keys on the right"},
      {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves"}});
 const Option<double> kThreshold =
-    number_option("threshold", "From", "tT", "least weight that gets a line", 0.02, 0, 1,
+    number_option("threshold", "From", "tT", "smallest weight drawn as a line", 0.02, 0, 1,
                   {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
 const Option<bool> kUniform =
     switch_option("uniform", "Uniform", "uU",
-                  "beside them the uniform average: every query takes 1/n of each of its n keys");
+                  "also draw uniform attention: each query gives each of its n keys a weight of 1/n");
 const Option<bool> kPinned = session_only(
-    switch_option("pinned", "Pinned", "pP", "only lines of the chosen query, and those to the chosen key"));
+    switch_option("pinned", "Selected only", "pP", "only lines from the chosen query or to the chosen key"));
 
 /// A source of lines: a head of the model, or the uniform average if requested.
 struct Source {
@@ -251,7 +251,7 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
              passed = static_cast<std::int64_t>(drawn.passed);
   const double threshold = c.options[kThreshold];
   const std::string least = threshold > 0 ? " of at least " + plain(threshold) : " above 0",
-                    what = c.side == Side::difference ? " change" : " weight";
+                    what = c.side == Side::difference ? " difference" : " weight";
   chart.note = shown < passed
                    ? "the " + grouped(shown) + " strongest of " + grouped(passed) + what + "s" + least
                    : grouped(passed) + what + (passed == 1 ? "" : "s") + least;
@@ -261,14 +261,14 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
 }
 
 std::string subtitle_of(const ViewContext& c) {
-  if (c.side == Side::difference) return difference_words(c) + "; as wide as the " + difference_name(c);
+  if (c.side == Side::difference) return difference_words(c) + "; line width shows the difference";
   return draws_arcs(c) ? "arcs lead from queries to their keys" : "lines join queries and their keys";
 }
 
 /// Why arcs are not possible; empty: they are.
 std::string arcs_problem(const ViewContext& c) {
   if (!draws_arcs(c) || has_own_keys(*c.run)) return "";
-  return "arcs lead from tokens to tokens of the same text; here keys are other ones than queries";
+  return "arcs need keys from the same text as the queries; here the keys are other tokens";
 }
 
 Picture build(const ViewContext& c) {
@@ -318,7 +318,7 @@ Table table(const ViewContext& c) {
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
-  std::string weight = difference_prefix(c) + std::string("weight");
+  std::string weight = difference_column_prefix(c) + std::string("weight");
   if (drawn.links.size() < drawn.passed)
     weight += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
               grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
@@ -336,9 +336,9 @@ std::string refuse(const ViewContext& c) {
   const std::vector<std::string> missing = line_heads(c).missing;
   if (missing.empty()) return arcs_problem(c);
   const model::Config& config = c.run->run->config;
-  return "there is no head " + missing.front() + ": layers go from 0 to " +
-         std::to_string(config.n_layer - 1) + " and heads from 0 to " + std::to_string(config.n_head - 1) +
-         " here; see --" + std::string(kLineHeads.name);
+  return "there is no head " + missing.front() + ": the model has layers 0 to " +
+         std::to_string(config.n_layer - 1) + " and heads 0 to " + std::to_string(config.n_head - 1) +
+         "; see --" + std::string(kLineHeads.name);
 }
 
 /// A click pins a token, or unpins it.
@@ -379,7 +379,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const bool own_keys = has_own_keys(*c.run);
   if (own_keys || !place.key) facts.commands.push_back(choose_query(c, place.position));
   if (own_keys || place.key) add_choice_of_key(facts.commands, c, place.position, c.selection.query);
-  if (c.options[kPinned]) facts.commands.push_back({"All lines", {SetOption{&kPinned, false}}});
+  if (c.options[kPinned]) facts.commands.push_back({"Show all lines", {SetOption{&kPinned, false}}});
 
   const std::vector<Source> sources = sources_of(c);
   if (sources.empty()) return facts;
@@ -413,7 +413,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                name(!place.key, place.key ? link->from : link->to) + " " +
                viz::number(static_cast<double>(link->weight), 3);
     }
-    if (named == 0) words = " nothing from " + plain(c.options[kThreshold]);
+    if (named == 0) words = " nothing at or above " + plain(c.options[kThreshold]);
     facts.say(sources[s].name + ":" + words, s == 0 ? Fact::Location::both : Fact::Location::tooltip);
   }
   return facts;
@@ -466,8 +466,8 @@ View lines_view() {
       build, facts, table);
   view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
   view.commands = {
-      {"h", "+ Head", "Draw the chosen head, too, or no longer", toggle_head},
-      {"lL", "Layer", "Draw all heads of the chosen layer, or the chosen one alone", whole_layer}};
+      {"h", "+ Head", "Add or remove the chosen head", toggle_head},
+      {"lL", "Layer", "Draw all heads of the chosen layer, or only the chosen one", whole_layer}};
   view.on = on;
   view.figure_size = figure_size;
   view.refuse = refuse;

@@ -27,9 +27,8 @@ constexpr float kWidest = 80;  // ems
 
 const Option<bool> kLargestFirst =
     switch_option("largest-first", "Largest first", "lL",
-                  "heads by the falling norm of what they write instead of by number");
-const Option<int> kFirstPart =
-    first_row_option("first-part", "First part", "first row of the table that is shown");
+                  "sort heads by the norm of their output, largest first, instead of by number");
+const Option<int> kFirstPart = first_row_option("first-part", "First part", "first row shown");
 
 MergedHeadsOf question_of(const ViewContext& c) {
   return {c.selection.layer, c.selection.query};
@@ -88,7 +87,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
            t.value, m.of.z, strip_scale(m.of.z), n.heads, c.selection.head},
           {kOut, prefix + "z × c_proj.weight" + bias, shape,
            "weight [" + d + " × " + d + "]: what attention writes", t.text, m.of.out, strip_scale(m.of.out)},
-          {kBefore, prefix + "residual stream before", shape, "what the block got at this position", t.text,
+          {kBefore, prefix + "residual stream before", shape, "the block's input at this position", t.text,
            m.before, residual},
           {kAfter, prefix + "residual stream after", shape, "with what attention writes", t.text, m.after,
            residual}};
@@ -130,9 +129,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
 
 /// Lines under the table, if there is room.
 constexpr const char* kNote =
-    "Norms of the parts need not add up to the norm of their sum: parts may point against each other. What "
-    "they "
-    "have in the direction of the sum does add up.";
+    "Norms of the parts need not add up to the norm of the sum, because parts may cancel. Their components "
+    "along the sum do add up.";
 
 /// Strips above, the table under them, and the note.
 struct Layout {

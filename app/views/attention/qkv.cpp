@@ -42,10 +42,10 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
   // q, k, v and their parts share a scale, so that they can be compared.
   const viz::ColorScale of_output = strip_scale(input.output);
   std::vector<NamedStrip> strips{
-      {kResidual, "residual stream", shape_of(d), "what the block gets at this position", t.text,
+      {kResidual, "residual stream", shape_of(d), "the block's input at this position", t.text,
        input.residual, strip_scale(input.residual)},
-      {kNormed, "ln_1", shape_of(d), "centred, over its deviation, times gain, plus bias", t.text,
-       input.normed, strip_scale(input.normed)},
+      {kNormed, "ln_1", shape_of(d), "minus mean, divided by standard deviation, times gain, plus bias",
+       t.text, input.normed, strip_scale(input.normed)},
       {kBias, "c_attn.bias", shape_of(3 * d), "the same for every token", t.text, input.bias,
        strip_scale(input.bias), 3, -1, of_thirds},
       {kOutput, "ln_1 × c_attn.weight + bias", shape_of(3 * d),
@@ -53,7 +53,7 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
        t.text, input.output, of_output, 3, -1, of_thirds}};
   const std::array<const char*, 3> names{"query q", "key k", "value v"};
   for (int i = 0; i < 3; ++i)
-    strips.push_back({kQuery + i, names[i], in_heads, "one piece for each head", of_thirds[i],
+    strips.push_back({kQuery + i, names[i], in_heads, "one slice per head", of_thirds[i],
                       output.subspan(i * d, d), of_output, heads, head});
   for (int i = 0; i < 3; ++i)
     strips.push_back({kQueryHead + i, std::string(names[i]) + " of " + head_name(c.selection.layer, head),
@@ -61,9 +61,9 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
                       of_output});
   if (c.side == Side::difference) {
     for (NamedStrip& strip : strips) strip.name.insert(0, delta(c));
-    strips[kNormed].detail = "of the vector that all heads read";
+    strips[kNormed].detail = "input to all heads";
     const bool same = std::ranges::all_of(input.bias, [](float difference) { return difference == 0; });
-    strips[kBias].detail = same ? "the same in both" : "of two models";
+    strips[kBias].detail = same ? "the same in both" : "differs between the models";
     strips[kOutput].name = "Δ ln_1 × c_attn.weight";
   }
   return strips;
@@ -208,7 +208,7 @@ viz::Point figure_size(const ViewContext& c) {
 View qkv_view() {
   View view =
       make_view(Group::attention, "qkv", "Q, K, V",
-                "how a token gets its query, key and value: ln_1, one product for all three, cut into heads",
+                "how a token gets its query, key and value: ln_1, one matrix product, split into heads",
                 build, facts, table);
   add_gestures<click, heads_by_lines>(view);
   view.figure_size = figure_size;

@@ -27,10 +27,9 @@ enum Role { kKey, kComponent };
 enum class Vector : int { query, key, value, weighted_value, z, product };
 enum class Strips { values, products };
 
-const Option<int> kFirstKey =
-    first_row_option("first-key", "First key", "first row of the table that is shown", true);
+const Option<int> kFirstKey = first_row_option("first-key", "First key", "first row shown", true);
 const Option<Strips> kStrips = choice_option<Strips>(
-    "strips", "Strips", "qQ", "which vectors stand beside the keys",
+    "strips", "Strips", "qQ", "which vectors are shown next to the keys",
     {{"values", "Values", "The values, as weighted by attention, and their sum"},
      {"products", "q × k", "Query times key, component by component: they add up to the score"}});
 
@@ -180,7 +179,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   // Differences are blank without a counterpart, and if a score is masked on one side.
   const auto bar = [&](const std::string& heading, int importance, Stage stage, const std::string& file,
                        ListLook look) {
-    if (!look.hidden) look.file = difference_prefix(c) + file;
+    if (!look.hidden) look.file = difference_column_prefix(c) + file;
     if (differs) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
     list.bar(heading, importance, n.of(stage), look);
   };
@@ -227,8 +226,7 @@ Picture build(const ViewContext& c) {
   if (!list.lay_out(below_title(c))) return too_small(c, "for the table");
   Picture picture = blank(c);
   const std::string words = is_difference(c) ? ", " + difference_words(c) : "";
-  paint_title(picture, c,
-              "What query " + token_name(c.run->tokens, n.query) + " takes" + difference_suffix(c),
+  paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
               head_name(n.layer, c.selection.head) + words + list.note(", "));
   list.paint(picture);
   return picture;
@@ -359,12 +357,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View query_view() {
-  View view = make_view(
-      Group::attention, "query", "Query",
-      "one query: its score with each key through the stages, and values, weights and their sum as vectors",
-      build, facts, table);
+  View view = make_view(Group::attention, "query", "Query",
+                        "one query: its scores and weights for each key, stage by stage, and the weighted "
+                        "values with their sum",
+                        build, facts, table);
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
-  view.commands = query_steps("The query before this one", "The query after this one");
+  view.commands = query_steps("Previous query", "Next query");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;
   view.whole_height = whole_height;

@@ -26,18 +26,17 @@ enum Role { kPlot };
 enum class Coloring { kind, weight, position, token, prompt };
 enum class Text { prompt, list };
 
-const Option<Text> kText = session_only(
-    choice_option<Text>("plane-text", "Text", "tT", "whose queries and keys are shown",
-                        {{"prompt", "One prompt", "Of the prompt"},
-                         {"list", "List", "Of all prompts of the list that is open, whatever the prompt"}}));
+const Option<Text> kText = session_only(choice_option<Text>(
+    "plane-text", "Text", "tT", "whose queries and keys are shown",
+    {{"prompt", "One prompt", "Those of the prompt"},
+     {"list", "List", "Those of all prompts of the open list, independent of the prompt"}}));
 const Option<Coloring> kColoring = choice_option<Coloring>(
-    "plane-color", "Colours", "cC",
-    "what fills the marks: queries are circles, keys triangles, with outlines of their own",
+    "plane-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
     {{"kind", "Kind", "Queries in violet, keys in orange"},
-     {"weight", "Weight", "Keys by the weight that the chosen query gives them"},
+     {"weight", "Weight", "Keys by their weight from the chosen query"},
      {"position", "Position", "By position in the prompt"},
-     {"token", "Token", "A colour for each token that occurs more than once, the most frequent"},
-     {"prompt", "Prompt", "By the prompt's place in the list"}});
+     {"token", "Token", "A colour for each of the most frequent repeated tokens"},
+     {"prompt", "Prompt", "By the prompt's number in the list"}});
 
 constexpr int kTokenColors = 7;
 
@@ -196,7 +195,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Marks& shown) {
   };
   if (fill.by == Coloring::position) paint_scale("position");
   if (fill.by == Coloring::prompt) paint_scale("prompt");
-  if (fill.pattern) paint_scale("weight of the query");
+  if (fill.pattern) paint_scale("weight from the query");
   if (fill.by != Coloring::token) return;
   float x = area.x;
   const auto add = [&](const std::string& words, viz::Color color) {
@@ -213,10 +212,10 @@ void paint_legend(Picture& picture, const ViewContext& c, const Marks& shown) {
                {area.x, y}, area.w);
 }
 
-/// "62 % of their variance lies in this plane", after the name of the list.
+/// "62 % of the variance in this plane", after the name of the list.
 std::string subtitle_of(const ViewContext& c, const Marks& shown) {
   const QueryKeySpace& space = *shown.space;
-  std::string words = percent(space.shares[0] + space.shares[1]) + " of their variance lies in this plane";
+  std::string words = percent(space.shares[0] + space.shares[1]) + " of the variance in this plane";
   if (!shown.of_list) return words;
   const ListQueryKeySpace& list = *shown.of_list;
   if (list.prompts < c.prompts->prompts.size() && list.progress.done == list.prompts)
@@ -229,12 +228,12 @@ Picture build(const ViewContext& c) {
   if (uses_list(c) && !c.prompts) return no_list(c);
   if (auto words = waiting(c, question_of(c), shown.has_value())) return *words;
   const QueryKeySpace& space = *shown->space;
-  if (!space.finite) return message(c, "queries or keys of this head are not finite");
+  if (!space.finite) return message(c, "this head has non-finite queries or keys");
   if (space.length == 0) return message(c, list_words(c, shown->of_list->progress));
   const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
   if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
-    return too_small(c, "for the plane");
+    return too_small(c, "for the points");
   Picture picture = blank(c);
   paint_title(picture, c, "Queries and keys of " + head_name(c.selection.layer, c.selection.head),
               subtitle_of(c, *shown));
@@ -350,10 +349,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View query_key_space_view() {
-  View view = make_view(
-      Group::attention, "plane", "Plane",
-      "queries and keys of one head, of the prompt or a list, in the plane where they lie furthest apart",
-      build, facts, table);
+  View view =
+      make_view(Group::attention, "plane", "Query-key space",
+                "queries and keys of one head as points, projected onto their two principal directions",
+                build, facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = uses_list;

@@ -76,7 +76,7 @@ std::pair<const char*, const char*> names_of_sides(const ViewContext& c) {
   if (c.compared() && compares_models(*c.run) && !compares_texts(*c.run))
     return {"first model", "second model"};
   if (c.compared() && compares_different_inputs(*c.run)) return {"first prompt", "second prompt"};
-  return {"changed", "original"};
+  return {"edited", "unedited"};
 }
 
 }  // namespace headscope::app

@@ -24,7 +24,7 @@ std::optional<QueryRows> rows_of_query(const ViewContext& context);
 /// The picture to show while the rows are not `known`; null if they are.
 std::optional<Picture> waiting_for_rows(const ViewContext& context, bool known);
 
-/// The names of the two sides in pictures: "changed", "original".
+/// The names of the two sides in pictures: "edited", "unedited".
 std::pair<const char*, const char*> names_of_sides(const ViewContext& context);
 
 }  // namespace headscope::app

@@ -29,8 +29,8 @@ enum Vector { kQuery, kKeyVector, kProduct };
 
 // ---- the picture ----
 
-constexpr const char* kNote = "= exact, ≈ rounded here to add up";
-constexpr const char* kMore = "; every digit is under the mouse";
+constexpr const char* kNote = "= exact, ≈ rounded for display";
+constexpr const char* kMore = "; hover for all digits";
 
 /// Heights from above: vectors, bars and their numbers, steps, the row, the note.
 struct Heights {
@@ -236,12 +236,12 @@ void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const v
   const float line = style.line(style.small()), u = style.unit();
   const viz::ColorScale scale = scale_of_keys(n);
   const std::string words =
-      n.before ? difference_prefix(c) + std::string("the weight of each key of the query: ") +
+      n.before ? difference_prefix(c) + std::string("weight for each key of this query: ") +
                      viz::number(scale.low, 3) + " to " + viz::number(scale.high, 3)
-               : "exponentials of all keys of the query: 0 to 1, what the row sum adds up";
+               : "exponentials of all keys of this query, 0 to 1; they add up to the row sum";
   std::vector<std::uint8_t> absent;
   for (const float value : n.of_keys) absent.push_back(n.before && std::isnan(value) ? 1 : 0);
-  paint_note(picture, c, words + (c.in_pane ? "; click one for its arithmetic" : ""),
+  paint_note(picture, c, words + (c.in_pane ? "; click one for its breakdown" : ""),
              {area.x, area.y + line / 2}, area.w);
   const viz::Rect strip{area.x, area.y + line + u, area.w, area.h - line - u};
   const viz::Region region =
@@ -256,18 +256,16 @@ void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const v
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   const std::string head = head_name(n.now.layer, n.now.head);
   const bool chosen = c.selection.key >= 0;
-  if (!n.before) return head + ": how the query weighs " + (chosen ? "the chosen key" : "its strongest key");
-  return difference_words(c) + (unchanged(n) ? no_difference_words(c) : "") + "; " + head +
-         (chosen                              ? ", the chosen key"
-          : compares_different_inputs(*c.run) ? ", the key that differs most"
-                                              : ", its most changed key");
+  if (!n.before) return head + ": attention to " + (chosen ? "the chosen key" : "the strongest key");
+  return difference_words(c) + (unchanged(n) ? kNoDifference : "") + "; " + head +
+         (chosen ? ", the chosen key" : ", the key that differs most");
 }
 
 Picture build(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (auto words = score_breakdown::waiting_for(c, n.has_value())) return *words;
   const Layout layout = lay_out(c);
-  if (!layout.fits) return too_small(c, "for the arithmetic");
+  if (!layout.fits) return too_small(c, "for the breakdown");
   Picture picture = blank(c);
   paint_title(picture, c,
               token_name(c.run->tokens, n->now.query) + " → " + token_name(c.run->tokens, n->key()) +
@@ -316,7 +314,7 @@ Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
   Table result{{"quantity", "index", "value"}, {}};
-  const std::string prefix = difference_prefix(c);
+  const std::string prefix = difference_column_prefix(c);
   const auto vector = [&](const char* name, const auto& values) {
     for (std::size_t i = 0; i < values.size(); ++i) add_row(result, prefix + name, i, values[i]);
   };
@@ -383,10 +381,9 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View score_view() {
-  View view = make_view(
-      Group::attention, "cell", "Arithmetic",
-      "one query and one key: from the products of their components to the weight, number by number", build,
-      facts, table);
+  View view = make_view(Group::attention, "cell", "Score breakdown",
+                        "one query and one key, step by step: products, score, scaling, softmax, weight",
+                        build, facts, table);
   add_gestures<click>(view);
   view.whole_height = whole_height;
   view.caption = {true, true, true};

@@ -177,7 +177,7 @@ Step make_step(const std::string& name, std::string expression, double value, in
 /// The scaled score after the mask, or after an edit that replaces it.
 Step mask_step(const ScoreTerms& terms, int decimals) {
   const std::string key = "key " + std::to_string(terms.key), query = "query " + std::to_string(terms.query);
-  Step step{"mask", "mask", key + " ≤ " + query, "seen", kInWords, {}};
+  Step step{"mask", "mask", key + " ≤ " + query, "visible", kInWords, {}};
   if (!terms.edited()) {
     step.exact = {"a key after the query would become −∞ here, its weight exactly 0"};
     if (terms.key > terms.query) {
@@ -190,9 +190,9 @@ Step mask_step(const ScoreTerms& terms, int decimals) {
   step.result = written(value, decimals);
   step.sign = sign_before(step.result, value);
   const bool hidden = std::isinf(terms.masked());
-  step.name = hidden ? "mask" : "edited: in place of the scaled score";
+  step.name = hidden ? "mask" : "edited: replaces the scaled score";
   step.brief = hidden ? "mask" : "edited";
-  step.expression = hidden ? query + " may not see " + key : "by an edit";
+  step.expression = hidden ? key + " masked for " + query : "by an edit";
   step.exact = {"masked " + exact(terms.masked()), "scaled " + exact(terms.scaled())};
   return step;
 }
@@ -209,7 +209,7 @@ Step weight_step(const ViewContext& c, const ScoreTerms& terms, int decimals) {
   const double weight = terms.weight();
   if (!weight_edited(c, terms))
     return make_step("weight", quotient, weight, kFewest, {"weight " + exact(terms.weight())});
-  return make_step("weight: edited, in place of softmax", "edited, not " + quotient, weight, kFewest,
+  return make_step("weight: edited, replaces softmax", "edited, not " + quotient, weight, kFewest,
                    {"weight " + exact(terms.weight()), "softmax gives " + exact(terms.softmax())});
 }
 
@@ -226,34 +226,33 @@ std::vector<Step> pair_steps(const ViewContext& c, const ScoreTerms& terms) {
   const std::string largest_name = "key " + token_name(c.run->tokens, terms.row->largest_key);
   std::vector<Step> steps;
   steps.push_back(make_step(
-      "score q·k: positive and negative products",
+      "score q·k: positive + negative products",
       written(terms.positive, of_score) + added(terms.negative, of_score), score, of_score,
-      {"score " + exact(terms.score()), "the model adds the products one after another",
+      {"score " + exact(terms.score()), "the model adds the products one by one",
        "positive products " + exact(terms.positive), "negative products " + exact(terms.negative)}));
-  steps.push_back(make_step("cosine: over both norms",
-                            written(score, of_score) + " / (" + written(terms.q_norm, kFewest) + " × " +
-                                written(terms.k_norm, kFewest) + ")",
-                            terms.cosine(), kFewest,
-                            {"cosine of q and k " + exact(terms.cosine()), "norm of q " + exact(terms.q_norm),
-                             "norm of k " + exact(terms.k_norm), "for the eye: the model does not use it"}));
+  steps.push_back(
+      make_step("cosine: divided by both norms",
+                written(score, of_score) + " / (" + written(terms.q_norm, kFewest) + " × " +
+                    written(terms.k_norm, kFewest) + ")",
+                terms.cosine(), kFewest,
+                {"cosine of q and k " + exact(terms.cosine()), "norm of q " + exact(terms.q_norm),
+                 "norm of k " + exact(terms.k_norm), "for reference: the model does not use it"}));
   steps.push_back(
       make_step("scaled: × " + factor, written(score, of_score) + " × " + factor, scaled, of_shift,
                 {"scaled " + exact(terms.scaled()),
                  "score " + exact(terms.score()) + " × " + exact(config.attention_scale(terms.layer))}));
   steps.push_back(mask_step(terms, of_shift));
   steps.push_back(make_step(
-      "less the largest: of the row",
+      "shifted: minus the row's maximum",
       written(masked, of_shift) + (largest < 0 ? " + " : " − ") + written(std::abs(largest), of_shift),
       shifted, of_shift,
-      {"difference " + exact(terms.shifted()),
-       "largest " + exact(terms.row->largest) + ", of " + largest_name,
-       "changes no weight, but keeps e^x in range"}));
+      {"shifted " + exact(terms.shifted()), "maximum " + exact(terms.row->largest) + ", at " + largest_name,
+       "changes no weight, only keeps e^x in range"}));
   steps.push_back(make_step("exponential", "e^" + in_brackets(shifted, of_shift), power, of_sum,
                             {"exponential " + exact(terms.power())}));
-  steps.push_back(
-      make_step("row sum: this key and the others of " + keys,
-                written(power, of_sum) + added(terms.other_powers(), of_sum), sum, of_sum,
-                {"row sum " + exact(terms.row->sum), "of the other keys " + exact(terms.other_powers())}));
+  steps.push_back(make_step(
+      "row sum: this key + the rest of " + keys, written(power, of_sum) + added(terms.other_powers(), of_sum),
+      sum, of_sum, {"row sum " + exact(terms.row->sum), "other keys " + exact(terms.other_powers())}));
   steps.push_back(weight_step(c, terms, of_sum));
   return steps;
 }
@@ -297,11 +296,11 @@ Step difference_step(const std::string& name, T now, T before, const SideWords& 
 Step mask_difference_step(const ScoreTerms& now, const ScoreTerms& before, const SideWords& sides) {
   if (now.edited() || before.edited()) {
     const bool hidden = std::isinf(now.masked()) || std::isinf(before.masked());
-    return difference_step(hidden ? "masked: hidden keys are −∞" : "masked: as edited", now.masked(),
+    return difference_step(hidden ? "masked: −∞ where a key is masked" : "masked: as edited", now.masked(),
                            before.masked(), sides);
   }
-  return {"mask", "mask",   "hidden on neither side",
-          "seen", kInWords, {"a key that a query may not see would become −∞ here"}};
+  return {"mask",    "mask",   "masked on neither side",
+          "visible", kInWords, {"a masked key would become −∞ here"}};
 }
 
 std::vector<Step> difference_steps(const ViewContext& c, const Numbers& n) {
@@ -317,22 +316,22 @@ std::vector<Step> difference_steps(const ViewContext& c, const Numbers& n) {
       make_step("through q, through k: each times the mean of the other",
                 written(n.through_q, of_both) + added(n.through_k, of_both), both, of_both,
                 {"Δq · mean of both k " + exact(n.through_q), "mean of both q · Δk " + exact(n.through_k),
-                 std::string("together the ") + difference_prefix(c) + "the score, but for rounding"}));
+                 std::string("sum: ") + difference_prefix(c) + "score, up to rounding"}));
   steps.back().difference = both;
   steps.push_back(difference_step("cosine: of q and k", now.cosine(), before.cosine(), sides));
   steps.push_back(difference_step("scaled: score × " + factor, now.scaled(), before.scaled(), sides));
   steps.push_back(mask_difference_step(now, before, sides));
   steps.push_back(
-      difference_step("difference: from the largest of its row", now.shifted(), before.shifted(), sides));
+      difference_step("shifted: minus the row's maximum", now.shifted(), before.shifted(), sides));
   const auto largest = [&](const char* side, const PromptRun& of, const ScoreTerms& terms) {
-    return "largest, " + std::string(side) + ": " + exact(terms.row->largest) + ", of key " +
+    return "maximum, " + std::string(side) + ": " + exact(terms.row->largest) + ", at key " +
            token_name(of.tokens, terms.row->largest_key);
   };
   steps.back().exact.push_back(largest(sides.now, *c.run, now));
   steps.back().exact.push_back(largest(sides.before, *c.run->baseline, before));
   steps.push_back(difference_step("exponential", now.power(), before.power(), sides));
   steps.push_back(difference_step("row sum: of all exponentials", now.row->sum, before.row->sum, sides));
-  steps.push_back(difference_step(weight_edited(c, now) ? "weight: edited, in place of softmax" : "weight",
+  steps.push_back(difference_step(weight_edited(c, now) ? "weight: edited, replaces softmax" : "weight",
                                   now.weight(), before.weight(), sides));
   return steps;
 }

@@ -16,39 +16,37 @@ enum class QueryChoice { token, position, any };
 enum class KeyChoice { token, position, before, any };
 enum class Heads { all, chosen };
 
-const Option<Text> kText =
-    session_only(choice_option<Text>("search-text", "In", "tT", "where it is searched",
-                                     {{"prompt", "In prompt", "In the prompt"},
-                                      {"list", "In list", "In all prompts of the list that is open"}}));
+const Option<Text> kText = session_only(choice_option<Text>(
+    "search-text", "In", "tT", "where to search",
+    {{"prompt", "In prompt", "In the prompt"}, {"list", "In list", "In all prompts of the open list"}}));
 const Option<Target> kTarget = choice_option<Target>(
-    "search-for", "For", "fF", "what is searched",
+    "search-for", "For", "fF", "what to search for",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
-     {"shape", "Shape",
-      "Heads whose queries give their attention to the shape that was marked on a heatmap"}});
+     {"shape", "Shape", "Heads whose attention falls in the shape marked on a heatmap"}});
 const Option<QueryChoice> kQueries = choice_option<QueryChoice>(
     "search-from", "Queries", "qQ", "which queries",
-    {{"token", "From token", "The chosen query's token wherever it is, with or without a space before it"},
+    {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
      {"position", "From position", "The chosen query's position"},
-     {"any", "From any", "All but the first, which sees nothing but itself"}});
+     {"any", "From any", "All queries but the first, which sees only itself"}});
 const Option<KeyChoice> kKeys = choice_option<KeyChoice>(
-    "search-to", "Keys", "oO", "which keys; all where no key is chosen",
-    {{"token", "To token", "The chosen key's token wherever it is, with or without a space before it"},
+    "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
+    {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
      {"position", "To position", "The chosen key's position"},
-     {"before", "At distance", "As far before the query as the chosen key"},
-     {"any", "To any", "All that the query sees"}});
+     {"before", "At distance", "At the chosen key's distance before the query"},
+     {"any", "To any", "All keys that the query sees"}});
 const Option<Heads> kHeads = choice_option<Heads>(
     "search-heads", "Heads", "hH", "which heads",
-    {{"all", "All heads", "All heads of all layers"}, {"chosen", "Chosen head", "The chosen head alone"}});
-const Option<double> kAbove = number_option(
-    "search-above", "Above", "eE", "only weights larger than this; of shapes, parts of the attention", 0.3, 0,
-    1, {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+    {{"all", "All heads", "All heads of all layers"}, {"chosen", "Chosen head", "Only the chosen head"}});
+const Option<double> kAbove =
+    number_option("search-above", "Above", "eE",
+                  "only weights larger than this; for shapes, only larger shares of the attention", 0.3, 0, 1,
+                  {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
 const Option<bool> kMoves =
     switch_option("shape-anywhere", "Anywhere", "wW",
-                  "the shape may lie anywhere along the diagonal, not only where it was marked", true);
-const Option<int> kFirstRow =
-    first_row_option("first-found", "First found", "first row of the list that is shown");
-const Option<int> kChosenRow =
-    gesture_option("chosen-found", "Chosen", "the row of the list that was gone to", -1, -1, 1 << 24, "none");
+                  "match the shape anywhere along the diagonal, not only where it was marked", true);
+const Option<int> kFirstRow = first_row_option("first-found", "First found", "first row shown in the list");
+const Option<int> kChosenRow = gesture_option(
+    "chosen-found", "Chosen", "the row of the list that was opened last", -1, -1, 1 << 24, "none");
 
 // ---- the question ----
 
@@ -112,7 +110,7 @@ WeightSearch search_of(const ViewContext& c) {
 /// The reason why there is no question; empty: there is one.
 std::string missing(const ViewContext& c) {
   if (of_shape(c) && c.options[kShape].empty())
-    return "no shape is marked: choose Shape for the mouse in the Heatmap and pull it over cells";
+    return "no shape is marked: set Mouse to Mark in the Heatmap view and drag over cells";
   return "";
 }
 
@@ -148,7 +146,7 @@ std::string words_of(const TokenSelector& selector, const char* any) {
 }
 
 std::string title_of(const ViewContext& c) {
-  if (of_shape(c)) return "Heads that look like the shape";
+  if (of_shape(c)) return "Heads with this shape";
   const WeightSearch search = search_of(c);
   return "Weights from " + words_of(search.from, "any query") + " to " + words_of(search.to, "any key");
 }
@@ -156,7 +154,7 @@ std::string title_of(const ViewContext& c) {
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count))
-    words += ", the largest " + grouped(std::ssize(found.best));
+    words += ", largest " + grouped(std::ssize(found.best)) + " shown";
   words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
@@ -184,7 +182,7 @@ int chosen_row(const ViewContext& c, const FoundWeights& found) {
   return -1;
 }
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "found"};
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "matches"};
 
 List list_of(const ViewContext& c, const FoundWeights& found) {
   const viz::Theme& theme = *c.theme;
@@ -211,7 +209,7 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
   list.text("query", 7, token(&FoundWeight::query_id), {.file = "query token", .heading = theme.query});
   position("", 2, &FoundWeight::key, "key");
   list.text("key", 5, token(&FoundWeight::key_id), {.file = "key token", .heading = theme.key});
-  list.text("up to the query", 4, found.excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
+  list.text("context", 4, found.excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
   list.file(of_shape(c) ? "part" : "weight", of(&FoundWeight::weight));
   list.table.marked = chosen_row(c, found);
   return list;
@@ -244,7 +242,7 @@ Picture build(const ViewContext& c) {
   list.paint(picture);
   const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
   if (found->best.empty() && found->progress.done == prompts)
-    paint_small_lines(picture, c, {"nothing is found: look for less above, or from and to other tokens"},
+    paint_small_lines(picture, c, {"nothing found: lower the threshold or choose other tokens"},
                       {area.x, list.layout().rows_top + line / 2}, area.w);
   picture.whole = whole;
   return picture;
@@ -318,7 +316,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
   facts.say(found->excerpts[row]);
   facts.commands.push_back(
-      {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Show this place", go_to(c, *found, row)});
+      {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Go to this cell", go_to(c, *found, row)});
   return facts;
 }
 
@@ -334,15 +332,15 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View search_view() {
-  View view = make_view(
-      Group::attention, "search", "Search",
-      "which heads look from tokens like the query to tokens like the key, or in a shape that was marked",
-      build, facts, table);
+  View view =
+      make_view(Group::attention, "search", "Search",
+                "which heads attend from tokens like the query to tokens like the key, or in a marked shape",
+                build, facts, table);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,
                   &kAbove, &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
-  view.commands = {{"", "No shape", "Forget the shape that was marked", [](const ViewContext& c, int) {
+  view.commands = {{"", "Clear shape", "Clear the marked shape", [](const ViewContext& c, int) {
                       if (c.options[kShape].empty()) return ViewActions{};
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
                     }}};

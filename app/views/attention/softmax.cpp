@@ -27,23 +27,23 @@ enum Role { kRow };  // Region::id: index of a score
 enum class Source { row, one, ten, hundred, robot };
 
 const Option<Source> kSource = choice_option<Source>(
-    "scores-from", "Scores", "eE", "whose scores go through softmax: of the chosen query, or an example",
-    {{"row", "Query", "The scores of the chosen query with its keys"},
+    "scores-from", "Scores", "eE",
+    "which scores go through softmax: those of the chosen query, or an example",
+    {{"row", "Query", "The chosen query's scores with its keys"},
      {"one", "−1, 0, 1", "Three numbers"},
      {"ten", "× 10", "The three numbers, ten times as large"},
-     {"hundred", "× 100", "A hundred times as large: what is far below the largest all but vanishes"},
-     {"robot", "robot must…", "The four tokens of an example that is often printed"}});
+     {"hundred", "× 100", "A hundred times as large: values far below the largest almost vanish"},
+     {"robot", "robot must…", "A widely used four-token example"}});
 const Option<double> kScale{{.name = "softmax-scale",
                              .label = "Scale",
-                             .help = "what the scores are multiplied by, times what the model takes",
+                             .help = "factor on the scores, on top of the model's own scale",
                              .default_value = 1.0,
                              .low = 0.05,
                              .high = 16,
                              .step = 0.05,
                              .keys = "xX",
                              .kept = false}};
-const Option<int> kFirst =
-    first_row_option("first-score", "First score", "first row of the table that is shown", true);
+const Option<int> kFirst = first_row_option("first-score", "First score", "first row shown", true);
 
 /// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a
 /// counterpart, ±inf if the key is masked on one side only.
@@ -51,7 +51,7 @@ struct Numbers {
   std::vector<std::string> names;
   std::vector<float> scores, scaled, weights;
   std::vector<float> other;  ///< the same at another scale, for comparison; empty: none
-  std::string other_name;
+  std::string other_name, other_column;
   std::string title, note;
   std::string other_note;  ///< continues the note if the other weights are shown
   double scale = 1;
@@ -107,13 +107,13 @@ Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
     n.scores[key] = row.masked[key] / of_model;
     edited = true;
   }
-  n.other_name = "unscaled";
+  n.other_name = n.other_column = "unscaled";
   n.note = std::string(edited ? "scores as edited × " : "scores × ") +
            (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
   const model::Plan* plan = c.run->run->plan.get();
   if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
-    n.note += "; edits put other weights in place of these";
-  n.other_note = "; the last column leaves the scale out";
+    n.note += "; edits replace these weights";
+  n.other_note = "; last column: without the scale";
   finish(n, factor * double{of_model}, 1, {n.scores.size()});
   return n;
 }
@@ -131,9 +131,9 @@ Numbers difference_of_rows(Numbers now, const Numbers& before, const std::vector
     }
   }
   if (std::ranges::any_of(counterparts, [](int key) { return key < 0; }))
-    now.note += "; blank: nothing in the " + other + " stands for the key";
+    now.note += "; blank: key without counterpart in the " + other;
   if (std::ranges::any_of(now.scores, [](float value) { return std::isinf(value); }))
-    now.note += "; scores without a change: the key is hidden on one side alone";
+    now.note += "; no score difference: the key is masked on one side only";
   return now;
 }
 
@@ -149,8 +149,10 @@ Numbers numbers_of_robot(double factor) {
       n.scores.push_back(kRobotScores[query][key]);
     }
   }
-  n.other_name = "of a quarter";
-  n.note = "the weights often printed for these scores (0.48, 0.52, …) are softmax of a quarter of them";
+  n.other_name = "score ÷ 4";
+  n.other_column = "of a quarter";
+  n.note =
+      "the weights usually given for these scores (0.48, 0.52, …) are the softmax of the scores divided by 4";
   n.other_note = ": the last column";
   finish(n, factor, 0.25, sizes);
   return n;
@@ -162,7 +164,7 @@ Numbers numbers_of_three(float size, double factor) {
   n.scores = {-size, 0, size};
   for (const float score : n.scores) n.names.push_back(exact(score));
   n.title = "Softmax of " + n.names[0] + ", " + n.names[1] + ", " + n.names[2];
-  n.note = "in float32 the weight of a score 88 below the largest is subnormal, that of one 104 below is 0";
+  n.note = "in float32, a score 88 below the maximum gets a subnormal weight, one 104 below gets 0";
   finish(n, factor, 0, {3});
   return n;
 }
@@ -185,7 +187,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (rows->before)
     return difference_of_rows(std::move(n), numbers_of_row(c, *rows->before), rows->counterparts,
                               second_name(*c.run));
-  n.other_note += ": the weights crowd onto few keys";
+  n.other_note += ": the weights concentrate on few keys";
   return n;
 }
 
@@ -207,16 +209,17 @@ List list_of(const ViewContext& c, const Numbers& n) {
   List list(c, kRows, static_cast<int>(n.scores.size()));
   const auto bars = [&](std::string heading, std::string file, int importance,
                         const std::vector<float>& values, ListLook look) {
-    look.file = (n.is_difference ? difference_prefix(c) : "") + file;
+    look.file = (n.is_difference ? difference_column_prefix(c) : "") + file;
     if (n.is_difference) look.blank = [&values](int at) { return !std::isfinite(values[at]); };
     list.bar((n.is_difference ? delta(c) : "") + heading, importance, values, look);
   };
   // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
   // spikes would hide the rest.
   const float both = std::max(largest(n.weights), largest(n.other));
-  const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values) {
+  const auto weights = [&](const std::string& heading, const std::string& file, int importance,
+                           const std::vector<float>& values) {
     const double high = viz::round_limit(n.is_difference ? largest(values) : both);
-    bars(heading, heading, importance, values,
+    bars(heading, file, importance, values,
          {.digits = 4, .scientific = 0.001, .low = n.is_difference ? -high : 0, .high = high, .axis = true});
   };
   list.text(row ? "key" : "score of", 9, n.names,
@@ -224,9 +227,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
   bars("score", "score", 6, n.scores, {.is_signed = true});
   bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled,
        {.is_signed = true, .hidden = n.scale == 1});
-  weights("weight", 8, n.weights);
+  weights("weight", "weight", 8, n.weights);
   int order = list.last();
-  if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other);
+  if (!n.other.empty()) weights(n.other_name, n.other_column, n.is_difference ? 4 : 7, n.other);
   const bool sorted = row && c.options[kStrongestFirst];
   if (n.is_difference) {
     const auto magnitude = [&](int at) { return std::abs(n.weights[at]); };
@@ -236,7 +239,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (sorted) list.table.order = {order};
   list.table.marked = row ? c.selection.key : -1;
   list.table.mark = theme.key;
-  list.table.row_names = sorted ? n.is_difference ? "keys that changed most" : "strongest keys"
+  list.table.row_names = sorted ? n.is_difference ? "keys that differ most" : "strongest keys"
                          : row  ? "keys"
                                 : "rows";
   list.table.first_number = sorted ? 1 : 0;
@@ -331,10 +334,10 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View softmax_view() {
-  View view =
-      make_view(Group::attention, "softmax", "Softmax",
-                "scores through softmax at any scale: how 1/√d_head keeps the weights from being a spike",
-                build, facts, table);
+  View view = make_view(
+      Group::attention, "softmax", "Softmax",
+      "softmax of the scores at any scale: why 1/√d_head keeps the weights from collapsing onto one key",
+      build, facts, table);
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
   add_list<kRows, click>(view);
   view.whole_height = whole_height;

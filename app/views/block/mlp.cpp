@@ -20,11 +20,10 @@ using namespace mlp;
 /// Roles of regions. strip: id and row: a Vector, col: component. neuron: id: its index among the strongest.
 /// curve: col: see viz::x_of_column.
 enum Role { kStrip, kNeuron, kCurve };
-const auto kNeurons = make_option<int>("neurons", "Neurons", "how many of the strongest neurons are listed",
+const auto kNeurons = make_option<int>("neurons", "Neurons", "number of neurons listed, strongest first",
                                        {.default_value = 16, .low = 1, .high = 200, .keys = "wW"});
 const auto kFirstNeuron =
-    first_row_option("first-neuron", "First neuron",
-                     "place of the first neuron that is shown, the strongest being 0", true, 0, 199);
+    first_row_option("first-neuron", "First neuron", "first neuron shown (0 is the strongest)", true, 0, 199);
 
 constexpr std::size_t kTokens = 3;  // in each direction, in the table
 
@@ -103,7 +102,7 @@ LogitEffects logit_effects_of(const ViewContext& c, const Numbers& n, std::span<
 
 /// `waiting`: the row that says why the tokens of a neuron are missing; -1: none.
 List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects, int waiting = -1) {
-  const std::string prefix = delta(c), file_prefix = difference_prefix(c);
+  const std::string prefix = delta(c), file_prefix = difference_column_prefix(c);
   const auto value = [&n](Vector vector) {
     return [&n, vector](int row) { return value_of(n, vector, n.order[row]); };
   };
@@ -148,7 +147,7 @@ List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects
                 return in_file(static_cast<float>(of.push(token)));
               }));
   }
-  if (c.side == Side::difference) list.table.row_names = "neurons that changed most";
+  if (c.side == Side::difference) list.table.row_names = "neurons that differ most";
   return list;
 }
 
@@ -293,7 +292,7 @@ void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
   const viz::Style style = style_of(c);
   const std::string formula = push_formula(c);
   for (const std::string& words :
-       {"pushes: what a neuron adds to a token's logit directly, " + formula + "; ln_f is left out",
+       {"pushes: a neuron's direct contribution to a token's logit, " + formula + ", without ln_f",
         "pushes: " + formula + ", without ln_f", std::string("pushes on logits, without ln_f")}) {
     if (style.width(words, style.small()) > l.note.w) continue;
     paint_small_lines(picture, c, {words}, {l.note.x, l.note.y});
@@ -440,7 +439,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.number("after", value_of(n, kAfter, neuron), Fact::Location::menu);
     facts.value("neuron", number, Fact::Location::menu);
     const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
-    facts.commands.push_back({"Neuron " + number + (is_edited(c, off) ? " on again" : " off"), toggled(off)});
+    facts.commands.push_back(
+        {(is_edited(c, off) ? "Undo: neuron " + number + " off" : "Turn off neuron " + number),
+         toggled(off)});
     if (region.role != kStrip) facts.copy("its tokens and pushes", pushes_as_text(c, n, neuron));
   } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[region.id])) {
     facts.overlay.add(
@@ -469,10 +470,10 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View mlp_view() {
-  View view = make_view(
-      Group::block, "mlp", "MLP",
-      "the strongest neurons of a layer's MLP at one token, before and after GELU, and the tokens they push",
-      build, facts, table);
+  View view = make_view(Group::block, "mlp", "MLP",
+                        "the strongest neurons of a layer's MLP at one token, before and after GELU, and the "
+                        "tokens they push up or down",
+                        build, facts, table);
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
   view.commands = layer_steps();

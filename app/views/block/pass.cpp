@@ -135,11 +135,10 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   // Under the strips, or from the margin if that leaves too little room.
   const bool is_difference = c.side == Side::difference;
   viz::Scene stream, normalized;
-  const float first = viz::paint_color_scale_line(
-      stream, n.stream, is_difference ? difference_name(c) : "value", {0, 0}, style);
+  const float first =
+      viz::paint_color_scale_line(stream, n.stream, is_difference ? "difference" : "value", {0, 0}, style);
   const float second = viz::paint_color_scale_line(
-      normalized, n.normalized,
-      is_difference ? difference_name(c) + std::string(", normalized") : "normalized", {0, 0}, style);
+      normalized, n.normalized, is_difference ? "difference, normalized" : "normalized", {0, 0}, style);
   const float gap = 4 * style.unit(), both = first + gap + second;
   const float x = from + both <= right ? from : l.drawing.x + both <= right ? right - both : l.drawing.x;
   if (x + first > right) return;
@@ -166,7 +165,7 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting_for(c, PassOfToken{c.chosen_query}, pass != nullptr)) return *words;
   const Numbers n = numbers_of(c, *pass);
   const Layout l = lay_out(c, n, *pass);
-  if (l.places.empty()) return too_small(c, "for the way through the model");
+  if (l.places.empty()) return too_small(c, "for the forward pass");
   Picture picture = blank(c);
   const int layers = c.run->run->config.n_layer;
   const viz::Style style = style_of(c);
@@ -177,11 +176,11 @@ Picture build(const ViewContext& c) {
     for (const auto* vector : {&block->attn_out, &block->resid_mid, &block->mlp_out, &block->resid_post})
       vectors.emplace_back(*vector);
   const char* what = difference_suffix(c);
-  std::string title = "The way of " + token + " through the model" + what;
+  std::string title = "Forward pass of " + token + " through the model" + what;
   if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
-    title = "Way of " + token + what;
+    title = "Forward pass of " + token + what;
   const std::string block =
-      "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " in full";
+      "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " expanded";
   paint_title(picture, c, title, is_difference ? difference_subtitle(c, vectors) + "; " + block : block);
   // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
@@ -203,11 +202,11 @@ std::string words_of(const ViewContext& c, Step step) {
       return "the token's row of wte + its position's row of wpe";
     case kBefore:
     case kAfter:
-      return "each adds its attention and its MLP to the residual stream";
+      return "each block adds its attention and MLP output to the residual stream";
     case kLn1:
     case kLn2:
     case kLnF:
-      return "mean 0 and variance 1 of the token's vector; then gain and bias, not shown";
+      return "the token's vector with mean 0 and variance 1; then gain and bias, not shown";
     case kAttention:
       return grouped(config.n_head) + " heads of " + grouped(config.d_head()) + ", over " +
              (position == 0 ? "position 0 alone" : "positions 0–" + grouped(position));
@@ -243,8 +242,8 @@ ViewActions choice_of(Step step) {
 }
 
 std::string choice_words(Step step) {
-  if (step == kBefore) return "the block before";
-  if (step == kAfter) return "the block after";
+  if (step == kBefore) return "the previous block";
+  if (step == kAfter) return "the next block";
   const auto part = part_of(step);
   const View* view = part ? view_of(*part) : nullptr;
   return view ? "the view " + std::string(view->title) : "";
@@ -320,17 +319,16 @@ int first_column_after(const ViewContext& c, Step step) {
 
 std::vector<std::string> chart_words(const ViewContext& c, const TokenPass& pass, const Addition& a) {
   const std::string prefix = difference_prefix(c);
-  const std::string stream = "norm of the " + prefix + (prefix.empty() ? "" : "the ") + "residual stream ";
+  const std::string stream = "norm of the " + prefix + "residual stream ";
   if (a.layer < 0) return {"embed", stream + viz::number(pass.embedded_norm, 5)};
   std::vector<std::string> lines{"block " + std::to_string(a.layer) + (a.mlp ? ", MLP" : ", attention")};
   if (!a.block) return {lines[0], kComputing};
   const double before = a.mlp ? a.block->mid_norm : pass.resid_norm(a.layer);
   lines.push_back(
-      (c.side == Side::difference ? "what it adds changed by a vector of norm " : "adds a vector of norm ") +
+      (c.side == Side::difference ? "norm of the difference in what it adds " : "adds a vector of norm ") +
       viz::number(a.norm(), 5));
   lines.push_back(stream + viz::number(before, 5) + " → " + viz::number(a.stream(), 5));
-  if (!std::isnan(a.cosine()))
-    lines.push_back("cosine between before and after " + viz::number(a.cosine(), 5));
+  if (!std::isnan(a.cosine())) lines.push_back("cosine of before and after " + viz::number(a.cosine(), 5));
   return lines;
 }
 
@@ -425,7 +423,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                  Fact::Location::menu);
   }
   if (const std::string to = choice_words(step); !to.empty())
-    facts.say("click: " + to, Fact::Location::tooltip);
+    facts.say("click to show " + to, Fact::Location::tooltip);
   if (!line->values.empty())
     facts.number("norm", static_cast<float>(norm_of(line->values)), Fact::Location::menu);
   return facts;
@@ -434,11 +432,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View pass_view() {
-  View view = make_view(
-      Group::block, "way", "Way",
-      "the way of a token through the model: what each step makes of it, and how far each layer moves the "
-      "residual stream",
-      build, facts, table);
+  View view =
+      make_view(Group::block, "way", "Forward pass",
+                "the forward pass of one token: what each step computes, and how far each layer moves the "
+                "residual stream",
+                build, facts, table);
   view.commands = layer_steps();
   add_gestures<click, layers_by_lines>(view);
   view.caption = {true, false, true};

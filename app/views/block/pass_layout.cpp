@@ -224,8 +224,8 @@ viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart whi
   } else {
     chart.high = axis_end(static_cast<double>(range.high));
   }
-  const std::string difference = difference_name(c), streams = "the stream's " + difference,
-                    added = difference + " of what is added";
+  const std::string difference = "difference", streams = "the stream's " + difference,
+                    added = difference + " in what is added";
   const std::array<std::vector<std::string>, kCharts> difference_titles{
       {{"norm of " + streams + " after each addition", "norm of " + streams, "stream's " + difference,
         "norm"},

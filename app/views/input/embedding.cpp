@@ -21,9 +21,8 @@ enum Role { kStrip, kNeighbour, kNeighbourStrip };
 enum Vector { kToken, kPosition, kSum };
 constexpr int kVectors = 3;
 
-const auto kFirstNeighbour =
-    first_row_option("first-neighbour", "First neighbour", "first of the nearest tokens that is shown", true,
-                     0, NearestTokens::kMost - 1);
+const auto kFirstNeighbour = first_row_option("first-neighbour", "First neighbour",
+                                              "first nearest token shown", true, 0, NearestTokens::kMost - 1);
 
 // Fraction of values allowed beyond the colours: wpe has a few very large ones.
 constexpr double kOutliers = 0.01;
@@ -172,8 +171,8 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
   const viz::Style style = style_of(c);
   viz::paint_one_hot_product(picture, product_of(c, n), l.product, style);
-  const std::string words = "Every 0 leaves a row of wte out and the 1 takes row " + std::to_string(n.id) +
-                            " as it is: the product is a look-up.";
+  const std::string words =
+      "The one-hot vector selects row " + std::to_string(n.id) + " of wte: the product is a table lookup.";
   if (style.width(words, style.small()) > l.product.w) return;
   paint_small_lines(picture, c, {words}, {l.product.x, l.product.bottom() + style.unit()});
 }
@@ -205,7 +204,7 @@ void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, cons
   const float right = below_title(c).right(), at = l.strips[0].x + used <= right ? l.strips[0].x : x;
   if (at + used > right) return;
   viz::append(picture.scene, legend, {at, l.legend});
-  const std::string note = "a column for each of " + grouped(std::ssize(n.token)) + " dimensions";
+  const std::string note = "one column per dimension, " + grouped(std::ssize(n.token)) + " in all";
   const float from = at + used + 4 * style.unit();
   if (from + style.width(note, style.small()) <= right)
     word(note, {from, l.legend}, c.theme->text_muted, viz::FontStyle::regular);
@@ -289,7 +288,7 @@ Facts facts_of_component(const ViewContext& c, const Picture& picture, const Num
   facts.say("dimension " + std::to_string(dimension));
   facts.say(equation(kToken));
   facts.say("+ " + equation(kPosition));
-  facts.say("= " + exact(n.vectors[kSum][dimension]) + ", what enters block 0");
+  facts.say("= " + exact(n.vectors[kSum][dimension]) + ", the input of block 0");
   for (int i = 0; i < kVectors; ++i)
     facts.number(n.component_name(i, dimension), n.vectors[i][dimension], Fact::Location::menu);
   return facts;
@@ -331,7 +330,7 @@ View embedding_view() {
       build, facts, table);
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
-  view.commands = query_steps("The token before this one", "The token after this one");
+  view.commands = query_steps("Previous token", "Next token");
   add_list<kRows>(view);
   view.caption = {true, false, true};
   return view;

@@ -13,11 +13,11 @@ namespace {
 
 const auto kFromPositions = make_option<std::vector<int>>(
     "from-positions", "Positions",
-    "positions whose cosines with all others are drawn as curves (auto: three, evenly spread)",
+    "positions whose cosines with all others are drawn as curves (auto: three, evenly spaced)",
     {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 
 const auto kCosineZoom = gesture_option(
-    "cosine-zoom", "Zoom", "only positions P to P with P to P (the ends not included)", Zoom{}, 0, 0, "all");
+    "cosine-zoom", "Zoom", "only positions P to P with P to P (ends excluded)", Zoom{}, 0, 0, "all");
 
 int positions_of(const ViewContext& c) {
   return c.run->run->config.n_ctx;
@@ -47,7 +47,7 @@ constexpr EncodingView kEncodings{
     .curves = kFromPositions,
     .zoom = kCosineZoom,
     .row = "position",
-    .whole = "All positions",
+    .whole = "Show all positions",
     .rows = positions_of,
     .shown = shown_positions,
     .step = step,
@@ -59,7 +59,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string n = std::to_string(cosines->positions), d = std::to_string(c.run->run->config.n_embd);
   const viz::Matrix learned = cosines->matrix(true), sinusoidal = cosines->matrix(false);
-  const viz::Rect area = paint_title(picture, c, "Cosine of every position with every other",
+  const viz::Rect area = paint_title(picture, c, "Cosine similarity of all pairs of positions",
                                      n + " × " + n + " pairs, in " + d + " dimensions");
   const viz::ValueRange range = viz::united(viz::value_range(learned), viz::value_range(sinusoidal));
   const EncodingLook look{"position",
@@ -122,9 +122,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 View position_cosines_view() {
   View view = make_view(Group::input, "cosines", "Cosines",
-                        "how alike the vectors of any two positions are, learned and sinusoidal", build,
+                        "cosine similarity of every two position vectors, learned and sinusoidal", build,
                         facts, table);
-  add_encodings<kEncodings>(view, {}, "Show all positions again");
+  add_encodings<kEncodings>(view, {}, "Show all positions");
   return view;
 }
 

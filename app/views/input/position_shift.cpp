@@ -23,10 +23,10 @@ struct Method {
   const std::vector<float> PositionShift::*errors;
 };
 constexpr std::array<Method, 4> kMethods{{
-    {"sinusoidal", "sinusoidal, T its turns", &PositionShift::sinusoidal},
+    {"sinusoidal", "sinusoidal, T exact", &PositionShift::sinusoidal},
     {"learned", "learned, T fitted to all t", &PositionShift::learned},
     {"unseen", "learned at odd t, T fitted to even t", &PositionShift::unseen},
-    {"no map", "learned, e(t) left as it is", &PositionShift::stay},
+    {"no map", "learned, T = identity", &PositionShift::stay},
 }};
 
 constexpr double kMostShown = 2;  // larger errors are clipped: a guess twice as long as e itself is useless
@@ -54,11 +54,11 @@ std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shi
   std::vector<std::string> words{
       sinusoid_formula(d),
       "Sinusoids: T turns each pair (2i, 2i+1) by 1 / 10000^(2i/" + std::to_string(d) +
-          "), and e(t+k) = T^k e(t) for every t: what is left of an error is rounding to float32.",
+          "), so e(t+k) = T^k e(t) for every t; the remaining error is float32 rounding.",
       "Learned: T is the " + std::to_string(d) + " × " + std::to_string(d) +
-          " map of least squares from e(t) to e(t+1), " + std::to_string(shift.pairs) + " pairs."};
+          " least-squares map from e(t) to e(t+1), fitted to " + std::to_string(shift.pairs) + " pairs."};
   if (shift.pairs <= d)
-    words.back() += " It can fit that few without error; unseen positions show what it is worth.";
+    words.back() += " So few can be fitted without error; unseen positions are the real test.";
   return words;
 }
 
@@ -77,7 +77,7 @@ std::string errors_at(const PositionShift& shift, std::size_t k) {
 Picture build(const ViewContext& c) {
   const auto shift = c.ask(ShiftOfPositions{});
   if (auto words = waiting(c, ShiftOfPositions{}, shift != nullptr)) return *words;
-  if (shift->steps < 1) return message(c, "one position has no next one");
+  if (shift->steps < 1) return message(c, "a single position has no next one");
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   Picture picture = blank(c);
@@ -105,7 +105,7 @@ Picture build(const ViewContext& c) {
                        std::floor(area.w - left - right), std::floor(area.h - top - bottom)};
   if (plot.h < 4 * style.font_size || plot.w < 6 * style.font_size) return too_small(c);
   const viz::Region region = viz::paint_curves(picture, chart, plot, style);
-  viz::paint_column_numbers(picture.scene, region, "k, positions further on", style);
+  viz::paint_column_numbers(picture.scene, region, "k, positions ahead", style);
   if (static_cast<float>(chart.curves.size()) * line > plot.h) picture.whole = false;  // names had no room
   viz::add_label(picture.scene, style, "√(Σ |T^k e(t) − e(t+k)|² / Σ |e(t+k)|²)", {plot.x, plot.y - line / 2},
                  style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, plot.w);
@@ -134,7 +134,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const float x = region.cell_rect(0, hit.col).center().x;
   facts.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
-  facts.say(std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " further on");
+  facts.say(std::to_string(hit.col) + (hit.col == 1 ? " position" : " positions") + " ahead");
   for (const Method& method : kMethods) {
     const float error = (shift.get()->*method.errors)[hit.col];
     facts.number(std::string(method.words) + ":", error, Fact::Location::tooltip);
@@ -147,11 +147,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View position_shift_view() {
-  View view = make_view(
-      Group::input, "shift", "Shift",
-      "whether one linear map leads from every position to the next: exactly for the sinusoids, and how "
-      "far off for the learned ones",
-      build, facts, table);
+  View view =
+      make_view(Group::input, "shift", "Shift",
+                "whether one linear map takes every position to the next: exact for the sinusoids, and how "
+                "large the error is for the learned embeddings",
+                build, facts, table);
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {false, false, false};
   return view;

@@ -15,13 +15,13 @@ constexpr double kOutliers = 0.002;  // fraction of values allowed beyond the co
 
 const auto kDimensions = make_option<std::vector<int>>(
     "dimensions", "Dimensions",
-    "dimensions that are drawn as curves (auto: four whose sinusoids have four periods down to half a "
-    "one over the context)",
+    "dimensions drawn as curves (auto: four whose sinusoids have from four periods down to half a period "
+    "over the context)",
     {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 
-const auto kEncodingZoom = gesture_option(
-    "encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (the ends not included)", Zoom{}, 0,
-    0, "all");
+const auto kEncodingZoom =
+    gesture_option("encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (ends excluded)",
+                   Zoom{}, 0, 0, "all");
 
 viz::Matrix by_dimension(std::span<const float> values, const model::Config& config) {
   return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
@@ -54,7 +54,7 @@ constexpr EncodingView kEncodings{
     .curves = kDimensions,
     .zoom = kEncodingZoom,
     .row = "dimension",
-    .whole = "Whole encodings",
+    .whole = "Show the whole encodings",
     .rows = dimensions_of,
     .shown = shown_dimensions,
     .step = step,
@@ -127,16 +127,15 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }  // namespace
 
 View positions_view() {
-  View view = make_view(
-      Group::input, "positions", "Positions",
-      "the learned positional encoding as curves and as a heatmap, beside the sinusoidal one of 2017", build,
-      facts, table);
-  add_encodings<kEncodings>(view,
-                            {{"D", "‹", "Curves of the dimensions before these",
-                              [](const ViewContext& c, int) { return step(c, -1); }},
-                             {"d", "›", "Curves of the dimensions after these",
-                              [](const ViewContext& c, int) { return step(c, 1); }}},
-                            "Show the whole encodings again");
+  View view =
+      make_view(Group::input, "positions", "Positions",
+                "the learned position embeddings as curves and as a heatmap, next to sinusoidal encodings",
+                build, facts, table);
+  add_encodings<kEncodings>(
+      view,
+      {{"D", "‹", "Previous dimensions", [](const ViewContext& c, int) { return step(c, -1); }},
+       {"d", "›", "Next dimensions", [](const ViewContext& c, int) { return step(c, 1); }}},
+      "Show the whole encodings");
   return view;
 }
 

@@ -23,14 +23,14 @@ constexpr double kDefaultTurn = 30, kDefaultTilt = 25;
 
 const auto kCoordinates = make_option<std::vector<int>>(
     "coordinates", "Coordinates",
-    "three dimensions of the sinusoids to see them in (auto: a pair that turns about five times over "
+    "three sinusoidal dimensions used as axes (auto: a pair that turns about five times over "
     "the context, and one that rises)",
     {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
 const auto kTurn = make_option<double>(
-    "turn", "Turn", "from which side the paths are seen, in degrees",
+    "turn", "Turn", "horizontal viewing angle of the paths, in degrees",
     {.default_value = kDefaultTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
 const auto kTilt = make_option<double>(
-    "tilt", "Tilt", "from how far above the paths are seen, in degrees",
+    "tilt", "Tilt", "vertical viewing angle of the paths, in degrees",
     {.default_value = kDefaultTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
 
 /// A pair of dimensions with about five periods, and the dimension whose sine comes closest to rising over
@@ -56,7 +56,7 @@ std::string refuse(const ViewContext& c) {
   const std::vector<int>& chosen = c.options[kCoordinates];
   if (chosen.empty()) return "";
   if (chosen.size() != 3)
-    return "a path in space has three coordinates, not " + std::to_string(chosen.size()) + "; see --" +
+    return "a 3D path has three coordinates, not " + std::to_string(chosen.size()) + "; see --" +
            std::string(kCoordinates.name);
   return refuse_numbers(c, kCoordinates, "dimension", c.run->run->config.n_embd);
 }
@@ -108,8 +108,9 @@ PathPanel sinusoidal_panel(const ViewContext& c) {
 
 PathPanel learned_panel(const ViewContext& c, const PositionPath& path) {
   const double share = std::accumulate(path.shares.begin(), path.shares.end(), 0.0);
-  PathPanel panel{
-      kLearnedTitle, "wpe.weight in its three main directions: " + percent(share) + " of its variance", {}};
+  PathPanel panel{kLearnedTitle,
+                  "wpe.weight in its three principal directions: " + percent(share) + " of the variance",
+                  {}};
   const auto directions = static_cast<std::size_t>(path.directions);
   for (std::size_t p = 0; p < path.coordinates.size() / directions; ++p) {
     viz::Point3 point{};
@@ -164,9 +165,9 @@ Picture build(const ViewContext& c) {
   const auto path = c.ask(PathOfPositions{});
   if (auto words = waiting(c, PathOfPositions{}, path != nullptr)) return *words;
   const model::Config& config = c.run->run->config;
-  if (config.n_embd < 3) return message(c, "a path in space needs three dimensions");
+  if (config.n_embd < 3) return message(c, "a 3D path needs three dimensions");
   Picture picture = blank(c);
-  const viz::Rect area = paint_title(picture, c, "Positions as a path", sinusoid_formula(config.n_embd));
+  const viz::Rect area = paint_title(picture, c, "Positions as a 3D path", sinusoid_formula(config.n_embd));
   const float gap = 5 * style_of(c).unit();
   const bool side_by_side = area.w >= area.h;
   const float w = side_by_side ? (area.w - gap) / 2 : area.w, h = side_by_side ? area.h : (area.h - gap) / 2;
@@ -220,8 +221,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const auto panel = panel_of(c, region.id);
   if (!panel) return facts;
-  if (c.options[kTilt] != 90) facts.commands.push_back({"From above", {SetOption{&kTilt, 90.0}}});
-  if (c.options[kTilt] != 0) facts.commands.push_back({"From the side", {SetOption{&kTilt, 0.0}}});
+  if (c.options[kTilt] != 90) facts.commands.push_back({"View from above", {SetOption{&kTilt, 90.0}}});
+  if (c.options[kTilt] != 0) facts.commands.push_back({"View from the side", {SetOption{&kTilt, 0.0}}});
   const int position = viz::nearest_point(viz::projected(panel->path, region.rect),
                                           region.cell_rect(hit.row, hit.col).center(), 0.8F * c.font_size);
   if (position < 0) return facts;
@@ -252,11 +253,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 View staircase_view() {
   View view = make_view(
       Group::input, "staircase", "Staircase",
-      "positions as a path in space: the sinusoids' spiral staircase, and the learned ones in their "
-      "three main directions",
+      "positions as a path in 3D: the sinusoids' spiral staircase, and the learned embeddings in their "
+      "three principal directions",
       build, facts, table);
   view.options = {&kCoordinates, &kTurn, &kTilt};
-  view.commands = {{"", "As at first", "Turn the paths back", [](const ViewContext& c, int) {
+  view.commands = {{"", "Reset view", "Reset the viewing angle", [](const ViewContext& c, int) {
                       if (!c.run) return ViewActions();
                       return ViewActions{SetOption{&kTurn, kDefaultTurn}, SetOption{&kTilt, kDefaultTilt}};
                     }}};

@@ -15,8 +15,7 @@ enum Role { kToken, kStep };
 
 /// -1: such that the selected token is visible.
 const auto kFirstToken =
-    first_row_option("first-token", "First row",
-                     "first token of the table that is shown (auto: so that the query's is)", true, -1);
+    first_row_option("first-token", "First row", "first row shown (auto: keeps the query in view)", true, -1);
 
 std::string_view bytes_of(const ViewContext& c, int id) {
   return c.run->model->tokenizer->bytes(id);
@@ -49,7 +48,7 @@ viz::PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeSte
   viz::PieceRow row;
   for (std::size_t i = 0; i < bytes.size(); ++i)
     row.pieces.push_back({static_cast<int>(i), 1, viz::visible(bytes.substr(i, 1)), false});
-  row.note = bytes.size() == 1 ? "its one byte" : "its " + std::to_string(bytes.size()) + " bytes";
+  row.note = bytes.size() == 1 ? "its single byte" : "its " + std::to_string(bytes.size()) + " bytes";
   result.rows.push_back(row);
   for (const model::MergeStep& step : steps) {
     for (viz::Piece& piece : row.pieces) piece.made = false;
@@ -71,10 +70,10 @@ std::string subtitle_of(const ViewContext& c, const std::vector<model::MergeStep
   const std::size_t bytes = bytes_of(c, id).size();
   const std::string words =
       "id " + std::to_string(id) + ", " + std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-  if (bytes <= 1) return words + ", a token from the start";
-  if (steps.empty()) return words + ", a token that no merge makes";
+  if (bytes <= 1) return words + ", a base token";
+  if (steps.empty()) return words + ", not built by merges";
   return words + ", " + std::to_string(steps.size()) +
-         (steps.size() == 1 ? " merge" : " merges, the lowest rank first");
+         (steps.size() == 1 ? " merge" : " merges, lowest rank first");
 }
 
 // ---- all tokens ----
@@ -213,7 +212,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("position " + token_name(c.run->tokens, region.id));
   facts.say("id " + std::to_string(id) + ", bytes " + bytes_as_hex(bytes_of(c, id)));
   if (!steps.empty()) facts.say(merges_words(c, steps), Fact::Location::tooltip);
-  facts.commands.push_back(choose_query(c, region.id, "Show how it is built:"));
+  facts.commands.push_back(choose_query(c, region.id, "Show merges of"));
   add_copies_of_token(facts, c, id, c.run->tokens.labels[region.id]);
   return facts;
 }
@@ -238,7 +237,7 @@ View tokenization_view() {
                         "the merges that built each token, step by step from its bytes, with their ranks",
                         build, facts, table);
   view.options = {&kFirstToken};
-  view.commands = query_steps("The token before this one", "The token after this one");
+  view.commands = query_steps("Previous token", "Next token");
   add_list<kRows, click>(view);
   view.needs = Capability::weights | Capability::tokenizer;
   view.figure_size = figure_size;

@@ -20,9 +20,8 @@ namespace {
 enum Role { kChip };  // Region::id: position
 
 /// -1: such that the query's chip is visible.
-const auto kFirstLine = pane_only(
-    first_row_option("first-line", "First line",
-                     "first line of tokens that is shown (auto: so that the query's is)", true, -1));
+const auto kFirstLine = pane_only(first_row_option(
+    "first-line", "First line", "first line of tokens shown (auto: keeps the query in view)", true, -1));
 
 constexpr double kStrongestShade = 0.72;  // opacity of the key colour, so that text stays legible
 
@@ -238,7 +237,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
 std::vector<MenuLine> commands_of(const ViewContext& c, int position) {
   std::vector<MenuLine> lines;
   if (position >= c.run->tokens.run_length) return lines;
-  lines.push_back(choose_query(c, position, "Query from"));
+  lines.push_back(choose_query(c, position));
   if (has_own_keys(*c.run)) add_choice_of_key(lines, c, position, c.selection.query);
   add_position_edits(lines, c, position);
   return lines;
@@ -263,14 +262,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say("id " + std::to_string(token.id) + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
   add_copies_of_position(facts, c, position);
   if (position >= tokens.run_length) {
-    facts.say("beyond the " + grouped(c.run->run->config.n_ctx) + " positions that the model has: not run",
+    facts.say("beyond the model's " + grouped(c.run->run->config.n_ctx) + " positions: not run",
               Fact::Location::tooltip);
     return facts;
   }
   if (const auto before = guessed_before(c, position)) {
-    std::string words = "the model found it " + percent(before->next_probability) + " probable";
+    std::string words = "predicted with " + percent(before->next_probability);
     if (before->next_rank >= 0)  // else guesses have no order
-      words += " (its guess " + std::to_string(before->next_rank + 1) + " of " +
+      words += " (rank " + std::to_string(before->next_rank + 1) + " of " +
                grouped(c.run->run->config.vocab_size) + ")";
     facts.say(words, Fact::Location::tooltip);
   }
@@ -282,7 +281,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.number("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) + ":",
                  weights[position]);
   } else {
-    facts.say((position > c.selection.query ? "comes after " : "edits hide it from ") + query + ": masked",
+    facts.say((position > c.selection.query ? "masked: comes after " : "masked by an edit for ") + query,
               Fact::Location::tooltip);
   }
   return facts;
@@ -304,7 +303,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 
 View tokens_view() {
   View view = make_view(Group::input, "tokens", "Tokens",
-                        "the prompt's tokens, shaded by what the query attends to in the chosen head", build,
+                        "the prompt's tokens, shaded by the query's attention in the chosen head", build,
                         facts, table);
   view.place = Place::strip;
   view.options = {&kValueMax, &kFirstLine};

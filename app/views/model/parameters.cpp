@@ -20,29 +20,30 @@ namespace {
 enum Role { kRow, kMap, kBins, kSize };
 
 const auto kTensor = make_option<int>(
-    "tensor", "Tensor", "the tensor whose values are shown; those of a block are of the chosen layer's",
+    "tensor", "Tensor", "the tensor whose values are shown (block tensors: of the chosen layer)",
     {.default_value = 4,
      .choices = {{"wte.weight", "wte", "Token embedding"},
                  {"wpe.weight", "wpe", "Position embedding"},
                  {"ln_1.weight", "ln_1.weight", "Gain before attention"},
                  {"ln_1.bias", "ln_1.bias", "Bias before attention"},
-                 {"attn.c_attn.weight", "c_attn.weight", "Makes q, k and v of all heads"},
+                 {"attn.c_attn.weight", "c_attn.weight", "Computes q, k and v of all heads"},
                  {"attn.c_attn.bias", "c_attn.bias", "Added to q, k and v"},
-                 {"attn.c_proj.weight", "attn c_proj.weight", "From the heads to the residual stream"},
-                 {"attn.c_proj.bias", "attn c_proj.bias", "Added to that"},
+                 {"attn.c_proj.weight", "attn c_proj.weight",
+                  "Maps the heads' outputs to the residual stream"},
+                 {"attn.c_proj.bias", "attn c_proj.bias", "Added to the attention output"},
                  {"ln_2.weight", "ln_2.weight", "Gain before the MLP"},
                  {"ln_2.bias", "ln_2.bias", "Bias before the MLP"},
-                 {"mlp.c_fc.weight", "c_fc.weight", "From the residual stream to the MLP's neurons"},
-                 {"mlp.c_fc.bias", "c_fc.bias", "Added to that"},
-                 {"mlp.c_proj.weight", "mlp c_proj.weight", "From the neurons to the residual stream"},
-                 {"mlp.c_proj.bias", "mlp c_proj.bias", "Added to that"},
+                 {"mlp.c_fc.weight", "c_fc.weight", "Maps the residual stream to the MLP neurons"},
+                 {"mlp.c_fc.bias", "c_fc.bias", "Added to the neurons' inputs"},
+                 {"mlp.c_proj.weight", "mlp c_proj.weight", "Maps the neurons to the residual stream"},
+                 {"mlp.c_proj.bias", "mlp c_proj.bias", "Added to the MLP output"},
                  {"ln_f.weight", "ln_f.weight", "Gain before the unembedding"},
                  {"ln_f.bias", "ln_f.bias", "Bias before the unembedding"},
-                 {"lm_head.weight", "lm_head", "Unembedding, where it is not wte"}},
+                 {"lm_head.weight", "lm_head", "Unembedding, if not tied to wte"}},
      .control = Control::none});
 
 const auto kFirstTensor =
-    first_row_option("first-tensor", "First row", "first row of the table of tensors that is shown");
+    first_row_option("first-tensor", "First row", "first row shown in the table of tensors");
 
 // ---- the tensors ----
 
@@ -124,7 +125,7 @@ std::vector<ModelSize> sizes_of(const ViewContext& c) {
 /// A number often quoted for GPT-2 small instead of its own; empty for other models.
 std::string other_count(const ModelSize& size) {
   if (size.count != 124'439'808) return "";
-  return "Tables that say 124,410,624 count 768 biases of each c_fc, which has 3,072, and leave ln_f out.";
+  return "The often quoted 124,410,624 counts 768 biases per c_fc instead of 3,072 and omits ln_f.";
 }
 
 /// The same as lines under the chart, if GPT-2 small is loaded.
@@ -184,8 +185,9 @@ List list_of(const ViewContext& c, const std::vector<Line>& lines) {
       [=](int row) { return grouped(line(row).count); };
   list.bar("share, %", 1, share,
            {.digits = 2, .high = viz::round_limit(static_cast<double>(largest)), .axis = true});
-  list.table.footer = {{list.cell(0, c.run->run->config.tie_word_embeddings ? "all, tied ones once" : "all"),
-                        list.cell(2, sum), list.cell(3, "100.00")}};
+  list.table.footer = {
+      {list.cell(0, c.run->run->config.tie_word_embeddings ? "total, tied counted once" : "total"),
+       list.cell(2, sum), list.cell(3, "100.00")}};
   const auto marked = std::ranges::find(lines, &parameter_of(c), &Line::tensor);
   list.table.marked = marked == lines.end() ? -1 : static_cast<int>(marked - lines.begin());
   return list;
@@ -237,7 +239,7 @@ viz::Rect paint_heading(Picture& picture, const ViewContext& c, std::string_view
 }
 
 std::string statistics_of(const TensorPicture& p) {
-  return "mean " + viz::number(p.mean, 3) + ", deviation " + viz::number(p.deviation, 3) + ", from " +
+  return "mean " + viz::number(p.mean, 3) + ", std. dev. " + viz::number(p.deviation, 3) + ", range " +
          viz::number(static_cast<double>(p.low), 3) + " to " + viz::number(static_cast<double>(p.high), 3);
 }
 
@@ -331,7 +333,7 @@ Picture build(const ViewContext& c) {
   list.paint(picture);
   if (l.tensor.h > 0) paint_tensor(picture, c, tensor.get(), l.tensor);
   if (l.ladder.h > 0) {
-    viz::Rect below = paint_heading(picture, c, "The sizes of GPT-2", "from their configurations", l.ladder);
+    viz::Rect below = paint_heading(picture, c, "The sizes of GPT-2", "from their config files", l.ladder);
     below.h -= l.notes_h;
     viz::paint_bar_chart(picture, ladder_of(c), below, style);
     paint_small_lines(picture, c, ladder_note(c, below.w), {below.x, below.bottom() + style.unit()});
@@ -364,7 +366,7 @@ std::vector<std::string> bin_lines(const ViewContext& c, const TensorPicture& p,
       viz::number(p.bins_low + bin * step, 3) + " to " + viz::number(p.bins_low + (bin + 1) * step, 3),
       grouped(count) + " values, " +
           percent(static_cast<double>(count) / (static_cast<double>(p.rows) * static_cast<double>(p.cols)))};
-  if (p.beyond > 0) lines.push_back(grouped(p.beyond) + " lie further out than four deviations");
+  if (p.beyond > 0) lines.push_back(grouped(p.beyond) + " more than four standard deviations from the mean");
   return lines;
 }
 
@@ -440,7 +442,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const std::string count = std::to_string(line.count);
     framed(region.rect, line_lines(c, line));
     facts.commands.push_back(
-        {line.tensor ? "Show its values" : "Open block " + std::to_string(line.layer), choose(c, line)});
+        {line.tensor ? "Show values" : "Open block " + std::to_string(line.layer), choose(c, line)});
     facts.copy(count, count);
     return facts;
   }
@@ -483,10 +485,10 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View parameters_view() {
-  View view = make_view(
-      Group::model, "parameters", "Parameters",
-      "every tensor of the model with its shape, its share and its values, beside the sizes of GPT-2", build,
-      facts, table);
+  View view = make_view(Group::model, "parameters", "Parameters",
+                        "every tensor of the model with shape, share of the parameters and values; the GPT-2 "
+                        "sizes for comparison",
+                        build, facts, table);
   view.options = {&kTensor, &kFirstTensor};
   add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;

@@ -21,19 +21,18 @@ enum Role { kCell, kEnd, kRow };
 using Numbers = AttributionNumbers;
 
 const auto kToken = make_option<int>(
-    "logit-rank", "Token",
-    "whose logit is taken apart: the guess of this rank, of the original where something is compared",
+    "logit-rank", "Token", "the token whose logit is decomposed, by rank (of the baseline when comparing)",
     {.default_value = 1, .low = 1, .high = 100, .keys = "hH"});
 const auto kAgainst =
-    make_option<int>("against-rank", "Against", "the guess whose logit is subtracted, by its rank (0: none)",
+    make_option<int>("against-rank", "Against", "the token whose logit is subtracted, by rank (0: none)",
                      {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
 const auto kList = choice_option<AttributionList>(
-    "attribution-list", "List", "cC", "what is listed beside the grid",
-    {{"parts", "Parts", "Every part of the model, the strongest first"},
+    "attribution-list", "List", "cC", "what is listed next to the grid",
+    {{"parts", "Parts", "All parts of the model, strongest first"},
      {"layers", "Layers", "Each layer's heads, bias and MLP together"},
-     {"sources", "Sources", "The tokens that the chosen head takes its part from, the strongest first"}});
+     {"sources", "Sources", "The source tokens of the chosen head's part, strongest first"}});
 const auto kFirstRow =
-    first_row_option("first-contribution", "First contribution", "first row of the list that is shown", true);
+    first_row_option("first-contribution", "First contribution", "first row shown in the list", true);
 
 // ---- the numbers ----
 
@@ -108,7 +107,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     const auto weight = [&n](int row) { return n.sources->weights[n.ids[row]]; };
     list.number("weight", 6, weight, {.digits = 4, .scientific = 0.001});
   }
-  list.bar(c.side == Side::difference ? difference_name(c) : "logit", 8, n.values,
+  list.bar(c.side == Side::difference ? "difference" : "logit", 8, n.values,
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
   const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
     viz::FixedRow& row = list.table.footer.emplace_back();
@@ -116,7 +115,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     for (viz::FixedCell& cell : row) cell.color = color;
   };
   if (shows_unmatched(c, n))
-    footer("of the " + second_name(*c.run) + " alone", viz::fixed_number(n.sources->unmatched, 4),
+    footer("only in the " + second_name(*c.run), viz::fixed_number(n.sources->unmatched, 4),
            theme.text_muted);
   footer("sum", sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4), theme.text);
   if (listed != AttributionList::layers) list.table.row_names = sources ? "sources" : "parts";
@@ -178,10 +177,10 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
   return true;
 }
 
-/// "all parts 12.3456, the model's logit 12.3456, left by rounding 1.2e−6".
+/// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6".
 std::string sum_words(const Attribution& a) {
   return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
-         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", left by rounding " +
+         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", rounding error " +
          viz::number(a.rounding_error(), 2);
 }
 
@@ -208,10 +207,10 @@ Picture build(const ViewContext& c) {
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
   if (is_difference) {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of) + difference_suffix(c),
-                after + ": " + difference_words(c) + ", each with its own scale of ln_f");
+                after + ": " + difference_words(c) + ", each with its own ln_f scale");
   } else {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of),
-                after + ": what each part of the model adds to it, with ln_f's scale held at " +
+                after + ": what each part of the model adds, with the ln_f scale fixed at " +
                     viz::number(n->of->scale, 4));
   }
   const viz::Region grid = paint_grid(picture, c, *n, l.chart);
@@ -316,11 +315,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string what = n->of->against < 0 ? "logit" : "difference";
   const bool is_difference = c.side == Side::difference;
   facts.say(name);
-  facts.say(is_difference ? difference_prefix(c) + ("the " + what) + " through it " + exact(value)
+  facts.say(is_difference ? difference_prefix(c) + what + " through it " + exact(value)
                           : "adds " + exact(value) + " to the " + what);
   facts.number("contribution", value, Fact::Location::menu);
   if (at.source >= 0) {
-    facts.number(is_difference ? difference_prefix(c) + std::string("its weight") : "weight",
+    facts.number(is_difference ? difference_prefix(c) + std::string("weight") : "weight",
                  n->sources->weights[at.source]);
     add_choice_of_key(facts.commands, c, at.source, c.selection.query);
     facts.commands.push_back(choose_query(c, at.source));
@@ -339,7 +338,7 @@ Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return result;
   const Attribution& a = *n->of;
-  const std::string what = difference_prefix(c);
+  const std::string what = difference_column_prefix(c);
   result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
   const auto add = [&](const std::string& name, double value, std::optional<int> layer = {},
                        std::optional<int> head = {}) {
@@ -372,12 +371,11 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View attribution_view() {
-  View view =
-      make_view(Group::output, "attribution", "Attribution",
-                "what each head, MLP, bias and embedding adds to a logit, or to the difference of two", build,
-                facts, table);
+  View view = make_view(Group::output, "attribution", "Attribution",
+                        "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
+                        facts, table);
   view.options = {&kToken, &kAgainst, &kList, &kFirstRow};
-  view.commands = query_steps("The query before this one", "The query after this one");
+  view.commands = query_steps("Previous query", "Next query");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;
   view.figure_size = figure_size;

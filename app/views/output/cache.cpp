@@ -79,12 +79,12 @@ int with_cache(const Passes& p) {
 std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
   const model::Config& config = c.run->run->config;
   std::vector<std::string> notes{
-      "A position's keys and values: 2 × " + std::to_string(config.n_layer) + " layers × " +
+      "Keys and values of one position: 2 × " + std::to_string(config.n_layer) + " layers × " +
           std::to_string(config.n_head) + " heads × " + std::to_string(config.n_embd / config.n_head) +
-          " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + " here " +
+          " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + " positions " +
           bytes_words(p.bytes_a_token * static_cast<std::size_t>(p.length())) + ".",
       "Computed with the cache: " + grouped(with_cache(p)) +
-          " positions. Without it, every pass from the first: " + grouped(without_cache(p)) + "."};
+          " positions. Without it, recomputing all in every pass: " + grouped(without_cache(p)) + "."};
   if (p.full) notes.push_back("The context of " + grouped(config.n_ctx) + " tokens is full.");
   return notes;
 }
@@ -200,8 +200,7 @@ Picture build(const ViewContext& c) {
   if (l.grid.rect.w <= 0) return too_small(c, "for the cache");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  paint_title(picture, c, "The cache of keys and values",
-              "a pass for each further token, always the most probable");
+  paint_title(picture, c, "Key-value cache", "one pass for each new token, always the most probable");
   paint_grid(picture, c, *passes, l);
   picture.regions.push_back(l.grid);
   viz::paint_row_labels(picture.scene, l.row_axis, l.rows, l.grid, style);
@@ -221,7 +220,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("position " + std::to_string(hit.col) + " “" + passes->labels[hit.col] + "”");
   facts.say(hit.col < pass.kept       ? "kept: this pass read its keys and values"
             : hit.col < pass.length() ? "computed by this pass"
-                                      : "not there yet");
+                                      : "not yet in the prompt");
   facts.say("pass “" + passes->names[hit.row] + "”: " + grouped(pass.computed) + " computed, " +
                 grouped(pass.kept) + " kept",
             Fact::Location::tooltip);
@@ -257,7 +256,7 @@ viz::Point figure_size(const ViewContext& c) {
 
 View cache_view() {
   View view = make_view(Group::output, "cache", "Cache",
-                        "which keys and values each pass computes and which it finds in the cache", build,
+                        "which keys and values each pass computes and which it reads from the cache", build,
                         facts, table);
   view.options = {&kAhead};
   add_gestures<click>(view);

@@ -34,12 +34,12 @@ void add_guess(Facts& facts, const ViewContext& c, const NextToken& next, int id
   facts.value("probability", plain(probability), Fact::Location::tooltip);
   facts.number("logit", next.logits[id], Fact::Location::tooltip);
   if (c.side == Side::baseline && c.asked && !compares_one_prompt(*c.asked))
-    facts.say("of the " + second_name(*c.asked) + ": a click continues that one", Fact::Location::tooltip);
+    facts.say("from the " + second_name(*c.asked) + "; click to continue that one", Fact::Location::tooltip);
   else if (after >= 0)
-    facts.say("continues after position " + std::to_string(after) + ", in place of what follows",
+    facts.say("click to continue after position " + std::to_string(after) + ", replacing what follows",
               Fact::Location::tooltip);
   else if (c.run->tokens.length() >= c.run->run->config.n_ctx)
-    facts.say("the context is full: nothing can follow", Fact::Location::tooltip);
+    facts.say("the context is full", Fact::Location::tooltip);
   if (ViewActions actions = continue_with(c, next, id); !actions.empty())
     facts.commands.push_back(
         {(after < 0 ? "Append “" : "Continue after position " + std::to_string(after) + " with “") + label +

@@ -25,18 +25,18 @@ enum Role { kCell };  // row: place on the stream, its end on top; col: position
 enum class Coloring { probability, rank, divergence };
 
 const auto kColoring = choice_option<Coloring>(
-    "lens-color", "Colour", "cC", "what of each cell its colour shows",
+    "lens-color", "Colour", "cC", "what the cell colours show",
     {{"probability", "Probability",
-      "Probability of the best guess; of changes, that of the original's final answer"},
-     {"rank", "Rank", "Rank of the final answer among the guesses, on a logarithmic scale"},
-     {"kl", "KL", "Divergence of the final distribution from the one here, in nats"}});
-const auto kMid = switch_option("lens-mid", "Inside blocks", "hH",
-                                "rows for the stream between attention and MLP, too", true);
+      "Probability of the best guess; for differences, of the baseline's final answer"},
+     {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
+     {"kl", "KL", "KL divergence of the final distribution from the one here, in nats"}});
+const auto kMid =
+    switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
 const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
-                                  "cells are wide enough for the text of the best guess", true);
+                                  "make cells wide enough for the text of the best guess", true);
 /// -1: such that the query's column is visible.
-const auto kFirstColumn = first_row_option(
-    "first-column", "First column", "first position that is shown (auto: so that the query's is)", true, -1);
+const auto kFirstColumn = first_row_option("first-column", "First column",
+                                           "first position shown (auto: keeps the query in view)", true, -1);
 
 // ---- places ----
 
@@ -145,7 +145,7 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
     if (coloring == Coloring::divergence) return {scale, prefix + "KL(end ‖ here), nats", prefix + "KL"};
     const std::string what = coloring == Coloring::rank ? "rank" : "probability";
     const std::string whose =
-        compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s" : "the original";
+        compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s" : "the unedited run's";
     return {scale, prefix + "the " + what + " of " + whose + " final answer", prefix + what};
   }
   if (coloring == Coloring::probability)
@@ -382,9 +382,9 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
   if (known < l.shown)
     return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
   if (c.side != Side::difference)
-    return "what each place on the residual stream would predict through ln_f and the unembedding";
-  return difference_words(c) + "; the guesses are those " +
-         (compares_different_inputs(*c.run) ? "of the first" : "with the changes");
+    return "the prediction from each place in the residual stream, through ln_f and the unembedding";
+  return difference_words(c) + "; guesses are from " +
+         (compares_different_inputs(*c.run) ? "the first" : "the edited run");
 }
 
 Picture build(const ViewContext& c) {
@@ -522,7 +522,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (s.next_rank >= 0)
     facts.value("the final answer's rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
   facts.value("KL", plain(reading.divergence), Fact::Location::menu);
-  add_patch(facts.commands, c, point_of(place), hit.col, "The stream at " + place_name(c, place) + " here");
+  add_patch(facts.commands, c, point_of(place), hit.col, "the stream here (" + place_name(c, place) + ")");
   return facts;
 }
 
@@ -549,8 +549,8 @@ viz::Point figure_size(const ViewContext& c) {
 
 View lens_view() {
   View view = make_view(Group::output, "lens", "Logit lens",
-                        "what the model would guess if it ended at each place on the residual stream", build,
-                        facts, table);
+                        "what the model would predict if it stopped at each place in the residual stream",
+                        build, facts, table);
   view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
   add_gestures<click, on_key, on_wheel>(view);
   view.scrolls = scrolls;

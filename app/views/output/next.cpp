@@ -23,7 +23,7 @@ namespace {
 
 enum Role { kGuess };  // a bar: Region::id: token id
 
-const auto kCount = make_option<int>("count", "Bars", "how many guesses are shown",
+const auto kCount = make_option<int>("count", "Bars", "number of tokens shown",
                                      {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
 
 struct Guesses {
@@ -105,8 +105,7 @@ std::string title_of(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c) {
   std::string text = "position " + std::to_string(c.selection.query);
-  if (c.side == Side::difference && compared_next(c))
-    text += std::string(", largest ") + difference_name(c) + "s first";
+  if (c.side == Side::difference && compared_next(c)) text += ", largest differences first";
   if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
   return text;
 }
@@ -118,8 +117,8 @@ constexpr std::size_t kMostExtraLines = 2;
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
   const bool second = compares_different_inputs(*c.run);
   const std::string nats = " " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
-                    mark = "mark: " + (second ? second_name(*c.run) : "original"),
-                    kl = (second ? "KL(second ‖ first)" : "KL(original ‖ changed)") + nats;
+                    mark = "mark: " + (second ? second_name(*c.run) : "unedited"),
+                    kl = (second ? "KL(second ‖ first)" : "KL(unedited ‖ edited)") + nats;
   const viz::Style style = style_of(c);
   for (const std::string& words : {mark + ", " + kl, mark + ", KL" + nats, kl})
     if (style.width(words, style.small()) <= room) return words;
@@ -137,10 +136,10 @@ Picture build(const ViewContext& c) {
   viz::BarChart chart;
   chart.role = kGuess;
   chart.number_title = "probability";
-  chart.detail_title = g.before.empty() ? "logit" : difference_name(c);
+  chart.detail_title = g.before.empty() ? "logit" : "difference";
   if (c.side == Side::difference && !g.before.empty()) {
-    chart.short_number_title = std::string("number: ") + difference_name(c);
-    chart.number_title = "bar: probability; " + chart.short_number_title + " in points";
+    chart.short_number_title = "number: difference";
+    chart.number_title = "bar: probability; " + chart.short_number_title + ", percentage points";
     chart.detail_title = compares_different_inputs(*c.run) ? "first" : "now";
   }
   // A bar's length is its probability, at every temperature and after every token.
@@ -201,7 +200,7 @@ Picture build(const ViewContext& c) {
     picture.scene.add(viz::FillPolygon{
         {{area.x, middle - u}, {area.x + 1.5F * u, middle}, {area.x, middle + u}}, c.theme->text});
     // A truncated rank would be a different rank.
-    std::string words = "follows in the prompt, guess " + std::to_string(g.actual_rank + 1) + " of " +
+    std::string words = "follows in the prompt, rank " + std::to_string(g.actual_rank + 1) + " of " +
                         grouped(static_cast<std::int64_t>(g.probabilities.size()));
     if (std::isnan(mass) || style.width(words, style.small()) > area.w - 3 * u)
       words = "follows in the prompt";
@@ -215,7 +214,7 @@ Table table(const ViewContext& c) {
   if (!next) return {};
   const Guesses g = guesses_of(c, *next);
   Table result{{"rank", "id", "token", "bytes", "logit", "probability", "follows"}, {}};
-  if (!g.before.empty()) add_cells(result.header, "probability compared with", difference_name(c));
+  if (!g.before.empty()) add_cells(result.header, "probability compared with", difference_column(c));
   for (std::size_t i = 0; i < g.best.size(); ++i) {
     const int id = g.best[i];
     const double probability = g.probabilities[id];
@@ -273,8 +272,7 @@ View next_view() {
                         facts, table);
   view.place = Place::right;
   view.options = {&kCount, &kTemperature};
-  view.commands = {
-      {"123456789", "", "Continue after the shown position with the first to ninth of the guesses", append}};
+  view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
   add_gestures<click>(view);
   view.shows_difference = true;
   view.whole_height = whole_height;

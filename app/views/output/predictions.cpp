@@ -22,12 +22,12 @@ namespace {
 
 enum Role { kRow, kChip };  // Region::id: position
 
-const auto kSurprisingFirst = switch_option("surprising-first", "Most surprising first", "oO",
-                                            "positions by falling loss instead of in their order");
+const auto kSurprisingFirst =
+    switch_option("surprising-first", "Most surprising first", "oO", "sort positions by loss, highest first");
 /// -1: such that the query's row is visible, or if sorted, the most surprising one.
 const auto kFirstPosition = first_row_option(
     "first-position", "First row",
-    "first row of the table that is shown (auto: so that the query's is, or the most surprising)", true, -1);
+    "first row shown (auto: keeps the query, or the most surprising token, in view)", true, -1);
 
 constexpr std::size_t kGuesses = 5;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -196,8 +196,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
     list.number(two ? "loss there" : "before", 4, n.loss_before,
                 {.file = "compared loss", .digits = 3, .blank = incomparable});
-    list.bar(difference_name(c) + std::string(", bits"), 9, n.difference,
-             {.file = difference_prefix(c) + std::string("loss"), .digits = 3, .blank = incomparable});
+    list.bar("difference, bits", 9, n.difference,
+             {.file = difference_column_prefix(c) + std::string("loss"), .digits = 3, .blank = incomparable});
     measured = list.last();
   }
   const bool any = (is_difference ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];
@@ -314,14 +314,14 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 
 std::string title_of(const Numbers& n) {
   if (n.is_difference && n.comparable > 0)
-    return "Change of loss " + std::string(n.mean_difference < 0 ? "" : "+") +
-           viz::fixed_number(n.mean_difference, 3) + " bits a token";
+    return "Loss difference " + std::string(n.mean_difference < 0 ? "" : "+") +
+           viz::fixed_number(n.mean_difference, 3) + " bits per token";
   if (n.tokens == 0) return "Predictions";
   return "Perplexity " + viz::number(std::exp2(n.mean), 4);
 }
 
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  std::string words = "nothing follows the only token";
+  std::string words = "no token follows";
   if (n.is_difference && n.tokens > 0) {
     words = n.comparable == 0 ? "no token follows in both prompts"
                               : difference_words(c) + ", mean of " + grouped(n.comparable) +
@@ -394,10 +394,10 @@ std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int po
   }
   const model::PositionStatistics* before = n.is_difference ? n.before[position] : nullptr;
   if (n.is_difference && !std::isnan(n.difference[position]))
-    lines.push_back("loss before " + bits(n.loss_before[position]) + " bits, " + difference_name(c) + " " +
+    lines.push_back("loss before " + bits(n.loss_before[position]) + " bits, difference " +
                     bits(n.difference[position]));
   else if (two)
-    lines.push_back((before ? "another token follows " : "nothing stands for this token ") + there);
+    lines.push_back((before ? "another token follows " : "no counterpart ") + there);
   lines.push_back("guesses: " + guesses_words(c, s));
   if (before) lines.push_back(there + ": " + guesses_words(c, *before));
   return lines;
@@ -443,7 +443,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, position)};
   const int before = chip ? position - 1 : position;  // the predicting position
   if (before < 0) {
-    lines.emplace_back("the first token: nothing guesses it");
+    lines.emplace_back("the first token is not predicted");
   } else if (before >= n->count()) {
     lines.emplace_back(kComputing);
   } else {
@@ -472,10 +472,9 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View predictions_view() {
-  View view =
-      make_view(Group::output, "predictions", "Predictions",
-                "what the model guessed at every position, and how much the token that follows surprised it",
-                build, facts, table);
+  View view = make_view(Group::output, "predictions", "Predictions",
+                        "the model's predictions at every position, and its loss on the token that follows",
+                        build, facts, table);
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
   add_list<kRows, click>(view);

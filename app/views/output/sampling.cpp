@@ -17,8 +17,7 @@ namespace {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::id: rank, token id
 
-const auto kFirstRank =
-    first_row_option("first-rank", "First row", "first row of the table that is shown", true);
+const auto kFirstRank = first_row_option("first-rank", "First row", "first row shown", true);
 
 // Rows of the picture's table, default and maximum, and rows of a file.
 constexpr int kMostParts = 300;  // maximum in a bar
@@ -101,10 +100,10 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone)
   return bar;
 }
 
-/// "0.6315 of seed 0 draws “·th”, guess 13 with 1.38 %"
+/// "seed 0 gives 0.6315: “·th” (rank 13, 1.38 %)"
 std::string number_words(const ViewContext& c, const Draw& draw) {
-  return viz::fixed_number(draw.number, 4) + " of seed " + std::to_string(c.options[kSeed]) + " draws “" +
-         label_of(c, draw.drawn) + "”, guess " + grouped(draw.rank + 1) + " with " +
+  return "seed " + std::to_string(c.options[kSeed]) + " gives " + viz::fixed_number(draw.number, 4) + ": “" +
+         label_of(c, draw.drawn) + "” (rank " + grouped(draw.rank + 1) + ", " +
          percent(draw.probability(draw.drawn));
 }
 
@@ -241,7 +240,7 @@ Picture build(const ViewContext& c) {
   const auto next = current_next(c);
   if (auto words = waiting(c, NextAfter{c.chosen_query}, next != nullptr)) return *words;
   auto draw = draw_of(c);
-  if (!draw) return message(c, "no next token can be drawn: the run has " + next->not_finite);
+  if (!draw) return message(c, "cannot sample a next token: the run has " + next->not_finite);
   const Layout l = lay_out(c, draw->removes());
   List list = list_of(c, *draw, row_count(*draw));
   const bool has_table = list.lay_out(l.rows);
@@ -290,7 +289,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const int id = token_of(*draw, region);
   Facts facts = facts_of_row(c, region.rect);
   if (id < 0) {
-    facts.say("all tokens that are less probable");
+    facts.say("all less probable tokens");
     return facts;
   }
   const double probability = draw->probability(id);
@@ -324,11 +323,11 @@ float whole_height(const ViewContext& c) {
 
 View sampling_view() {
   View view = make_view(Group::output, "sampling", "Sampling",
-                        "how the next token is drawn: temperature, top-k, top-p, and the random number",
+                        "how the next token is sampled: temperature, top-k, top-p and the random number",
                         build, facts, table);
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
   view.commands = {
-      {"g", "Draw", "Go on with the token that is drawn, in place of what follows the query", draw_one}};
+      {"g", "Draw", "Continue with the sampled token, replacing what follows the query", draw_one}};
   add_list<kRows, click>(view);
   view.whole_height = whole_height;
   view.caption = {true, false, true};

@@ -5,22 +5,24 @@
 namespace headscope::app {
 
 const Option<double> kTemperature =
-    make_option<double>("temperature", "Temperature", "what logits are divided by before the softmax",
+    make_option<double>("temperature", "Temperature", "divides the logits before the softmax",
                         {.default_value = 1.0, .low = 0.05, .high = 2, .step = 0.05, .keys = ".,"});
-const Option<int> kTopK = make_option<int>("top-k", "Top-k", "draw from so many of the most probable tokens",
-                                           {.default_value = 0,
-                                            .default_name = "all",
-                                            .low = 1,
-                                            .high = 1000,
-                                            .steps = {1, 2, 3, 5, 10, 20, 40, 50, 100, 200, 500, 1000, 0},
-                                            .keys = "iI"});
+const Option<int> kTopK =
+    make_option<int>("top-k", "Top-k", "sample only from this many most probable tokens",
+                     {.default_value = 0,
+                      .default_name = "all",
+                      .low = 1,
+                      .high = 1000,
+                      .steps = {1, 2, 3, 5, 10, 20, 40, 50, 100, 200, 500, 1000, 0},
+                      .keys = "iI"});
 const Option<double> kTopP = make_option<double>(
-    "top-p", "Top-p", "draw from the fewest tokens whose share of what top-k leaves reaches this (nucleus)",
+    "top-p", "Top-p",
+    "sample only from the most probable tokens that together reach this probability, after top-k (nucleus)",
     {.default_value = 1.0, .low = 0.05, .high = 1, .step = 0.05, .keys = "cC"});
 const Option<int> kSeed =
-    make_option<int>("seed", "Seed", "of the random numbers: the same one draws the same tokens",
+    make_option<int>("seed", "Seed", "seed of the random numbers: the same seed gives the same tokens",
                      {.default_value = 0, .low = 0, .high = 2147483647.0, .keys = "jJ"});
-const Option<int> kAhead = make_option<int>("ahead", "Tokens", "how many tokens the model draws ahead",
+const Option<int> kAhead = make_option<int>("ahead", "Tokens", "number of tokens sampled per continuation",
                                             {.default_value = 4, .low = 1, .high = 32, .keys = "bB"});
 
 model::SamplingOptions sampling_of(const Options& options) {

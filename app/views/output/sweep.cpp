@@ -28,23 +28,23 @@ enum Role { kCell };           // row: layer; col: head or position
 constexpr int kWholeRow = -1;  // in place of a column
 
 const auto kMetric =
-    make_option<SweepMetric>("sweep-metric", "Metric", "what of the guesses is compared with the run's",
+    make_option<SweepMetric>("sweep-metric", "Metric", "how the prediction is compared with the run's",
                              {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
 const auto kOver =
-    choice_option<SweepOver>("sweep-over", "Over", "hH", "what is changed in turn", choices_of(kSweepOver));
-const auto kEdit = choice_option<SweepEdit>("sweep-change", "Change", "wW", "what is done with each",
+    choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
+const auto kEdit = choice_option<SweepEdit>("sweep-change", "Change", "wW", "the edit applied to each",
                                             choices_of(kSweepEdits));
 
 const auto kSite =
-    make_option<int>("sweep-site", "Site", "what of each layer is changed, position by position",
+    make_option<int>("sweep-site", "Site", "the site edited in each layer, position by position",
                      {.default_value = 0, .choices = choices_of(kSweepSites), .keys = "xX"});
 
 constexpr int kMostIds = 1 << 24;
 const auto kToken = make_option<int>(
-    "sweep-rank", "Token", "the guess of this rank is the token, of the original where something is compared",
+    "sweep-rank", "Token", "the token, by its rank among the predictions (of the baseline when comparing)",
     {.default_value = 1, .low = 1, .high = 100, .keys = "lL"});
 const auto kAgainst =
-    make_option<int>("sweep-other-rank", "Against", "the guess of this rank is the other token",
+    make_option<int>("sweep-other-rank", "Against", "the other token, by its rank among the predictions",
                      {.default_value = 2, .low = 1, .high = 100, .keys = "uU"});
 const OptionSpec kId{.default_value = -1,
                      .default_name = "none",
@@ -53,9 +53,9 @@ const OptionSpec kId{.default_value = -1,
                      .kept = false,
                      .control = Control::none};
 const auto kTokenId =
-    make_option<int>("sweep-id", "Token id", "the token by its id, in place of its rank", kId);
+    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", kId);
 const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
-                                         "the other token by its id, in place of its rank", kId);
+                                         "the other token by its id, instead of its rank", kId);
 
 // ---- the question ----
 
@@ -102,21 +102,21 @@ std::string source_words(const PromptRun& run) {
   return (compares_texts(run) ? "the second prompt in " : "") + run.baseline->model->name;
 }
 
-/// "Each head off", "mlp_out patched, by layer and position".
+/// "Each head zeroed", "mlp_out replaced by its mean, by layer and position".
 std::string title_of(const ViewContext& c, const SweepOf& question) {
   const std::string what = over_heads(c) ? "Each head" : std::string(kSite.choices[c.options[kSite]].name);
-  const std::string how = question.edit == SweepEdit::zero   ? " off"
-                          : question.edit == SweepEdit::mean ? " at its mean"
+  const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
+                          : question.edit == SweepEdit::mean ? " replaced by its mean"
                           : c.compared() && compares_different_inputs(*c.run)
-                              ? " from " + source_words(*c.run)
-                              : " as without changes";
+                              ? " patched from " + source_words(*c.run)
+                              : " patched from the unedited run";
   return what + how + (over_heads(c) ? "" : ", by layer and position");
 }
 
 /// "logit of “·the” − “·a”".
 std::string metric_name(const ViewContext& c, const Sweep& sweep) {
   const SweepMetric metric = c.options[kMetric];
-  if (metric == SweepMetric::divergence) return "KL(run ‖ changed), nats,";
+  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), nats,";
   return (metric == SweepMetric::probability ? "probability of " : "logit of ") + quoted(c, sweep.token) +
          (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
 }
@@ -124,14 +124,15 @@ std::string metric_name(const ViewContext& c, const Sweep& sweep) {
 std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
   const std::string after = " after " + token_name(c.run->tokens, sweep.position);
   if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + after;
-  return "change of the " + metric_name(c, sweep) + after + ", which is " +
+  return "difference in " + metric_name(c, sweep) + after + ", baseline " +
          viz::number(sweep.before.of(c.options[kMetric]), 4);
 }
 
 std::string scale_title(const ViewContext& c) {
   const SweepMetric metric = c.options[kMetric];
   if (metric == SweepMetric::divergence) return "KL, nats";
-  return "change of " + std::string(app::name_of(kSweepMetrics, metric));
+  if (metric == SweepMetric::difference) return "Δ logit difference";
+  return "Δ " + std::string(app::name_of(kSweepMetrics, metric));
 }
 
 std::string cell_name(const ViewContext& c, int layer, int column) {
@@ -180,7 +181,7 @@ std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
       most = difference;
       name = cell_name(c, layer, column);
     }
-  if (name.empty()) return "none changes it";
+  if (name.empty()) return "no effect";
   return "strongest: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
 }
 
@@ -233,9 +234,9 @@ Picture build(const ViewContext& c) {
   }
   if (!has_source(question))
     return message(c, c.side == Side::baseline
-                          ? "patches come from this run: show the other one to see what they do in it"
-                          : "nothing to patch from: give a second prompt or model, or change something in "
-                            "this one");
+                          ? "patches come from this run; show the other run to see their effect"
+                          : "nothing to patch from: set a second prompt or model, or edit "
+                            "this run");
   if (!can_be_asked(question)) return message(c, kComputing);
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;
@@ -279,7 +280,7 @@ Picture build(const ViewContext& c) {
   const int marked = over_heads(c) ? c.selection.head : c.selection.key;
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
-  const std::string words = words_under(c, *sweep) + (applied.empty() ? "" : "   • changed already");
+  const std::string words = words_under(c, *sweep) + (applied.empty() ? "" : "   • already edited");
   viz::add_label(picture.scene, style, words,
                  {area.x, std::min(area.bottom(), grid.rect.bottom() + line / 2) + line}, style.small(),
                  c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
@@ -346,15 +347,15 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   };
   const SweepOf question = question_of(c);
   const model::Edits edits = question.edits(hit.row, hit.col);
-  add("Apply ", "Take back ", edits);
-  add("The whole row: ", "Take back the whole row: ", question.edits(hit.row, kWholeRow));
+  add("Apply ", "Undo ", edits);
+  add("Apply to the whole row: ", "Undo for the whole row: ", question.edits(hit.row, kWholeRow));
   if (over_heads(c)) {
     facts.commands.push_back({"Show " + head_name(hit.row, hit.col), {SelectHead{hit.row, hit.col}}});
   } else {
     facts.commands.push_back(choose_query(c, hit.col));
   }
   if (edits.empty()) {
-    facts.say("no token of the other prompt stands for it");
+    facts.say("no counterpart in the other prompt");
     return facts;
   }
   const std::string words = edit_words(edits.front());
@@ -407,8 +408,8 @@ viz::Point figure_size(const ViewContext& c) {
 std::string refuse(const ViewContext& c) {
   for (const Option<int>* id : {&kTokenId, &kAgainstId})
     if (c.run && c.options[*id] >= c.run->run->config.vocab_size)
-      return "there is no token " + std::to_string(c.options[*id]) + ": ids go from 0 to " +
-             std::to_string(c.run->run->config.vocab_size - 1) + " here; see --" + std::string(id->name);
+      return "there is no token " + std::to_string(c.options[*id]) + ": the vocabulary has ids 0 to " +
+             std::to_string(c.run->run->config.vocab_size - 1) + "; see --" + std::string(id->name);
   if (c.run && !can_be_asked(question_of(c)))
     return "there is nothing to patch from; see --" + std::string(kEdit.name);
   return "";
@@ -440,10 +441,10 @@ const View& view_of_sweeps() {
 View sweep_view() {
   View view = make_view(
       Group::output, "sweep", "Sweep",
-      "how much a guess changes when each head, or each layer at each position, is switched off or patched",
+      "how much a prediction changes when each head, or each layer at each position, is ablated or patched",
       build, facts, table);
   view.options = {&kMetric, &kOver, &kEdit, &kSite, &kToken, &kAgainst, &kTokenId, &kAgainstId};
-  view.commands = query_steps("The query before this one", "The query after this one");
+  view.commands = query_steps("Previous query", "Next query");
   view.on = on;
   view.shows_parts = true;
   view.refuse = refuse;

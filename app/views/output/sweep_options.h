@@ -10,7 +10,8 @@ inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
     {SweepMetric::difference, "difference", "Difference",
      "The logit of the token minus that of the other token"},
     {SweepMetric::probability, "probability", "Probability", "The probability of the token"},
-    {SweepMetric::divergence, "kl", "KL", "Divergence of the changed distribution from the run's, in nats"}};
+    {SweepMetric::divergence, "kl", "KL",
+     "KL divergence of the edited distribution from the run's, in nats"}};
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
     {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"}};
@@ -18,14 +19,14 @@ inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::zero, "zero", "Zero", "Set to zero (zero ablation)"},
     {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
     {SweepEdit::patch, "patch", "Patch",
-     "Put in from what the prompt is compared with (activation patching)"}};
+     "Replace by the value in the second prompt, second model or unedited run (activation patching)"}};
 static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
 /// The site that is edited in a layer at a position.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},
     {model::Site::attn_out, "attn_out", "Attention", "What the layer's attention adds"},
     {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds"},
-    {model::Site::z, "z", "z", "What all heads of the layer read, before they are put together"}};
+    {model::Site::z, "z", "z", "The output of all heads of the layer, before W_O"}};
 
 /// Options with which the sweep view asks the question and shows the metric. The position is the selected
 /// query; the source of patches comes with the run.

@@ -23,13 +23,13 @@ namespace {
 
 enum Role { kNode };  // Region::id: index of a node
 
-const auto kTexts = make_option<int>("texts", "Texts", "how many texts the model draws ahead",
+const auto kTexts = make_option<int>("texts", "Texts", "number of continuations the model samples",
                                      {.default_value = 3, .low = 0, .high = 16, .keys = "yY"});
 const auto kFirstRow = pane_only(first_row_option(
-    "tree-row", "First line", "first line of the tree that is shown (auto: so that the prompt's end is)",
-    true, -1, 1 << 16));
+    "tree-row", "First line", "first line of the tree shown (auto: keeps the prompt's end in view)", true, -1,
+    1 << 16));
 const auto kShift = make_option<double>(
-    "tree-shift", "Shift", "ems of the tree left of what is shown (auto: so that the prompt's end is)",
+    "tree-shift", "Shift", "horizontal scroll position in ems (auto: keeps the prompt's end in view)",
     {.default_value = -1.0,
      .default_name = "auto",
      .low = 0,
@@ -261,7 +261,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Tree& tree, cons
   named(Source::prompt, "prompt");
   named(Source::tried, "tried before");
   named(Source::drawn,
-        tree.drawn > 1 ? "drawn with seeds " + first + " to " + last : "drawn with seed " + first);
+        tree.drawn > 1 ? "sampled with seeds " + first + " to " + last : "sampled with seed " + first);
   named(Source::guess, "guess");
 }
 
@@ -279,13 +279,13 @@ Picture build(const ViewContext& c) {
   const auto tree = tree_of(c);
   if (auto words = waiting(c, NextAfter{-1}, tree.has_value())) return *words;
   const std::string& faulty = c.ask(NextAfter{-1})->not_finite;
-  if (!faulty.empty()) return message(c, "no next token can be drawn: the run has " + faulty);
+  if (!faulty.empty()) return message(c, "cannot sample a next token: the run has " + faulty);
   const Layout l = lay_out(c, *tree);
   if (!l.fits(c.font_size)) return too_small(c, "for the tree");
   Picture picture = blank(c);
   const viz::Style style = style_of(c);
   const float height = static_cast<float>(l.lines.shown) * viz::tree_row_height(style);
-  paint_title(picture, c, "Ways on from the prompt", subtitle_of(c, *tree, l));
+  paint_title(picture, c, "Possible continuations", subtitle_of(c, *tree, l));
   viz::paint_tree(picture, l.drawing, l.tree, l.origin, {l.area.x, l.area.y, l.area.w, height}, style);
   if (l.legend) paint_legend(picture, c, *tree, l);
   if (!c.in_pane && (l.lines.scrolls() || l.tree.width > l.area.w)) picture.whole = false;
@@ -334,6 +334,12 @@ ViewActions by_key(const ViewContext& c, Key key) {
   return at >= 0 && at < std::ssize(nearby) ? go_to(c, *tree, nearby[at]) : ViewActions{};
 }
 
+const char* words_of(Source source) {
+  constexpr std::array kWords{"from the prompt", "tried before", "sampled by the model", "prediction"};
+  return kWords[static_cast<std::size_t>(source)];
+}
+
+/// The name in CSV, which scripts may read.
 const char* name_of(Source source) {
   constexpr std::array kNames{"of the prompt", "tried before", "drawn by the model", "a guess"};
   return kNames[static_cast<std::size_t>(source)];
@@ -409,12 +415,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::size_t left_out = path.size() - std::min<std::size_t>(path.size(), kTokensInTip);
   std::string text = left_out > 0 ? "…" : "";
   for (const int i : std::span(path).subspan(left_out)) text += label_of(c, tree->nodes[i].id);
-  facts.say("“" + label_of(c, node.id) + "”, " + name_of(node.source));
+  facts.say("“" + label_of(c, node.id) + "”, " + words_of(node.source));
   if (!text.empty()) facts.say(text, Fact::Location::tooltip);
   if (!std::isnan(node.probability)) facts.value("probability", plain(node.probability));
   if (const ViewActions actions = go_to(c, *tree, region.id); !actions.empty())
     facts.commands.push_back({"End the prompt here", actions});
-  if (region.id != tree->end) facts.say("click: the prompt ends here", Fact::Location::tooltip);
+  if (region.id != tree->end) facts.say("click to end the prompt here", Fact::Location::tooltip);
   facts.copy("the text up to here", c.run->model->tokenizer->decode(ids_of(c, *tree, region.id)));
   add_copies_of_token(facts, c, node.id);
   return facts;
@@ -435,10 +441,9 @@ viz::Point figure_size(const ViewContext& c) {
 }  // namespace
 
 View tree_view() {
-  View view =
-      make_view(Group::output, "tree", "Tree",
-                "the texts that were tried and those that may follow, word by word; a click goes there",
-                build, facts, table);
+  View view = make_view(Group::output, "tree", "Tree",
+                        "continuations already tried and possible ones, token by token; click to go there",
+                        build, facts, table);
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
   add_gestures<click, on_key, on_wheel>(view);

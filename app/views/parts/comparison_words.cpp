@@ -6,8 +6,7 @@
 namespace headscope::app {
 
 Picture no_counterpart(const ViewContext& c, int position) {
-  return message(
-      c, "nothing in the " + second_name(*c.run) + " stands for " + token_name(c.run->tokens, position));
+  return message(c, token_name(c.run->tokens, position) + " has " + no_counterpart_words(c));
 }
 
 Picture no_counterpart(const ViewContext& c) {
@@ -24,7 +23,7 @@ std::string second_words(const PromptRun& run) {
 }
 
 std::string no_counterpart_words(const ViewContext& c) {
-  return "nothing in the " + second_name(*c.run) + " stands for it";
+  return "no counterpart in the " + second_name(*c.run);
 }
 
 /// Whether the run is compared with another input, not with itself unedited.
@@ -33,22 +32,25 @@ static bool is_between_two(const ViewContext& c) {
 }
 
 std::string difference_words(const ViewContext& c) {
-  if (!is_between_two(c)) return "changed − original";
+  if (!is_between_two(c)) return "edited − unedited";
   if (!c.run->run->plan) return "first − " + second_words(*c.run);
-  return std::string(compares_texts(*c.run) ? "first prompt" : "first model") + ", changed − " +
-         second_words(*c.run) + ", unchanged";
-}
-
-const char* difference_name(const ViewContext& c) {
-  return is_between_two(c) ? "difference" : "change";
+  return std::string(compares_texts(*c.run) ? "first prompt" : "first model") + ", edited − " +
+         second_words(*c.run) + ", unedited";
 }
 
 const char* difference_suffix(const ViewContext& c) {
-  if (c.side != Side::difference) return "";
-  return is_between_two(c) ? ": what differs" : ": what changed";
+  return c.side == Side::difference ? ": difference" : "";
 }
 
 const char* difference_prefix(const ViewContext& c) {
+  return c.side == Side::difference ? "difference in " : "";
+}
+
+const char* difference_column(const ViewContext& c) {
+  return is_between_two(c) ? "difference" : "change";
+}
+
+const char* difference_column_prefix(const ViewContext& c) {
   if (c.side != Side::difference) return "";
   return is_between_two(c) ? "difference of " : "change of ";
 }

@@ -14,15 +14,18 @@ Picture no_counterpart(const ViewContext& context);
 std::string second_name(const PromptRun& run);
 /// The same, if both prompt and model differ: "second prompt in the second model".
 std::string second_words(const PromptRun& run);
-/// "nothing in the second prompt stands for it".
+/// "no counterpart in the second prompt".
 std::string no_counterpart_words(const ViewContext& context);
-/// "changed − original", "first − second prompt".
+/// "edited − unedited", "first − second prompt".
 std::string difference_words(const ViewContext& context);
-/// The noun for a difference: "change" between a run and its unedited baseline, else "difference".
-const char* difference_name(const ViewContext& context);
-/// Suffix of titles on the difference side: ": what changed", ": what differs"; else empty.
+/// Suffix of titles on the difference side: ": difference"; else empty.
 const char* difference_suffix(const ViewContext& context);
-/// Prefix of names of numbers on the difference side: "change of ", "difference of "; else empty.
+/// Prefix of names of numbers on the difference side: "difference in "; else empty.
 const char* difference_prefix(const ViewContext& context);
+/// A CSV column of differences: "change" between a run and its unedited baseline, else "difference". Scripts
+/// know these names.
+const char* difference_column(const ViewContext& context);
+/// Prefix of CSV columns on the difference side: "change of ", "difference of "; else empty.
+const char* difference_column_prefix(const ViewContext& context);
 
 }  // namespace headscope::app

@@ -22,9 +22,7 @@ inline std::optional<Picture> waiting_for(const ViewContext& c, const Question& 
 }
 
 /// The end of a subtitle if nothing differs.
-inline const char* no_difference_words(const ViewContext& c) {
-  return compares_different_inputs(*c.run) ? ": the same in both" : ": nothing changed here";
-}
+inline constexpr const char* kNoDifference = ": no difference";
 
 /// The subtitle on the difference side.
 inline std::string difference_subtitle(const ViewContext& c,
@@ -32,7 +30,7 @@ inline std::string difference_subtitle(const ViewContext& c,
   const bool none = std::ranges::all_of(vectors, [](std::span<const float> vector) {
     return !vector.empty() && std::ranges::all_of(vector, [](float v) { return v == 0; });
   });
-  return difference_words(c) + (none ? no_difference_words(c) : "");
+  return difference_words(c) + (none ? kNoDifference : "");
 }
 
 /// A short difference_prefix: "Δ ".

@@ -7,6 +7,7 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/edits/edit_list.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
@@ -28,7 +29,7 @@ const PromptRun& run_of(const ViewContext& c) {
 }
 
 MenuLine toggle(const ViewContext& c, std::string words, const Edit& edit) {
-  if (is_edited(c, edit)) words = "No longer: " + words;
+  if (is_edited(c, edit)) words = "Undo: " + edit_words(edit);
   return {std::move(words), toggled(edit)};
 }
 
@@ -41,8 +42,8 @@ int position_id(const ViewContext& c, int position) {
   return id;
 }
 
-std::string patch_suffix(const ViewContext& c) {
-  return " as in the " + second_words(run_of(c));
+std::string patch_command(const ViewContext& c, const std::string& what) {
+  return "Patch " + what + " from the " + second_words(run_of(c));
 }
 
 /// The patch from the second prompt or model, at a place's positions or at all.
@@ -78,10 +79,10 @@ void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
   if (!can_edit(c)) return;
   const std::string name = head_name(layer, head);
   const model::EditedPlace place{{Site::z, layer}, head, {}, {}};
-  menu.push_back(toggle(c, name + " off", head_off(layer, head)));
-  menu.push_back(toggle(c, name + " at its mean", head_at_mean(layer, head)));
-  menu.push_back(toggle(c, name + " half as strong", model::ScaleValues{place, 0.5F}));
-  if (auto from = patch(c, place)) menu.push_back(toggle(c, name + patch_suffix(c), *from));
+  menu.push_back(toggle(c, "Turn off " + name, head_off(layer, head)));
+  menu.push_back(toggle(c, "Replace " + name + " by its mean", head_at_mean(layer, head)));
+  menu.push_back(toggle(c, "Halve " + name, model::ScaleValues{place, 0.5F}));
+  if (auto from = patch(c, place)) menu.push_back(toggle(c, patch_command(c, name), *from));
 }
 
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query,
@@ -94,14 +95,14 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
   const std::string q = std::to_string(query), k = std::to_string(key);
   const Edit hidden = cell(Site::attn_scores, kHidden, false);
   if (!may_see(run, {layer, head}, query, key)) {
-    if (is_edited(c, hidden)) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
-    menu.push_back({"Query " + q + " sees key " + k, {SetVisibility{layer, head, query, key, true}}});
+    if (is_edited(c, hidden)) menu.push_back(toggle(c, "Mask key " + k + " for query " + q, hidden));
+    menu.push_back({"Unmask key " + k + " for query " + q, {SetVisibility{layer, head, query, key, true}}});
     return;
   }
-  if (query > 0) menu.push_back(toggle(c, "Query " + q + " may not see key " + k, hidden));
-  menu.push_back(toggle(c, "All weight of query " + q + " on key " + k, cell(Site::pattern, 1, true)));
+  if (query > 0) menu.push_back(toggle(c, "Mask key " + k + " for query " + q, hidden));
+  menu.push_back(toggle(c, "Put all weight of query " + q + " on key " + k, cell(Site::pattern, 1, true)));
   menu.push_back(
-      toggle(c, "Freeze the weights of query " + q + " as they are without changes",
+      toggle(c, "Freeze query " + q + "'s weights at their original values",
              model::PatchFrom{{{Site::pattern, layer}, head, {query}, {}}, run.run->tokens, {query}}));
 }
 
@@ -110,27 +111,28 @@ void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& c, int p
   if (position >= c.run->run->length()) return;
   const std::string token = token_name(c.run->tokens, position);
   const int id = position_id(c, position);
-  if (id != -1) menu.push_back({"No position for " + token, {SetPositionId{position, -1}}});
-  if (id != position) menu.push_back({"Its own position for " + token, {SetPositionId{position, position}}});
+  if (id != -1) menu.push_back({"Remove the position of " + token, {SetPositionId{position, -1}}});
+  if (id != position)
+    menu.push_back({"Restore the position of " + token, {SetPositionId{position, position}}});
   if (position + 1 < c.run->run->length())
     menu.push_back(
-        {"Change positions with the next token",
+        {"Swap positions with the next token",
          {SetPositionId{position, position_id(c, position + 1)}, SetPositionId{position + 1, id}}});
 }
 
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, bool mlp) {
   const Site site = mlp ? Site::mlp_out : Site::attn_out;
   const std::string name = std::string(mlp ? "MLP" : "attention") + " in layer " + std::to_string(layer);
-  menu.push_back(toggle(c, "No " + name, model::SetValues{{{site, layer}, {}, {}, {}}, {0}}));
-  menu.push_back(toggle(c, "The mean of " + name, model::SetMean{{{site, layer}, {}, {}, {}}}));
-  add_patch(menu, c, {site, layer}, -1, "The " + name);
+  menu.push_back(toggle(c, "Turn off " + name, model::SetValues{{{site, layer}, {}, {}, {}}, {0}}));
+  menu.push_back(toggle(c, "Replace " + name + " by its mean", model::SetMean{{{site, layer}, {}, {}, {}}}));
+  add_patch(menu, c, {site, layer}, -1, name);
 }
 
 void add_patch(std::vector<MenuLine>& menu, const ViewContext& c, model::HookPoint point, int position,
-               const std::string& words) {
+               const std::string& what) {
   model::EditedPlace place{point, {}, {}, {}};
   if (position >= 0) place.positions = {position};
-  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, words + patch_suffix(c), *from));
+  if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, patch_command(c, what), *from));
 }
 
 }  // namespace headscope::app

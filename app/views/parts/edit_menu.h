@@ -26,9 +26,9 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& context, int
 void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& context, int position);
 /// Adds the edits of the output of a layer's attention or MLP.
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, bool mlp);
-/// With a second prompt or model, adds the patch from there at a site and, if given, a position; `words` name
+/// With a second prompt or model, adds the patch from there at a site and, if given, a position; `what` names
 /// the place.
 void add_patch(std::vector<MenuLine>& menu, const ViewContext& context, model::HookPoint point, int position,
-               const std::string& words);
+               const std::string& what);
 
 }  // namespace headscope::app

@@ -235,8 +235,8 @@ std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>&
                            const std::string& what, int count) {
   for (const int n : c.options[option]) {
     if (n >= count)
-      return "there is no " + what + " " + std::to_string(n) + ": they go from 0 to " +
-             std::to_string(count - 1) + " here; see --" + std::string(option.name);
+      return "there is no " + what + " " + std::to_string(n) + ": the model has 0 to " +
+             std::to_string(count - 1) + "; see --" + std::string(option.name);
   }
   return "";
 }
@@ -264,9 +264,9 @@ std::vector<MenuLine> encoding_menu(const EncodingView& view, const ViewContext&
     const std::vector<int> curves = view.shown(c);
     const bool drawn = std::ranges::count(curves, row) > 0;
     if (!drawn || curves.size() > 1)
-      lines.push_back(
-          {(drawn ? "No curve of " : "Curve of ") + std::string(view.row) + " " + std::to_string(row),
-           curve_toggled(view, c, row)});
+      lines.push_back({(drawn ? "Hide the curve of " : "Show the curve of ") + std::string(view.row) + " " +
+                           std::to_string(row),
+                       curve_toggled(view, c, row)});
   }
   add_whole(lines, view.whole, view.zoom, c.options);
   return lines;

@@ -91,7 +91,7 @@ void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_vie
   view.commands.push_back({"+=-", "", "Zoom the maps", [](const ViewContext& c, int which) {
                              return c.run ? zoom_encodings(kEncodings, c, which) : ViewActions{};
                            }});
-  view.commands.push_back({"0", "Whole", help_whole,
+  view.commands.push_back({"0", "Fit", help_whole,
                            [](const ViewContext& c, int) { return show_whole(kEncodings.zoom, c.options); }});
   view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return c.run ? on_encodings(kEncodings, c, picture, hit, gesture) : ViewActions{};

@@ -5,8 +5,8 @@
 
 namespace headscope::app {
 
-const Option<bool> kStrongestFirst = switch_option("strongest-first", "Strongest first", "oO",
-                                                   "keys by falling weight instead of by position");
+const Option<bool> kStrongestFirst = switch_option(
+    "strongest-first", "Strongest first", "oO", "sort keys by weight, largest first, instead of by position");
 
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
                              bool reset_on_prompt_change, int by_default, int last) {

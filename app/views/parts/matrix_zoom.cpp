@@ -126,8 +126,8 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
 }  // namespace
 
 const Option<Zoom> kZoom = [] {
-  auto option = gesture_option<Zoom>(
-      "zoom", "Zoom", "only queries R to R and keys C to C (the ends not included)", Zoom{}, 0, 0, "all");
+  auto option = gesture_option<Zoom>("zoom", "Zoom", "only queries R to R and keys C to C (ends excluded)",
+                                     Zoom{}, 0, 0, "all");
   option.of_prompt = true;
   return option;
 }();
@@ -135,20 +135,20 @@ const Option<Zoom> kZoom = [] {
 const Option<DragAction> kDragAction = [] {
   auto option = session_only(choice_option<DragAction>(
       "paint", "Mouse", "][",
-      "what pulling the mouse over cells does: moves the picture, hides keys from queries, shows them, "
-      "or marks a shape",
-      {{"off", "Move", "Pull the picture where it is zoomed"},
-       {"hide", "Hide", "Paint on the mask: these queries no longer see these keys"},
-       {"show", "Show", "Paint on the mask: these queries see these keys, later ones too"},
-       {"shape", "Shape", "Mark cells: the view Search finds heads that look like them"}}));
+      "what dragging over cells does: pan the picture, mask keys for queries, unmask them, "
+      "or mark a shape",
+      {{"off", "Pan", "Drag to pan when zoomed"},
+       {"hide", "Mask", "Drag to mask keys for queries"},
+       {"show", "Unmask", "Drag to unmask keys for queries, including later keys"},
+       {"shape", "Mark", "Drag to mark cells; the Search view finds heads with that shape"}}));
   option.of_weights = option.pane_only = true;
   return option;
 }();
 
 const Option<std::vector<int>> kShape = [] {
-  auto option = gesture_option(
-      "shape-cells", "Shape", "cells that heads are searched for, as they were marked on a heatmap",
-      std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none");
+  auto option =
+      gesture_option("shape-cells", "Shape", "cells of the shape to search for, as marked on a heatmap",
+                     std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none");
   option.cells = true;
   option.most = 256;
   return option;
@@ -208,8 +208,8 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
 
 void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (!c.options[kShape].empty())
-    menu.push_back({"Forget the marked shape", {SetOption{&kShape, std::vector<int>()}}});
-  add_whole(menu, "Whole matrix", kZoom, c.options);
+    menu.push_back({"Clear the marked shape", {SetOption{&kShape, std::vector<int>()}}});
+  add_whole(menu, "Show the whole matrix", kZoom, c.options);
 }
 
 std::vector<MenuLine> menu(const ViewContext& c) {
@@ -250,8 +250,8 @@ viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int 
 
 View attention_matrix_view() {
   View view;
-  view.commands = {{"+=-", "", "Zoom about the query", zoom_about_query},
-                   {"0", "Whole", "Show the whole matrix again",
+  view.commands = {{"+=-", "", "Zoom around the query", zoom_about_query},
+                   {"0", "Fit", "Show the whole matrix",
                     [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
   view.on = on;
   view.menu = menu;

@@ -15,7 +15,7 @@ MenuLine choose_query(const ViewContext& c, int position, std::string_view words
 void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int position, int of) {
   if (!may_see(c, of, position)) return;
   const bool chosen = position == c.selection.key && of == c.selection.query;
-  MenuLine line{(chosen ? "No longer key " : "Key ") + token_name(key_tokens(*c.run), position), {}};
+  MenuLine line{(chosen ? "Clear key " : "Select key ") + token_name(key_tokens(*c.run), position), {}};
   if (of != c.selection.query) line.actions.emplace_back(SelectQuery{of});
   line.actions.emplace_back(SelectKey{chosen ? -1 : position});
   menu.push_back(std::move(line));

@@ -22,7 +22,7 @@ bool may_see(const ViewContext& c, int query, int key) {
 }
 
 std::string why_masked(int query, int key) {
-  return key > query ? "this key comes after the query" : "edits hide this key from the query";
+  return key > query ? "this key comes after the query" : "an edit masks this key";
 }
 
 SelectKey clicked_key(const ViewContext& c, int position) {
@@ -60,11 +60,11 @@ ViewActions keys_along_layers(const ViewContext& c, const Gesture& gesture) {
 }
 
 std::vector<KeyCommand> layer_steps() {
-  return {{"", "‹ Layer", "The layer before this one",
+  return {{"", "‹ Layer", "Previous layer",
            [](const ViewContext& c, int) {
              return c.run ? ViewActions{MoveHead{-1, 0}} : ViewActions{};
            }},
-          {"", "Layer ›", "The layer after this one", [](const ViewContext& c, int) {
+          {"", "Layer ›", "Next layer", [](const ViewContext& c, int) {
              return c.run ? ViewActions{MoveHead{1, 0}} : ViewActions{};
            }}};
 }

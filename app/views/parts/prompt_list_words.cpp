@@ -14,8 +14,8 @@ OverPrompts over_list(const ViewContext& c) {
 Picture no_list(const ViewContext& c) {
   return message(
       c,
-      "no list of prompts is open: drop a file on the window, .txt with a prompt a line or .jsonl, "
-      "or name it with --over");
+      "no list of prompts is open: drop a file on the window (.txt with one prompt per line, or .jsonl) "
+      "or open one with --over");
 }
 
 std::string list_words(const ViewContext& c, const ListProgress& progress) {
@@ -34,8 +34,8 @@ std::string list_words(const ViewContext& c, const ListProgress& progress, std::
     words = "the first " + grouped(count) + " of " + grouped(std::ssize(c.prompts->prompts)) + of;
   if (progress.skipped > 0)
     words +=
-        " (" + grouped(static_cast<std::int64_t>(progress.skipped)) + " left out: " + progress.problem + ")";
-  if (c.run && c.run->run->plan) words += ", without the changes";
+        " (" + grouped(static_cast<std::int64_t>(progress.skipped)) + " skipped: " + progress.problem + ")";
+  if (c.run && c.run->run->plan) words += ", without the edits";
   return words;
 }
 

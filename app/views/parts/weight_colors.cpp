@@ -7,22 +7,22 @@
 
 namespace headscope::app {
 
-const Option<ValueScale> kValueScale =
-    choice_option<ValueScale>("value-scale", "Colours", "sS",
-                              "how weights become colours: linear, by decades, or each row by its largest",
-                              {{"linear", "Linear", "Colours in proportion to the weight"},
-                               {"log", "Log", "Colours by the logarithm of the weight: small weights show"},
-                               {"row", "Row", "Each query's largest weight gets the full colour"}});
+const Option<ValueScale> kValueScale = choice_option<ValueScale>(
+    "value-scale", "Colours", "sS",
+    "how weights map to colours: linear, logarithmic, or relative to each row's maximum",
+    {{"linear", "Linear", "Colours in proportion to the weight"},
+     {"log", "Log", "Colours by the logarithm of the weight, so that small weights show"},
+     {"row", "Row", "Colours relative to each query's largest weight"}});
 
 // Below the lower limit the scale would be indistinguishable from 0.
 const Option<double> kValueMax = number_option(
     "value-max", "max", "Mm",
-    "weight of the full colour (auto: the largest, of chips 1); with row, a part of the row's largest", 0,
+    "weight at full colour (auto: the maximum, or 1 for chips); with row, a fraction of the row's maximum", 0,
     1e-30, 1e9, {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}, "auto");
 
 const Option<bool> kWithoutKey0 =
     switch_option("without-key0", "Without key 0", "kK",
-                  "leave key 0, which most heads park their weight on, out of the scale");
+                  "exclude key 0, where most heads park their weight, from the colour scale");
 
 viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options) {
   const bool chosen = options[kValueMax] > 0, per_row = options[kValueScale] == ValueScale::per_row;
@@ -55,7 +55,7 @@ PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std
   const viz::ValueRange range = viz::value_range(weights, {causal, result.outside_column});
   result.scale = is_difference ? difference_scale(range, options) : weight_scale(range, options);
   if (is_difference || options[kValueScale] != ValueScale::per_row) return result;
-  result.title = "of row's max";
+  result.title = "row max = 1";
   for (int row = 0; row < weights.rows; ++row) {
     float largest = 0;
     for (int col = 0; col < (causal ? std::min(row + 1, weights.cols) : weights.cols); ++col)

@@ -58,8 +58,8 @@ TEST(TwoModels, AreComparedWhereShapesAndVocabulariesAreOne) {
   };
   for (const auto& [side, length, words] :
        {std::tuple{&Gpt2Shape::layers, 5, "the first has 6 layers, the second 5"},
-        {&Gpt2Shape::heads, 4, "the first has 8 heads in a layer, the second 4"},
-        {&Gpt2Shape::width, 128, "the first has 256 numbers in a position's vector, the second 128"},
+        {&Gpt2Shape::heads, 4, "the first has 8 heads per layer, the second 4"},
+        {&Gpt2Shape::width, 128, "the first has 256 residual stream dimensions, the second 128"},
         {&Gpt2Shape::vocabulary, 4100, "the first has 4096 tokens in the vocabulary, the second 4100"}})
     EXPECT_EQ(said(*of_shape(side, length)), "tales and b cannot be compared: " + std::string(words));
   EXPECT_NO_THROW(check_comparable(*bundled(), *of_shape(&Gpt2Shape::positions, 32)))
@@ -165,7 +165,7 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
     }
   }
   EXPECT_THAT(texts(Shown("sweep", s, 900, 600, {{"sweep-change", "patch"}}).scene()),
-              Contains("Each head from other"));
+              Contains("Each head patched from other"));
   EXPECT_THAT(message_of<model::RunError>([&] { Scenario(kRobot).ask(question); }),
               HasSubstr("patches from a second model, but there is none"));
 }

@@ -93,11 +93,11 @@ TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   compare(core);
   apply_and_show(core, ToggleEdit{head_off(0, 1)});
   open_menu(core, "heads", 0);
-  click_and_show(core, "L0 H0 as in the second model");
+  click_and_show(core, "Patch L0 H0 from the second model");
   ASSERT_EQ(core.state().edits.list.edits.size(), 2U);
   EXPECT_EQ(edit_text(core.state().edits.list.edits[1].edit), "L0H0.z<-second");
   EXPECT_EQ(core.snapshot().error, "");
-  EXPECT_TRUE(says(core, "L0 H0 of the second model"));
+  EXPECT_TRUE(says(core, "L0 H0 from the second model"));
   apply_and_show(core, CompareModel{});
   EXPECT_EQ(core.snapshot().error, "");
   EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
@@ -361,7 +361,7 @@ TEST_F(TwoModelsWindow, PatternsHaveNone) {
   EXPECT_TRUE(core.state().second.model.empty());
   EXPECT_EQ(core.snapshot().error, "");
   core.apply(CompareModel{second()});
-  EXPECT_THAT(core.state().message.text, HasSubstr("needs the weights of a model"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("needs a model's weights"));
   EXPECT_TRUE(core.state().second.model.empty());
 }
 

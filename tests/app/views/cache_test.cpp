@@ -26,8 +26,9 @@ TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
 TEST(Cache, SaysHowMuchItSaves) {
   const Shown shown("cache", Scenario(Prompt{"", {1, 2, 3}, false}), 1200, 600, {{"ahead", "2"}});
   // Passes over 3, 4 and 5 tokens.
-  EXPECT_THAT(texts(shown.scene()),
-              Contains(HasSubstr("with the cache: 5 positions. Without it, every pass from the first: 12.")));
+  EXPECT_THAT(
+      texts(shown.scene()),
+      Contains(HasSubstr("with the cache: 5 positions. Without it, recomputing all in every pass: 12.")));
 }
 
 TEST(Cache, AClickOnAColumnOfThePromptChoosesItsToken) {
@@ -39,7 +40,7 @@ TEST(Cache, AClickOnAColumnOfThePromptChoosesItsToken) {
   EXPECT_EQ(in_words(shown.click(0, 2, n)), "") << "it is drawn ahead";
   EXPECT_THAT(shown.tooltip(0, 1, 0), Contains(HasSubstr("kept")));
   EXPECT_THAT(shown.tooltip(0, 1, n), Contains(HasSubstr("computed by this pass")));
-  EXPECT_THAT(shown.tooltip(0, 0, n), Contains(HasSubstr("not there yet")));
+  EXPECT_THAT(shown.tooltip(0, 0, n), Contains(HasSubstr("not yet in the prompt")));
 }
 
 }  // namespace

@@ -93,9 +93,8 @@ TEST(Comparison, TheDifferenceOfTwoPromptsIsNotCalledAChange) {
   for (const View& view : views()) {
     if (!view.shows_difference) continue;
     SCOPED_TRACE(view.id);
-    EXPECT_THAT(words_of(two, view), AllOf(Not(HasSubstr("change of ")), Not(HasSubstr("what changed"))));
-    EXPECT_THAT(words_of(edited_run, view),
-                AllOf(Not(HasSubstr("difference of ")), Not(HasSubstr("what differs"))));
+    EXPECT_THAT(words_of(two, view), Not(HasSubstr("change of ")));
+    EXPECT_THAT(words_of(edited_run, view), Not(HasSubstr("difference of ")));
   }
 }
 

@@ -153,7 +153,7 @@ TEST(ViewDifference, AttributionSaysThatNothingStandsForAToken) {
   scenario.select({2, 1, 4});
   for (const char* view : {"attribution", "query"}) {
     const viz::Picture picture = find_view(view)->build(on(Side::difference, view, scenario));
-    EXPECT_THAT(texts(picture.scene), Contains("nothing in the second prompt stands for 4 “·a”"));
+    EXPECT_THAT(texts(picture.scene), Contains("4 “·a” has no counterpart in the second prompt"));
   }
 }
 
@@ -249,7 +249,7 @@ TEST(ViewDifference, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   // The other heads in the ablated head's layer read the same input as before.
   scenario.select({2, 1, 5});
   const ViewContext c = on(Side::difference, "qkv", scenario);
-  EXPECT_THAT(texts(find_view("qkv")->build(c).scene), Contains(HasSubstr("nothing changed here")));
+  EXPECT_THAT(texts(find_view("qkv")->build(c).scene), Contains(HasSubstr("no difference")));
 }
 
 TEST(ViewDifference, NothingIsSaidToBeTheSameThatIsNot) {

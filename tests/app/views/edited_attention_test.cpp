@@ -85,9 +85,9 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
         if (masked) {
           EXPECT_TRUE(drawn.empty());
           EXPECT_EQ(table.rows[q][k + 2], "");
-          EXPECT_THAT(lines, Contains(std::string("masked: ") +
-                                      (key > query ? "this key comes after the query"
-                                                   : "edits hide this key from the query")));
+          EXPECT_THAT(lines,
+                      Contains(std::string("masked: ") +
+                               (key > query ? "this key comes after the query" : "an edit masks this key")));
           // A key that is masked by an edit can still be selected.
           EXPECT_EQ(in_words(shown.click(grid, query, key)),
                     "query " + std::to_string(query) + ", key " + std::to_string(key > query ? -1 : key));
@@ -211,9 +211,9 @@ TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
     EXPECT_NEAR(value(shown.table(), "weight"), weights[query][key], kTolerance);
     EXPECT_EQ(value(shown.table(), "position of the key"), key);
     DrawnPage page = shown.page();
-    EXPECT_NE(page.take(forced ? "query 2 may not see key 6" : "key 2 > query 0, mask lifted"), "");
+    EXPECT_NE(page.take(forced ? "key 6 masked for query 2" : "key 2 > query 0, mask lifted"), "");
     if (forced) {
-      EXPECT_NE(page.take("weight: edited, in place of softmax"), "");
+      EXPECT_NE(page.take("weight: edited, replaces softmax"), "");
     }
   });
 }

@@ -91,7 +91,7 @@ TEST(HeadMetrics, SaysWhereThereIsNothingToMeasure) {
               Contains("no token of this prompt occurs twice"));
   const Scenario alone("A");
   EXPECT_THAT(texts(Shown("metrics", alone, 900, 700).scene()),
-              Contains("one token has nothing but itself to look at"));
+              Contains("a single token can only attend to itself"));
 }
 
 TEST(HeadMetrics, APartShowsWhatIsThere) {
@@ -117,7 +117,7 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
     EXPECT_EQ(std::stof(table.rows[i][5]), static_cast<float>(answer->heads[i][HeadMetric::induction]));
     EXPECT_EQ(std::stof(table.rows[i][9]), static_cast<float>(answer->heads[i][HeadMetric::sink]));
   }
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("8 × 50 random tokens, each twice")));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("8 × 50 random tokens, repeated once")));
   // The first head of the list has the highest number.
   const auto best = std::ranges::max_element(
       answer->heads, {}, [](const HeadMetricValues& head) { return head[HeadMetric::induction]; });

@@ -313,7 +313,7 @@ TEST(Heads, LargerMapsSmallerMapsAndAllOfThem) {
 TEST(Heads, TheMenuShowsAHead) {
   const Shown shown("heads", scenario(12), 400, 500, {{"heads-zoom", "2"}});
   EXPECT_EQ(in_words(shown.choose("Show L1 H2", shown.map_of(1, 2))), "head 1 2");
-  EXPECT_EQ(in_words(shown.choose("All heads", shown.map_of(1, 2))), "heads-zoom 1");
+  EXPECT_EQ(in_words(shown.choose("Show all heads", shown.map_of(1, 2))), "heads-zoom 1");
 }
 
 }  // namespace

@@ -227,16 +227,17 @@ TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
   Scenario s(kRobot, {1, 2, 5, 3});
   const Shown shown("heatmap", s, 700, 600);
   const auto name = [&](int i) { return std::to_string(i) + " “" + s.run->tokens.labels[i] + "”"; };
-  EXPECT_EQ(in_words(shown.choose("Query " + name(7), 0, 7, 2)), "query 7");
-  EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 7, 2)), "query 7, key 2");
-  EXPECT_EQ(in_words(shown.choose("Key " + name(2), 0, 5, 2)), "key 2");
-  EXPECT_EQ(in_words(shown.choose("No longer key " + name(3), 0, 5, 3)), "key -1");
+  EXPECT_EQ(in_words(shown.choose("Select query " + name(7), 0, 7, 2)), "query 7");
+  EXPECT_EQ(in_words(shown.choose("Select key " + name(2), 0, 7, 2)), "query 7, key 2");
+  EXPECT_EQ(in_words(shown.choose("Select key " + name(2), 0, 5, 2)), "key 2");
+  EXPECT_EQ(in_words(shown.choose("Clear key " + name(3), 0, 5, 3)), "key -1");
   EXPECT_EQ(in_words(shown.choose("Copy " + shown.tooltip(0, 7, 2)[2], 0, 7, 2)),
             "copy " + shown.table().rows[7][4]);
-  EXPECT_EQ(in_words(shown.choose("Key " + name(6), 0, 5, 6)), "") << "masked";
-  EXPECT_EQ(in_words(shown.choose("Whole matrix", 0, 5, 3)), "");
-  EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600, {{"zoom", "0:5,0:5"}}).choose("Whole matrix", 0, 2, 2)),
-            "zoom all");
+  EXPECT_EQ(in_words(shown.choose("Select key " + name(6), 0, 5, 6)), "") << "masked";
+  EXPECT_EQ(in_words(shown.choose("Show the whole matrix", 0, 5, 3)), "");
+  EXPECT_EQ(
+      in_words(Shown("heatmap", s, 700, 600, {{"zoom", "0:5,0:5"}}).choose("Show the whole matrix", 0, 2, 2)),
+      "zoom all");
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ TEST(Lines, HeadsThatTheModelHasNotAreNamed) {
   const Shown shown("lines", Scenario(kRobot), 900, 700, {{"line-heads", "0.1,99.0"}});
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("no head L99 H0; ")));
   EXPECT_THAT(find_view("lines")->refuse(shown.context()),
-              HasSubstr("there is no head L99 H0: layers go from 0"));
+              HasSubstr("there is no head L99 H0: the model has layers 0 to"));
 }
 
 TEST(Lines, ClicksPinAndTakeBack) {

@@ -222,7 +222,7 @@ class NoTokens final : public Answers {
 };
 
 TEST(Mlp, ADifferenceOfNeuronsIsNamedAsOne) {
-  EXPECT_EQ(Question(TokensOfNeuron{}).difference().work(), "difference in tokens of neurons");
+  EXPECT_EQ(Question(TokensOfNeuron{}).difference().work(), "difference in neuron tokens");
 }
 
 TEST(Mlp, AsksForTheTokensOfTheNeuronsThatShowAlone) {
@@ -248,7 +248,7 @@ TEST(Mlp, ScrollsThroughTheNeurons) {
 
 TEST(Mlp, SaysThatTheFinalLayerNormIsLeftOut) {
   const Scenario s = robot();
-  EXPECT_THAT(texts(Shown("mlp", s, 1600, 1000).scene()), Contains(HasSubstr("ln_f is left out")));
+  EXPECT_THAT(texts(Shown("mlp", s, 1600, 1000).scene()), Contains(HasSubstr("without ln_f")));
   EXPECT_THAT(texts(Shown("mlp", s, 800, 600).scene()), Contains(HasSubstr("without ln_f")));
 }
 

@@ -20,7 +20,7 @@ TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
     EXPECT_EQ(picture.regions[i].id, expected.top[i].id);
     EXPECT_NEAR(std::stod(table.rows[i][5]), expected.top[i].probability, 1e-6);
   }
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("follows in the prompt, guess " +
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("follows in the prompt, rank " +
                                                        std::to_string(expected.next_rank + 1) + " of ")));
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("all other ")));
 }
@@ -127,7 +127,7 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     ++bars;
   }
   EXPECT_NE(
-      page.take("follows in the prompt, guess " + std::to_string(rank) + " of " + with_commas(logits.size())),
+      page.take("follows in the prompt, rank " + std::to_string(rank) + " of " + with_commas(logits.size())),
       "");
   const std::string others = "all other " + with_commas(logits.size() - bars) + " tokens";
   const auto place = page.place_of(others);
@@ -177,7 +177,7 @@ TEST(Next, ABarContinuesFromThePositionThatIsShown) {
   const Shown earlier("next", s, 420, 500);
   const std::string id = std::to_string(first(earlier));
   EXPECT_EQ(in_words(earlier.click(0)), "append " + id + " after 4");
-  EXPECT_EQ(earlier.tooltip(0).back(), "continues after position 4, in place of what follows");
+  EXPECT_EQ(earlier.tooltip(0).back(), "click to continue after position 4, replacing what follows");
   const std::string label = "“" + viz::visible(s.run->model->tokenizer->bytes(first(earlier))) + "”";
   EXPECT_EQ(in_words(earlier.choose("Continue after position 4 with " + label, 0)),
             "append " + id + " after 4");
@@ -199,7 +199,7 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
   full.select({1, 1, full.length() - 1});
   const Shown last("next", full, 420, 500);
   EXPECT_TRUE(last.click(0).empty());
-  EXPECT_EQ(last.tooltip(0).back(), "the context is full: nothing can follow");
+  EXPECT_EQ(last.tooltip(0).back(), "the context is full");
 
   Scenario two(Prompt{"The old king had a daughter", {}, false});
   two.compare(Prompt{"The very old king had daughter", {}, false}, Alignment::position);
@@ -207,7 +207,7 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
   const ViewContext second = on_side(Side::baseline, view, two.context(420, 500));
   const Picture picture = view.build(second);
   EXPECT_EQ(view.facts(second, picture, {0, 0, 0}).tooltip().back(),
-            "of the second prompt: a click continues that one");
+            "from the second prompt; click to continue that one");
 }
 
 TEST(Next, KeysMoveTheQuery) {

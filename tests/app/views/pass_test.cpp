@@ -125,7 +125,7 @@ TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
   EXPECT_EQ(click(after), "head by 1 0");
   EXPECT_EQ(in_words(shown.choose("Show the view Heatmap", shown.find(kStripRole, attention))),
             "show heatmap");
-  EXPECT_THAT(shown.tooltip(shown.find(kStepRole, attention)), Contains("click: the view Heatmap"));
+  EXPECT_THAT(shown.tooltip(shown.find(kStepRole, attention)), Contains("click to show the view Heatmap"));
 }
 
 TEST(PassView, ColumnsAndKeysChooseLayers) {

@@ -11,7 +11,7 @@ TEST(Shift, TooltipAndTableTellTheErrors) {
   const Shown shown("shift", scenario(12), 900, 700);
   const auto shift = scenario(12).ask(ShiftOfPositions{});
   const auto lines = shown.tooltip(0, 0, 3);
-  EXPECT_THAT(lines, Contains("3 positions further on"));
+  EXPECT_THAT(lines, Contains("3 positions ahead"));
   EXPECT_THAT(lines, Contains("learned, T fitted to all t: " + exact(shift->learned[3])));
   EXPECT_THAT(lines, Contains("learned at odd t, T fitted to even t: " + exact(shift->unseen[3])));
   const Table table = shown.table();
@@ -36,7 +36,7 @@ TEST(Shift, CurvesLieWhereTheirErrorsAre) {
 
 TEST(Shift, SaysThatFewPairsAreFittedWithoutError) {
   const auto words = texts(Shown("shift", scenario(12), 1600, 1000).scene());
-  EXPECT_THAT(words, Contains(HasSubstr("255 pairs. It can fit that few without error")));
+  EXPECT_THAT(words, Contains(HasSubstr("255 pairs. So few can be fitted without error")));
   EXPECT_THAT(words, Contains(HasSubstr("10000^(2i/256)")));
 }
 

@@ -216,9 +216,9 @@ TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
     EXPECT_EQ(
         in_words(shown.choose("Copy " + name + " dimension 4: " + drawn(cell), shown.curves(which), 0, 7)),
         "copy " + cell);
-    EXPECT_EQ(in_words(shown.choose("No curve of dimension 4", map, 4, 7)), "dimensions 5");
-    EXPECT_EQ(in_words(shown.choose("Curve of dimension 9", map, 9, 7)), "dimensions 4,5,9");
-    EXPECT_EQ(in_words(shown.choose("Whole encodings", map, 9, 7)), "encoding-zoom all");
+    EXPECT_EQ(in_words(shown.choose("Hide the curve of dimension 4", map, 4, 7)), "dimensions 5");
+    EXPECT_EQ(in_words(shown.choose("Show the curve of dimension 9", map, 9, 7)), "dimensions 4,5,9");
+    EXPECT_EQ(in_words(shown.choose("Show the whole encodings", map, 9, 7)), "encoding-zoom all");
   }
 }
 

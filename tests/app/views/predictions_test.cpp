@@ -161,7 +161,7 @@ TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
   }
   EXPECT_EQ(row[0], "after 3 “" + s.run->tokens.labels[3] + "”");
   EXPECT_EQ(chip[0], "4 “" + s.run->tokens.labels[4] + "”");
-  EXPECT_THAT(shown.tooltip(shown.find(kShadedRole, 0)), Contains(HasSubstr("nothing guesses it")));
+  EXPECT_THAT(shown.tooltip(shown.find(kShadedRole, 0)), Contains(HasSubstr("is not predicted")));
 }
 
 TEST(Predictions, TheMenuContinuesWithAGuess) {
@@ -193,7 +193,7 @@ TEST(Predictions, APartOfTheAnswerShowsWhatIsThere) {
 
 TEST(Predictions, OneTokenHasGuessesAndNoLoss) {
   const Shown shown("predictions", scenario(1), 900, 500);
-  EXPECT_THAT(texts(shown.scene()), Contains("nothing follows the only token"));
+  EXPECT_THAT(texts(shown.scene()), Contains("no token follows"));
   EXPECT_EQ(shown.table().rows.at(0)[7], "");
   EXPECT_NE(shown.table().rows.at(0)[8], "");
 }

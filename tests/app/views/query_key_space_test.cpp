@@ -115,7 +115,7 @@ TEST(QueryKeySpaceView, SaysWhenItIsNotFinite) {
   const Scenario s(
       Prompt{"The king and his", {}, false, parse_edits("L2H1.q*=1e38; L2H1.q*=1e38", *bundled())});
   EXPECT_THAT(texts(Shown("plane", s, 900, 700).scene()),
-              Contains("queries or keys of this head are not finite"));
+              Contains("this head has non-finite queries or keys"));
 }
 
 }  // namespace

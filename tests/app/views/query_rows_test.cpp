@@ -82,7 +82,7 @@ TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
   }
   // The text says it, too.
   EXPECT_THAT(texts(picture_of("softmax", s).scene),
-              Contains(HasSubstr("blank: nothing in the second prompt")));
+              Contains(HasSubstr("blank: key without counterpart in the second prompt")));
 }
 
 TEST(SoftmaxDifference, SaysWhatDiffersAndHowFar) {
@@ -90,8 +90,8 @@ TEST(SoftmaxDifference, SaysWhatDiffersAndHowFar) {
   const ViewContext c = on(Side::difference, "softmax", s, 1000, 800);
   const viz::Picture picture = find_view("softmax")->build(c);
   const auto words = texts(picture.scene);
-  EXPECT_THAT(words, Contains(HasSubstr("Softmax of L2 H1, query 8 “·it”: what changed")));
-  EXPECT_THAT(words, Contains(StartsWith("changed − original; entropy ")));
+  EXPECT_THAT(words, Contains(HasSubstr("Softmax of L2 H1, query 8 “·it”: difference")));
+  EXPECT_THAT(words, Contains(StartsWith("edited − unedited; entropy ")));
   EXPECT_THAT(words, IsSupersetOf({"Δ score", "Δ scaled", "Δ weight", "Δ unscaled"}));
   const auto entropy = [](const Scenario& of) {
     double bits = 0;
@@ -106,7 +106,7 @@ TEST(SoftmaxDifference, SaysWhatDiffersAndHowFar) {
                                         viz::number(difference, 3) + " bits")));
   const auto lines = find_view("softmax")->facts(c, picture, {0, 0, 0}).tooltip();
   ASSERT_EQ(lines.size(), 5U);
-  for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_THAT(lines[i], StartsWith("change of "));
+  for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_THAT(lines[i], StartsWith("difference in "));
 }
 
 TEST(SoftmaxDifference, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
@@ -227,12 +227,12 @@ TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
     EXPECT_FALSE(image_color_at(picture.scene, row.cell_rect(0, 4).center()));
     EXPECT_TRUE(image_color_at(picture.scene, row.cell_rect(0, 2).center()));
     EXPECT_THAT(find_view("cell")->facts(c, picture, {region, 0, 4}).tooltip(),
-                Contains("nothing in the second prompt stands for it"));
+                Contains("no counterpart in the second prompt"));
     EXPECT_THAT(find_view("cell")->facts(c, picture, {region, 0, 2}).tooltip(),
-                Contains("difference of weight " + exact(s.weight(5, 2) - second.weight(5, 3))));
+                Contains("difference in weight " + exact(s.weight(5, 2) - second.weight(5, 3))));
   }
   const auto words = texts(picture.scene);
-  EXPECT_THAT(words, Contains(HasSubstr("5 “·daughter” → 3 “·had”: what differs")));
+  EXPECT_THAT(words, Contains(HasSubstr("5 “·daughter” → 3 “·had”: difference")));
   EXPECT_THAT(words, Contains(HasSubstr("first − second prompt")));
 }
 
@@ -299,28 +299,28 @@ TEST(ScoreDifference, UnderTheMouseAreBothSides) {
     lines.insert(lines.end(), more.begin(), more.end());
   }
   const float now = s.weight(8, 3), before = clean.weight(8, 3);
-  EXPECT_THAT(lines, IsSupersetOf({"change of weight " + exact(now - before), "changed " + exact(now),
-                                   "original " + exact(before)}));
+  EXPECT_THAT(lines, IsSupersetOf({"difference in weight " + exact(now - before), "edited " + exact(now),
+                                   "unedited " + exact(before)}));
   const float q = s.run->run->q(kLayer, kHead, 8)[3], q0 = clean.run->run->q(kLayer, kHead, 8)[3];
-  EXPECT_THAT(lines, Contains("change of q[3] " + exact(q - q0) + ": changed " + exact(q) + ", original " +
+  EXPECT_THAT(lines, Contains("difference in q[3] " + exact(q - q0) + ": edited " + exact(q) + ", unedited " +
                               exact(q0)));
 }
 
 TEST(RowDifference, SaysWhereNothingStandsForTheQueryOrTheKey) {
   for (const char* view : {"softmax", "cell"}) {
     EXPECT_THAT(texts(picture_of(view, of_two({kLayer, kHead, 4, -1})).scene),
-                Contains("nothing in the second prompt stands for 4 “·a”"));
+                Contains("4 “·a” has no counterpart in the second prompt"));
     EXPECT_TRUE(table_of(Side::difference, view, of_two({kLayer, kHead, 4, -1})).rows.empty());
   }
   EXPECT_THAT(texts(picture_of("cell", of_two({kLayer, kHead, 5, 4})).scene),
-              Contains("nothing in the second prompt stands for 4 “·a”"));
+              Contains("4 “·a” has no counterpart in the second prompt"));
 }
 
 TEST(RowDifference, SaysThatNothingDiffers) {
   // The layer with the ablated head has the same input as before.
   const Scenario same = edited("L2H1.z=0"), other = edited("L1.mask=none");
   for (const char* view : {"softmax", "cell"}) {
-    EXPECT_THAT(texts(picture_of(view, same).scene), Contains(HasSubstr("nothing changed here"))) << view;
+    EXPECT_THAT(texts(picture_of(view, same).scene), Contains(HasSubstr("no difference"))) << view;
     EXPECT_THAT(texts(picture_of(view, other).scene), Each(Not(HasSubstr("nothing changed")))) << view;
   }
 }
@@ -330,7 +330,7 @@ TEST(RowDifference, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
   const float weight = -clean.weight(8, 3);
   const Table softmax = table_of(Side::difference, "softmax", s);
   EXPECT_EQ(cells_of(softmax, "change of score")[3], "") << "no number of its own";
-  EXPECT_THAT(texts(picture_of("softmax", s).scene), Contains(HasSubstr("hidden on one side alone")));
+  EXPECT_THAT(texts(picture_of("softmax", s).scene), Contains(HasSubstr("masked on one side only")));
   EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[3]), weight);
   const auto cell = named(table_of(Side::difference, "cell", s));
   EXPECT_EQ(cell.at("change of score"), "0");

@@ -58,7 +58,7 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   EXPECT_TRUE(agree(drawn[1].text, table.rows.back()[5], 1, 1e-5));
 
   EXPECT_NE(
-      page.take("What query " + std::to_string(kQuery) + " “" + s.run->tokens.labels[kQuery] + "” takes"),
+      page.take("Attention from query " + std::to_string(kQuery) + " “" + s.run->tokens.labels[kQuery] + "”"),
       "");
   EXPECT_NE(page.take(std::to_string(s.length() - kQuery - 1) + " later keys: masked (score −∞, weight 0)"),
             "");
@@ -265,8 +265,8 @@ TEST(Query, TheMenuChoosesAndCopies) {
   const Table table = shown.table();
   const std::string name = "3 “" + s.run->tokens.labels[3] + "”";
   const int row = shown.key_row(3);
-  EXPECT_EQ(in_words(shown.choose("Key " + name, row)), "key 3");
-  EXPECT_EQ(in_words(shown.choose("Query " + name, row)), "query 3");
+  EXPECT_EQ(in_words(shown.choose("Select key " + name, row)), "key 3");
+  EXPECT_EQ(in_words(shown.choose("Select query " + name, row)), "query 3");
   EXPECT_EQ(in_words(shown.choose("Copy weight " + table.rows[3][5], row)), "copy " + table.rows[3][5]);
 }
 

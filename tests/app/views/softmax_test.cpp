@@ -41,7 +41,7 @@ TEST(SoftmaxView, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
   for (std::size_t i = 0; i < printed.size(); ++i) EXPECT_NEAR(quarter[i], printed[i], 0.005) << i;
   EXPECT_NEAR(weights[1], 1 / (1 + std::exp(0.31)), 1e-6);
   EXPECT_NEAR(weights[2], 1 / (1 + std::exp(-0.31)), 1e-6);
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("softmax of a quarter of them")));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("softmax of the scores divided by 4")));
 }
 
 TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {

@@ -25,8 +25,8 @@ TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
   EXPECT_EQ(in_words(drag(shown_with({{"tilt", "85"}}), {0, 100})), "tilt 90");
   EXPECT_EQ(in_words(shown_with().press(Key::left)), "turn 25");
   EXPECT_EQ(in_words(shown_with().press(Key::up)), "tilt 20");
-  EXPECT_EQ(in_words(shown_with().choose("From above", 0, 5, 5)), "tilt 90");
-  EXPECT_EQ(in_words(shown_with().choose("From the side", 1, 5, 5)), "tilt 0");
+  EXPECT_EQ(in_words(shown_with().choose("View from above", 0, 5, 5)), "tilt 90");
+  EXPECT_EQ(in_words(shown_with().choose("View from the side", 1, 5, 5)), "tilt 0");
 }
 
 TEST(Staircase, AxesHaveTheChosenDimensionsAndTheSharesOfTheDirections) {
@@ -38,7 +38,7 @@ TEST(Staircase, AxesHaveTheChosenDimensionsAndTheSharesOfTheDirections) {
     EXPECT_THAT(words, Contains("direction " + std::to_string(i + 1) + ": " + percent(path->shares[i])));
     sum += path->shares[i];
   }
-  EXPECT_THAT(words, Contains(HasSubstr(percent(sum) + " of its variance")));
+  EXPECT_THAT(words, Contains(HasSubstr(percent(sum) + " of the variance")));
 }
 
 TEST(Staircase, ThePlaceOfAPositionTellsItsCoordinates) {
@@ -46,7 +46,8 @@ TEST(Staircase, ThePlaceOfAPositionTellsItsCoordinates) {
   const Shown shown = shown_with(from_above);
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   const viz::Region& region = shown.region(1);
-  // From above, the box shows its first two sides; sin 0 = 0 is in the middle, cos 0 = 1 at its upper edge.
+  // View from above, the box shows its first two sides; sin 0 = 0 is in the middle, cos 0 = 1 at its upper
+  // edge.
   const int col = region.col_count / 2;
   std::vector<std::string> lines;
   for (int row = 0; row < region.row_count / 2 && lines.empty(); ++row) lines = shown.tooltip(1, row, col);

@@ -34,7 +34,7 @@ TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
       EXPECT_TRUE(reads(scale, shown.color_of(kGrid, layer, head), difference));
       const auto lines = shown.tooltip(kGrid, layer, head);
       EXPECT_THAT(lines, Contains(head_name(layer, head) + " off"));
-      EXPECT_THAT(lines, Contains(HasSubstr("change of difference " + std::string(difference > 0 ? "+" : "") +
+      EXPECT_THAT(lines, Contains(HasSubstr("Δ logit difference " + std::string(difference > 0 ? "+" : "") +
                                             exact(difference))));
       EXPECT_THAT(lines, Contains("from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
                                   exact(sweep->at(layer, head).of(SweepMetric::difference))));
@@ -74,7 +74,7 @@ TEST(SweepView, ShowsWhatIsThereAlready) {
   EXPECT_TRUE(find_view("sweep")->shows_parts);
   const Shown shown("sweep", s.context(900, 600, answers));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 12 of 48; so far strongest: ")));
-  EXPECT_THAT(shown.tooltip(kGrid, 1, 3), Contains(HasSubstr("change of difference")));
+  EXPECT_THAT(shown.tooltip(kGrid, 1, 3), Contains(HasSubstr("Δ logit difference")));
   EXPECT_THAT(shown.tooltip(kGrid, 1, 4), ElementsAre("L1 H4", "computing…"));
   EXPECT_EQ(std::ssize(shown.table().rows), 12);
 }
@@ -122,7 +122,7 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   ASSERT_EQ(row.size(), 1U);
   EXPECT_EQ(std::get<ToggleEdit>(row[0]).edit, parse_edits("L4.z=0", *bundled()).at(0))
       << "all heads of the layer";
-  EXPECT_EQ(std::get<ToggleEdit>(heads.choose("The whole row: “L4 z off”", kGrid, 4, 3).at(0)).edit,
+  EXPECT_EQ(std::get<ToggleEdit>(heads.choose("Apply to the whole row: “L4 z off”", kGrid, 4, 3).at(0)).edit,
             std::get<ToggleEdit>(row[0]).edit);
   const Shown positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
   EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
@@ -131,7 +131,7 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
 }
 
 TEST(SweepView, WhatIsEditedAlreadyHasADot) {
-  const std::string words = "changed already";
+  const std::string words = "already edited";
   const auto dots = [&](const std::string& edits, const NamedOptions& options) {
     const Scenario s(
         Prompt{kRobot, {}, false, edits.empty() ? model::Edits{} : parse_edits(edits, *bundled())});
@@ -182,7 +182,7 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
   c.answers = &answers;
   const View& view = *find_view("sweep");
   const Picture picture = view.build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("Each head from the second prompt"));
+  EXPECT_THAT(texts(picture.scene), Contains("Each head patched from the second prompt"));
   const viz::Hit cell{kGrid, 4, 3};
   EXPECT_EQ(std::get<ToggleEdit>(view.facts(c, picture, cell).menu()[0].actions.at(0)).edit,
             question.edits(4, 3).at(0));
@@ -202,13 +202,13 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
   OneAnswer answers(question, *s.ask(question));
   c.answers = &answers;
   EXPECT_THAT(texts(find_view("sweep")->build(c).scene),
-              Contains(HasSubstr("KL(run ‖ changed), nats, after 3")));
+              Contains(HasSubstr("KL(run ‖ edited), nats, after 3")));
 }
 
 TEST(SweepView, RefusesATokenThatIsNone) {
   const Shown shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-id", "4096"}});
   EXPECT_EQ(find_view("sweep")->refuse(shown.context()),
-            "there is no token 4096: ids go from 0 to 4095 here; see --sweep-id");
+            "there is no token 4096: the vocabulary has ids 0 to 4095; see --sweep-id");
 }
 
 }  // namespace

@@ -71,10 +71,10 @@ TEST(Tokenization, TheTableHasARowForEachMerge) {
 TEST(Tokenization, ASpecialTokenAndAByteSayWhyNothingWasMerged) {
   Scenario special(Prompt{"a", {}, true}, {0, 0, 0});
   EXPECT_THAT(texts(Shown("tokenization", special, 900, 700).scene()),
-              Contains(HasSubstr("a token that no merge makes")));
+              Contains(HasSubstr("not built by merges")));
   special.select({0, 0, 1});
   EXPECT_THAT(texts(Shown("tokenization", special, 900, 700).scene()),
-              Contains(HasSubstr("1 byte, a token from the start")));
+              Contains(HasSubstr("1 byte, a base token")));
 }
 
 TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {

@@ -16,7 +16,7 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
   const Facts beyond = view.facts(c, picture, {n_ctx + 5, 0, 0});
   EXPECT_THAT(beyond.tooltip(), Contains(HasSubstr("not run")));
   const Facts within = view.facts(c, picture, {5, 0, 0});
-  EXPECT_THAT(within.tooltip(), Contains(HasSubstr("the model found it")));
+  EXPECT_THAT(within.tooltip(), Contains(HasSubstr("predicted with")));
   EXPECT_THAT(within.tooltip(), Contains(HasSubstr("weight from query")));
 }
 
@@ -57,14 +57,14 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
     if (position > 0) {
       const double probability = reference(s).probabilities(position - 1)[token];
       EXPECT_TRUE(
-          agree(number_after(lines, "the model found it "), row[6], probability, 1e-5 * (1 + probability)));
+          agree(number_after(lines, "predicted with "), row[6], probability, 1e-5 * (1 + probability)));
       const int rank = reference(s).rank(position - 1, token);
       EXPECT_EQ(row[7], std::to_string(rank));
-      EXPECT_THAT(lines, Contains(HasSubstr("(its guess " + std::to_string(rank) + " of " +
+      EXPECT_THAT(lines, Contains(HasSubstr("(rank " + std::to_string(rank) + " of " +
                                             with_commas(reference(s).logits[0].size()) + ")")));
     } else {
       EXPECT_EQ(row[6], "");
-      EXPECT_THAT(lines, Not(Contains(HasSubstr("the model found it"))));
+      EXPECT_THAT(lines, Not(Contains(HasSubstr("predicted with"))));
     }
     if (position <= 5) {
       EXPECT_TRUE(agree(number_after(lines, "in L2 H1: "), row[8], weights[i], 1e-5));
@@ -189,8 +189,8 @@ TEST(Tokens, TheMenuChoosesAndCopiesTheExactBytes) {
     const auto at = static_cast<std::size_t>(i);
     const std::string name = std::to_string(i) + " “" + s.run->tokens.labels[at] + "”";
     const int id = s.run->tokens.tokens[at].id, chip = shown.chip(i);
-    EXPECT_EQ(in_words(shown.choose("Query from " + name, chip)), "query " + std::to_string(i));
-    EXPECT_EQ(in_words(shown.choose("Key " + name, chip)), "key " + std::to_string(i));
+    EXPECT_EQ(in_words(shown.choose("Select query " + name, chip)), "query " + std::to_string(i));
+    EXPECT_EQ(in_words(shown.choose("Select key " + name, chip)), "key " + std::to_string(i));
     EXPECT_EQ(in_words(shown.choose("Copy id " + std::to_string(id), chip)), "copy " + std::to_string(id));
     EXPECT_EQ(in_words(shown.choose("Copy “" + s.run->tokens.labels[at] + "”", chip)),
               "copy " + std::string(s.run->model->tokenizer->bytes(id)));

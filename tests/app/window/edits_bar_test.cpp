@@ -133,12 +133,12 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   press_and_show(core, Key::p, kCtrlShift);
   EXPECT_EQ(core.state().side, Side::difference);
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
-  EXPECT_TRUE(says(core, "what changed"));
+  EXPECT_TRUE(says(core, ": difference"));
   core.apply(SetSide{Side::run});  // already the shown side
   shown(core);
-  EXPECT_FALSE(says(core, "what changed"));
+  EXPECT_FALSE(says(core, ": difference"));
   apply_and_show(core, SetSide{Side::difference});
-  EXPECT_TRUE(says(core, "what changed"));
+  EXPECT_TRUE(says(core, ": difference"));
   apply_and_show(core, SwitchEdits{true});
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
 }
@@ -164,16 +164,16 @@ TEST_F(EditsBarTest, AHeadIsSwitchedByKeyAndByMenu) {
   const PlacedPicture heads = picture(core.window(), "heads");
   click(core, cell(heads, 0), 1, 1);
   core.draw(frame_);
-  click_and_show(core, "L0 H0 at its mean");
+  click_and_show(core, "Replace L0 H0 by its mean");
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
 }
 
 TEST_F(EditsBarTest, ATokenLosesItsPositionByTheMenu) {
   ShownCore core(options());
   open_menu(core, "tokens", 2);
-  ASSERT_THAT(labels(core, core.window().layer), Contains(HasSubstr("No position for 2")));
+  ASSERT_THAT(labels(core, core.window().layer), Contains(HasSubstr("Remove the position of 2")));
   for (const WindowItem& item : core.window().items)
-    if (item.label.starts_with("No position for 2")) {
+    if (item.label.starts_with("Remove the position of 2")) {
       click(core, item.rect.center());
       break;
     }
@@ -183,7 +183,7 @@ TEST_F(EditsBarTest, ATokenLosesItsPositionByTheMenu) {
 
 TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
   ShownCore core(options("The old king had a daughter, and the old king"));
-  click_and_show(core, "Mouse Hide");
+  click_and_show(core, "Mouse Mask");
   const PlacedPicture map = picture(core.window(), "heatmap");
   const viz::Point from = cell(map, 0, 9, 1), to = cell(map, 0, 4, 1);
   core.handle(MouseDown{from, 0, 1, {}});
@@ -213,7 +213,7 @@ TEST_F(EditsBarTest, ASecondPromptIsComparedAndPatchedFrom) {
   EXPECT_EQ(picture(core.window(), "tokens").context.run->prompt.text, "The young king had a son");
   click_and_show(core, "Show First");
   open_menu(core, "heads", 0);
-  click_and_show(core, "L0 H0 as in the second prompt");
+  click_and_show(core, "Patch L0 H0 from the second prompt");
   ASSERT_EQ(active(core).size(), 1U);
   EXPECT_THAT(active(core).front(), StartsWith("L0H0.z<-ids("));
   click_and_show(core, "Close the second prompt");

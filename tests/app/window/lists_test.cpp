@@ -166,7 +166,7 @@ TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
   click_and_show(core, cell(map, 0, 6, 5));
   EXPECT_EQ(shape().size(), before - 1);
   apply_and_show(core, SetOption{find_option("search-for"), 1}, ShowView{"search"});
-  EXPECT_TRUE(says(core, "Heads that look like the shape"));
+  EXPECT_TRUE(says(core, "Heads with this shape"));
 }
 
 TEST_F(Lists, DraggingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {

@@ -201,7 +201,7 @@ class ReachTest : public HandsTest {
          },
          key(Key::none, {.alt = true}, '+'),
          [](const Core& core) { return core.state().options[kZoom].rows > 0; }},
-        {"all of it again", index_of<DoAll>(), item_click("Whole"), key(Key::none, {.alt = true}, '0'),
+        {"all of it again", index_of<DoAll>(), item_click("Fit"), key(Key::none, {.alt = true}, '0'),
          [](const Core& core) { return core.state().options[kZoom] == Zoom{}; },
          [](Core& core) {
            core.apply(SetOption{&kZoom, Zoom{1, 1, 5, 5}});
@@ -314,19 +314,19 @@ class ReachTest : public HandsTest {
         {"a head off", index_of<ToggleEdit>(),
          [](Core& core) {
            open_menu(core, "heads", 0);
-           click_item(core, "L0 H0 off");
+           click_item(core, "Turn off L0 H0");
          },
          key(Key::none, {.alt = true}, '/'),
          [](const Core& core) { return core.state().edits.list.active().size() == 1; }},
         {"no position for a token", index_of<SetPositionId>(),
          [](Core& core) {
            open_menu(core, "tokens", 1);
-           click_line(core, "No position for");
+           click_line(core, "Remove the position of");
          },
          [](Core& core) {
            in_picture("Tokens", {{Key::f10, {.shift = true}}})(core);
            for (const WindowItem& line : core.window().items)
-             if (line.layer > 0 && line.label.starts_with("No position for")) {
+             if (line.layer > 0 && line.label.starts_with("Remove the position of")) {
                tab_and_press(core, std::string(line.label), Key::enter);
                return;
              }
@@ -334,7 +334,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().edits.list.active().size() == 1; }},
         {"paint on the mask", index_of<SetVisibility>(),
          [](Core& core) {
-           click_and_show(core, "Mouse Hide");
+           click_and_show(core, "Mouse Mask");
            const PlacedPicture map = picture(core.window(), "heatmap");
            drag(core, cell(map, 0, 8, 1), cell(map, 0, 8, 4));
          },
