@@ -46,7 +46,7 @@ class Progress {
     const double rate = done / std::chrono::duration<double>(Clock::now() - begun_).count();
     std::string text = "headscope: " + std::to_string(done) +
                        (total_ ? " of " + std::to_string(*total_) : std::string()) + " prompts, " +
-                       format("%.3g a second", rate);
+                       format("%.3g per second", rate);
     if (total_ && rate > 0) text += format(", %.0f s left", std::max(0, *total_ - done) / rate);
     if (!streams_.err_is_terminal || !streams_.out_is_terminal) line_.tell(text);
   }
@@ -183,10 +183,10 @@ int for_each_prompt(const PromptArguments& arguments, const Streams& streams, co
   const auto prompts = [](int n) { return std::to_string(n) + (n == 1 ? " prompt" : " prompts"); };
   const bool all_of_them = arguments.shard.count == 1;  // prompts of other shards may have succeeded
   if (failed > 0 && failed == done && all_of_them)
-    throw model::RunError("none of " + prompts(done) + " went well");
+    throw model::RunError(done == 1 ? "the prompt failed" : "all " + prompts(done) + " failed");
   if (failed > 0)
     streams.err << "headscope: " << failed << " of " << prompts(done) << (failed == 1 ? " was" : " were")
-                << " skipped; the others are done\n";
+                << " skipped; the others succeeded\n";
   return failed;
 }
 

@@ -19,7 +19,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::string_view kNoMemory =
-    "there is not enough memory for this; take a shorter prompt, a smaller picture or a smaller model";
+    "not enough memory; use a shorter prompt, a smaller picture or a smaller model";
 
 int failed(const Streams& streams, std::string_view why) {
   streams.err << "headscope: " << one_line(why) << '\n';

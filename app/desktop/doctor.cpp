@@ -64,25 +64,26 @@ class Examiner {
 
   void computing() {
     fine("loops", facts_.loops.front() +
-                      (facts_.loops.size() > 1 ? "; this processor has " + joined(facts_.loops) : ""));
+                      (facts_.loops.size() > 1 ? "; this processor supports " + joined(facts_.loops) : ""));
     fine("processors", std::to_string(facts_.processors) +
                            (facts_.processor.empty() ? std::string() : ", " + facts_.processor));
-    if (facts_.memory == 0) return lacks("memory", "cannot be told", "mount /proc to have it told");
+    if (facts_.memory == 0) return lacks("memory", "unknown", "mount /proc");
     const std::string text = gigabytes(facts_.memory) + ", " + gigabytes(facts_.memory_free) + " free";
     check(facts_.memory_free >= facts_.window_memory, "memory", text,
-          text + "; the window may take " + gigabytes(facts_.window_memory) + " with the bundled model",
-          "end other programs, or run shorter prompts");
+          text + "; the window may need " + gigabytes(facts_.window_memory) + " with the bundled model",
+          "close other programs, or use shorter prompts");
   }
 
   void window() {
     const OpenGlFacts& gl = facts_.open_gl;
     const bool display = !gl.display.empty();
     check(display, "display", gl.display, "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
-          "start headscope in a desktop session, or with ssh -X; every command but the window works without");
+          "start headscope in a desktop session, or with ssh -X; all commands except the window work without "
+          "it");
     check(!gl.renderer.empty(), "OpenGL", gl.renderer, gl.problem.empty() ? "no OpenGL 3.3" : gl.problem,
           gl.surfaceless.empty() ? install("libgl1 libegl1 libgl1-mesa-dri")
-                                 : "drivers are here (" + gl.surfaceless +
-                                       "): see that DISPLAY names a display that this user may open",
+                                 : "drivers are installed (" + gl.surfaceless +
+                                       "): check that DISPLAY names a display that this user may open",
           display ? State::broken : State::missing);
   }
 
@@ -93,29 +94,29 @@ class Examiner {
           State::broken);
     if (!any) return;
     const auto style = [&](const char* name, const std::filesystem::path& file, const char* package) {
-      check(file != fonts.regular, name, file.string(), "none; the regular one stands in", install(package));
+      check(file != fonts.regular, name, file.string(), "none; the regular font is used instead",
+            install(package));
     };
     style("medium", fonts.medium, "fonts-inter");
     style("bold", fonts.bold, "fonts-inter");
     style("mono", fonts.mono, "fonts-dejavu-core");
     for (const ScriptFact& script : fonts.scripts)
-      check(script.shown, script.name, "shown", "shown as boxes with the characters' numbers",
-            install(script.package));
+      check(script.shown, script.name, "shown", "shown as boxes with code points", install(script.package));
   }
 
   void models() {
     const ModelFact& bundled = facts_.bundled;
     check(bundled.problem.empty(), "bundled", bundled.folder.string(), bundled.problem,
-          "install headscope again, or name a model with --model", State::broken);
+          "reinstall headscope, or give a model with --model", State::broken);
     if (!facts_.cache) {
-      lacks("cache", "none: HOME is not set", "set HOME or HF_HOME, or name models by their folders");
+      lacks("cache", "none: HOME is not set", "set HOME or HF_HOME, or give models by folder");
     } else {
       check(!facts_.cached.empty(), "cache", facts_.cache->string(), "no GPT-2 in " + facts_.cache->string(),
-            "headscope get gpt2, or name a model's folder with --model");
+            "run headscope get gpt2, or give a model's folder with --model");
     }
     for (const ModelFact& model : facts_.cached) folder(model, "headscope get " + model.name);
     for (const ModelFact& model : facts_.recent)
-      folder(model, "it is in the menu of models until others take its place; put it back, or leave it");
+      folder(model, "restore the folder, or ignore this: newer models will replace it in the model menu");
   }
 
   void folder(const ModelFact& model, const std::string& remedy) {
@@ -124,14 +125,14 @@ class Examiner {
 
   void desktop() {
     if (!facts_.settings) {
-      lacks("settings", "not kept: neither XDG_CONFIG_HOME nor HOME is set", "set one of them");
+      lacks("settings", "not saved: neither XDG_CONFIG_HOME nor HOME is set", "set one of them");
     } else {
       check(facts_.settings_problem.empty(), "settings", facts_.settings->string(), facts_.settings_problem,
-            "mend or remove the file; headscope writes it anew");
+            "fix or remove the file; headscope rewrites it");
     }
     if (facts_.open_gl.display.empty()) return;
     check(!facts_.clipboard.empty(), "clipboard", facts_.clipboard.string(),
-          "pictures cannot be copied, only written to files",
+          "pictures cannot be copied, only exported",
           install(facts_.open_gl.display.starts_with("Wayland") ? "wl-clipboard" : "xclip"));
   }
 };

@@ -56,10 +56,10 @@ std::string why_not(const fs::path& folder, const std::error_code& error) {
   if (error == std::errc::no_such_file_or_directory) return "There is no folder " + name + ".";
   if (error == std::errc::not_a_directory) return name + " is a file, not a folder.";
   if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted)
-    return "You may not read the folder " + name + ".";
+    return "No permission to read the folder " + name + ".";
   if (error == std::errc::too_many_symbolic_link_levels)
-    return name + " leads nowhere: its symbolic links go in a circle.";
-  if (error == std::errc::filename_too_long) return "No folder can have so long a name.";
+    return name + " cannot be read: its symbolic links form a loop.";
+  if (error == std::errc::filename_too_long) return "The name of the folder is too long.";
   return "The folder " + name + " cannot be read: " + error.message() + ".";
 }
 
@@ -80,7 +80,7 @@ std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
 /// Why a path cannot be listed, judged without reading the folder; empty: it may be listed.
 std::string problem_of(const fs::path& folder) {
   if (folder.empty()) return "Type the path of a folder.";
-  if (folder.is_relative()) return folder.string() + " is not a whole path: it has to begin with / or ~/.";
+  if (folder.is_relative()) return folder.string() + " is not an absolute path: it must begin with / or ~/.";
   return "";
 }
 
@@ -113,7 +113,7 @@ FolderListing list_folder(const fs::path& folder) noexcept {
     fill(listing);
   } catch (const std::exception&) {  // not enough memory for all names
     listing.entries.clear();
-    listing.problem = "The folder has too much in it to be shown.";
+    listing.problem = "The folder has too many entries to list.";
   }
   return listing;
 }

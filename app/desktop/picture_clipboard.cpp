@@ -109,8 +109,7 @@ std::optional<PictureClipboard> picture_clipboard(const Environment& environment
 }
 
 std::string_view no_picture_clipboard() {
-  return "Copying pictures needs the program wl-copy (of wl-clipboard) on Wayland, or xclip on X11; neither "
-         "was "
+  return "Copying pictures requires wl-copy (package wl-clipboard) on Wayland, or xclip on X11; neither was "
          "found.";
 }
 
@@ -121,15 +120,15 @@ std::string copy_picture(const PictureClipboard& clipboard, std::string_view png
   // likes, and raise SIGPIPE if the program ends early.
   const Descriptor picture(::memfd_create("headscope picture", MFD_CLOEXEC));
   const int written = picture.number() < 0 ? errno : write_whole(picture.number(), png);
-  if (written != 0) return "The picture was not copied: there is no memory for it (" + reason(written) + ").";
+  if (written != 0) return "The picture was not copied: not enough memory (" + reason(written) + ").";
   pid_t process = 0;
   if (const int error = start(clipboard, picture.number(), process))
     return "The picture was not copied: " + clipboard.program.string() + " cannot be started (" +
            reason(error) + ").";
   const auto status = wait_for(process, patience);
-  if (!status) return "The picture was not copied: " + name + " did not end and was stopped.";
+  if (!status) return "The picture was not copied: " + name + " did not finish and was stopped.";
   if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
-    return "The picture was not copied: " + name + " failed; is the display still there?";
+    return "The picture was not copied: " + name + " failed; check that the display is still available.";
   return {};
 }
 

@@ -85,7 +85,7 @@ ModelFact model_fact(std::string name, const fs::path& folder) {
   ModelFact fact{std::move(name), folder, {}};
   try {
     if (!is_gpt2(folder)) {
-      fact.problem = "no GPT-2 in " + folder.string() + " any more";
+      fact.problem = "GPT-2 is no longer in " + folder.string();
     } else {
       model::TensorSource::open(folder);
     }

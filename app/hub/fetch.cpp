@@ -58,8 +58,8 @@ class Fetch {
         there && (settings_.offline || is_commit(model_.revision)))
       return *there;
     if (settings_.offline)
-      throw HubError(to_text(model_) + " is not whole in " + settings_.cache.string() +
-                     ", and HF_HUB_OFFLINE forbids to fetch it");
+      throw HubError(to_text(model_) + " is incomplete in " + settings_.cache.string() +
+                     ", and HF_HUB_OFFLINE forbids fetching it");
     report(true);
     const std::string list =
         "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
@@ -162,14 +162,14 @@ class Fetch {
       if (never_heard || tries >= options_.tries || failure.after > options_.longest_wait) {
         std::string how =
             failure.after > options_.longest_wait
-                ? "; it asks to try again in " + duration_text(static_cast<double>(failure.after->count()))
+                ? "; it asks to retry in " + duration_text(static_cast<double>(failure.after->count()))
                 : "; tried " + std::to_string(tries) + " times";
-        if (received_ > 0) how += ", and the next time goes on from here";
+        if (received_ > 0) how += ", and the next attempt resumes here";
         throw HubError(failure.why + how);
       }
       const milliseconds time =
           failure.after ? milliseconds(*failure.after) : milliseconds(500) * (1 << std::min(tries, 6));
-      wait(time, failure.why + "; again in " + duration_text(std::chrono::duration<double>(time).count()));
+      wait(time, failure.why + "; retrying in " + duration_text(std::chrono::duration<double>(time).count()));
     }
   }
 
@@ -181,7 +181,7 @@ class Fetch {
   HttpResponse follow(HttpRequest request, const std::function<void(const HttpResponse&)>& begin,
                       const std::function<void(std::string_view)>& bytes) {
     auto url = parse_url(request.url);
-    if (!url) throw HubError("expected an address of the web, found " + request.url);
+    if (!url) throw HubError("expected a web address, found " + request.url);
     const auto headers = request.headers;
     for (int hops = 0; hops <= kMostRedirects; ++hops) {
       request.url = url->text;
@@ -220,7 +220,7 @@ class Fetch {
       std::string text;
       const HttpResponse response = follow({url}, {}, [&](std::string_view piece) {
         if (text.size() + piece.size() > kMostTextBytes)
-          throw HubError(settings_.endpoint.host + " sends more than " + bytes_text(kMostTextBytes) + " as " +
+          throw HubError(settings_.endpoint.host + " sent more than " + bytes_text(kMostTextBytes) + " as " +
                          what);
         text += piece;
       });
@@ -237,7 +237,7 @@ class Fetch {
       const auto facts = file_facts(response);
       if (!facts || (commit && *commit != commit_))
         throw HubError(settings_.endpoint.host + ": asked about " + file + " of " + model_.repository +
-                       ", expected its hash and its size" + (facts ? " at commit " + commit_ : "") +
+                       ", expected its hash and size" + (facts ? " at commit " + commit_ : "") +
                        (facts ? ", found another commit's" : ", found none"));
       return *facts;
     });
@@ -261,9 +261,9 @@ class Fetch {
     const std::uintmax_t free =
         options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
     if (needed > free)
-      throw HubError(model_.repository + " takes " + bytes_text(needed) + " more in " +
-                     settings_.cache.string() + ", where " + bytes_text(free) +
-                     " are free; make room, or set HF_HOME to a folder on another disk");
+      throw HubError(model_.repository + " needs " + bytes_text(needed) + " more in " +
+                     settings_.cache.string() + ", but only " + bytes_text(free) +
+                     " are free; free some space, or set HF_HOME to a folder on another disk");
   }
 
   void bring(const File& file) {
@@ -272,7 +272,7 @@ class Fetch {
     report(true);
     if (!file.there) {
       FileLock lock(cache_.lock(file.facts.digest));
-      while (!lock.try_lock()) wait(kBetweenLocks, "another program fetches it; waiting for that");
+      while (!lock.try_lock()) wait(kBetweenLocks, "another program is fetching it; waiting");
       if (!has_size(cache_.blob(file.facts.digest), file.facts.bytes)) download(file);
       cache_.link(commit_, file.name, file.facts.digest);
     }
@@ -293,9 +293,9 @@ class Fetch {
       if (part.finish(cache_.blob(file.facts.digest))) return;
       // A resumed part may have been wrong; a file fetched in one go may not.
       if (!resumed)
-        throw HubError(file.name + " of " + model_.repository + ": what came has another hash than " +
-                       settings_.endpoint.host + " promised (" + file.facts.digest.substr(0, 12) +
-                       "...), so it was thrown away; try again, and beware of what stands between");
+        throw HubError(file.name + " of " + model_.repository + ": the download has a different hash than " +
+                       settings_.endpoint.host + " announced (" + file.facts.digest.substr(0, 12) +
+                       "...), so it was discarded; try again; a proxy may be altering downloads");
     }
   }
 
@@ -310,19 +310,19 @@ class Fetch {
     const auto begin = [&](const HttpResponse& response) {
       if (response.status == 200) {
         if (!may_be_complete(response, file.facts.bytes))
-          throw RetryableFailure{"something else came than the " + std::to_string(file.facts.bytes) +
-                                 " bytes of " + file.name + ", perhaps the page of a proxy"};
+          throw RetryableFailure{"received something other than the " + std::to_string(file.facts.bytes) +
+                                 " bytes of " + file.name + ", perhaps a proxy's error page"};
         if (part.size() > 0) part.restart();  // the server does not support ranges, or none was requested
         download.from_the_start = false;
       } else if (response.status == 206) {
         if (!rest || range_start(response, file.facts.bytes) != part.size()) {
           download.from_the_start = true;
-          throw RetryableFailure{settings_.endpoint.host + " sends another part of " + file.name +
-                                 " than was asked for"};
+          throw RetryableFailure{settings_.endpoint.host + " sent a different part of " + file.name +
+                                 " than requested"};
         }
       } else if (response.status == 416) {
         download.from_the_start = true;
-        throw RetryableFailure{settings_.endpoint.host + " has no such part of " + file.name};
+        throw RetryableFailure{settings_.endpoint.host + " does not have the requested part of " + file.name};
       } else {
         reject(response, file.name);
       }

@@ -42,7 +42,7 @@ struct Transfer {
 
   void header(std::string_view line) {
     header_bytes += line.size();
-    if (header_bytes > kMostHeaderBytes) throw ConnectionError("the answer's headers have no end", false);
+    if (header_bytes > kMostHeaderBytes) throw ConnectionError("the response headers are too long", false);
     if (!begun) read_header(line, response);
   }
 
@@ -132,8 +132,7 @@ HttpClient::HttpClient(HttpLimits limits) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   state_ = std::make_unique<State>();
   state_->limits = limits;
-  if (ready != CURLE_OK || !state_->curl)
-    throw ConnectionError("the library for connections cannot start", false);
+  if (ready != CURLE_OK || !state_->curl) throw ConnectionError("libcurl could not be initialized", false);
 }
 
 HttpClient::~HttpClient() = default;

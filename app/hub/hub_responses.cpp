@@ -101,7 +101,7 @@ Choice choose_files(const Listing& listing, const HubModel& model) {
   if (!has(choice.weights.c_str()))
     throw HubError(to_text(model) + " on the hub: expected model.safetensors, found " +
                    (has("pytorch_model.bin") || has("pytorch_model.bin.index.json")
-                        ? "only pytorch_model.bin, which may run code of its own and is not read here"
+                        ? "only pytorch_model.bin, which can contain executable code and is not supported"
                         : "none"));
   return choice;
 }
@@ -113,8 +113,8 @@ std::vector<std::string> shards_of(std::string_view index, const Listing& listin
   std::set<std::string> shards;
   for (const auto& [tensor, name] : map) {
     if (!is_plain_name(name) || !name.ends_with(".safetensors") || !listing.files.contains(name))
-      throw HubError(where + ": " + model::quote(tensor) + ": expected a safetensors file beside it, found " +
-                     model::quote(name));
+      throw HubError(where + ": " + model::quote(tensor) +
+                     ": expected a safetensors file next to it, found " + model::quote(name));
     shards.insert(name);
   }
   return {shards.begin(), shards.end()};
@@ -176,22 +176,21 @@ std::string status_error(const HttpResponse& response, const HubModel& model, co
   const auto from = parse_url(response.url);
   const bool own = from && same_origin(*from, endpoint);
   const std::string host = own ? endpoint.host : model::quote(from ? from->host : response.url);
-  if (response.status == 429) return host + " has had too many requests from here (429)";
+  if (response.status == 429) return host + " received too many requests from this address (429)";
   if (response.status >= 500) return host + " cannot answer now (" + status + ")";
   if (!own)
-    return host + ", where " + endpoint.host + " leads for " + what + " of " + name + ", refuses it (" +
-           status + ")";
+    return host + ", to which " + endpoint.host + " redirects for " + what + " of " + name +
+           ", refused it (" + status + ")";
 
   const std::string* given = response.header("x-error-code");
   const std::string code = given ? *given : "";
   if (code == "GatedRepo" || (response.status == 403 && code.empty()))
     return name + " is gated (" + status + "): accept its terms on its page at " + endpoint.host +
-           (with_token ? " with the account that the token is of"
-                       : ", and give that account's token as HF_TOKEN");
+           (with_token ? " with the token's account" : ", and set HF_TOKEN to that account's token");
   if (response.status == 401 || response.status == 403)
     return endpoint.host + " does not show " + name + " (" + status + "): " +
-           (with_token ? "there is no such model, or the token that was sent may not see it"
-                       : "there is no such model, or it is private and takes a token as HF_TOKEN");
+           (with_token ? "there is no such model, or the token has no access to it"
+                       : "there is no such model, or it is private and needs a token in HF_TOKEN");
   if (code == "RevisionNotFound") return name + " has no revision " + model::quote(model.revision) + " (404)";
   if (response.status == 404)
     return code == "EntryNotFound" ? name + " has no " + what + " (404)"

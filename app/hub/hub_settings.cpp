@@ -44,12 +44,12 @@ HubSettings hub_settings(const Environment& environment) {
   if (!url || url->text.find('?') != std::string::npos)
     throw HubError("HF_ENDPOINT: expected an address like " + std::string(kEndpoint) + ", found " +
                    (endpoint.find('@') == endpoint.npos ? model::quote(endpoint)
-                                                        : "one with a name or a password in it"));
+                                                        : "one with a user name or a password in it"));
   settings.endpoint = *url;
   settings.token = token_of(environment);
   if (std::ranges::any_of(settings.token, [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))
     throw HubError(
-        "the token for the Hugging Face hub (HF_TOKEN or the token file) has characters that none has");
+        "the token for the Hugging Face hub (HF_TOKEN or the token file) contains invalid characters");
   for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
     if (const auto file = environment(name); file && settings.certificates.empty())
       settings.certificates = *file;
@@ -72,8 +72,7 @@ std::string endpoint_url(const Url& endpoint, const std::string& path) {
 Url redirect_target(const Url& endpoint, const Url& from, const std::string& location) {
   const auto to = resolve(from, location);
   const std::string host = model::quote(from.host);  // a redirect may have led there
-  if (!to)
-    throw HubError(host + " redirects to " + model::quote(location) + ": expected an address of the web");
+  if (!to) throw HubError(host + " redirects to " + model::quote(location) + ": expected a web address");
   if (to->scheme != "https" && endpoint.scheme == "https")
     throw HubError(host + " redirects to " + model::quote(to->text) + ": expected https, found " +
                    to->scheme);

@@ -132,7 +132,7 @@ bool has_size(const fs::path& file, std::uint64_t bytes) {
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw HubError("cannot make the folder " + folder.string() + ": " + error.message());
+  if (error) throw HubError("cannot create the folder " + folder.string() + ": " + error.message());
 }
 
 FileLock::FileLock(fs::path file) : file_(std::move(file)) {

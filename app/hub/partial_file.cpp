@@ -47,8 +47,7 @@ PartialFile::~PartialFile() {
 
 void PartialFile::append(std::string_view bytes) {
   if (bytes.size() > facts_.bytes - size_)
-    throw HubError("the server sends more than the " + std::to_string(facts_.bytes) +
-                   " bytes that it spoke of");
+    throw HubError("the server sent more than the announced " + std::to_string(facts_.bytes) + " bytes");
   while (!bytes.empty()) {
     // At an offset, not at the end: another process that writes here without a lock writes the same bytes.
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));

@@ -71,7 +71,7 @@ std::string progress_text(const FetchProgress& progress) {
   }
   if (progress.rate > 0) add(bytes_text(static_cast<std::uint64_t>(progress.rate)) + "/s");
   if (progress.seconds_left) add(duration_text(*progress.seconds_left) + " left");
-  return text.empty() ? "asking what there is" : text;
+  return text.empty() ? "contacting the hub" : text;
 }
 
 }  // namespace headscope::app

@@ -116,7 +116,7 @@ void FieldReader::shares(const char* key, std::size_t count, std::vector<double>
     out.push_back(share);
   }
   if (out.size() != count)
-    reject(key, "a list of " + std::to_string(count) + ", one for each id behind begun");
+    reject(key, "a list of " + std::to_string(count) + ", one for each id after `begun`");
 }
 
 void FieldReader::options(const char* key, Options& out, std::vector<std::string>& unknown) const {

@@ -33,7 +33,7 @@ constexpr std::size_t kMostNameBytes = 1024;
 constexpr int kLargestSide = 32768;
 constexpr float kWidestSavedPane = 1e5F;
 
-constexpr const char* kKnownView = "a view that this headscope has";
+constexpr const char* kKnownView = "a known view";
 
 constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
 constexpr Named<Page> kPages[]{
@@ -98,7 +98,7 @@ void describe_listed(Form& form, auto& prompt) {
   if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMostBytes, prompt.text);
   if (Form::kReads || !prompt.ids.empty())
     form.wholes("ids", std::numeric_limits<int>::min(), kMostIds, prompt.ids);
-  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "none beside a text");
+  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "absent next to a text");
 }
 
 void describe_prompts(auto& form, auto& list) {
@@ -142,12 +142,12 @@ void describe_session(Form& form, auto& s, auto& unknown) {
   form.optional("second", s.second, [&](auto& part, auto& second) {
     describe_second(part, second);
     if (!second.attention.empty() && s.model.attention.empty())
-      part.reject("attention", "none beside a model with weights");
+      part.reject("attention", "absent next to a model with weights");
   });
   form.optional("second_model", s.second_model,
                 [](auto& part, auto& second) { describe_second_model(part, second); });
   if (s.second_model && !s.model.attention.empty())
-    form.reject("second_model", "none beside attention patterns");
+    form.reject("second_model", "absent next to attention patterns");
   form.one_of("show", kSideNames, s.side);
   form.bytes("view", kMostNameBytes, s.view);
   if (find_view(s.view) == nullptr) form.reject("view", kKnownView);
@@ -188,8 +188,8 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
   Recipe recipe;
   form.bytes("program", kMostNameBytes, recipe.program);
   if (version > kVersion)
-    throw model::LoadError(file + ": a newer headscope wrote it (" + model::quote(recipe.program) +
-                           ", format " + std::to_string(version) + "); this one reads formats up to " +
+    throw model::LoadError(file + ": it was written by a newer headscope (" + model::quote(recipe.program) +
+                           ", format " + std::to_string(version) + "); this version reads formats up to " +
                            std::to_string(kVersion));
   describe_session(form, recipe.session, recipe.unknown);
   form.optional("figure", recipe.figure, [](auto& part, auto& how) { describe_figure(part, how); });
@@ -208,10 +208,7 @@ Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
     throw model::LoadError(file + ": " + e.what());
   }
   if (!json)
-    throw model::LoadError(
-        file +
-        ": expected a session, or a picture with the recipe that headscope writes into it, "
-        "found none");
+    throw model::LoadError(file + ": expected a session, or a picture with a headscope recipe, found none");
   return parse_recipe(*json, file);
 }
 

@@ -95,11 +95,10 @@ LoadedSettings parse_settings(std::string_view text, const std::string& file) {
     FieldReader form(object, file, {}, &unusable);
     LoadedSettings loaded;
     describe_settings(form, loaded.settings);
-    if (!unusable.empty())
-      loaded.message = file + ": these values cannot be used and keep their defaults: " + unusable;
+    if (!unusable.empty()) loaded.message = file + ": invalid values were replaced by defaults: " + unusable;
     return loaded;
   } catch (const std::exception& error) {
-    return {{}, std::string(error.what()) + "; the settings start afresh"};
+    return {{}, std::string(error.what()) + "; the default settings are used"};
   }
 }
 
@@ -109,7 +108,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   try {
     return parse_settings(model::read_file(file, 4 * kMostPromptBytes + (1 << 16)), file.string());
   } catch (const std::exception& error) {
-    return {{}, std::string(error.what()) + "; the settings start afresh"};
+    return {{}, std::string(error.what()) + "; the default settings are used"};
   }
 }
 

@@ -255,8 +255,8 @@ std::size_t find_tour(LoadedTours& loaded, const std::string& name) {
   if (!loaded.problem.empty()) throw std::runtime_error(loaded.problem);  // the failed file may be that tour
   std::string known;
   for (const Tour& tour : tours) known += (known.empty() ? "" : ", ") + tour.id;
-  throw std::runtime_error("there is no tour " + model::quote(name) + "; there are " + known +
-                           ", and files that end in .md");
+  throw std::runtime_error("there is no tour " + model::quote(name) + "; expected one of " + known +
+                           ", or a file that ends in .md");
 }
 
 int position_of(const std::string& words, const std::string& prompt, const PromptTokens& tokens) {

@@ -108,7 +108,7 @@ fs::path last_session(const fs::path& folder) {
 void require_file_name(const fs::path& path, const std::string& example) {
   std::error_code error;
   if (!path.has_filename() || fs::is_directory(path, error))
-    throw std::runtime_error(path.string() + " is a folder: add a name for the file, as in " +
+    throw std::runtime_error(path.string() + " is a folder; add a file name, e.g. " +
                              (path / example).string() + ".");
 }
 
@@ -412,7 +412,7 @@ void Core::perform(const SaveSession& effect) {
     require_file_name(file, "tales" + std::string(kSessionExtension));
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
-      throw std::runtime_error("The session is still being opened: its model is not there yet.");
+      throw std::runtime_error("The session is still opening: its model is not loaded yet.");
     std::error_code error;
     if (!effect.replace && fs::exists(file, error)) return apply(SessionSaved{.exists = true});
     Recipe recipe{session_of(state_, *snapshot_), {}};
@@ -473,7 +473,7 @@ void Core::perform(const CopyNumbers& effect) {
   const Table table = exported_table(*view, context);
   if (!has_all_answers(effect, answers.asked())) return;
   options_.set_clipboard(to_tsv(table));
-  apply(ShowMessage{"The numbers of “" + std::string(view->title) + "” are in the clipboard."});
+  apply(ShowMessage{"Copied the data of “" + std::string(view->title) + "”."});
 }
 
 void Core::perform(const ExportEffect& effect) {
@@ -498,7 +498,7 @@ void Core::perform(const ExportEffect& effect) {
       background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {
         std::string problem = copy_picture(clipboard, png);
         if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
-        return ExportEnded{How::copied, "The picture is in the clipboard."};
+        return ExportEnded{How::copied, "Copied the picture."};
       });
       return;
     }
@@ -561,7 +561,7 @@ void Core::close() {
   closed_ = true;
   const std::string problem = keep();
   if (!problem.empty())
-    throw std::runtime_error(problem + "; what the window showed is not kept for the next start");
+    throw std::runtime_error(problem + "; the session will not be restored at the next start");
 }
 
 }  // namespace headscope::app

@@ -29,8 +29,9 @@ std::optional<viz::Point> parse_size(const std::string& text) {
         height <= kLargestSide)
       return viz::Point{static_cast<float>(width), static_cast<float>(height)};
   }
-  throw std::runtime_error("The size is a width, or width x height, in whole numbers, as 1200x800; found " +
-                           model::quote(text) + ".");
+  throw std::runtime_error(
+      "The size must be a width or WIDTHxHEIGHT, in whole pixels, e.g. 1200x800; found " +
+      model::quote(text) + ".");
 }
 
 viz::Rect place_of(const View& view, std::span<const PlacedPicture> pictures) {
@@ -62,9 +63,8 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   const View* view = find_view(form.subject);
   if (!view) {
     if (format != FileFormat::png && format != FileFormat::pdf)
-      throw std::runtime_error(
-          "The whole window is pixels: the file's name must end in .png or .pdf, not in " +
-          std::string(extension_of(format)) + ".");
+      throw std::runtime_error("A picture of the whole window must be saved as .png or .pdf, not as " +
+                               std::string(extension_of(format)) + ".");
     UiState still = source.state;
     still.dialog = Dialog::none;
     still.message = {};

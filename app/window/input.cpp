@@ -56,7 +56,7 @@ class Keys {
     DroppedFiles taken;
     for (const std::filesystem::path& path : e.paths)
       if (!take(path, taken)) left += (left.empty() ? "" : ", ") + terminal_safe(path.string());
-    if (!left.empty()) add(ShowMessage{"Not opened: " + left + ". Drop one file of a kind at a time."});
+    if (!left.empty()) add(ShowMessage{"Not opened: " + left + ". Drop only one file of each kind."});
   }
 
   template <class Mouse>

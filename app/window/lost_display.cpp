@@ -24,7 +24,7 @@ int end_program(void* /*display*/) {
   } catch (const std::exception& e) {
     also = "; " + terminal_safe(e.what());
   }
-  std::fprintf(stderr, "headscope: the display went away%s\n", also.c_str());
+  std::fprintf(stderr, "headscope: lost the connection to the display%s\n", also.c_str());
   std::_Exit(1);
 }
 

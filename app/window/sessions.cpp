@@ -213,9 +213,8 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
     if (s.model.attention.empty()) {
       open.model = model_named(s.model.name, places.models);
       if (!open.model && !places.has_model)
-        throw model::LoadError(
-            file.string() + ": it was made with the model " + model::quote(s.model.name) +
-            ", which is not found here by its name: open one first that can stand in for it");
+        throw model::LoadError(file.string() + ": it was made with the model " + model::quote(s.model.name) +
+                               ", which was not found; open another model first to use in its place");
       if (s.second_model) find_second_model(open, *s.second_model, places);
       return open;
     }
@@ -223,9 +222,9 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
     folders.insert(folders.end(), places.attention.begin(), places.attention.end());
     open.model = attention_named(s.model.attention, s.model.weights, folders);
     if (!open.model)
-      throw model::LoadError(
-          file.string() + ": it was made of the attention patterns in " + model::quote(s.model.attention) +
-          ", which are neither beside it nor among what was opened lately: open that file first");
+      throw model::LoadError(file.string() + ": it was made from the attention patterns in " +
+                             model::quote(s.model.attention) +
+                             ", found neither next to it nor among the recent files; open that file first");
     folders.insert(folders.begin(), open.model->parent_path());
     if (s.second && !s.second->attention.empty()) {
       open.second = attention_named(s.second->attention, s.second->weights, folders);
@@ -241,25 +240,23 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
 std::string warning_of(const OpenSession& opened) {
   if (!opened.model)
     return "It was made with the model " + model::quote(opened.recipe.session.model.name) +
-           ", which is not found here by its name: what is shown is of the one that is open.";
+           ", which was not found; the current model is used instead.";
   const Session& s = opened.recipe.session;
   const bool of_model = s.second_model.has_value();
   const bool needed = of_model || (s.second && s.second->on && !s.second->attention.empty());
   const std::string other =
       !needed    ? ""
       : of_model ? "The second model, " + model::quote(s.second_model->name)
-                 : "The other attention that it is compared with, of " + model::quote(s.second->attention);
+                 : "The attention patterns it is compared with, " + model::quote(s.second->attention);
   if (needed && !opened.second)
-    return other +
-           (of_model
-                ? ", is not found here by its name: nothing is compared with it or patched from it until "
-                  "another one is chosen (“A second model…” under More)."
-                : ", is neither beside it nor among what was opened lately.");
+    return other + (of_model ? ", was not found: comparing and patching wait until another one is chosen "
+                               "(“Second model…” in the ⋯ menu)."
+                             : ", were found neither next to it nor among the recent files.");
   if (needed && opened.second_differs)
-    return other + ", has other weights here than it had: the numbers differ.";
+    return other + (of_model ? ", has" : ", have") + " different weights now: the numbers will differ.";
   if (opened.recipe.unknown.empty()) return "";
   return "It has the option " + model::quote(opened.recipe.unknown.front()) +
-         ", which this headscope does not have: that was passed over.";
+         ", which this version does not have; it was ignored.";
 }
 
 std::string finish_session(UiState& state, const Snapshot& snapshot) {

@@ -34,8 +34,7 @@ void show_prompt_list_view(UiState& state);
 void show_session(UiState& state, const OpenSession& opened);
 
 inline constexpr const char* kWeightsDiffer =
-    "The model or file of that name has other weights here than those that it was made with: the numbers "
-    "differ.";
+    "The model or file of that name has different weights now: the numbers will differ.";
 
 /// Where to look for a session's models and attention files.
 struct SearchPlaces {

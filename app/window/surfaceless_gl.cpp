@@ -56,7 +56,7 @@ SurfacelessGl surfaceless_gl() {
     found.renderer = gl_description();
     make_current(display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
   } else {
-    found.problem = "its drivers have no OpenGL 3.3";
+    found.problem = "its drivers do not support OpenGL 3.3";
   }
   if (context != EGL_NO_CONTEXT) destroy(display, context);
   terminate(display);

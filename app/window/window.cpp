@@ -41,7 +41,7 @@ class GlfwLibrary {
  public:
   GlfwLibrary() {
     if (!glfwInit())
-      throw std::runtime_error("No window can be opened: there is no display (" + glfw_error() +
+      throw std::runtime_error("Cannot open a window: there is no display (" + glfw_error() +
                                "). The commands of headscope work without one; see headscope --help.");
   }
   ~GlfwLibrary() { glfwTerminate(); }
@@ -85,8 +85,7 @@ WindowHandle create_window(int width, int height) {
     if (!window) window.reset(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
   }
   if (!window)
-    throw std::runtime_error("No window can be opened: OpenGL 3.3 is not to be had here (" + glfw_error() +
-                             ").");
+    throw std::runtime_error("Cannot open a window: OpenGL 3.3 is not available (" + glfw_error() + ").");
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);
   return window;
@@ -377,8 +376,7 @@ void record_loss(std::vector<double>& recent) {
   std::erase_if(recent, [&](double time) { return now - time > 10; });
   recent.push_back(now);
   if (recent.size() >= 3)
-    throw std::runtime_error(
-        "The window cannot be shown any longer: OpenGL's context is lost again and again.");
+    throw std::runtime_error("The window had to close: the OpenGL context was lost repeatedly.");
 }
 
 std::vector<DiscoveredModel> models_on_this_machine() {
@@ -490,13 +488,13 @@ int run_window(const WindowOptions& options) {
       record_loss(losses);
       window = recreate_window(window, core);
       clipboard_window = window.get();
-      core.apply(ShowMessage{"OpenGL was reset: the window was made anew."});
+      core.apply(ShowMessage{"OpenGL was reset: the window was recreated."});
     }
   } catch (const std::exception& error) {
     try {
       core.close();
     } catch (const std::exception& also) {
-      throw std::runtime_error(std::string(error.what()) + " Beside that: " + also.what());
+      throw std::runtime_error(std::string(error.what()) + " Also: " + also.what());
     }
     throw;
   }

@@ -55,7 +55,7 @@ TEST(Shards, AreRefusedWhereThereAreNone) {
     EXPECT_EQ(ran.status, 2) << text;
     EXPECT_THAT(lines_of(ran.err), SizeIs(1)) << text;
   }
-  EXPECT_THAT(run({"predict", "--prompt", "x", "--shard", "0/2"}).err, HasSubstr("needs --prompts"));
+  EXPECT_THAT(run({"predict", "--prompt", "x", "--shard", "0/2"}).err, HasSubstr("requires --prompts"));
 }
 
 TEST(MetricsParts, MergeToTheLastDigitHoweverTheyWereCut) {
@@ -88,10 +88,10 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
   };
   const std::vector<std::pair<std::string, std::string>> parts = {
       {"", "JSON"},
-      {"[1, 2]", "expected what headscope metrics"},
-      {"{}", "expected what headscope metrics"},
+      {"[1, 2]", "expected the output of headscope metrics"},
+      {"{}", "expected the output of headscope metrics"},
       {changed("\"model\":\"tales\"", "\"model\":\"other\""), "its model is \"other\""},
-      {changed("\"how\":{", "\"how\":3,\"what\":{"), "expected what"},
+      {changed("\"how\":{", "\"how\":3,\"what\":{"), "expected the output"},
       {changed("\"how\":{", "\"how\":{},\"what\":{"), "'edits' not found"},
       {changed("sha256:", "sha256:0"), "its weights"},
       {changed("\"model\":\"tales\"", "\"model\":\"\\u009b" + std::string(5000, 'x') + "\""),
@@ -102,18 +102,18 @@ TEST(MetricsParts, OfSomethingElseAreRefused) {
       {run({"metrics", "--json", "--prompt", "one two one two", "--bos"}).out, "its start_token"},
       {run({"metrics", "--json", "--prompts", "-", "--shard", "0/2"}, kSeven).out, "one of 2 shards"},
       {changed("\"prompts\":1", "\"prompts\":-1"), "prompts is -1"},
-      {changed("\"prompts\":1", "\"prompts\":1.5"), "no whole number"},
+      {changed("\"prompts\":1", "\"prompts\":1.5"), "not a whole number"},
       {changed("\"head\":1", "\"head\":2"), "entry 1"},
       {changed("\"count\":3", "\"count\":99999999999999999999"), "count"},
       {changed("\"lost\":0", "\"lost\":-7"), "lost is -7"},
       {changed("\"lost\":0", "\"lost\":4"), "lost is 4"},
       {changed("\"units\":", "\"units\":4611686018427387904,\"once\":"), "units is"},
-      {changed("\"bits\":{\"first\":", "\"bits\":{\"first\":1"), "other units"},
+      {changed("\"bits\":{\"first\":", "\"bits\":{\"first\":1"), "different units"},
       {run({"metrics", "--json", "--prompt", "x y", "--top", "3", "--sort", "entropy"}).out,
        "3 of the model's 48 heads"},
       {run({"metrics", "--json", "--prompt", "x y", "--top", "3"}).out, "3 of the model's 48 heads"},
       {run({"metrics", "--json", "--prompt", "x y", "--sort", "entropy"}).out, "entry 0"},
-      {good, "there twice"},
+      {good, "given twice"},
       {run({"metrics", "--json", "--repeated", "1,4"}).out, "repeated"},
   };
   const std::string file = (folder.path() / "part.json").string(),
@@ -148,9 +148,9 @@ TEST(MetricsParts, AreAllNeededAndEachOnce) {
     std::ofstream(files.back())
         << run({"metrics", "--json", "--prompts", "-", "--shard", std::to_string(index) + "/3"}, kSeven).out;
   }
-  EXPECT_THAT(run({"metrics", "--merge", files[0], files[2]}).err, HasSubstr("there are 2 of 3 shards"));
+  EXPECT_THAT(run({"metrics", "--merge", files[0], files[2]}).err, HasSubstr("2 of 3 shards"));
   EXPECT_THAT(run({"metrics", "--merge", files[0], files[2], files[0]}).err,
-              HasSubstr("the same part is there twice"));
+              HasSubstr("the same part was given twice"));
   EXPECT_EQ(run({"metrics", "--merge", files[2], files[1], files[0]}).status, 0);
 }
 
@@ -168,7 +168,7 @@ TEST(PromptsThatFail, EndTheWorkUnlessTheyAreSkipped) {
                                                  HasSubstr("2 of 4 prompts were skipped")));
   const Ran none = run({"metrics", "--prompts", "-", "--skip-errors"}, "not json\n[]\n");
   EXPECT_EQ(none.status, 1);
-  EXPECT_THAT(lines_of(none.err).back(), HasSubstr("none of 2 prompts went well"));
+  EXPECT_THAT(lines_of(none.err).back(), HasSubstr("all 2 prompts failed"));
   EXPECT_EQ(run({"predict", "--prompts", "-", "--skip-errors"}, kBad).out.substr(0, 5), "after")
       << "no empty line first";
   EXPECT_EQ(

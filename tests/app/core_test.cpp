@@ -108,7 +108,7 @@ TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
   ASSERT_TRUE(core.snapshot().run);
   EXPECT_EQ(core.snapshot().run->run->tokens,
             std::vector<int>{*core.snapshot().model->tokenizer->end_of_text()});
-  EXPECT_TRUE(says(core, "start token <|endoftext|> runs alone"));
+  EXPECT_TRUE(says(core, "only the start token <|endoftext|> is run"));
 }
 
 TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
@@ -261,7 +261,7 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
   const float weight =
       answer(core, PatternOf{1, 2})->values[core.snapshot().run->run->length()];  // query 1, key 0
   EXPECT_THAT(clipboard_, HasSubstr("\t" + plain(weight) + "\t"));
-  EXPECT_THAT(core.state().message.text, HasSubstr("in the clipboard"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("Copied"));
 }
 
 TEST_F(CoreTest, WhatIsCopiedOfAViewThatIsNotShownComesToo) {
@@ -290,7 +290,7 @@ TEST_F(CoreTest, GeneratingStopsWhereTheContextIsFull) {
   apply_and_show(core, Generate{true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(prompt(core), text);
-  EXPECT_THAT(core.state().message.text, HasSubstr("has reached the 256 tokens"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("limit of 256 tokens"));
 }
 
 TEST_F(CoreTest, GeneratingFillsTheContextToItsLastToken) {
@@ -301,7 +301,7 @@ TEST_F(CoreTest, GeneratingFillsTheContextToItsLastToken) {
   apply_and_show(core, Generate{true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(core.snapshot().run->tokens.length(), 256);
-  EXPECT_THAT(core.state().message.text, HasSubstr("has reached the 256 tokens"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("limit of 256 tokens"));
 }
 
 TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {

@@ -22,7 +22,7 @@ TEST(Edits, OfPositionsThatThePromptLacksAreNamed) {
       run_command({"lens", "--prompt", "one two", "--edit", "L1.resid_pre[7]=0; L1.resid_pre[0]=0"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(lines_of(ran.err).size(), 1U) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("the edit L1.resid_pre[7]=0 changes nothing"));
+  EXPECT_THAT(ran.err, HasSubstr("the edit L1.resid_pre[7]=0 has no effect"));
 }
 
 TEST(MetricsCommand, IsParsed) {

@@ -68,10 +68,10 @@ TEST(SweepCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--over", "x"}), StartsWith("--over takes heads or layer-position, not"));
   EXPECT_THAT(wrong_use({"--ablate", "x"}), StartsWith("--ablate takes zero or mean, not"));
   EXPECT_THAT(wrong_use({"--site", "q"}), StartsWith("--site takes resid_pre, attn_out, mlp_out or z, not"));
-  EXPECT_THAT(wrong_use({"--site", "mlp_out"}), StartsWith("heads have the site z only"));
-  EXPECT_THAT(wrong_use({"--ablate", "mean", "--from", "y"}), StartsWith("one change at a time"));
-  EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align is for --from"));
-  EXPECT_THAT(wrong_use({"--token", ""}), StartsWith("--token takes a token's text or its id"));
+  EXPECT_THAT(wrong_use({"--site", "mlp_out"}), HasSubstr("heads have the site z"));
+  EXPECT_THAT(wrong_use({"--ablate", "mean", "--from", "y"}), StartsWith("one kind of edit at a time"));
+  EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align requires --from"));
+  EXPECT_THAT(wrong_use({"--token", ""}), StartsWith("--token is empty: give a token's text or its id"));
   EXPECT_THAT(wrong_use({"--out", "a.txt"}), StartsWith("the file after --out must end in"));
 }
 
@@ -100,7 +100,7 @@ TEST(SweepCommand, ListsTheStrongestFirst) {
   EXPECT_THAT(line, HasSubstr("after position 3"));
   double last = std::numeric_limits<double>::infinity();
   int count = 0;
-  while (std::getline(lines, line) && line.find("without") == std::string::npos) {
+  while (std::getline(lines, line) && line.find("unedited") == std::string::npos) {
     const double change = std::abs(std::stod(line));
     EXPECT_LE(change, last);
     last = change;
@@ -128,7 +128,7 @@ TEST(SweepCommand, PatchesFromAPromptAsLong) {
   EXPECT_EQ(most_same, 0) << "nothing is changed";
   EXPECT_GT(most_other, 0.001);
   EXPECT_THAT(fail(with({"--from", "The king had a daughter and a son"})),
-              HasSubstr("the prompt after --from has 8 tokens, but the prompt has 5; --align says which"));
+              HasSubstr("the --from prompt has 8 tokens, but the prompt has 5; give --align"));
   succeed(with({"--from", "The king had a daughter and a son", "--align", "token"}));
 }
 

@@ -56,7 +56,7 @@ class WrongModel(ProgramCase):
         self.refuse(self.folder / "missing", "missing")
         self.refuse(self.folder)
         self.refuse(self.folder / "line\nbreak")
-        self.fail_with(2, "predict", "--model", "", "--prompt", "x", contains=("not nothing",))
+        self.fail_with(2, "predict", "--model", "", "--prompt", "x", contains=("is empty",))
         (self.folder / "file").write_text("x")
         self.refuse(self.folder / "file", "file")
 

@@ -61,7 +61,7 @@ class Get(HubCase):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (-signal.SIGINT, b""))
-        self.assertIn(b"goes on from there", err)
+        self.assertIn(b"resumes it", err)
         self.assertFalse((self.snapshot / "config.json").exists(), "nobody takes it for a model")
         came = part.stat().st_size
 

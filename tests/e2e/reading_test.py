@@ -232,7 +232,7 @@ class Edits(ProgramCase):
         self.succeed(*plot, "--key", "3", "--edit", "L2H1.mask=none")
         self.fail_with(1, *plot, "--key", "3", contains="there is no key 3")
         self.fail_with(1, *plot, "--key", "3", "--edit", "L2H1.pattern[1,2]=0.5", contains="query 1 does not see key 3 in L2 H1")
-        self.fail_with(2, "metrics", "--repeated", "10,2", "--edit", "mask=none", contains="--repeated measures the model as it is")
+        self.fail_with(2, "metrics", "--repeated", "10,2", "--edit", "mask=none", contains="--repeated measures the unedited model")
 
 
 class Reference(ProgramCase):
@@ -357,7 +357,7 @@ class Attribute(Reference):
 
     def test_table_for_people(self):
         text = self.succeed("attribute", "--prompt", PROMPT, "--sources", "0.0").decode()
-        for words in ("logit of", "token embedding", "L0 H0", "L0 attention bias", "L0 MLP", "ln_f bias", "left by rounding",
+        for words in ("logit of", "token embedding", "L0 H0", "L0 attention bias", "L0 MLP", "ln_f bias", "rounding error",
                       "by source, L0 H0"):
             self.assertIn(words, text)
 

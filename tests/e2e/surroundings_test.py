@@ -91,7 +91,7 @@ class Clocks(SurroundingsCase):
             status, err, made = self.ran(listed, {"LD_PRELOAD": SHIM, "FAULTY_CLOCK": how})
             self.assertEqual((status, made), self.ran(listed)[::2], err)
             for line in err.splitlines():
-                self.assertRegex(line, r"\Aheadscope: \d of 3 prompts, \d[-+.\de]* a second(, \d+ s left)?\Z")
+                self.assertRegex(line, r"\Aheadscope: \d of 3 prompts, \d[-+.\de]* per second(, \d+ s left)?\Z")
 
 
 class Fetching(HubCase):

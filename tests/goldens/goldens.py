@@ -36,7 +36,7 @@ HERE = Path(__file__).resolve().parent
 HASHES = HERE / "hashes.json"
 SKIPPED = 77
 NO_KIND = "the program is not in a build folder, so what it was compiled for is not known"
-NOT_REPEATABLE = re.compile(rb"^headscope: .*(% done|prompts, .* a second.*)\n", re.MULTILINE)  # progress, when it takes long
+NOT_REPEATABLE = re.compile(rb"^headscope: .*(% done|prompts, .* per second.*)\n", re.MULTILINE)  # progress, when it takes long
 
 
 # Running

@@ -163,7 +163,7 @@ lost-again)
   window_pid=''
   ((status == 1)) || fail "exit status $status instead of 1"
   (($(wc -l <"$work/err") == 1)) || fail "not one line"
-  grep -q 'lost again and again' "$work/err" || fail "the line does not say why"
+  grep -q 'lost repeatedly' "$work/err" || fail "the line does not say why"
   grep -q 'Once upon' "$settings" || fail "the prompt was not kept"
   ;;
 no-display)

@@ -70,11 +70,9 @@ std::vector<int> token_ids(const std::string& option, std::string_view text) {
     part = trimmed(part);
     const auto id = parsed<int>(part);
     if (!id && looks_like_an_integer(part))
-      throw UnusableValue("the id " + std::string(part.substr(0, 64)) + " is outside every vocabulary; see " +
-                          option);
-    if (!id)
-      throw UsageError(option + " takes token ids with commas between them, as in 464,3290; found " +
-                       quote(part));
+      throw UnusableValue("the token id " + std::string(part.substr(0, 64)) +
+                          " is outside every vocabulary; see " + option);
+    if (!id) throw UsageError(option + " takes comma-separated token ids, e.g. 464,3290, not " + quote(part));
     ids.push_back(*id);
   }
   return ids;
@@ -94,8 +92,8 @@ void set_size(PictureArguments& picture, std::string_view text) {
     const auto width = side(sides->first), height = side(sides->second);
     if (width && height) return set(*width, *height, Page::exact);
   }
-  throw UsageError("--size takes WIDTHxHEIGHT in pixels, as in 1000x700, from 16 to " +
-                   std::to_string(kLongestSide) + " a side, or (for plot) a width or fit, not " +
+  throw UsageError("--size takes WIDTHxHEIGHT in pixels, e.g. 1000x700, from 16 to " +
+                   std::to_string(kLongestSide) + " per side, or (for plot) a width or fit, not " +
                    quote(text));
 }
 
@@ -103,8 +101,8 @@ void check_pixels(const PictureArguments& picture, FileFormat format) {
   const double scale = format == FileFormat::png ? static_cast<double>(picture.scale) : 1;
   const double width = picture.width * scale, height = picture.height * scale;
   if (width > kLongestSide || height > kLongestSide || width * height > kMostPixels)
-    throw UsageError("--size times --scale makes a picture of more than " + std::to_string(kLongestSide) +
-                     " pixels a side or 400 million in all; take a smaller one");
+    throw UsageError("--size times --scale exceeds " + std::to_string(kLongestSide) +
+                     " pixels per side or 400 million in total; choose a smaller size");
 }
 
 std::uint64_t seed_number(const std::string& option, std::string_view text) {
@@ -120,7 +118,7 @@ std::vector<int> lengths(const std::string& option, std::string_view text) {
 }
 
 std::string token_text(const std::string& option, const std::string& text) {
-  if (text.empty()) throw UsageError(option + " takes a token's text or its id, not nothing");
+  if (text.empty()) throw UsageError(option + " is empty: give a token's text or its id");
   return text;
 }
 
@@ -136,14 +134,13 @@ void reject_name(const std::string& option, const std::string& names, const std:
 
 Shard shard(const std::string& option, const std::string& text) {
   const auto parts = halves(text, '/');
-  if (!parts) throw UsageError(option + " takes I/N, as in 0/4, not " + quote(text));
+  if (!parts) throw UsageError(option + " takes I/N, e.g. 0/4, not " + quote(text));
   constexpr int kMostShards = 1000000;
   Shard shard;
   shard.count = whole_number(option, parts->second, 1, kMostShards);
   shard.index = whole_number(option, parts->first, 0, kMostShards);
   if (shard.index >= shard.count)
-    throw UsageError(option + " takes I/N with I from 0 to N - 1: of " + std::to_string(shard.count) +
-                     " there is no " + std::to_string(shard.index));
+    throw UsageError(option + " takes I/N with I from 0 to N - 1, not " + quote(text));
   return shard;
 }
 

@@ -19,41 +19,40 @@ void require_prompt(const Arguments& given) {
   if (given.prompt.from == PromptArguments::From::nothing)
     throw UsageError("a prompt is missing: give --prompt TEXT, --ids or --prompt-file");
   const bool many = given.prompt.from == PromptArguments::From::list;
-  if (!many && given.prompt.shard.count > 1)
-    throw UsageError("--shard takes its part of a list: it needs --prompts");
-  if (!many && given.prompt.resume) throw UsageError("--resume goes on with a list: it needs --prompts");
+  if (!many && given.prompt.shard.count > 1) throw UsageError("--shard requires --prompts");
+  if (!many && given.prompt.resume) throw UsageError("--resume requires --prompts");
 }
 
 void require_prompt_or_attention(const Arguments& given) {
   if (!given.model.patterns) {
     if (!given.comparison.second_attention.empty())
-      throw UsageError("--second-attention is compared with the patterns of --attention, which is missing");
+      throw UsageError("--second-attention requires --attention");
     return require_prompt(given);
   }
   const EditArguments& edits = given.prompt.edits;
   if (!given.prompt_options.empty())
-    throw UsageError("--attention is in place of a prompt: " + given.prompt_options[0] +
-                     " was given beside it");
+    throw UsageError("--attention replaces the prompt: it cannot be combined with " +
+                     given.prompt_options[0]);
   if (given.comparison.second)
-    throw UsageError("--second is a prompt; with --attention there is --second-attention");
+    throw UsageError("--second cannot be combined with --attention; use --second-attention");
   if (given.prompt.start_token || !edits.empty() || edits.second_model)
     throw UsageError(
-        "--bos, --edit, --edits and --second-model need the weights of a model; a file of --attention has "
-        "none");
+        "--bos, --edit, --edits and --second-model need a model's weights; an --attention file has none");
 }
 
 void require_out(const Arguments& given, const char* example) {
-  if (given.out_name.empty()) throw UsageError(std::string("--out is missing, as in --out ") + example);
+  if (given.out_name.empty()) throw UsageError(std::string("--out is missing, e.g. --out ") + example);
   const bool many = given.prompt.from == PromptArguments::From::list;
   if (given.out_name == "-" && (many || given.choices.size() > 1))
     throw UsageError("standard output takes one file; with " +
-                     std::string(many ? "--prompts" : "several views") + " --out names many, as in " +
+                     std::string(many ? "--prompts" : "several views") + " give --out a name such as " +
                      (many ? "{n}-" : "{view}-") + example);
   if (given.choices.size() > 1 && given.out_name.find("{view}") == std::string::npos)
-    throw UsageError("with several views the name after --out needs {view}, the view's name, as in {view}-" +
-                     std::string(example));
+    throw UsageError(
+        "with several views, the name after --out must contain {view}, the view's name, e.g. {view}-" +
+        std::string(example));
   if (many && given.out_name.find("{n}") == std::string::npos)
-    throw UsageError("with --prompts the name after --out needs {n}, the prompt's number, as in {n}-" +
+    throw UsageError("with --prompts, the name after --out must contain {n}, the prompt's number, e.g. {n}-" +
                      std::string(example));
 }
 
@@ -69,14 +68,14 @@ Destination destination_of(const Arguments& given, const char* example,
   for (const FileFormat format : formats)
     rows.push_back({extension_of(format).substr(standard ? 1 : 0), format});
   const std::string names = names_of(rows, ", ", " or ");
-  if (standard && !given.out_format) throw UsageError("--out - needs --format, which takes " + names);
+  if (standard && !given.out_format) throw UsageError("--out - requires --format: " + names);
   if (!standard && given.out_format)
-    throw UsageError("--format is of standard output, --out -; a file has the format that its name ends in");
+    throw UsageError("--format applies only to --out -; a file's format is the ending of its name");
   const auto format = standard ? given.out_format : format_of(given.out_name);
   if (format && std::ranges::find(formats, *format) != formats.end()) return {given.out_name, *format};
   throw UsageError(standard ? "--format takes " + names + " here"
-                            : "the file after --out must end in " + names + ", not as " +
-                                  quote(given.out_name) + " does");
+                            : "the file after --out must end in " + names + ", not as in " +
+                                  quote(given.out_name));
 }
 
 void require_at_most_one(std::span<const std::string> commands) {

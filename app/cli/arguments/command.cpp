@@ -119,12 +119,13 @@ class CommandLine {
   std::vector<CLI::App*> every_{&app_};                  // the program, the commands and their choices
 
   void describe_program() {
-    app_.set_help_flag("-h,--help", "this text");
-    app_.set_version_flag("--version", "headscope " + version(), "the version");
+    app_.set_help_flag("-h,--help", "show this help");
+    app_.set_version_flag("--version", "headscope " + version(), "show the version");
     app_.footer(
-        "Without a command the window opens.\n\n"
+        "Without a command, headscope opens its window.\n\n"
         "Results go to standard output, messages to standard error.\n"
-        "Exit status: 0 done, 1 it failed (one line says what, where and how to mend it), 2 wrong usage.\n\n"
+        "Exit status: 0 success, 1 failure (one line says what failed, where, and what to do), 2 wrong "
+        "usage.\n\n"
         "Examples:\n"
         "  headscope --prompt \"A robot must obey\"\n"
         "  headscope predict --model ~/models/gpt2 --prompt \"The capital of France is\" --top 5\n"
@@ -180,10 +181,10 @@ class CommandLine {
       for (const std::string& word : app->remaining()) {
         const bool option = word.starts_with('-') && word.size() > 1;
         if (!option && choices_.contains(app)) refuse_choice(app, word);
-        if (option) throw UsageError("there is no option " + quote(word.substr(0, word.find('='))) + " here");
+        if (option) throw UsageError("unknown option " + quote(word.substr(0, word.find('='))));
         if (app == &app_ && app->get_subcommands().empty())
-          throw UsageError("there is no command " + quote(word));
-        throw UsageError("there is no place for " + quote(word) + " here");
+          throw UsageError("unknown command " + quote(word));
+        throw UsageError("unexpected argument " + quote(word));
       }
     }
   }
@@ -191,7 +192,7 @@ class CommandLine {
   [[noreturn]] void refuse_choice(CLI::App* app, const std::string& word) const {
     std::string names;
     for (const CLI::App* below : subcommands(app)) names += (names.empty() ? "" : ", ") + below->get_name();
-    throw UsageError("there is no " + std::string(choices_.at(app)) + " " + quote(word) + "; there are " +
+    throw UsageError("unknown " + std::string(choices_.at(app)) + " " + quote(word) + "; expected one of " +
                      names);
   }
 
@@ -208,11 +209,10 @@ class CommandLine {
                        given_->prompt_options[1] + " were given");
     require_at_most_one(names_of(app_.get_subcommands()));
     if (!given_->tour.name.empty() && !given_->prompt_options.empty())
-      throw UsageError("a tour brings its prompt: --tour and " + given_->prompt_options[0] + " were given");
-    if (given_->tour.name.empty() && given_->tour.stop != 1)
-      throw UsageError("--stop is of a tour; --tour names it");
-    if (given_->model.get && !given_->model.model)
-      throw UsageError("--get fetches what --model names; give --model");
+      throw UsageError("a tour has its own prompt: both --tour and " + given_->prompt_options[0] +
+                       " were given");
+    if (given_->tour.name.empty() && given_->tour.stop != 1) throw UsageError("--stop requires --tour");
+    if (given_->model.get && !given_->model.model) throw UsageError("--get requires --model");
     const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
     if (app != &app_) given_->choices = names_of(app->get_subcommands());
     return finish_.at(app)();

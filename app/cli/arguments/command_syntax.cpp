@@ -13,11 +13,11 @@
 namespace headscope::app {
 namespace {
 
-constexpr const char* kModelAndAttention = "--attention is in place of --model; give one of them";
+constexpr const char* kModelAndAttention = "--attention replaces --model; give only one of them";
 
 /// Rejects an empty text, as from an unset shell variable.
 std::string non_empty(const std::string& option, const std::string& text) {
-  if (text.empty()) throw UsageError(option + " takes a folder or a model's name, not nothing");
+  if (text.empty()) throw UsageError(option + " is empty: give a folder or a model's name");
   return text;
 }
 
@@ -69,7 +69,7 @@ void CommandSyntax::old_name(const std::string& name) {
     if (texts.size() > 1)
       throw UsageError(flag + ": At Most 1 required but received " + std::to_string(texts.size()));
     if (option->count() > 0)
-      throw UsageError(flag + " is what " + option->get_name() + " was called; give one of them");
+      throw UsageError(flag + " is the old name of " + option->get_name() + "; give only one of them");
     set(flag, texts.front());
   };
   app_->add_option_function<std::vector<std::string>>("--" + name, set)
@@ -109,30 +109,30 @@ void CommandSyntax::model() {
   has_model_ = true;
   CommandSyntax group = under("Model");
   group.option("model", "DIR",
-               "a GPT-2 folder in Hugging Face layout, or a name from the Hugging Face\n"
-               "cache, as in openai-community/gpt2 (default: the bundled model)",
+               "a GPT-2 folder in Hugging Face layout, or the name of a model in the\nHugging Face cache, "
+               "e.g. openai-community/gpt2 (default: the bundled model)",
                given_->model.model,
                [given = given_.get()](const std::string& option, const std::string& text) {
                  if (given->model.patterns) throw UsageError(kModelAndAttention);
                  return non_empty(option, text);
                });
-  group.flag("get", "fetch that from the Hugging Face hub first, if it is not here", given_->model.get);
+  group.flag("get", "fetch that model from the Hugging Face hub first if it is missing", given_->model.get);
 }
 
 void CommandSyntax::computing() {
   model();
   CommandSyntax group = under("Model");
-  group.option("precision", "f32|f16|bf16", "how matrices are kept in memory (default: f32)",
+  group.option("precision", "f32|f16|bf16", "precision of the weight matrices in memory (default: f32)",
                given_->model.precision, one_of(kPrecisionNames));
-  group.option("threads", "N", "threads that compute (default 0: one for each processor)",
-               given_->model.threads, whole(0, 1024));
+  group.option("threads", "N", "number of threads (default 0: one per processor)", given_->model.threads,
+               whole(0, 1024));
 }
 
 void CommandSyntax::attention(bool compared) {
-  CommandSyntax group = under("Attention of any model");
+  CommandSyntax group = under("Attention patterns");
   group.option("attention", "FILE.safetensors",
-               "patterns in place of a model and a prompt: tensors\n"
-               "blocks.L.attn.hook_pattern, as trace and TransformerLens name them",
+               "attention patterns instead of a model and a prompt: tensors\nblocks.L.attn.hook_pattern, as "
+               "trace and TransformerLens name them",
                given_->model.model, [given = given_.get()](const std::string&, const std::string& text) {
                  if (given->model.model) throw UsageError(kModelAndAttention);
                  given->model.patterns = true;
@@ -140,7 +140,7 @@ void CommandSyntax::attention(bool compared) {
                });
   if (compared)
     group.option("second-attention", "FILE.safetensors",
-                 "patterns of as many layers and heads to compare those with",
+                 "attention patterns to compare with, with as many layers and heads",
                  given_->comparison.second_attention);
 }
 
@@ -155,29 +155,29 @@ void CommandSyntax::prompt(bool many) {
     };
   };
   CommandSyntax group = under("Prompt");
-  group.option("prompt", "TEXT", "the prompt; may be empty: then the start token runs alone", prompt.text,
+  group.option("prompt", "TEXT", "the prompt; if empty, only the start token is run", prompt.text,
                source(From::text, any_text));
-  group.option("ids", "ID,...", "token ids in place of text", prompt.ids, source(From::ids, token_ids));
-  group.option("prompt-file", "FILE", "the bytes of a file as the prompt; -: of standard input", prompt.file,
+  group.option("ids", "ID,...", "token ids instead of text", prompt.ids, source(From::ids, token_ids));
+  group.option("prompt-file", "FILE", "read the prompt from a file; -: from standard input", prompt.file,
                source(From::file, any_text));
   if (many) {
     group.option("prompts", "FILE",
-                 "many prompts, one a line: a JSON string, or an object with\n"
+                 "many prompts, one per line: a JSON string, or an object with\n"
                  "\"prompt\" or \"ids\"; -: standard input",
                  prompt.file, source(From::list, any_text));
-    group.option("shard", "I/N", "of these every N-th, from the one with number I + 1 on; 0/1: all",
+    group.option("shard", "I/N", "only every N-th of these, starting with number I + 1; 0/1: all",
                  prompt.shard, shard);
-    group.flag("skip-errors", "report a prompt that fails, and go on with the next one", prompt.skip_errors);
+    group.flag("skip-errors", "report a prompt that fails and continue with the next one",
+               prompt.skip_errors);
   }
   group.flag("bos", "put the start token <|endoftext|> first", prompt.start_token);
 }
 
 void CommandSyntax::edits() {
   EditArguments& edits = given_->prompt.edits;
-  CommandSyntax group = under("What is changed while it runs");
-  group.list_option("edit", "EDIT", "an intervention, as in L5H1.z=0; may be given again", edits.texts, true);
-  group.option("edits", "FILE.json", "interventions as a JSON list; they come before those of --edit",
-               edits.file);
+  CommandSyntax group = under("Edits");
+  group.list_option("edit", "EDIT", "an edit, e.g. L5H1.z=0; may be repeated", edits.texts, true);
+  group.option("edits", "FILE.json", "edits as a JSON list; applied before those of --edit", edits.file);
   group.option("second-model", "DIR",
                "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
                "and, in pictures, to compare with",
@@ -190,21 +190,20 @@ void CommandSyntax::edits() {
 void CommandSyntax::comparison() {
   edits();
   ComparisonArguments& comparison = given_->comparison;
-  CommandSyntax group = under("What it is compared with");
+  CommandSyntax group = under("Comparison");
   group.option("second", "TEXT", "a second prompt to compare with", comparison.second);
   group.choice_option("align",
                       "compare the tokens at the same positions, or those of the longest\ncommon subsequence "
                       "(default: position)",
                       comparison.alignment, kAlignmentNames);
-  group.choice_option(
-      "show",
-      "the run as it is asked for, what it is compared with (the same without\nedits, the second "
-      "prompt, or either in the second model), or the\nfirst minus the second (default: run)",
-      comparison.side, kSideNames);
+  group.choice_option("show",
+                      "the run, its baseline (the unedited run, the second prompt, or either in\nthe second "
+                      "model), or the difference, run minus baseline (default: run)",
+                      comparison.side, kSideNames);
 }
 
 void CommandSyntax::selection() {
-  CommandSyntax group = under("What is shown");
+  CommandSyntax group = under("Selection");
   const auto chosen = [&](const std::string& name, const char* values, int low, int Selection::*member,
                           const char* help) {
     group.on_option(name, values, help,
@@ -215,60 +214,56 @@ void CommandSyntax::selection() {
   };
   chosen("layer", "L", 0, &Selection::layer, "the layer, from 0 (default: 0)");
   chosen("head", "H", 0, &Selection::head, "the head, from 0 (default: 0)");
-  chosen("query", "I", -1, &Selection::query,
-         "the position whose query is looked at, from 0 (default -1: the last)");
+  chosen("query", "I", -1, &Selection::query, "the position of the query, from 0 (default -1: the last)");
   group.old_name("token");
-  chosen("key", "I", -1, &Selection::key,
-         "the position whose key is marked, at most --query (default -1: none)");
+  chosen("key", "I", -1, &Selection::key, "the position of the key, at most --query (default -1: none)");
 }
 
 void CommandSyntax::tour() {
   CommandSyntax group = under("Tour");
-  group.option("tour", "NAME|FILE.md", "a guided walk that is open at first", given_->tour.name);
-  group.option("stop", "N", "the stop of it, from 1 (default: 1)", given_->tour.stop, whole(1));
+  group.option("tour", "NAME|FILE.md", "a guided tour to open", given_->tour.name);
+  group.option("stop", "N", "the stop of the tour, from 1 (default: 1)", given_->tour.stop, whole(1));
 }
 
 void CommandSyntax::over() {
   option("over", "FILE",
-         "a list of prompts, for views that can be about many (" + list_of_views(takes_prompt_list) +
-             "):\na .txt file with one a line, or one as --prompts takes it",
+         "a list of prompts, for views of many prompts (" + list_of_views(takes_prompt_list) +
+             "):\na .txt file with one per line, or a file as for --prompts",
          given_->over_list);
 }
 
 void CommandSyntax::picture(bool of_window) {
   PictureArguments& picture = given_->picture;
   CommandSyntax group = under(kPicture);
-  group.on_option(
-      "size", of_window ? "WxH" : "WxH|W|fit",
-      of_window ? "the window's size in logical pixels (default: 1600x1000)"
-                : "the picture's size in logical pixels, caption included; W: as high as the figure needs;\n"
-                  "fit (the default): cut to the figure",
-      [given = given_.get()](const std::string&, const std::string& text) {
-        set_size(given->picture, text);
-        given->size_given = true;
+  group.on_option("size", of_window ? "WxH" : "WxH|W|fit",
+                  of_window ? "the window's size in logical pixels (default: 1600x1000)"
+                            : "the picture's size in logical pixels, caption included; W: a width, as high "
+                              "as\nneeded; fit (the default): cropped to the content",
+                  [given = given_.get()](const std::string&, const std::string& text) {
+                    set_size(given->picture, text);
+                    given->size_given = true;
+                  });
+  group.option(
+      "scale", "S",
+      of_window ? "file pixels per logical pixel" : "png: file pixels per logical pixel (default: 2)",
+      picture.scale, [given = given_.get()](const std::string& option, const std::string& text) {
+        given->scale_given = true;
+        return number(option, text, 0.25, 16, "from 0.25 to 16");
       });
-  group.option("scale", "S",
-               of_window ? "pixels of the file for each logical one"
-                         : "png: pixels of the file for each logical one (default: 2)",
-               picture.scale, [given = given_.get()](const std::string& option, const std::string& text) {
-                 given->scale_given = true;
-                 return number(option, text, 0.25, 16, "from 0.25 to 16");
-               });
   group.choice_option("theme", "colours (default: light)", picture.dark, kThemeNames);
-  group.option("font-size", "PX", "height of the letters in logical pixels (default: 14)", picture.font_size,
+  group.option("font-size", "PX", "font size in logical pixels (default: 14)", picture.font_size,
                between(6, 72, "from 6 to 72"));
 }
 
 void CommandSyntax::no_recipe(bool& value) {
-  under(kPicture).flag(
-      "no-recipe", "leave out of the file what the figure was made of: its prompt, model, options", value);
+  under(kPicture).flag("no-recipe", "do not store the recipe in the file: prompt, model, options", value);
 }
 
 void CommandSyntax::recipe(bool& without, std::span<const std::string_view> refused) {
   constexpr std::size_t kLine = 72;
   std::string help =
-      "a figure that headscope made, or a session: the same picture again,\n"
-      "but for the options that are given";
+      "recreate the picture of a figure made by headscope, or of a session;\noptions that are given override "
+      "its own";
   if (!refused.empty()) help += "; it cannot be combined with";
   std::string line;
   for (const std::string_view option : refused) {
@@ -292,20 +287,20 @@ void CommandSyntax::reading() {
 }
 
 void CommandSyntax::json() {
-  flag("json", "JSON on standard output", given_->json);
+  flag("json", "write JSON to standard output", given_->json);
 }
 
 void CommandSyntax::resume() {
-  under("Prompt").flag("resume", "with --prompts: leave out those whose file is there already",
+  under("Prompt").flag("resume", "with --prompts: skip those whose file already exists",
                        given_->prompt.resume);
 }
 
 void CommandSyntax::picture_out(const std::string& formats, const std::string& help) {
   out("FILE." + formats, help + "; -: standard output");
-  option("format", formats, "what standard output gets", given_->out_format,
+  option("format", formats, "the format on standard output", given_->out_format,
          [](const std::string&, const std::string& text) {
            const auto format = format_of("x." + text);
-           if (!format) throw UsageError("there is no format " + model::quote(text) + "; see --out");
+           if (!format) throw UsageError("unknown format " + model::quote(text) + "; see --out");
            return format;
          });
 }

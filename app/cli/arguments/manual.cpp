@@ -48,33 +48,33 @@ class Manual {
             "numbers. Results go\n"
             "to standard output, messages to standard error.\n"
          << "An option's value may follow it as the next argument or after an equals sign.\n.SH OPTIONS\n"
-         << "Of the window, which opens when no command is given, and as far as they say so of commands.\n";
+         << "Options of the window, which opens when no command is given. Each command lists those that it "
+            "takes.\n";
     write_words(program_.words);
     write_options(program_.options, {});
     out_ << ".SH COMMANDS\n";
     for (const CommandTree& command : program_.commands) write_command(command);
     if (!edits_.empty()) {
-      out_ << ".SH CHANGES OF THE COMPUTATION\n";
+      out_ << ".SH EDITS\n";
       write_block(edits_);
     }
     write_table(
         ".SH EXIT STATUS\n",
-        {{"0", "done"}, {"1", "it failed; one line says why"}, {"2", "wrong usage; one line says why"}});
-    write_table(
-        ".SH ENVIRONMENT\n",
-        {{"HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME", "where models of Hugging Face's cache are looked for"},
-         {"HF_ENDPOINT", "the hub itself, in place of https://huggingface.co"},
-         {"HF_TOKEN, HF_TOKEN_PATH", "who asks the hub: a token, or the file that it is in"},
-         {"HF_HUB_OFFLINE", "1: nothing is fetched"},
-         {"https_proxy, http_proxy, all_proxy, no_proxy", "by which way the hub is reached"},
-         {"XDG_STATE_HOME", "where the window keeps what was on it, in the folder headscope"},
-         {"XDG_CONFIG_HOME", "where settings and tours are, in the folder headscope"},
-         {"XDG_DATA_HOME, XDG_DATA_DIRS", "below them fonts are looked for"}});
-    write_table(".SH FILES\n", {{"~/.config/headscope/settings.json", "what the window remembers"},
+        {{"0", "success"}, {"1", "failure; one line says why"}, {"2", "wrong usage; one line says why"}});
+    write_table(".SH ENVIRONMENT\n",
+                {{"HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME", "where to look for the Hugging Face cache"},
+                 {"HF_ENDPOINT", "the hub's address, instead of https://huggingface.co"},
+                 {"HF_TOKEN, HF_TOKEN_PATH", "an access token for the hub, or the file that holds it"},
+                 {"HF_HUB_OFFLINE", "1: never fetch"},
+                 {"https_proxy, http_proxy, all_proxy, no_proxy", "proxies for reaching the hub"},
+                 {"XDG_STATE_HOME", "where the window keeps its last session, in the folder headscope"},
+                 {"XDG_CONFIG_HOME", "where to look for settings and tours, in the folder headscope"},
+                 {"XDG_DATA_HOME, XDG_DATA_DIRS", "where to look for fonts"}});
+    write_table(".SH FILES\n", {{"~/.config/headscope/settings.json", "the window's settings"},
                                 {"~/.local/state/headscope/last.headscope, before.headscope",
-                                 "what was on the window, its prompt included: now, and the time before"},
-                                {"~/.config/headscope/tours/*.md", "your own guided walks"},
-                                {"~/.cache/huggingface/hub", "models that are found by their names"}});
+                                 "the window's last session, its prompt included, and the one before"},
+                                {"~/.config/headscope/tours/*.md", "your own guided tours"},
+                                {"~/.cache/huggingface/hub", "models found by name"}});
     out_ << ".SH EXAMPLES\n";
     write_block(examples());
     return std::move(out_).str();
@@ -125,7 +125,7 @@ class Manual {
         write_option(option);
       }
     }
-    if (!named.empty()) out_ << ".PP\nAs above: " << named << ".\n";
+    if (!named.empty()) out_ << ".PP\nAlso takes, as above: " << named << ".\n";
   }
 
   /// Writes, indented, the options that the parent command does not have.

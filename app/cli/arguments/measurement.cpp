@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kPart =
-    ": expected what headscope metrics --prompts --json writes, without --top and --sort; ";
+    ": expected the output of headscope metrics --prompts --json, without --top and --sort; ";
 
 constexpr int kMostWhole = std::numeric_limits<int>::max() - 1;  // leaves room to add one
 
@@ -28,7 +28,7 @@ constexpr int kMostWhole = std::numeric_limits<int>::max() - 1;  // leaves room 
 template <class Whole>
 Whole whole(const Json& of, const char* key, Whole low, Whole high = kMostWhole) {
   const auto& value = of.at(key);
-  if (!value.is_number_integer()) throw std::invalid_argument(std::string(key) + " is no whole number");
+  if (!value.is_number_integer()) throw std::invalid_argument(std::string(key) + " is not a whole number");
   const bool large =
       value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(high);
   if (large || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
@@ -54,7 +54,7 @@ std::string brief(const std::string& text) {
 
 Measurement measurement_of(const Json& part) {
   Measurement measured;
-  if (part.contains("repeated")) throw std::invalid_argument("it is of repeated tokens");
+  if (part.contains("repeated")) throw std::invalid_argument("it measures repeated tokens");
   for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
     measured.conditions[key] = part.at("how").at(key).dump();
   measured.texts = whole(part, "prompts", 0);
@@ -80,7 +80,7 @@ Measurement measurement_of(const Json& part) {
     for (const HeadMetricKind& metric : head_metrics()) {
       const std::string name(metric.name);
       if (part.at("bits").at(name) != metric.bits)
-        throw std::invalid_argument("its sums of " + name + " are in other units");
+        throw std::invalid_argument("its sums of " + name + " are in different units");
       metrics.sum(metric.id) = sum_of(head.at("sums").at(name));
     }
   }
@@ -101,7 +101,7 @@ void check_part(const Measurement& part, const std::string& file, const Measurem
     throw model::LoadError(file + ": is one of " + std::to_string(part.shard.count) + " shards, but " +
                            first_file + " one of " + std::to_string(first.shard.count));
   if (part.shard.count > 1 && !shards.insert(part.shard.index).second)
-    throw model::LoadError(file + ": shard " + std::to_string(part.shard.index) + " is there twice");
+    throw model::LoadError(file + ": shard " + std::to_string(part.shard.index) + " was given twice");
 }
 
 }  // namespace
@@ -133,8 +133,8 @@ Measurement merge(std::span<const MeasurementPart> parts) {
     for (std::size_t i = 0; i < all.heads.size(); ++i) all.heads[i] += part.heads[i];
   }
   if (all.shard.count > 1 && std::ssize(shards) < all.shard.count)
-    throw model::LoadError("there are " + std::to_string(shards.size()) + " of " +
-                           std::to_string(all.shard.count) + " shards; all of them are needed");
+    throw model::LoadError(std::to_string(shards.size()) + " of " + std::to_string(all.shard.count) +
+                           " shards were given; all of them are needed");
   all.shard = {};
   return all;
 }
@@ -145,7 +145,7 @@ Measurement merge(std::span<const std::filesystem::path> files) {
   for (const std::filesystem::path& file : files) {
     const auto [text, is_new] = texts.insert(model::read_file(file));
     parts.push_back({file.string(), parse_measurement(*text, file.string())});
-    if (!is_new) throw model::LoadError(file.string() + ": the same part is there twice");
+    if (!is_new) throw model::LoadError(file.string() + ": the same part was given twice");
   }
   return merge(parts);
 }

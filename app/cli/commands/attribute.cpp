@@ -97,7 +97,7 @@ void write_text(const Report& report, std::ostream& out) {
   out << logit_name(*report.run.model->tokenizer, a.token, a.against)
       << format(" after position %d  ", a.position) << report.run.tokens.labels[a.position] << '\n';
   write_by_size(lines_of(report), kNumber, out);
-  out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  left by rounding\n", printable(a.sum()),
+  out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  rounding error\n", printable(a.sum()),
                 printable(a.logit), printable(a.rounding_error()));
   for (int layer = 0; layer < a.layers; ++layer)
     for (int head = 0; head < a.n_head(); ++head)
@@ -135,18 +135,18 @@ Finish describe_attribute(CommandSyntax& command) {
   const auto own = std::make_shared<AttributeCommand>();
   command.reading();
   command.option("token", "TEXT|ID",
-                 "whose logit: one token's text, as in \" it\", or its id (default: the\nmost probable)",
+                 "the token whose logit is attributed, e.g. \" it\", or its id (default:\nthe most probable)",
                  own->token, token_text);
   command.option("against", "TEXT|ID", "the token whose logit is subtracted (default: none)", own->against,
                  token_text);
-  command.option("position", "I", "after which position, from 0 (default -1: the last)", own->position,
-                 whole(-1));
-  command.option("sources", "L.H", "the part of layer L's head H by source token, too; all: of every head",
+  command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
+                 own->position, whole(-1));
+  command.option("sources", "L.H", "also split head H of layer L by source token; all: every head",
                  own->sources, [own = own.get()](const std::string& option, const std::string& text) {
                    own->all_sources = text == "all";
                    if (own->all_sources) return std::optional<model::HeadIndex>();
                    const auto [layer, head] = pair_of(
-                       option, "a layer and a head as in 5.1, or all, not " + model::quote(text), text);
+                       option, "a layer and a head, e.g. 5.1, or all, not " + model::quote(text), text);
                    return std::optional(model::HeadIndex{layer, head});
                  });
   return command.finish(own, require_prompt, run_attribute);

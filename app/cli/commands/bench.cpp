@@ -81,9 +81,9 @@ std::string passes_text(const BenchReport& report) {
 }
 
 std::string window_text(const BenchReport& report) {
-  std::string text = "\nuntil the window is drawn again, without the graphics driver:\n" +
+  std::string text = "\ntime until the window is redrawn, without the graphics driver:\n" +
                      format("%6s %12s %10s %14s %10s %9s %11s\n", "tokens", "typed at end", "(slowest)",
-                            "typed at start", "other head", "head off", "nothing new");
+                            "typed at start", "other head", "head off", "idle");
   for (const WindowTiming& timing : report.window) {
     text +=
         format("%6d %12.3f %10.3f %14.3f %10.3f %9.3f %11.3f\n", timing.tokens, 1e3 * timing.append_letter,
@@ -92,8 +92,8 @@ std::string window_text(const BenchReport& report) {
   }
   for (const WindowTiming& timing : report.window) {
     if (timing.views.empty()) continue;
-    text += format("\na view opened at %d tokens:\n%-14s %10s %10s %12s\n", timing.tokens, "", "first drawn",
-                   "whole", "nothing new");
+    text += format("\nopening a view at %d tokens:\n%-14s %10s %10s %12s\n", timing.tokens, "", "first frame",
+                   "complete", "idle");
     for (const ViewTiming& view : timing.views)
       text += format("%-14s %10.3f %10.3f %12.3f\n", view.id.c_str(), 1e3 * view.first, 1e3 * view.whole,
                      1e3 * view.frame);
@@ -132,8 +132,7 @@ nlohmann::ordered_json bench_json(const BenchReport& report) {
 std::string bench_text(const BenchReport& report) {
   std::string text = report.model + ", " + grouped(report.parameters) + " parameters, " +
                      std::string(name_of(report.precision)) + ", " + std::to_string(report.threads) +
-                     " threads, " + report.kernels + " loops; medians in milliseconds\n\n" +
-                     passes_text(report);
+                     " threads, " + report.kernels + " kernels; medians in ms\n\n" + passes_text(report);
   if (!report.window.empty()) text += window_text(report);
   return text + format("\npeak memory %.1f MiB\n", report.peak_memory / (1 << 20));
 }
@@ -156,10 +155,10 @@ Finish describe_bench(CommandSyntax& command) {
   const auto own = std::make_shared<BenchCommand>();
   command.computing();
   command.option("tokens", "N,...",
-                 "lengths of the prompts (default: 16,64,256,1024, as far as\nthe context goes)", own->tokens,
-                 lengths);
-  command.flag("materialize", "passes that return the patterns of all heads, too", own->materialize);
-  command.flag("ui", "from a keystroke or another head to the window's picture, too", own->ui);
+                 "lengths of the prompts (default: 16,64,256,1024, up to\nthe length of the context)",
+                 own->tokens, lengths);
+  command.flag("materialize", "also time passes that return the patterns of all heads", own->materialize);
+  command.flag("ui", "also time the window, from a keystroke or another head to its picture", own->ui);
   command.json();
   return command.finish(
       own, [](BenchCommand&) {}, run_bench);

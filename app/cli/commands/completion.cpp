@@ -8,10 +8,10 @@ Finish describe_completion(CommandSyntax& command) {
   command.choice("bash", "for ~/.local/share/bash-completion/completions/headscope");
   command.choice("zsh", "for a file _headscope in a folder of $fpath");
   command.choice("fish", "for ~/.config/fish/completions/headscope.fish");
-  command.footer("For this shell alone, as in bash: source <(headscope completion bash)");
+  command.footer("For the current shell only, e.g. in bash: source <(headscope completion bash)");
   return [&given = command.given()] {
     require_at_most_one(given.choices);
-    if (given.choices.empty()) throw UsageError("completion needs a shell, as in headscope completion bash");
+    if (given.choices.empty()) throw UsageError("completion needs a shell, e.g. headscope completion bash");
     const CommandTree program = whole_program();
     const std::string& shell = given.choices.front();
     return Reply{shell == "bash"  ? bash_completion(program)

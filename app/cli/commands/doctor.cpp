@@ -70,9 +70,9 @@ int run_doctor(const Arguments& command, const Streams& streams) {
     write_text(findings, streams.out);
     streams.out << '\n'
                 << (!works                       ? "Something is broken: see above.\n"
-                    : count(State::missing) == 0 ? "All is here.\n"
-                                                 : "headscope works; what is lacking, it does without.\n")
-                << "Packages are named as Debian names them.\n";
+                    : count(State::missing) == 0 ? "Everything is here.\n"
+                                                 : "headscope works, without what is lacking.\n")
+                << "Package names are Debian's.\n";
   }
   return works ? 0 : 1;
 }
@@ -82,8 +82,8 @@ int run_doctor(const Arguments& command, const Streams& streams) {
 Finish describe_doctor(CommandSyntax& command) {
   command.json();
   command.footer(
-      "Exit status: 0 headscope works here, 1 something is broken: there is no font, no bundled model, or a\n"
-      "display without OpenGL 3.3. What is merely lacking does not count.");
+      "Exit status: 0 if headscope works here, 1 if something is broken: no font, no bundled model, or "
+      "a\ndisplay without OpenGL 3.3. Parts that are merely lacking do not count.");
   return command.finish(
       std::make_shared<Arguments>(), [](Arguments&) {}, run_doctor);
 }

@@ -60,13 +60,13 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
         model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
     if (folder) return *folder;
     throw model::LoadError("it was made with the model " + model::quote(*arguments.model) +
-                           ", which is not found here by its name; name its folder with " + option);
+                           ", which was not found here; give its folder with " + option);
   }
   if (auto found = find_model(*arguments.model)) return *found;
   if (const auto named = hub_model(*arguments.model))
     throw model::LoadError(
         model::quote(*arguments.model) +
-        " is neither a folder here nor a model in the Hugging Face cache; to fetch it: headscope get " +
+        " is neither a folder nor a model in the Hugging Face cache; to fetch it, run headscope get " +
         to_text(*named));
   return *arguments.model;
 }
@@ -97,8 +97,8 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
   model::Edits wanted = edits_from(edits, *engine.model);
   if (engine.second && second == SecondModelUse::patch_source && !model::patches_from_second(wanted))
     throw model::RunError(
-        "nothing is done with the second model: here an edit patches from it with <-second; plot, shot, the "
-        "window and sweep without --ablate compare with it, too");
+        "--second-model has no effect here without an edit that patches from it (<-second); plot, shot, the "
+        "window, and sweep without --ablate also compare with it");
   if (!wanted.empty())
     engine.plan =
         engine.model->transformer->plan(std::move(wanted), engine.workspace, {},
@@ -201,9 +201,9 @@ PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
                           const ComparisonArguments& comparison, std::ostream& err) {
   using From = PromptArguments::From;
   if (prompt.from != From::nothing && !(prompt.from == From::text && prompt.text.empty()))
-    throw model::RunError(
-        engine.model->patterns->name() +
-        " holds attention patterns alone: no prompt is run; --attention takes it without one");
+    throw model::RunError(engine.model->patterns->name() +
+                          " holds only attention patterns, which cannot run a prompt; give it with "
+                          "--attention and without a prompt");
   PromptRun run = run_of_patterns(engine.model);
   const auto warn = [&](const LoadedModel& of) {
     for (const std::string& note : of.patterns->notes())
@@ -211,7 +211,7 @@ PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
   };
   warn(*engine.model);
   if (comparison.second)
-    throw model::RunError("--second is a prompt to compare with; of patterns there is --second-attention");
+    throw model::RunError("--second is a prompt; to compare attention patterns, use --second-attention");
   if (!comparison.second_attention.empty()) {
     const auto second = load_patterns(comparison.second_attention);
     warn(*second);
@@ -255,8 +255,8 @@ void warn_about(const std::string& not_finite, const model::Edits& edits, int le
   for (const model::Edit& edit : edits)
     if (is_beyond(edit, length))
       err << "headscope: " << where << "the edit " << edit_brief(edit)
-          << " changes nothing: it is of positions that the prompt, of " << length
-          << (length == 1 ? " token" : " tokens") << ", does not have\n";
+          << " has no effect: it is at positions beyond the prompt, which has " << length
+          << (length == 1 ? " token\n" : " tokens\n");
 }
 
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {

@@ -35,7 +35,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
     throw model::RunError(where + why);
   for (const TriedText& tried : command.tries)
     if (!fits_vocabulary(tried, run->model->config().vocab_size))
-      throw model::RunError(where + "the recipe's tries have token ids that the model " +
+      throw model::RunError(where + "the recipe's continuations have token ids that the model " +
                             model::quote(run->model->name) + " does not have");
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
   ViewContext context;
@@ -48,7 +48,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   context.prompts = prompts;
   if (is_over_list(view, command.options) && !prompts)
     throw model::RunError(where + "the view " + std::string(view.id) +
-                          " is about a list of prompts: name one with --over");
+                          " shows a list of prompts; give one with --over");
   context.theme = &theme;
   context.fonts = &fonts;
   context.width = static_cast<float>(command.picture.width);
@@ -59,7 +59,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   }
   if (command.comparison.side == Side::difference && !view.shows_difference)
     throw model::RunError(where + "the view " + std::string(view.id) +
-                          " has no differences to show; those that have are " +
+                          " cannot show differences; those that can are " +
                           list_of_views([](const View& other) { return other.shows_difference; }));
   context = on_side(command.comparison.side, view, std::move(context));
   set_size(context, view, command.picture, command.out.format);
@@ -80,8 +80,7 @@ void write_output(const Destination& out, std::string_view bytes, const Streams&
   if (out.file != "-") return model::write_file_atomically(out.file, bytes);
   if (streams.out_is_terminal && (out.format == FileFormat::png || out.format == FileFormat::pdf))
     throw std::runtime_error(
-        "a picture is not for a terminal to read: name a file after --out, or pass standard "
-        "output on");
+        "cannot write a picture to a terminal; name a file after --out, or redirect standard output");
   streams.out << bytes;
 }
 

@@ -95,12 +95,12 @@ Finish describe_generate(CommandSyntax& command) {
   command.computing();
   command.prompt(false);
   command.edits();
-  command.option("tokens", "N", "at most so many new tokens (default: 40)", own->tokens, whole(0));
-  command.option("temperature", "X", "0: always the most probable token (default: 1)",
+  command.option("tokens", "N", "maximum number of new tokens (default: 40)", own->tokens, whole(0));
+  command.option("temperature", "X", "temperature; 0: always the most probable token (default: 1)",
                  own->sampling.temperature, between(0, 1e6, "from 0 up"));
-  command.option("top-k", "K", "draw from the K most probable tokens (default 0: from all)",
+  command.option("top-k", "K", "sample from the K most probable tokens (default 0: from all)",
                  own->sampling.top_k, whole(0));
-  command.option("top-p", "P", "draw from the fewest tokens whose probability reaches P (default: 1)",
+  command.option("top-p", "P", "sample from the fewest tokens whose total probability reaches P (default: 1)",
                  own->sampling.top_p, between(0, 1, "from 0 to 1"));
   command.option("seed", "S", "the same seed gives the same text (default: 0)", own->seed, seed_number);
   command.flag("echo", "write the prompt first", own->echo);

@@ -49,7 +49,7 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
     return fetch_model(model, settings, options);
   } catch (const model::Stopped&) {
     report.clear();
-    streams.err << "headscope: cancelled; what has come is kept, and the same command goes on from there\n";
+    streams.err << "headscope: cancelled; the partial download is kept, and the same command resumes it\n";
     guard.check();
     throw;
   }
@@ -69,17 +69,15 @@ Finish describe_get(CommandSyntax& command) {
   const auto own = std::make_shared<GetCommand>();
   command.word("NAME",
                names +
-                   ",\nor any other GPT-2 of the hub, as in org/name; org/name@REVISION:\na branch, a tag or "
+                   ",\nor any other GPT-2 on the hub, e.g. org/name; org/name@REVISION:\na branch, a tag or "
                    "a commit of it",
                own->name, any_text);
   command.footer(
-      "What is there already is not fetched again, and what broke off goes on from where it did. The folder "
-      "is\n"
-      "written on standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE mean what "
-      "they\n"
-      "mean to Hugging Face's own tools, and these find what is fetched here.");
+      "Files that are already in the cache are not fetched again, and an interrupted fetch resumes. The "
+      "folder is\nwritten to standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and "
+      "HF_HUB_OFFLINE work as in\nHugging Face's own tools, which share this cache.");
   const auto check = [](GetCommand& get) {
-    if (get.name.empty()) throw UsageError("a model's name is missing, as in headscope get gpt2");
+    if (get.name.empty()) throw UsageError("a model's name is missing, e.g. headscope get gpt2");
     try {
       get.wanted = parse_hub_model(get.name);
     } catch (const HubError& error) {

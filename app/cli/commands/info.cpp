@@ -89,7 +89,7 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
   row("parameter", "shape", "dtype", "values");
   for (const model::Parameter& parameter : parameters)
     row(parameter.name, shape_text(parameter), parameter.dtype, grouped(model::value_count(parameter)));
-  row("all, tied ones once", "", "", grouped(model.transformer->parameter_count()));
+  row("total, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }
 
 void run_info(const InfoCommand& command, const Streams& streams) {
@@ -104,7 +104,7 @@ void run_info(const InfoCommand& command, const Streams& streams) {
   write_config(*model, streams.out);
   write_parameters(*model, streams.out);
   streams.out << format(
-      "\n%.0f MB of weights in memory; the window takes at most %.0f MB in all, beside its graphics driver\n",
+      "\n%.0f MB of weights in memory; the window takes at most %.0f MB in total, plus its graphics driver\n",
       static_cast<double>(model->transformer->weight_bytes()) / 1e6,
       static_cast<double>(memory_budget(*model->transformer, threads).total()) / 1e6);
 }
@@ -113,16 +113,16 @@ void run_info(const InfoCommand& command, const Streams& streams) {
 
 Finish describe_info(CommandSyntax& command) {
   const auto own = std::make_shared<InfoCommand>();
-  command.word("FILE", "a figure or a session: what it was made of, in place of a model", own->file,
+  command.word("FILE", "a figure or a session: show its recipe instead of a model", own->file,
                [](const std::string&, const std::string& text) {
-                 if (text.empty()) throw UsageError("info takes a file's name, not nothing");
+                 if (text.empty()) throw UsageError("the file's name is empty");
                  return text;
                });
   command.model();
   command.json();
   const auto check = [](const InfoCommand& info) {
     if (info.model.model && !info.file.empty())
-      throw UsageError("info tells of a file or of a model: give one of them");
+      throw UsageError("info takes a file or a model; give only one of them");
   };
   return command.finish(own, check, run_info);
 }

@@ -99,7 +99,7 @@ Finish describe_lens(CommandSyntax& command) {
   const auto own = std::make_shared<LensCommand>();
   const std::string most = std::to_string(LogitLens::kGuesses);
   command.reading();
-  command.option("top", "K", "guesses of each place, at most " + most + " (default: " + most + ")", own->top,
+  command.option("top", "K", "guesses per place, at most " + most + " (default: " + most + ")", own->top,
                  whole(1, LogitLens::kGuesses));
   return command.finish(own, require_prompt, run_lens);
 }

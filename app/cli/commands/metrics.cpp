@@ -168,7 +168,7 @@ RepeatedTokens repeated(const std::string& option, const std::string& text) {
   constexpr int kMostSequences = 100000;
   const auto parts = halves(text, ',');
   if (!parts)
-    throw UsageError(option + " takes how many sequences and of how many tokens, as in 8,50, not " +
+    throw UsageError(option + " takes the number of sequences and their length, e.g. 8,50, not " +
                      model::quote(text));
   RepeatedTokens texts;
   texts.sequences = whole_number(option, parts->first, 1, kMostSequences);
@@ -179,26 +179,26 @@ RepeatedTokens repeated(const std::string& option, const std::string& text) {
 void check_metrics(MetricsCommand& metrics) {
   if (!metrics.merge.empty()) {
     if (metrics.repeated || !metrics.prompt_options.empty())
-      throw UsageError("--merge is in place of " +
-                       (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) + "; give one of them");
+      throw UsageError("--merge replaces " + (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) +
+                       "; give only one of them");
     const EditArguments& edits = metrics.prompt.edits;
     const bool of_prompts = metrics.prompt.start_token || metrics.prompt.skip_errors ||
                             metrics.prompt.shard != Shard{} || !edits.empty();
     if (of_prompts || metrics.model != ModelArguments{})
-      throw UsageError("--merge adds up what was measured: only --sort, --top, --csv and --json go with it");
+      throw UsageError("--merge can be combined only with --sort, --top, --csv and --json");
   } else if (!metrics.repeated) {
     require_prompt_or_attention(metrics);
   } else if (metrics.model.patterns) {
-    throw UsageError("--repeated needs the weights of a model; a file of --attention has none");
+    throw UsageError("--repeated needs a model's weights; an --attention file has none");
   } else if (!metrics.prompt_options.empty()) {
-    throw UsageError("--repeated is in place of " + metrics.prompt_options[0] + "; give one of them");
+    throw UsageError("--repeated replaces " + metrics.prompt_options[0] + "; give only one of them");
   } else {
     metrics.repeated->seed = metrics.seed;
     const EditArguments& edits = metrics.prompt.edits;
     if (!edits.empty())
-      throw UsageError("--repeated measures the model as it is; --edit and --edits change runs of prompts");
+      throw UsageError("--repeated measures the unedited model; --edit and --edits apply only to prompts");
   }
-  if (metrics.csv && metrics.json) throw UsageError("one form at a time: both --csv and --json were given");
+  if (metrics.csv && metrics.json) throw UsageError("one format at a time: both --csv and --json were given");
   using Form = MetricsCommand::Form;
   metrics.form = metrics.csv ? Form::csv : metrics.json ? Form::json : Form::text;
 }
@@ -209,19 +209,19 @@ Finish describe_metrics(CommandSyntax& command) {
   const auto own = std::make_shared<MetricsCommand>();
   command.reading();
   command.attention(false);
-  command.option("sort", metric_names(), "the heads of the largest figure first (default: by layer and head)",
+  command.option("sort", metric_names(), "sort by this metric, largest first (default: by layer and head)",
                  own->sort, metric);
-  command.option("top", "N", "the first N heads (default: all)", own->top, whole(1));
-  command.option("repeated", "N,L",
-                 "in place of a prompt: N sequences of L random tokens, each said\n"
-                 "twice after the start token",
-                 own->repeated, repeated);
-  command.option("seed", "S", "of the random tokens (default: 0)", own->seed, seed_number);
-  command.list_option("merge", "FILE.json...",
-                      "in place of a prompt: what --json wrote of parts of the prompts (see\n"
-                      "--shard), as if they had been measured at once",
-                      own->merge, false);
-  command.flag("csv", "CSV on standard output", own->csv);
+  command.option("top", "N", "only the first N heads (default: all)", own->top, whole(1));
+  command.option(
+      "repeated", "N,L",
+      "instead of a prompt: N sequences of L random tokens, each written\ntwice after the start token",
+      own->repeated, repeated);
+  command.option("seed", "S", "seed of the random tokens (default: 0)", own->seed, seed_number);
+  command.list_option(
+      "merge", "FILE.json...",
+      "instead of a prompt: combine what --json wrote for parts of the\nprompts (see --shard)", own->merge,
+      false);
+  command.flag("csv", "write CSV to standard output", own->csv);
   return command.finish(own, check_metrics, run_metrics);
 }
 

@@ -70,7 +70,7 @@ TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text,
   std::string parts;
   for (const model::Token& token : tokens)
     parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(token.id)));
-  throw model::RunError(std::string(option) + " takes one token; " + model::quote(text) + " is " +
+  throw model::RunError(std::string(option) + " takes one token; " + model::quote(text) + " has " +
                         std::to_string(tokens.size()) + ": " + parts);
 }
 

@@ -17,7 +17,7 @@ namespace {
 /// The end of an error about a place that does not exist: what the user can do.
 std::string advice(const PlotCommand& command, std::string_view option) {
   const bool of_recipe = std::ranges::count(command.recipe_options, option) > 0;
-  return (of_recipe ? "; it comes from the recipe: give another with " : "; see ") + std::string(option);
+  return (of_recipe ? "; it comes from the recipe: override it with " : "; see ") + std::string(option);
 }
 
 /// A key has to be one that the query may see in the head.
@@ -66,8 +66,8 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
                           [&](std::string_view work, double done) { line.tell_work(where, work, done); });
     for (const auto& [view, out] : files) {
       if (lacks_second(command, *view, *run))
-        streams.err << "headscope: " << where << "as its options are, the view " << view->id
-                    << " has nothing of the second model\n";
+        streams.err << "headscope: " << where << "with these options, the view " << view->id
+                    << " shows nothing of the second model\n";
       const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
       line.clear();
       write_output(out, bytes, streams);
@@ -104,15 +104,14 @@ void set_over(PlotCommand& plot) {
       plot.options.set(*view.over_list, view.over_list_value);
   }
   if (!some)
-    throw UsageError("--over is of views that can be about many prompts: " +
-                     list_of_views(takes_prompt_list));
+    throw UsageError("--over applies only to views of many prompts: " + list_of_views(takes_prompt_list));
 }
 
 void check_plot(PlotCommand& plot) {
   if (plot.over_list.empty()) require_prompt_or_attention(plot);
   plot.views = plot.choices;
   if (plot.views.empty())
-    throw UsageError("plot needs a view, as in headscope plot heatmap; there are " + list_of_views());
+    throw UsageError("plot needs a view, e.g. headscope plot heatmap; the views are " + list_of_views());
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   set_over(plot);
   reject_recipe(plot);
@@ -131,12 +130,12 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.over();
   command.picture();
   CommandSyntax picture = command.under(CommandSyntax::kPicture);
-  picture.flag("svg-text", "text in SVG files as text, not as outlines", own.svg_text);
-  picture.flag("no-caption", "without the line that names model, prompt, layer and head", own.no_caption);
+  picture.flag("svg-text", "keep text in SVG files as text instead of outlines", own.svg_text);
+  picture.flag("no-caption", "omit the caption, which names model, prompt, layer and head", own.no_caption);
   command.recipe(own.no_recipe);
   command.picture_out("png|svg|pdf|csv",
-                      "the file: a picture, or its numbers; {view} in its\n"
-                      "name is the view's, with --prompts {n} the prompt's number from 1");
+                      "the file: a picture, or its data (csv); {view} in its\nname becomes the view's, {n} "
+                      "(with --prompts) the prompt's number from 1");
   command.resume();
 }
 
@@ -146,13 +145,13 @@ Finish describe_plot(CommandSyntax& command) {
   const auto own = std::make_shared<PlotCommand>();
   add_plot_options(command, *own);
   command.footer(
-      "headscope plot VIEW --help names the options of one view. Several views may be named;\n"
-      "each one's own options follow its name.");
+      "headscope plot VIEW --help lists the options of a view. Several views may be given,\neach followed by "
+      "its own options.");
   for (const View& view : views()) {
     CommandSyntax of_view = command.choice(view.id, view.help);
     if (!command.may_name(view.id)) continue;
     add_plot_options(of_view, *own);
-    of_view.view_options("This view", view.options);
+    of_view.view_options("View", view.options);
   }
   return command.finish(own, check_plot, run_plot);
 }

@@ -121,8 +121,8 @@ void run_predict(const PredictCommand& command, const Streams& streams) {
 Finish describe_predict(CommandSyntax& command) {
   const auto own = std::make_shared<PredictCommand>();
   command.reading();
-  command.option("top", "K", "how many (default: 10)", own->top, whole(1));
-  command.flag("all-positions", "after every position, with the rank (from 1) of the token that does follow",
+  command.option("top", "K", "number of tokens (default: 10)", own->top, whole(1));
+  command.flag("all-positions", "after every position, with the rank (from 1) of the actual next token",
                own->all_positions);
   return command.finish(own, require_prompt, run_predict);
 }

@@ -50,8 +50,8 @@ void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> giv
   for (const std::string_view option : options_excluded_by_window_recipe())
     if (has_option(given, option) || has_option(given, "--token"))
       throw model::RunError(
-          "a picture of the whole window is made as its recipe says, but for its size, scale, "
-          "theme, letters and model; plot takes the other options");
+          "a picture of the whole window follows its recipe, except for its size, scale, theme, font size "
+          "and model; use plot for the other options");
   shot.session = recipe.session;
   shot.session->look = {shot.picture.dark, shot.picture.font_size};
   for (const OptionSpec* option : all_options())
@@ -180,18 +180,17 @@ void require_weights(const WeightHashes& wanted, const WeightHashes& found, cons
   const auto check = [](const std::string& expected, const std::string& there, const std::string& subject,
                         const char* takes) {
     if (expected.empty() || expected == there) return;
-    throw model::RunError(subject +
-                          " has other weights here than those that the figure was made with: expected " +
+    throw model::RunError(subject + " has different weights from those the figure was made with: expected " +
                           model::quote(expected) + ", found " + model::quote(there) + "; " + takes +
-                          " whatever its weights are");
+                          " with any weights");
   };
   if (model.patterns) {
-    check(wanted.model, found.model, "the file " + model::quote(*model.model), "--attention takes a file");
+    check(wanted.model, found.model, "the file " + model::quote(*model.model), "--attention accepts a file");
   } else {
-    check(wanted.model, found.model, "the model " + model::quote(name), "--model takes a model");
+    check(wanted.model, found.model, "the model " + model::quote(name), "--model accepts a model");
   }
   check(wanted.second, found.second, "the second model " + model::quote(second_name),
-        "--second-model takes a model");
+        "--second-model accepts a model");
 }
 
 void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
@@ -200,9 +199,9 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
     const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
                                                     std::filesystem::current_path()};
     if (auto there = attention_named(name, weights, places)) return *there;
-    throw model::LoadError(file.string() + ": it was made of the attention patterns in " +
+    throw model::LoadError(file.string() + ": it was made from the attention patterns in " +
                            model::quote(name) +
-                           ", which are neither beside it nor in this folder; name the file with " + option);
+                           ", found neither next to it nor in this folder; give the file with " + option);
   };
   if (!model.model) {
     model.patterns = !session.model.attention.empty();
@@ -228,8 +227,8 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
     if (!second->weights.empty() && weights_hash(second_attention) != second->weights)
       throw model::RunError(
           "the file " + model::quote(second_attention.string()) +
-          " has other weights here than the one that was compared with; --second-attention takes a "
-          "file whatever its weights are");
+          " has different weights from the one the figure compared with; --second-attention accepts a "
+          "file with any weights");
   }
 }
 
@@ -248,7 +247,7 @@ Command command_of_recipe(const RecipeCommand& command) {
   if (!recipe.unknown.empty())
     throw model::RunError(command.file.string() + ": it was made with the option " +
                           model::quote(recipe.unknown.front()) + " (by headscope " +
-                          model::quote(recipe.program) + "), which this one does not have");
+                          model::quote(recipe.program) + "), which this version does not have");
   recipe.figure = figure_of(command, recipe);
   if (recipe.figure->window && find_view(recipe.session.view)->place != Place::tab)
     recipe.session.view = view_at(Place::tab).id;  // the window shows that view in its own pane

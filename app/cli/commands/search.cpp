@@ -49,7 +49,7 @@ auto tokens_meant(TokenSelector::Kind counted_back) {
   return [=](const std::string& option, const std::string& text) {
     using Kind = TokenSelector::Kind;
     if (text == "any") return TokenSelector{};
-    if (text.empty()) throw UsageError(option + " takes a token's text, a position as in @3, or any");
+    if (text.empty()) throw UsageError(option + " takes a token's text, a position such as @3, or any");
     if (!text.starts_with('@')) return TokenSelector{Kind::text, text, 0};
     if (text.starts_with("@@")) return TokenSelector{Kind::text, text.substr(1), 0};
     const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMost);
@@ -62,7 +62,7 @@ auto tokens_meant(TokenSelector::Kind counted_back) {
 template <class Pair>
 auto pairs(const std::string& what) {
   return [what](const std::string& option, const std::string& text) {
-    const std::string expected = what + ", as in 5.1,5.3, not " + model::quote(text);
+    const std::string expected = what + ", e.g. 5.1,5.3, not " + model::quote(text);
     std::set<std::pair<int, int>> found;
     std::vector<Pair> result;
     for (const std::string_view part : split(text, ',')) {
@@ -100,20 +100,20 @@ Finish describe_search(CommandSyntax& command) {
   WeightSearch& search = own->search;
   command.reading();
   command.option("from", "TEXT|@N|any",
-                 "queries: tokens of this text, with or without a space before it;\n"
-                 "@3: at position 3, @-1: at the last; any (the default)",
+                 "queries: tokens with this text, with or without a leading space;\n@3: position 3, @-1: the "
+                 "last; any (the default)",
                  search.from, tokens_meant(TokenSelector::Kind::from_end));
   command.option("to", "TEXT|@N|any", "keys: likewise, but @-1 is the token before the query", search.to,
                  tokens_meant(TokenSelector::Kind::before_query));
-  command.option("above", "X", "weights larger than X (default: 0)", search.above,
+  command.option("above", "X", "only weights larger than X (default: 0)", search.above,
                  between(0, 1, "from 0 to 1"));
-  command.option("heads", "L.H,...", "of these heads alone, as in 5.1,5.3 (default: all)", search.heads,
+  command.option("heads", "L.H,...", "only these heads, e.g. 5.1,5.3 (default: all)", search.heads,
                  pairs<model::HeadIndex>("layers and heads"));
   command.option("shape", "Q.K,...",
-                 "in place of tokens: heads whose queries give their attention to these\n"
-                 "cells, as in 2.1,3.2,4.3; X is then the part of it that they give",
+                 "instead of tokens: heads whose attention is in these cells,\ne.g. 2.1,3.2,4.3; X is then "
+                 "the share of attention in them",
                  search.shape, pairs<WeightSearch::Cell>("queries and keys"));
-  command.option("shape-moves", "yes|no", "they may lie anywhere along the diagonal (default: yes)",
+  command.option("shape-moves", "yes|no", "also find the shape elsewhere along the diagonal (default: yes)",
                  search.moves, one_of(kYesOrNo));
   command.option("top", "N", "the N largest (default: 20)", own->top, whole(1, 1000000));
   return command.finish(own, require_prompt, run_search);

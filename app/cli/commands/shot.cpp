@@ -36,7 +36,7 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                          .report_run = [&](const PromptRun& run) {
                            if (run.tokens.run_length < run.tokens.length())
                              streams.err << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
-                                         << "; the tokens after these are not run\n";
+                                         << "; the tokens beyond are not run\n";
                          }};
   Shot made = render_shot(shot);
   std::vector<viz::Note> notes;
@@ -59,7 +59,7 @@ void check_shot(ShotCommand& shot) {
   }
   check_pixels(shot.picture, FileFormat::png);
   if (shot.second_view == shot.view)
-    throw UsageError("--beside takes another view than the one in the middle, " + shot.view);
+    throw UsageError("--beside takes a view other than the one in the middle, " + shot.view);
   reject_recipe(shot);
 }
 
@@ -69,10 +69,10 @@ bool is_tab(const View& view) {
 
 std::string tab_id(const std::string& option, const std::string& text) {
   if (!find_view(text))
-    throw UsageError("there is no view " + model::quote(text) + "; there are " + list_of_views());
+    throw UsageError("unknown view " + model::quote(text) + "; expected one of " + list_of_views());
   if (!is_tab(*find_view(text)))
-    throw UsageError("the view " + model::quote(text) + " has a place of its own in the window; " + option +
-                     " takes " + list_of_views(is_tab));
+    throw UsageError("the view " + model::quote(text) + " is always in the window; " + option + " takes " +
+                     list_of_views(is_tab));
   return text;
 }
 
@@ -88,13 +88,13 @@ Finish describe_shot(CommandSyntax& command) {
                  "the view in the middle: " + list_of_views(is_tab) +
                      " (default: " + std::string(view_at(Place::tab).id) + ")",
                  own->view, tab_id);
-  command.option("beside", "VIEW", "another one beside it (default: none)", own->second_view, tab_id);
+  command.option("beside", "VIEW", "a second view next to it (default: none)", own->second_view, tab_id);
   command.selection();
   command.tour();
   command.over();
   command.picture(true);
   command.recipe(own->no_recipe, options_excluded_by_window_recipe());
-  command.picture_out("png|pdf", "the file; as PDF it holds the pixels");
+  command.picture_out("png|pdf", "the file; a PDF holds the pixels");
   command.view_options("Views", all_options());
   return command.finish(own, check_shot, run_shot);
 }

@@ -38,9 +38,9 @@ void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> fr
   compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
   question.from = patch_prompt_of(run);
   if (!command.from || command.alignment || question.from.tokens.size() == run.aligned.size()) return;
-  throw model::RunError(where + "the prompt after --from has " + grouped(std::ssize(question.from.tokens)) +
+  throw model::RunError(where + "the --from prompt has " + grouped(std::ssize(question.from.tokens)) +
                         " tokens, but the prompt has " + grouped(run.run->length()) +
-                        "; --align says which stand for which");
+                        "; give --align to match them");
 }
 
 /// Answers with one answer known in advance.
@@ -101,7 +101,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
 
 std::string subject_of(const SweepCommand& command, const PromptRun& run, const Sweep& sweep) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  if (command.metric == SweepMetric::divergence) return "KL(run || changed), nats,";
+  if (command.metric == SweepMetric::divergence) return "KL(run || edited), nats,";
   if (command.metric == SweepMetric::probability)
     return "probability of " + viz::visible(tokenizer.bytes(sweep.token));
   return logit_name(tokenizer, sweep.token, command.metric == SweepMetric::difference ? sweep.against : -1);
@@ -116,7 +116,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
       if (const double difference = sweep.difference(command.metric, layer, column); !std::isnan(difference))
         lines.push_back({difference, cell_name(command, run, layer, column)});
   write_by_size(std::move(lines), "%+14.6f  ", out);
-  out << format("%14.6f  without the change\n", printable(sweep.before.of(command.metric)));
+  out << format("%14.6f  unedited\n", printable(sweep.before.of(command.metric)));
 }
 
 /// The plot command for the sweep view.
@@ -188,14 +188,13 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
 void check_sweep(SweepCommand& sweep) {
   require_prompt(sweep);
   if (sweep.prompt.resume && (sweep.out_name.empty() || sweep.json))
-    throw UsageError(
-        "--resume leaves out prompts whose file is there: it needs --out, and goes without --json");
-  if (sweep.alignment && !sweep.from) throw UsageError("--align is for --from");
+    throw UsageError("--resume requires --out and cannot be combined with --json");
+  if (sweep.alignment && !sweep.from) throw UsageError("--align requires --from");
   if (sweep.ablation && sweep.from)
-    throw UsageError("one change at a time: both --ablate and --from were given");
+    throw UsageError("one kind of edit at a time: both --ablate and --from were given");
   const bool of_heads = sweep.over == SweepOver::heads;
   if (sweep.given_site && *sweep.given_site != model::Site::z && of_heads)
-    throw UsageError("heads have the site z only; --site is for --sweep-over layer-position");
+    throw UsageError("--site applies only to --sweep-over layer-position; heads have the site z");
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.from ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   sweep.site = sweep.given_site.value_or(of_heads ? model::Site::z : model::Site::resid_pre);
@@ -204,7 +203,7 @@ void check_sweep(SweepCommand& sweep) {
     check_pixels(sweep.picture, sweep.out.format);
   }
   if (sweep.out_name == "-" && sweep.json)
-    throw UsageError("standard output takes one of them: both --json and --out - were given");
+    throw UsageError("standard output takes only one result: both --json and --out - were given");
 }
 
 }  // namespace
@@ -213,37 +212,38 @@ Finish describe_sweep(CommandSyntax& command) {
   const auto own = std::make_shared<SweepCommand>();
   command.reading();
   command.choice_option("metric",
-                        "what is compared: a token's logit, the difference of two tokens' logits,\na token's "
-                        "probability, or KL(run || changed) (default: difference)",
+                        "what is measured: a token's logit, the difference of two tokens' logits,\na token's "
+                        "probability, or KL(run || edited) (default: difference)",
                         own->metric, kSweepMetrics);
-  command.choice_option("sweep-over", "what is changed in turn (default: heads)", own->over, kSweepOver);
+  command.choice_option("sweep-over", "what is edited, one at a time (default: heads)", own->over,
+                        kSweepOver);
   command.old_name("over");
   command.choice_option("ablate",
                         "set each to zero, or to its mean over the prompt (default: zero; with\n--from or "
                         "--second-model each is patched)",
                         own->ablation, kAblations);
-  command.choice_option("site", "what of each layer is changed (default: resid_pre; of heads it is z)",
+  command.choice_option("site", "the activation of each layer to edit (default: resid_pre; for heads: z)",
                         own->given_site, kSweepSites);
-  command.option("token", "TEXT|ID", "the token, as in \" it\", or its id (default: the most probable)",
+  command.option("token", "TEXT|ID", "the token, e.g. \" it\", or its id (default: the most probable)",
                  own->token, token_text);
   command.option("other-token", "TEXT|ID",
-                 "the token of a difference that is subtracted (default: the second most\nprobable)",
-                 own->other_token, token_text);
-  command.option("position", "I", "the guess after which position, from 0 (default -1: the last)",
+                 "the token whose logit is subtracted (default: the second most\nprobable)", own->other_token,
+                 token_text);
+  command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
                  own->position, whole(-1));
-  command.option("from", "TEXT",
-                 "patch each from this prompt in place of ablating; it has as many tokens,\nunless --align "
-                 "says which stand for which",
-                 own->from);
+  command.option(
+      "from", "TEXT",
+      "patch from this prompt instead of ablating; it must have as many tokens,\nunless --align matches them",
+      own->from);
   command.choice_option("align",
-                        "the tokens at the same positions, as far as both prompts go, or those of\nthe "
+                        "match tokens at the same positions, as far as both prompts go, or those\nof the "
                         "longest common subsequence",
                         own->alignment, kAlignmentNames);
   command.picture();
   command.no_recipe(own->no_recipe);
   command.picture_out("png|svg|pdf|csv",
-                      "a picture of it, or its numbers (default: a list, the\n"
-                      "strongest first); with --prompts, {n} in its name is the prompt's number from 1");
+                      "a picture, or its data as csv (default: a list, the\nstrongest first); with "
+                      "--prompts, {n} in its name is the prompt's number from 1");
   command.resume();
   return command.finish(own, check_sweep, run_sweep);
 }

@@ -10,8 +10,8 @@ void append_ids(const model::Tokenizer& tokenizer, const std::vector<int>& ids, 
   std::size_t at = 0;
   for (const int id : ids) {
     if (id < 0 || id >= tokenizer.size())
-      throw model::RunError(where + "the id " + std::to_string(id) +
-                            " is outside the vocabulary, which has the ids 0 to " +
+      throw model::RunError(where + "the token id " + std::to_string(id) +
+                            " is outside the vocabulary, whose ids are 0 to " +
                             std::to_string(tokenizer.size() - 1));
     const std::size_t end = at + tokenizer.bytes(id).size();
     tokens.push_back({id, at, end});
@@ -25,7 +25,9 @@ std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Pro
   std::vector<model::Token> tokens;
   if (prompt.start_token) {
     const auto id = tokenizer.end_of_text();
-    if (!id) throw model::RunError(where + "this vocabulary has no <|endoftext|> that --bos could put first");
+    if (!id)
+      throw model::RunError(where +
+                            "--bos needs an <|endoftext|> token, which this vocabulary does not have");
     tokens.push_back({*id, 0, 0});
   }
   if (!prompt.ids.empty()) {

@@ -131,7 +131,7 @@ Finish describe_trace(CommandSyntax& command) {
   command.prompt(true);
   command.edits();
   command.option("hooks", "GLOB,...",
-                 "only the hooks whose names match, as in blocks.0.attn.*,logits\n"
+                 "only the hooks whose names match, e.g. blocks.0.attn.*,logits\n"
                  "(default: all; hook_result only when it is named)",
                  own->hooks);
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
@@ -140,8 +140,7 @@ Finish describe_trace(CommandSyntax& command) {
     require_prompt(trace);
     require_out(trace, "run.safetensors");
     if (trace.out_name == "-")
-      throw UsageError(
-          "a trace is written at all its places at once: --out takes a file, not standard output");
+      throw UsageError("a trace cannot be written to standard output; name a file after --out");
     trace.out = trace.out_name;
   };
   return command.finish(own, check, run_trace);

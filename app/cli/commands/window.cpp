@@ -59,10 +59,11 @@ int open_window(WindowCommand command, const Streams& streams) {
 void check_window(WindowCommand& window) {
   const std::filesystem::path& file = window.file;
   if (!file.empty() && !window.prompt_options.empty())
-    throw UsageError("a session brings its prompt: " + window.prompt_options[0] + " was given beside " +
-                     model::quote(file.string()));
+    throw UsageError("a session has its own prompt: both " + window.prompt_options[0] + " and " +
+                     model::quote(file.string()) + " were given");
   if (file.extension() == ".safetensors" && window.model.patterns)
-    throw UsageError("two files of attention: --attention was given beside " + model::quote(file.string()));
+    throw UsageError("one file of attention patterns at a time: both --attention and " +
+                     model::quote(file.string()) + " were given");
   if (window.model.patterns || (file.empty() && !window.comparison.second_attention.empty()))
     require_prompt_or_attention(window);
 }
@@ -78,12 +79,12 @@ Finish describe_window(CommandSyntax& program) {
   program.tour();
   program.over();
   program.word("FILE",
-               "a session (*.headscope), a figure that headscope made, or attention\npatterns "
-               "(*.safetensors): the window shows it",
+               "a session (*.headscope), a figure made by headscope, or attention\npatterns (*.safetensors), "
+               "to open in the window",
                own->file, [](const std::string&, const std::string& text) {
                  const std::filesystem::path path(text);
                  if (!path.has_extension() && !path.has_parent_path())
-                   throw UsageError("there is no command " + model::quote(text));
+                   throw UsageError("unknown command " + model::quote(text));
                  return path;
                });
   return program.finish(own, check_window, open_window);

@@ -58,16 +58,16 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   int chosen = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     names.push_back({all[i] ? std::string(all[i]->title) : "Window",
-                     all[i] ? std::string(all[i]->help) : "everything that is on the screen, as pixels"});
+                     all[i] ? std::string(all[i]->help) : "everything on the screen, as pixels"});
     if (now.subject == (all[i] ? all[i]->id : std::string_view())) chosen = static_cast<int>(i);
   }
   if (const int i = form.choice("Picture", names, chosen); i >= 0) set.subject = all[i] ? all[i]->id : "";
   const bool window = now.subject.empty();
   const std::vector<Ui::Segment> formats{
       {"PNG", "pixels"},
-      {"SVG", "lines and shapes, sharp at any size", !window},
-      {"PDF", window ? "the pixels on a page" : "for papers: sharp at any size, with its letters as text"},
-      {"CSV", "the numbers of the picture", !window}};
+      {"SVG", "vector graphics, sharp at any size", !window},
+      {"PDF", window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"},
+      {"CSV", "the data of the picture", !window}};
   constexpr FileFormat kKinds[] = {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv};
   const auto kind = std::ranges::find(kKinds, now.kind) - std::begin(kKinds);
   if (const int i = form.choice("Format", formats, static_cast<int>(kind)); i >= 0) set.kind = kKinds[i];
@@ -75,18 +75,18 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   if (now.kind == FileFormat::png || window) {
     std::vector<Ui::Segment> scales;
     for (int scale = 1; scale <= kMostExportScale; ++scale)
-      scales.push_back({std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels an inch"});
+      scales.push_back({std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
     if (const int i = form.choice("Scale", scales, now.scale - 1); i >= 0) set.scale = i + 1;
   } else if (now.kind == FileFormat::svg) {
-    const int i = form.choice("Letters",
+    const int i = form.choice("Text",
                               {{"Outlines", "looks the same everywhere"},
-                               {"Text", "can be edited and searched, but looks as the reader's fonts do"}},
+                               {"Text", "editable and searchable, but depends on the reader's fonts"}},
                               now.svg_text ? 1 : 0);
     if (i >= 0) set.svg_text = i == 1;
   } else if (now.kind == FileFormat::pdf) {
-    form.words("Letters", "text, in fonts that the file holds");
+    form.words("Text", "text with embedded fonts");
   } else {
-    form.words("Numbers", "commas between, full precision");
+    form.words("Data", "comma-separated, full precision");
   }
 }
 
@@ -94,21 +94,20 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
 void draw_look_lines(Ui& ui, Form& form, ExportForm& set) {
   const ExportForm& now = ui.state.export_form;
   const bool window = now.subject.empty();
-  const Rect look = form.line("Look");
+  const Rect look = form.line("Theme");
   const std::vector<Ui::Segment> themes{{"Light"}, {"Dark"}};
   const Rect theme{look.x, look.y, ui.segmented_width(themes), look.h};
-  if (const int i = ui.segmented(theme, "Look", themes, now.dark ? 1 : 0); i >= 0) set.dark = i == 1;
+  if (const int i = ui.segmented(theme, "Theme", themes, now.dark ? 1 : 0); i >= 0) set.dark = i == 1;
   const Rect caption{theme.right() + ui.u(18), look.y, ui.u(110), look.h};
   const float right = caption.right() + ui.u(10);
-  if (ui.checkbox(
-          {right, look.y, std::max(0.F, look.right() - right), look.h}, "Recipe", now.recipe,
-          "The file carries what it was made of: program, model, prompt, changes, options. Dropped on "
-          "the window, it shows that again"))
+  if (ui.checkbox({right, look.y, std::max(0.F, look.right() - right), look.h}, "Recipe", now.recipe,
+                  "Store in the file how it was made: program, model, prompt, edits, options. Drop the file "
+                  "on the window to restore them"))
     set.recipe = !now.recipe;
   if (!window &&
       ui.checkbox(caption, "Caption", now.caption, "The line under the picture: model, prompt, head"))
     set.caption = !now.caption;
-  if (window) return form.words("Size", "as it is on the screen");
+  if (window) return form.words("Size", "as on the screen");
   Rect size = form.line("Size");
   size.w = std::min(size.w, ui.u(220));
   ui.field(Field::export_size, size, "e.g. 1200x800, or 900; empty: automatic");
@@ -124,14 +123,13 @@ void draw_export_lines(Ui& ui, const Rect& place) {
   ui.field(Field::export_path, form.line("File", 6), "path of the file");
   const Rect message_area{body.x, form.y(), body.w, body.bottom() - form.y()};
   if (now.waiting && now.problem.empty()) {
-    ui.paragraph("It is written when all is computed. Esc gives it up.", message_area, ui.theme().text_muted,
-                 Ui::kSmall);
+    ui.paragraph("The file is written when everything is computed. Esc cancels.", message_area,
+                 ui.theme().text_muted, Ui::kSmall);
   } else if (!draw_path_message(ui, message_area, now.problem, now.asked) && now.kind != FileFormat::csv) {
-    ui.paragraph(
-        now.recipe ? "With its recipe: the file holds the prompt, the model's name, what was changed and all "
-                     "options, so that it can be made again."
-                   : "Without its recipe: the file holds the picture alone.",
-        message_area, ui.theme().text_muted, Ui::kSmall);
+    ui.paragraph(now.recipe ? "With its recipe, the file holds the prompt, the model's name, the edits and "
+                              "all options, so that the picture can be recreated."
+                            : "Without its recipe, the file holds only the picture.",
+                 message_area, ui.theme().text_muted, Ui::kSmall);
   }
   const auto choices = [](const ExportForm& f) {
     return std::tie(f.subject, f.kind, f.scale, f.svg_text, f.caption, f.recipe, f.dark);
@@ -149,13 +147,13 @@ void draw_export(Ui& ui) {
   const float row = ui.u(32), foot = body->bottom() - row;
   draw_export_lines(ui, {body->x, body->y, body->w, foot - ui.u(8) - body->y});
   Places line({body->x, foot, body->w, row}, ui.u(8));
-  if (ui.button(line.left(ui.button_width("Copy numbers")), "Copy numbers",
+  if (ui.button(line.left(ui.button_width("Copy data")), "Copy data",
                 {.enabled = !form.subject.empty(),
-                 .tip = "The picture's numbers to the clipboard, tabs between, for a spreadsheet"}))
+                 .tip = "Copy the picture's data, tab-separated, for a spreadsheet"}))
     ui.actions.emplace_back(CopyNumbers{form.subject});
   if (ui.button(line.left(ui.button_width("Copy picture")), "Copy picture",
                 {.enabled = ui.state.can_copy_pictures && form.kind == FileFormat::png,
-                 .tip = ui.state.can_copy_pictures ? "The picture to the clipboard, as PNG"
+                 .tip = ui.state.can_copy_pictures ? "Copy the picture as PNG"
                                                    : std::string(no_picture_clipboard())}))
     ui.actions.emplace_back(DoExport{false, true});
   if (draw_write_button(ui, *body, "Export", "Export file", form.path, form.asked))
@@ -165,13 +163,13 @@ void draw_export(Ui& ui) {
 }
 
 void draw_save(Ui& ui) {
-  const auto body = ui.begin_dialog(Dialog::save, "Save the session", 640, 250);
+  const auto body = ui.begin_dialog(Dialog::save, "Save session", 640, 250);
   if (!body) return;
   const SaveForm& form = ui.state.save_form;
   float y = body->y;
   y += ui.paragraph(
-           "Everything that is on the screen, to go on with it later: the prompt, the model's name, the "
-           "views with their options, what is changed and what is compared.",
+           "Saves everything on the screen, to continue later: the prompt, the model's name, the views with "
+           "their options, the edits and the comparison.",
            {body->x, y, body->w, 0}, ui.theme().text_muted, Ui::kSmall) +
        ui.u(10);
   ui.field(Field::session_path, {body->x, y, body->w, ui.u(30)}, "path of the file");
@@ -190,7 +188,7 @@ void draw_recent_folders(Ui& ui, const Rect& rect) {
   const float row = ui.u(30);
   const Rect rows = ui.begin_list("recent", rect, row * static_cast<float>(recent.size() + 1));
   Lines lines(ui, rows);
-  lines.heading("Used lately", row);
+  lines.heading("Recent", row);
   for (const std::filesystem::path& folder : recent) {
     const std::string name = folder.filename().empty() ? folder.string() : folder.filename().string();
     lines.row({.label = name, .tip = folder.string(), .closes = false}, row, BrowseFolder{folder});
@@ -214,7 +212,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   } else if (form.loading && listing.folder.empty()) {
     ui.text("reading…", first, ui.theme().text_muted);
   } else if (entries.empty()) {
-    ui.text(listing.is_model ? "No folders in here: it is a model itself." : "No folders in here.", first,
+    ui.text(listing.is_model ? "No folders here: this folder is a model." : "No folders here.", first,
             ui.theme().text_muted);
   }
   Lines lines(ui, rows);
@@ -243,10 +241,10 @@ std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entri
     if (const auto n = count(kind); n > 0) words += ", " + std::to_string(n) + (n == 1 ? one : many);
   };
   add(Kind::session, " session", " sessions");
-  add(Kind::patterns, " of attention", " of attention");
+  add(Kind::patterns, " attention file", " attention files");
   add(Kind::prompts, " list of prompts", " lists of prompts");
   if (form.second && form.listing.problem.empty())
-    words += form.listing.is_model ? "; a GPT-2 model itself" : "; no GPT-2 model itself";
+    words += form.listing.is_model ? "; this is a GPT-2 model" : "; this is not a GPT-2 model";
   return words;
 }
 
@@ -256,16 +254,16 @@ void draw_open(Ui& ui) {
   const OpenForm& form = ui.state.open_form;
   const auto body = ui.begin_dialog(
       Dialog::open,
-      form.second ? "A second model to compare with" : "Open a model, a session, a figure or prompts", 720,
-      560);
+      form.second ? "Choose a second model to compare with" : "Open a model, a session, a figure or prompts",
+      720, 560);
   if (!body) return;
   const FolderListing& listing = form.listing;
   const float up = ui.button_width("Up");
   if (ui.button({body->x, body->y + ui.u(2), up, ui.u(32)}, "Up",
-                {.enabled = listing.folder.has_relative_path(), .tip = "The folder above"}))
+                {.enabled = listing.folder.has_relative_path(), .tip = "Parent folder"}))
     ui.actions.emplace_back(BrowseFolder{listing.folder.parent_path()});
   ui.field(Field::open_path, {body->x + up + ui.u(8), body->y, body->w - up - ui.u(8), ui.u(36)},
-           "a folder, or a model of the Hugging Face hub");
+           "a folder, or a model on the Hugging Face hub");
 
   const bool recent = !ui.state.recent_folders.empty();
   const float places = recent ? std::min(ui.u(190), body->w / 3) : 0;
@@ -284,12 +282,11 @@ void draw_open(Ui& ui) {
                            form.path.edit.text == listing.folder.string();
   const std::string label = distant ? "Fetch this model" : "Open this folder";
   const float wide = ui.button_width(label);
-  if (ui.button(
-          {body->right() - wide, foot, wide, ui.u(32)}, label,
-          {.look = Ui::Look::primary,
-           .enabled = distant || (!form.path.edit.text.empty() && !known_wrong),
-           .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache, and open it then"
-                          : "Load the model that lies in the folder above"}))
+  if (ui.button({body->right() - wide, foot, wide, ui.u(32)}, label,
+                {.look = Ui::Look::primary,
+                 .enabled = distant || (!form.path.edit.text.empty() && !known_wrong),
+                 .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
+                                : "Load the model in this folder"}))
     ui.actions.push_back(distant ? Action(FetchModel{*distant}) : Action(OpenModel{form.path.edit.text}));
   draw_text_menu(ui);
   ui.end_dialog();
@@ -299,13 +296,12 @@ void draw_help(Ui& ui) {
   const auto body = ui.begin_dialog(Dialog::help, "Keys and mouse", 780, 720);
   if (!body) return;
   constexpr std::string_view kMouse =
-      "Click a small map to choose its head, a cell of the heatmap or a token to choose the query, a bar to "
-      "append its token. The wheel zooms the heatmap about the mouse, dragging moves it, a double click "
-      "shows "
-      "all of it; with Ctrl it makes the small maps larger. The right button offers what can be done with a "
-      "picture. A double click on a gap between panes resets it, one on a slider, too. Drop a folder on the "
-      "window to open the model in it, a session or a figure to show what it does, a list of prompts (.txt, "
-      ".jsonl) for views that can be about many. What is typed goes into the prompt, whatever was clicked.";
+      "Click a small map to select its head, a cell of the heatmap or a token to select the query, a bar to "
+      "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click fits "
+      "it; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. Double-click a "
+      "splitter between panes, or a slider, to reset it. Drop a folder on the window to open its model, a "
+      "session or a figure to restore it, a list of prompts (.txt, .jsonl) for views of many prompts. What "
+      "you type goes into the prompt, whatever you clicked.";
   const auto lines = list_of_keys();
   const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
   const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), Ui::kSmall);

@@ -39,15 +39,13 @@ bool can_compare(const UiState& state, const Snapshot& snapshot) {
 std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {
   const bool possible = can_compare(state, snapshot);
   if (!has_second(state, snapshot))
-    return {
-        Ui::Segment{"Changed", "Show the run with the changes", possible},
-        {"Original", "Show the run as it is without changes", possible},
-        {"Difference", "Show changed minus original, in the views that have numbers to subtract", possible}};
+    return {Ui::Segment{"Edited", "Show the edited run", possible},
+            {"Baseline", "Show the unedited run", possible},
+            {"Difference", "Show edited minus baseline, in views that can show differences", possible}};
   const std::string what = state.second.on ? "prompt" : "model";
   return {Ui::Segment{"First", "Show the first " + what, possible},
-          {"Second", "Show the second " + what + ", in which nothing is changed", possible},
-          {"Difference", "Show the first minus the second, in the views that have numbers to subtract",
-           possible}};
+          {"Second", "Show the second " + what + ", unedited", possible},
+          {"Difference", "Show first minus second, in views that can show differences", possible}};
 }
 
 /// The sides of the comparison, at the right end of the row.
@@ -89,7 +87,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const viz::Color color = on && !lacks ? theme.accent : theme.line;
   ui.stroke(rect, color, 1, ui.u(6));
   const Rect dot{rect.x, rect.y, ui.u(24), rect.h};
-  if (ui.icon(dot, "", "Switch " + words, on ? "Switch it off for a while" : "Switch it on again"))
+  if (ui.icon(dot, "", "Switch " + words, on ? "Switch this edit off" : "Switch this edit on"))
     list_becomes(ui, switched(list, index));
   const Rect mark{dot.center().x - ui.u(4), dot.center().y - ui.u(4), ui.u(8), ui.u(8)};
   if (on) {
@@ -109,7 +107,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   ui.text(words, name.inset(ui.u(2)), on && !beyond && !lacks ? theme.text : theme.text_muted,
           viz::FontStyle::medium, 1, viz::Align::center);
   if (ui.icon({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, "×", "Remove " + words,
-              "Take this change out"))
+              "Remove this edit"))
     list_becomes(ui, removed(list, index));
 }
 
@@ -131,8 +129,8 @@ void draw_chips(Ui& ui, Places& row) {
     room -= wide;
     --first;
   }
-  if (first > 0 && ui.button(row.left(more), "+" + std::to_string(first),
-                             {.tip = "The other changes", .name = "More changes"})) {
+  if (first > 0 &&
+      ui.button(row.left(more), "+" + std::to_string(first), {.tip = "More edits", .name = "More edits"})) {
     ui.moment.open = Menu::edits;
     ui.moment.menu_at = {row.rest().x - more, row.rest().bottom() + ui.u(4)};
   }
@@ -142,22 +140,22 @@ void draw_chips(Ui& ui, Places& row) {
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   const EditsState& edits = ui.state.edits;
   Places row(rect, ui.u(kGap));
-  draw_label(ui, row, "Changes");
+  draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
   const bool any = !edits.list.edits.empty(), off = edits.list.all_off;
   const Command& all = command(CommandId::all_edits_off);
   if (ui.button(row.right(ui.button_width("All off")), "All off",
                 {.on = off,
                  .enabled = any,
-                 .tip = tip_words(off ? "Switch them on again" : "Switch all changes off for a while", all)}))
+                 .tip = tip_words(off ? "Switch all edits on" : "Switch all edits off", all)}))
     ui.actions.emplace_back(SwitchEdits{!off});
-  if (ui.icon(row.right(ui.u(kRow)), "↶", "Undo change",
-              tip_words("Undo the last change", command(CommandId::undo_edit)), !edits.before.empty()))
+  if (ui.icon(row.right(ui.u(kRow)), "↶", "Undo edit",
+              tip_words("Undo the last edit", command(CommandId::undo_edit)), !edits.before.empty()))
     ui.actions.emplace_back(UndoEdits{});
   const float least = ui.u(any ? 150 : 260);
   const Rect field = row.right(std::max(least, std::min(ui.u(300), row.rest().w * 0.4F)));
   draw_chips(ui, row);
-  ui.field(Field::edits, field, "add a change: L1H6.z=0");
+  ui.field(Field::edits, field, "add an edit: L1H6.z=0");
 }
 
 void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
@@ -165,13 +163,13 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
   if (ui.icon(row.right(ui.u(kRow)), "×", "Close the second prompt",
-              tip_words("Without a second prompt", command(CommandId::second_prompt))))
+              tip_words("Close the second prompt", command(CommandId::second_prompt))))
     ui.actions.emplace_back(CompareWith{false, second.alignment});
   if (with_sides) draw_sides(ui, row);
   const std::array<Ui::Segment, 2> ways{
       Ui::Segment{"By position", "Compare the tokens at the same positions"},
       {"By token",
-       "Compare the tokens of the longest common subsequence: where words were put in or left out"}};
+       "Compare the tokens of the longest common subsequence, for prompts with added or missing words"}};
   const int pressed =
       ui.segmented(row.right(ui.segmented_width(ways)), "Compare", ways, static_cast<int>(second.alignment));
   if (pressed >= 0) ui.actions.emplace_back(CompareWith{true, static_cast<Alignment>(pressed)});
@@ -184,13 +182,13 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
   const std::filesystem::path& folder = ui.state.second.model;
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Second model");
-  if (ui.icon(row.right(ui.u(kRow)), "×", "Close the second model", "Without a second model"))
+  if (ui.icon(row.right(ui.u(kRow)), "×", "Close the second model", "Close the second model"))
     ui.actions.emplace_back(CompareModel{});
   if (with_sides && has_second(ui.state, ui.snapshot)) draw_sides(ui, row);
   const std::string name = model_name(folder);
   ui.menu_button(row.left(std::min(ui.button_width(name, true), row.rest().w)), name, Menu::second_model,
                  {.menu = true,
-                  .tip = tip_words("Compare with another one", command(CommandId::second_model)),
+                  .tip = tip_words("Choose another model to compare with", command(CommandId::second_model)),
                   .name = "Choose the second model"});
   const Snapshot& snapshot = ui.snapshot;
   const bool there = snapshot.second_model && snapshot.second_model->folder == folder;
@@ -215,7 +213,7 @@ void draw_slider(Ui& ui, const Rect& rect, std::size_t index, const Strength& st
   ui.text(strength.name, {rect.x, rect.y, label, rect.h}, ui.theme().text_muted);
   const auto moved =
       ui.slider({rect.x + label, rect.y, rect.w - label - number, rect.h}, "Strength", strength.value,
-                {strength.low, strength.high, strength.step, strength.default_value}, "How much of it");
+                {strength.low, strength.high, strength.step, strength.default_value}, "Strength of the edit");
   ui.small(exact(static_cast<float>(strength.value)), {rect.right() - number, rect.y, number, rect.h},
            ui.theme().text, viz::Align::right);
   if (!moved) return;
@@ -274,7 +272,7 @@ void draw_edit_menus(Ui& ui) {
       if (lines.row({.label = listed.on ? "Switch off" : "Switch on"}, row))
         list_becomes(ui, switched(list, index));
       lines.row({.label = "Copy as text"}, row, CopyText{edit_text(listed.edit)});
-      lines.row({.label = "Copy all changes as text"}, row, CopyText{all_as_text(list)});
+      lines.row({.label = "Copy all edits as text"}, row, CopyText{all_as_text(list)});
       if (lines.row({.label = "Remove"}, row)) list_becomes(ui, removed(list, index));
     });
   }

@@ -23,7 +23,7 @@ void draw_progress(Ui& ui, const Rect& rect) {
   Places line(rect, ui.u(12));
   if (ui.button(line.right(ui.button_width("Cancel")), "Cancel",
                 {.enabled = !fetching.cancelled,
-                 .tip = "What has come is kept for the next time",
+                 .tip = "The partial download is kept for the next time",
                  .name = "Cancel fetching"}))
     ui.actions.emplace_back(CancelFetch{});
   const std::string name = "Fetching " + to_text(*fetching.model);
@@ -52,11 +52,11 @@ void draw_offer(Ui& ui, const Rect& rect) {
     if (ui.button(line.right(ui.button_width("Open GPT-2")), "Open GPT-2", {.tip = here->folder.string()}))
       ui.actions.emplace_back(OpenModel{here->folder});
   } else if (ui.button(line.right(ui.button_width("Fetch GPT-2")), "Fetch GPT-2",
-                       {.tip = "Fetch it into the Hugging Face cache, and open it then"})) {
+                       {.tip = "Fetch it into the Hugging Face cache and open it"})) {
     ui.actions.emplace_back(FetchModel{{std::string(model.repository)}});
   }
-  ui.small("This is a small model that has read children's books. GPT-2 itself takes " +
-               bytes_text(model.bytes) + " from the Hugging Face hub; larger ones are in the menu of models.",
+  ui.small("“tales” is a miniature GPT-2 trained on children's books. GPT-2 itself is a download of " +
+               bytes_text(model.bytes) + " from the Hugging Face hub; larger ones are in the model menu.",
            line.rest(), ui.theme().text_muted);
 }
 

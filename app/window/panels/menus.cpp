@@ -19,7 +19,7 @@ void draw_examples(Ui& ui) {
   const float row = ui.u(46), width = menu_width(ui, 640);
   draw_menu(ui, Menu::examples, ui.below_button(Menu::examples, false, width), width, [&](Lines& lines) {
     if (ui.state.examples.empty())
-      lines.row({.label = "No example prompts were found beside the program.", .enabled = false}, row);
+      lines.row({.label = "No example prompts were found next to the program.", .enabled = false}, row);
     for (const ExamplePrompt& e : ui.state.examples)
       lines.row({.label = e.title, .more = e.look_for, .marked = ui.state.prompt.edit.text == e.text}, row,
                 SetPrompt{e.text, e.head, e.look_for});
@@ -56,18 +56,18 @@ void draw_models(Ui& ui) {
     };
     std::ranges::for_each(ui.state.models, draw);
     const auto recent = recent_models(ui.state);
-    if (!recent.empty()) lines.heading("Opened lately", ui.u(24));
+    if (!recent.empty()) lines.heading("Recent", ui.u(24));
     std::ranges::for_each(recent, draw);
     const auto distant = models_to_fetch(ui.state);
-    if (!distant.empty()) lines.heading("To fetch from the Hugging Face hub", ui.u(28));
+    if (!distant.empty()) lines.heading("On the Hugging Face hub", ui.u(28));
     for (const KnownModel& known : distant)
       lines.row({.label = std::string(known.repository),
                  .right = bytes_text(known.bytes),
-                 .tip = "Fetch it into the Hugging Face cache, and open it then",
+                 .tip = "Fetch it into the Hugging Face cache and open it",
                  .enabled = !ui.state.fetching.model},
                 ui.u(30), FetchModel{{std::string(known.repository)}});
     lines.gap();
-    lines.row({.label = "Open a folder…", .right = keys_of(command(CommandId::open))}, ui.u(34),
+    lines.row({.label = "Open folder…", .right = keys_of(command(CommandId::open))}, ui.u(34),
               ShowDialog{Dialog::open});
   });
 }
@@ -89,7 +89,7 @@ void draw_second_models(Ui& ui) {
       lines.row({.label = model.name, .more = model.folder.string(), .marked = model.folder == chosen},
                 ui.u(46), CompareModel{model.folder});
     if (!models.empty()) lines.gap();
-    lines.row({.label = "Compare with a folder…"}, small, ShowDialog{.dialog = Dialog::open, .second = true});
+    lines.row({.label = "Compare with folder…"}, small, ShowDialog{.dialog = Dialog::open, .second = true});
     if (!chosen.empty()) lines.row({.label = "No second model"}, small, CompareModel{});
   });
 }
@@ -119,11 +119,11 @@ void draw_sessions(Ui& ui) {
                  .marked = file == ui.state.session},
                 row, OpenFile{file});
     if (!ui.state.last_session.empty())
-      lines.row({.label = "Where you left off", .more = "as the window was when it was closed last"}, row,
+      lines.row({.label = "Last session", .more = "as it was when the window was last closed"}, row,
                 OpenFile{ui.state.last_session});
     const Command &save = command(CommandId::save_session_as), &open = command(CommandId::open);
     lines.row({.label = std::string(save.label), .right = keys_of(save)}, small, *save.act(ui.state));
-    lines.row({.label = "Open a session or a figure…", .right = keys_of(open)}, small, *open.act(ui.state));
+    lines.row({.label = "Open session or figure…", .right = keys_of(open)}, small, *open.act(ui.state));
   });
 }
 
@@ -152,11 +152,11 @@ void draw_picture_menu(Ui& ui) {
   const bool drawn = draw_menu(ui, Menu::picture, moment.menu_at, width, [&](Lines& lines) {
     for (const MenuLine& line : moment.menu_lines) lines.row({.label = line.label}, row, DoAll{line.actions});
     if (!moment.menu_lines.empty()) lines.gap();
-    lines.row({.label = "Export this picture…"}, row, ShowDialog{Dialog::export_, id});
-    lines.row({.label = "Copy its numbers"}, row, CopyNumbers{id});
+    lines.row({.label = "Export picture…"}, row, ShowDialog{Dialog::export_, id});
+    lines.row({.label = "Copy data"}, row, CopyNumbers{id});
     if (view.place != Place::tab) return;
     const bool alone = ui.state.second_view.empty();
-    if (!lines.row({.label = alone ? "A second view beside it" : "Only this view"}, row)) return;
+    if (!lines.row({.label = alone ? "Add a second view" : "Show only this view"}, row)) return;
     if (id == ui.state.second_view) ui.actions.emplace_back(ShowView{id});
     ui.actions.push_back(toggle_second_view(ui.state));
   });

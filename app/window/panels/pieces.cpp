@@ -74,7 +74,7 @@ bool draw_path_message(Ui& ui, const Rect& rect, const std::string& problem, boo
   if (!problem.empty()) {
     ui.paragraph(problem, rect, ui.theme().error, Ui::kSmall);
   } else if (asked) {
-    ui.paragraph("There is a file of that name. Replace it?", rect, ui.theme().text);
+    ui.paragraph("A file with this name exists. Replace it?", rect, ui.theme().text);
   }
   return asked || !problem.empty();
 }
@@ -86,7 +86,7 @@ bool draw_write_button(Ui& ui, const Rect& body, const std::string& label, const
   return ui.button({body.right() - width, body.bottom() - height, width, height}, words,
                    {.look = Ui::Look::primary,
                     .enabled = !path.edit.text.empty(),
-                    .tip = asked ? "Write over the file that is there" : "Write the file  Enter",
+                    .tip = asked ? "Overwrite the existing file" : "Write the file  Enter",
                     .name = name});
 }
 

@@ -15,15 +15,16 @@ constexpr float kTextFactor = 1.1F;  // the prompt's font size, relative to othe
 std::string notice(const UiState& state, const Snapshot& snapshot) {
   if (!snapshot.run) return {};
   if (const PatternFile* file = snapshot.run->model->patterns.get()) {
-    std::string words = "Attention of " + file->name() + ", not of this prompt: " + file->summary();
+    std::string words =
+        "Attention patterns from " + file->name() + ", not of this prompt: " + file->summary();
     for (const std::string& note : file->notes()) words += "; " + note;
     return words + ".";
   }
   const PromptTokens& tokens = snapshot.run->tokens;
   if (tokens.length() > tokens.run_length)
     return "This model reads at most " + std::to_string(tokens.run_length) + " tokens; the " +
-           std::to_string(tokens.length() - tokens.run_length) + " after them are greyed and not run.";
-  if (tokens.was_empty) return "The prompt is empty: the start token <|endoftext|> runs alone.";
+           std::to_string(tokens.length() - tokens.run_length) + " beyond are greyed out and not run.";
+  if (tokens.was_empty) return "The prompt is empty: only the start token <|endoftext|> is run.";
   const bool hint_holds =
       state.prompt.edit.text == state.hint_text &&
       (state.examples_model.empty() || snapshot.run->model->folder == state.examples_model);

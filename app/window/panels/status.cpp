@@ -91,7 +91,7 @@ void say_loading(Ui& ui, Places& line) {
       ui.theme().accent);
   const Rect place = line.left(ui.button_width("Cancel"));
   if (ui.button({place.x, place.y + ui.u(3), place.w, place.h - ui.u(6)}, "Cancel",
-                {.tip = "Keep the model that is open  Esc"}))
+                {.tip = "Keep the current model  Esc"}))
     ui.actions.emplace_back(CancelLoad{});
 }
 

@@ -36,15 +36,16 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const float gap = ui.u(8), mark = draw_mark(ui, rect) + ui.u(18);
   Places line({mark, rect.y, rect.right() - mark, rect.h}, gap);
   ui.menu_button(line.left(ui.button_width("Examples", true)), "Examples", Menu::examples,
-                 {.menu = true, .tip = tip_words("Prompts worth looking at", command(CommandId::examples))});
+                 {.menu = true, .tip = tip_words("Prompts worth exploring", command(CommandId::examples))});
   if (ui.button(line.left(ui.button_width("Start token")), "Start token",
                 {.on = s.start_token,
-                 .tip = tip_words("Put <|endoftext|> before the prompt, as every training text began",
+                 .tip = tip_words("Put <|endoftext|> before the prompt, as before every training text",
                                   command(CommandId::start_token))}))
     ui.actions.emplace_back(SetStartToken{!s.start_token});
 
-  for (const auto& [sign, id, words] : {std::tuple{"←", CommandId::back, "What was looked at before"},
-                                        {"→", CommandId::forward, "What came after it"}}) {
+  for (const auto& [sign, id, words] :
+       {std::tuple{"←", CommandId::back, "Back to the previous selection and view"},
+        {"→", CommandId::forward, "Forward again"}}) {
     const Command& step = command(id);
     const auto action = step.act(s);
     if (ui.icon(line.left(rect.h), sign, std::string(step.label), tip_words(words, step), action.has_value()))
@@ -64,10 +65,10 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const Rect model = at_right(std::min(ui.button_width(name, true), room));
   ui.menu_button(
       model, name, Menu::models,
-      {.menu = true, .tip = tip_words("Open another GPT-2", command(CommandId::models)), .name = "Model"});
+      {.menu = true, .tip = tip_words("Open another model", command(CommandId::models)), .name = "Model"});
   if (ui.button(save, "Export",
                 {.look = Ui::Look::primary,
-                 .tip = tip_words("Save a picture or its numbers", command(CommandId::export_view))}))
+                 .tip = tip_words("Export a picture or its data", command(CommandId::export_view))}))
     ui.actions.emplace_back(ShowDialog{Dialog::export_});
   ui.menu_button(more, "⋯", Menu::more, {.tip = "More  F10", .name = "More"});
 }

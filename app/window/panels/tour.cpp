@@ -14,8 +14,7 @@ constexpr float kTitle = 1.12F;
 
 Places begin_head(Ui& ui, const Rect& inner) {
   Places head({inner.x, inner.y, inner.w, ui.u(28)}, 0);
-  if (ui.icon(head.right(head.rest().h), "×", "Close the tour",
-              "Close the tour; it is in the menu at the upper right"))
+  if (ui.icon(head.right(head.rest().h), "×", "Close the tour", "Close the tour; the ⋯ menu reopens it"))
     ui.actions.emplace_back(CloseTour{});
   return head;
 }
@@ -59,12 +58,12 @@ void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
   const int stop = ui.state.tour.stop;
   Places line(foot, ui.u(6));
   if (ui.button(line.left(ui.button_width("Back")), "Back",
-                {.enabled = stop > 0, .tip = "The stop before  Alt+Page up", .name = "Stop before"}))
+                {.enabled = stop > 0, .tip = "Previous stop  Alt+Page up", .name = "Previous stop"}))
     ui.actions.emplace_back(GoToStop{stop - 1});
   const bool ends = stop + 1 == std::ssize(tour.stops);
   if (ui.button(line.left(ui.button_width("Done")), ends ? "Done" : "Next",
                 {.look = is_stop_done(ui.state) ? Ui::Look::primary : Ui::Look::raised,
-                 .tip = ends ? "Close the tour" : "The next stop  Alt+Page down",
+                 .tip = ends ? "Close the tour" : "Next stop  Alt+Page down",
                  .name = "Next stop"}))
     ui.actions.push_back(ends ? Action(CloseTour{}) : Action(GoToStop{stop + 1}));
   const Rect stops = line.left(ui.button_width("Stops", true));
@@ -78,7 +77,7 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
   Places head = begin_head(ui, inner);
   if (has_left_stop(ui.state) &&
-      ui.icon(head.right(head.rest().h), "↺", "Return to the stop", "Show what this stop showed"))
+      ui.icon(head.right(head.rest().h), "↺", "Return to the stop", "Restore the view of this stop"))
     ui.actions.emplace_back(GoToStop{place.stop});
   ui.small(count + "  " + tour.title, head.rest(), ui.theme().text_muted);
   const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};

@@ -26,8 +26,8 @@ void draw_generate(Ui& ui, const Rect& rect) {
   if (ui.button(rect, running ? "Stop" : "Generate",
                 {.on = running,
                  .enabled = ui.snapshot.run != nullptr,
-                 .tip = running ? "Stop adding tokens  Esc"
-                                : tip_words("Go on, token by token, drawn at this temperature",
+                 .tip = running ? "Stop generating  Esc"
+                                : tip_words("Generate token by token at this temperature",
                                             command(CommandId::generate))}))
     ui.actions.emplace_back(Generate{!running});
 }
@@ -107,10 +107,10 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   }
   const Command& two = command(CommandId::two_views);
   if (second_view) {
-    if (ui.icon(last, "×", "One view", tip_words("Only one view", two)))
+    if (ui.icon(last, "×", "One view", tip_words("Close the second view", two)))
       ui.actions.emplace_back(CloseSecondView{});
   } else if (ui.state.second_view.empty() &&
-             ui.icon(last, "◫", "Two views", tip_words("A second view beside this one", two))) {
+             ui.icon(last, "◫", "Two views", tip_words("Add a second view", two))) {
     ui.actions.push_back(toggle_second_view(ui.state));
   }
   float top = rows.bottom() + (header - control) / 2;
@@ -125,9 +125,9 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
     top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}, most) + ui.u(8);
   }
   if (ui.state.side == Side::difference && has_comparison(ui.state) && !shown.shows_difference) {
-    ui.text(ui.state.second.on         ? "No differences here: this is the first prompt."
-            : ui.state.second.is_set() ? "No differences here: this is the first model."
-                                       : "No differences here: this is the changed run.",
+    ui.text(ui.state.second.on         ? "This view has no differences: it shows the first prompt."
+            : ui.state.second.is_set() ? "This view has no differences: it shows the first model."
+                                       : "This view has no differences: it shows the edited run.",
             {rect.x + pad, top, rect.w - 2 * pad, ui.u(22)}, ui.theme().text_muted);
     top += ui.u(24);
   }

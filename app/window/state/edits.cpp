@@ -149,7 +149,7 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
   std::string gone;
   for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
   replace_edits(s.edits, std::move(moved.list));
-  s.message = {"Tokens that were edited are gone, and with them: " + gone + ". Ctrl+U brings it back."};
+  s.message = {"Edits of deleted tokens were removed: " + gone + ". Ctrl+U restores them."};
 }
 
 int remove_unsupported(EditList& list, const model::Config& config) {

@@ -18,7 +18,7 @@ void open(UiState& s, const std::filesystem::path& folder, World& w) {
 void finish(UiState& s, World& w) {
   const std::string problem = finish_session(s, w.snapshot);
   if (!problem.empty())
-    reduce(s, ShowMessage{"Not all that was changed can be changed in this model: " + problem, true}, w);
+    reduce(s, ShowMessage{"Some edits cannot be applied to this model: " + problem, true}, w);
 }
 
 }  // namespace
@@ -49,7 +49,8 @@ void reduce(UiState& s, const ModelOpened& a, World& w) {
     if (s.tour.saved_edits) remove_unsupported(*s.tour.saved_edits, model->config());
     if (const int gone = remove_unsupported(s.edits.list, model->config()))
       reduce(s,
-             ShowMessage{"Changes that this model cannot have were taken out: " + std::to_string(gone) + "."},
+             ShowMessage{"Removed " + std::to_string(gone) + (gone == 1 ? " edit" : " edits") +
+                         " that this model does not support."},
              w);
   }
   apply_stop_to_model(s, w.snapshot);
@@ -86,8 +87,10 @@ void reduce(UiState& s, const FetchEnded& a, World& w) {
   s.fetching = {};
   if (!a.folder.empty()) return open(s, a.folder, w);  // an open dialog stays open
   if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
-  reduce(s, ShowMessage{"Fetching was cancelled. What has come is kept: the next time goes on from there."},
-         w);
+  reduce(
+      s,
+      ShowMessage{"Fetching was cancelled. The partial download is kept, and the next attempt resumes it."},
+      w);
 }
 
 void reduce(FileSlice& s, const DismissOffer&, World& w) {

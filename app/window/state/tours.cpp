@@ -45,8 +45,7 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   if (!stop.edits.empty() && s.second.is_set()) {  // the stop compares with the unedited run
     tour.saved_comparison = {s.second.on, s.second.model};
     s.second.on = false, s.second.model.clear();
-    s.message = {
-        "The tour compares with the run without its changes; what was compared comes back behind it."};
+    s.message = {"The tour compares with the unedited run; your comparison is restored afterwards."};
   }
   try {
     if (snapshot.model && !stop.edits.empty())

@@ -69,7 +69,7 @@ TEST(FolderListing, ResolvesLinksAndPassesOverBrokenOnes) {
   EXPECT_THAT(list_folder(folder.path()).entries,
               ElementsAre(FolderEntry{"link", FolderEntry::Kind::model}, FolderEntry{"real"}));
   EXPECT_EQ(list_folder(folder.path() / "link/..").folder, fs::canonical(folder.path() / "real"));
-  expect_problem(folder.path() / "circle", "in a circle");
+  expect_problem(folder.path() / "circle", "form a loop");
   expect_problem(folder.path() / "broken", "There is no folder");
 }
 
@@ -85,13 +85,13 @@ TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
   const TemporaryFolder folder;
   folder.write("file", "x");
   expect_problem("", "Type the path of a folder");
-  expect_problem("models/tales", "models/tales is not a whole path");
-  expect_problem("~somebody", "~somebody is not a whole path");
+  expect_problem("models/tales", "models/tales is not an absolute path");
+  expect_problem("~somebody", "~somebody is not an absolute path");
   expect_problem(folder.path() / "gone", "There is no folder " + (folder.path() / "gone").string());
   expect_problem(folder.path() / "file", "is a file, not a folder");
   expect_problem(folder.path() / "file/below", "is a file, not a folder");
-  expect_problem(folder.path() / std::string(300, 'x'), "so long a name");
-  expect_problem("/" + std::string(5000, 'x'), "so long a name");
+  expect_problem(folder.path() / std::string(300, 'x'), "too long");
+  expect_problem("/" + std::string(5000, 'x'), "too long");
 }
 
 TEST(FolderListing, WhatMayNotBeReadIsSaidOfTheFolderAndPassedOverInside) {
@@ -102,8 +102,8 @@ TEST(FolderListing, WhatMayNotBeReadIsSaidOfTheFolderAndPassedOverInside) {
   fs::permissions(folder.path() / "shut", fs::perms::none);
   {
     const WithoutRootsRights somebody;
-    expect_problem(folder.path() / "shut", "You may not read the folder");
-    expect_problem(folder.path() / "shut/below", "You may not read the folder");
+    expect_problem(folder.path() / "shut", "No permission to read the folder");
+    expect_problem(folder.path() / "shut/below", "No permission to read the folder");
     EXPECT_THAT(list_folder(folder.path()).entries,
                 ElementsAre(FolderEntry{"open", FolderEntry::Kind::model}, FolderEntry{"shut"}));
   }

@@ -88,12 +88,12 @@ TEST(PictureClipboard, AFailureIsOneSentence) {
   };
   // The first does not even read, so that a writer would get a SIGPIPE.
   EXPECT_THAT(sentence(programs.add("tool", "exec <&-; exit 1\n")),
-              AllOf(HasSubstr("was not copied: tool failed"), EndsWith("?")));
+              AllOf(HasSubstr("was not copied: tool failed"), EndsWith("available.")));
   EXPECT_THAT(sentence(programs.add("killed", "kill -9 $$\n")), HasSubstr("killed failed"));
   EXPECT_THAT(sentence(programs.path() / "gone"), AllOf(HasSubstr("cannot be started"), EndsWith(").")));
   EXPECT_THAT(sentence(programs.write("unfit", "x")), HasSubstr("cannot be started"));
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_THAT(sentence(programs.add("hanging", "exec sleep 30\n")), HasSubstr("hanging did not end"));
+  EXPECT_THAT(sentence(programs.add("hanging", "exec sleep 30\n")), HasSubstr("hanging did not finish"));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 

@@ -143,7 +143,7 @@ TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
   from_store([&](WebReply& reply) {
     reply = {.raw = "HTTP/1.1 200 OK\r\n\r\n" + weights() + std::string(100'000, 'x')};
   });
-  EXPECT_THAT(refused(), HasSubstr("sends more than"));
+  EXPECT_THAT(refused(), HasSubstr("sent more than"));
   EXPECT_FALSE(fs::exists(cache().blob(digest("model.safetensors"))));
 }
 

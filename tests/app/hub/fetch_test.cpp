@@ -166,7 +166,7 @@ TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
   options_.progress = [&](const FetchProgress& progress) { reported.push_back(progress.waiting); };
   expect_whole(fetch());
   EXPECT_THAT(waits_, ElementsAre(milliseconds(7000), milliseconds(7000)));
-  EXPECT_THAT(reported, Contains(HasSubstr("again in 7 s")));
+  EXPECT_THAT(reported, Contains(HasSubstr("retrying in 7 s")));
 }
 
 TEST_F(HubFetch, DoesNotWaitForHours) {
@@ -246,13 +246,13 @@ TEST_F(HubFetch, WithoutSafetensorsThereIsNothingToFetch) {
   hub_.files.erase("model.safetensors");
   EXPECT_THAT(refused(), HasSubstr("only pytorch_model.bin"));
   hub_.files["model.safetensors.index.json"] = R"({"weight_map":{"a":"../../../../x.safetensors"}})";
-  EXPECT_THAT(refused(), HasSubstr("expected a safetensors file beside it"));
+  EXPECT_THAT(refused(), HasSubstr("expected a safetensors file next to it"));
   EXPECT_THAT(names("."), IsEmpty());
 }
 
 TEST_F(HubFetch, ItHasToFitOnTheDisk) {
   options_.free_space = [](const fs::path&) { return std::uintmax_t{1000}; };
-  EXPECT_THAT(refused(), HasSubstr("where 1 kB are free"));
+  EXPECT_THAT(refused(), HasSubstr("only 1 kB are free"));
   EXPECT_THAT(names("blobs"), IsEmpty());
 }
 

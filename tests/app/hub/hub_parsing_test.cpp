@@ -197,7 +197,7 @@ TEST(HubRate, IsWrittenShort) {
   EXPECT_EQ(duration_text(0.2), "1 s");
   EXPECT_EQ(duration_text(185), "3 min 5 s");
   EXPECT_EQ(duration_text(4800), "1 h 20 min");
-  EXPECT_EQ(progress_text({}), "asking what there is");
+  EXPECT_EQ(progress_text({}), "contacting the hub");
   EXPECT_EQ(progress_text({.file = "model.safetensors",
                            .done = 123'400'000,
                            .total = 548'105'171,

@@ -95,7 +95,7 @@ TEST(HubAnswers, AShardsNameIsFitForAFileAndATerminal) {
     const std::string said = message_of<HubError>(
         [&] { shards_of(R"({"weight_map":{"a":")" + escaped + R"("}})", files({name}), kModel); });
     EXPECT_TRUE(is_sentence(said)) << said;
-    EXPECT_THAT(said, HasSubstr("expected a safetensors file beside it"));
+    EXPECT_THAT(said, HasSubstr("expected a safetensors file next to it"));
     EXPECT_TRUE(std::ranges::all_of(said, [](char c) { return c >= 0x20 && c < 0x7f; })) << said;
   }
 }
@@ -179,7 +179,7 @@ TEST(HubAnswers, ARefusalIsOneSentence) {
     return status_error(answer, {"a/b", "v2"}, hub, "model.safetensors", token);
   };
   EXPECT_THAT(said(401, "RepoNotFound", false), HasSubstr("HF_TOKEN"));
-  EXPECT_THAT(said(401, "RepoNotFound", true), HasSubstr("the token that was sent"));
+  EXPECT_THAT(said(401, "RepoNotFound", true), HasSubstr("the token has no access"));
   EXPECT_THAT(said(403, "", false), HasSubstr("gated"));
   EXPECT_THAT(said(401, "GatedRepo", true), HasSubstr("accept its terms"));
   EXPECT_THAT(said(404, "RevisionNotFound", false), HasSubstr("no revision \"v2\""));

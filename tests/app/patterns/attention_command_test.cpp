@@ -71,7 +71,7 @@ TEST_F(AttentionCommand, SaysWhatIsNotThere) {
   EXPECT_THAT(plot({"--cell-values", "values"}), HasSubstr("this needs a model's weights"));
   EXPECT_THAT(plot({"--cell-values", "rollout"}), HasSubstr("keys that are the queries' tokens"));
   EXPECT_THAT(fail({"plot", "heatmap", "--model", two, "--prompt", "one", "--out", path("x.png")}),
-              HasSubstr("no prompt is run; --attention takes it without one"));
+              HasSubstr("cannot run a prompt; give it with --attention"));
   EXPECT_THAT(plot({"--show", "difference"}), HasSubstr("--second-attention"));
   EXPECT_THAT(fail({"plot", "heatmap", "--attention", path("none.safetensors"), "--out", path("x.png")}),
               HasSubstr("expected a file of attention patterns, found none"));
@@ -110,15 +110,15 @@ TEST_F(AttentionCommand, GoesWithNothingThatNeedsAModel) {
     return fail(all, 2);
   };
   EXPECT_THAT(wrong({"--prompt", "one"}),
-              HasSubstr("--attention is in place of a prompt: --prompt was given"));
-  EXPECT_THAT(wrong({"--model", "x"}), HasSubstr("--attention is in place of --model"));
-  EXPECT_THAT(wrong({"--edit", "L0H0.z=0"}), HasSubstr("need the weights of a model"));
-  EXPECT_THAT(wrong({"--second", "two"}), HasSubstr("--second is a prompt"));
+              HasSubstr("--attention replaces the prompt: it cannot be combined with --prompt"));
+  EXPECT_THAT(wrong({"--model", "x"}), HasSubstr("--attention replaces --model"));
+  EXPECT_THAT(wrong({"--edit", "L0H0.z=0"}), HasSubstr("need a model's weights"));
+  EXPECT_THAT(wrong({"--second", "two"}), HasSubstr("--second cannot be combined with --attention"));
   EXPECT_THAT(
       fail({"plot", "heatmap", "--prompt", "one", "--second-attention", square, "--out", path("x.png")}, 2),
-      HasSubstr("--attention, which is missing"));
+      HasSubstr("--second-attention requires --attention"));
   EXPECT_THAT(fail({"metrics", "--attention", square, "--repeated", "2,5"}, 2),
-              HasSubstr("--repeated needs the weights"));
+              HasSubstr("--repeated needs a model's weights"));
 }
 
 TEST_F(AttentionCommand, OddWeightsAreSaidAndDrawn) {
@@ -155,7 +155,7 @@ TEST_F(AttentionCommand, ASecondFileIsKnownByWhatIsInIt) {
   succeed({"plot", "heatmap", "--attention", first, "--second-attention", second, "--show", "difference",
            "--out", path("a/one.svg")});
   EXPECT_THAT(fail({"plot", "--recipe", path("a/one.svg"), "--out", path("two.svg")}),
-              AllOf(HasSubstr("x.safetensors"), HasSubstr("--second-attention takes a file")));
+              AllOf(HasSubstr("x.safetensors"), HasSubstr("--second-attention accepts a file")));
   succeed({"plot", "--recipe", path("a/one.svg"), "--second-attention", second, "--out", path("two.svg")});
   EXPECT_EQ(content("two.svg"), content("a/one.svg"));
   // A file on the command line replaces the recipe's second file.
@@ -215,11 +215,11 @@ TEST_F(AttentionCommand, AFigureWhoseFileIsNotThereIsASentence) {
            "The old king", "--out", path("model.svg")});
   file({1, 2, 4, 4}, causal_weight);  // replaces the file
   EXPECT_THAT(fail({"plot", "--recipe", path("one.svg"), "--out", path("x.svg")}),
-              AllOf(HasSubstr("any.safetensors"), HasSubstr("other weights here"),
-                    HasSubstr("--attention takes a file")));
+              AllOf(HasSubstr("any.safetensors"), HasSubstr("different weights"),
+                    HasSubstr("--attention accepts a file")));
   std::filesystem::remove(square);
   EXPECT_THAT(fail({"plot", "--recipe", path("one.svg"), "--out", path("x.svg")}),
-              AllOf(HasSubstr("one.svg"), HasSubstr("neither beside it nor in this folder"),
+              AllOf(HasSubstr("one.svg"), HasSubstr("neither next to it nor in this folder"),
                     HasSubstr("--attention")));
   EXPECT_FALSE(std::filesystem::exists(path("x.svg")));
 }

@@ -35,9 +35,10 @@ class AttentionWindow : public HandsTest {
 TEST_F(AttentionWindow, OpensAFileThatIsGivenAndSaysWhatItIs) {
   Core core(with_model(file({2, 3, 5, 12})));
   const WindowPicture& window = shown(core);
-  EXPECT_TRUE(says(core,
-                   "Attention of bert.safetensors, not of this prompt: 2 layers of 3 heads, 5 queries, 12 "
-                   "keys, no mask."));
+  EXPECT_TRUE(
+      says(core,
+           "Attention patterns from bert.safetensors, not of this prompt: 2 layers of 3 heads, 5 queries, 12 "
+           "keys, no mask."));
   const PlacedPicture& map = picture(window, "heatmap");
   ASSERT_FALSE(map.picture->regions.empty());
   EXPECT_EQ(map.picture->regions[0].row_count, 5);
@@ -238,7 +239,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
   file({2, 3, 5, 5}, "b.safetensors");  // replaces the file
   core.apply(OpenFile{session});
   wait_until(core, [&] { return !core.state().message.text.empty(); });
-  EXPECT_THAT(core.state().message.text, HasSubstr("has other weights here than it had"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("have different weights now"));
   shown(core);
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->run->length(), 5) << "as it is now";
@@ -282,7 +283,7 @@ TEST_F(AttentionWindow, SessionsWhoseFileIsGoneLeaveAllAsItIs) {
   core.apply(OpenFile{session});
   wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
   shown(core);
-  EXPECT_THAT(core.state().message.text, HasSubstr("other weights"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("different weights"));
 }
 
 TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
@@ -313,7 +314,7 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   other.prompt.text = "else";
   core.apply(OpenFile{folder_.write("b.headscope", to_json(Recipe{other, {}}))});
   wait_until(core, [&] { return !core.state().message.text.empty(); });
-  EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name: open one first"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("not found; open another model first"));
   EXPECT_EQ(prompt(core), typed);
 }
 

@@ -223,7 +223,7 @@ TEST_F(RecipeCommands, OtherWeightsAreASentenceUnlessTheModelIsNamed) {
   folder_.write("b.headscope", to_json(other));
   const Ran ran = run_command({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("other weights"), HasSubstr("--model")));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("different weights"), HasSubstr("--model")));
   EXPECT_FALSE(fs::exists(file("b.png")));
   made({"plot", "--recipe", file("b.headscope"), "--model", bundled_model().string()}, "b.png");
 }
@@ -282,7 +282,7 @@ TEST_F(RecipeCommands, AWindowIsMadeAgain) {
   EXPECT_EQ(made({"shot", "--recipe", file("a.png")}, "c.png"), first);
   const Ran ran = run_command({"shot", "--recipe", file("a.png"), "--layer", "2", "--out", file("d.png")});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, HasSubstr("but for its size"));
+  EXPECT_THAT(ran.err, HasSubstr("except for its size"));
   EXPECT_EQ(viz::find_note(made(shot + std::vector<std::string>{"--no-recipe"}, "e.png"), kRecipeNote),
             std::nullopt);
 }
@@ -318,7 +318,7 @@ TEST_F(RecipeCommands, HelpSaysWhatGoesWithNoRecipeOfAWindow) {
     SCOPED_TRACE(option);
     Words given{"shot", "--recipe", file("a.png"), "--out", file("b.png"), option};
     if (option != "--bos") given.push_back(values.at(option));
-    EXPECT_THAT(fail(given), HasSubstr("is made as its recipe says"));
+    EXPECT_THAT(fail(given), HasSubstr("follows its recipe"));
   }
   EXPECT_EQ(count, 17);
   EXPECT_THAT(answered({"plot", "heatmap", "--help"}).text,
@@ -330,11 +330,11 @@ TEST_F(RecipeCommands, WhatARecipeHasAndAnotherPromptDoesNotIsSaidToBeTheRecipes
   const Words again{"plot", "--recipe", file("a.svg"), "--out", file("b.svg"), "--prompt", "The old"};
   const std::string said = "headscope: there is no token ", range = ": they go from 0 to 1 here; ";
   EXPECT_THAT(fail(again),
-              HasSubstr(said + "3" + range + "it comes from the recipe: give another with --query"));
+              HasSubstr(said + "3" + range + "it comes from the recipe: override it with --query"));
   EXPECT_THAT(fail(again + Words{"--query", "2"}), HasSubstr(said + "2" + range + "see --query"));
   EXPECT_THAT(fail(again + Words{"--token=2"}), HasSubstr(said + "2" + range + "see --query"));
   EXPECT_THAT(fail(again + Words{"--query", "1"}),
-              HasSubstr("it comes from the recipe: give another with --key"));
+              HasSubstr("it comes from the recipe: override it with --key"));
   EXPECT_EQ(run_command(again + Words{"--query", "1", "--key", "0"}).status, 0);
 }
 

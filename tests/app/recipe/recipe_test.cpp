@@ -76,7 +76,7 @@ TEST(Recipe, NamesFilesOfAttentionButNoPlaces) {
     EXPECT_THAT(problem_of(object.dump()), HasSubstr("second.attention")) << name;
   }
   EXPECT_THAT(problem_of(with("/second/attention", "b.safetensors")),
-              HasSubstr("none beside a model with weights"));
+              HasSubstr("absent next to a model with weights"));
 }
 
 TEST(Recipe, ComesBackAsItWas) {
@@ -141,7 +141,7 @@ TEST(Recipe, OfAFileThatHasNoneIsASentence) {
 
 TEST(Recipe, OfANewerProgramSaysSo) {
   EXPECT_THAT(problem_of(with("/version", 2)),
-              AllOf(HasSubstr("a newer headscope wrote it"), HasSubstr("format 2")));
+              AllOf(HasSubstr("written by a newer headscope"), HasSubstr("format 2")));
   EXPECT_THAT(problem_of(with("/version", 0)), HasSubstr("version"));
   EXPECT_THAT(problem_of(with("/version", "1")), HasSubstr("version"));
 }

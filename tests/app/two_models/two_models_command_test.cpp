@@ -99,8 +99,8 @@ TEST_F(TwoModelsCommand, OtherWeightsOfTheSecondAreASentenceUnlessItIsNamed) {
   other.session.second_model->weights = "sha256:" + std::string(64, '0');
   folder_.write("b.headscope", to_json(other));
   EXPECT_THAT(fail({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")}),
-              AllOf(HasSubstr("the second model \"org/second\" has other weights"),
-                    HasSubstr("--second-model takes")));
+              AllOf(HasSubstr("the second model \"org/second\" has different weights"),
+                    HasSubstr("--second-model accepts")));
   made({"plot", "--recipe", file("b.headscope"), "--second-model", second().string()}, "b.png");
   other.session.second_model->name = "no/such";
   folder_.write("c.headscope", to_json(other));
@@ -132,7 +132,7 @@ TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
               heads["changes"][2][3].get<double>(), 1e-4);
   EXPECT_NEAR(difference(predicted("L2H3.z<-second")) - before, heads["changes"][2][3].get<double>(), 1e-4)
       << "of the prompt itself";
-  EXPECT_THAT(fail(sweep + Words{"--ablate", "zero"}), HasSubstr("nothing is done with the second model"));
+  EXPECT_THAT(fail(sweep + Words{"--ablate", "zero"}), HasSubstr("--second-model has no effect here"));
   const json ablated = json::parse(
       run_command({"sweep", "--prompt", "The old king had a dog", "--ablate", "zero", "--json"}).out);
   EXPECT_EQ(ablated["change"], "zero");
@@ -200,7 +200,7 @@ TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
     EXPECT_EQ(ran.status, 0) << ran.err;
     return ran.err;
   };
-  EXPECT_THAT(said({}), HasSubstr("as its options are, the view sweep has nothing of the second model"));
+  EXPECT_THAT(said({}), HasSubstr("with these options, the view sweep shows nothing of the second model"));
   EXPECT_EQ(said({"--sweep-change", "patch"}), "");
   EXPECT_EQ(said({"--edit", "L1.z<-second"}), "");
   const Ran tour = run_command({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model",
@@ -218,11 +218,11 @@ TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {
   EXPECT_THAT(fail({"predict", "--prompt", "x", "--edit", "L1.attn_out<-second \"y\""}),
               HasSubstr("patches from a second model, but there is none"));
   EXPECT_THAT(fail({"predict", "--prompt", "x", "--second-model", "org/second"}),
-              HasSubstr("nothing is done with the second model"));
+              HasSubstr("--second-model has no effect here"));
   EXPECT_THAT(fail({"plot", "heatmap", "--attention", "a.safetensors", "--second-model", "org/second",
                     "--out", "a.png"},
                    2),
-              HasSubstr("--second-model need the weights of a model"));
+              HasSubstr("--second-model need a model's weights"));
   EXPECT_FALSE(fs::exists(file("a.png")));
 }
 

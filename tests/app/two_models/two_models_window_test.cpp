@@ -66,16 +66,16 @@ TEST_F(TwoModelsWindow, IsFoundInAFolder) {
   ShownCore core(own());
   core.apply(ShowDialog{.dialog = Dialog::open, .second = true});
   core.draw(frame_);
-  EXPECT_TRUE(says(core, "A second model to compare with"));
+  EXPECT_TRUE(says(core, "Choose a second model to compare with"));
   const auto browse = [&](const std::filesystem::path& folder) {
     core.apply(BrowseFolder{folder});
     wait_until(core, [&] { return core.state().open_form.listing.folder == folder; });
     core.draw(frame_);
   };
   browse(second());
-  EXPECT_TRUE(says(core, "a GPT-2 model itself"));
+  EXPECT_TRUE(says(core, "this is a GPT-2 model"));
   browse(std::filesystem::canonical(folder_.write("notes/a.txt", "a line").parent_path()));
-  EXPECT_TRUE(says(core, "no GPT-2 model itself"));
+  EXPECT_TRUE(says(core, "this is not a GPT-2 model"));
   EXPECT_FALSE(says(core, "a.txt")) << "prompts are no model";
   core.apply(TypeInField{Field::open_path, Replace{second().string()}});
   core.draw(frame_);
@@ -170,9 +170,8 @@ TEST_F(TwoModelsWindow, SessionsAndFiguresBringItBack) {
   unknown.find_models = nullptr;
   const auto without = reopened(std::move(unknown));
   EXPECT_TRUE(without->state().second.model.empty());
-  EXPECT_THAT(without->state().message.text,
-              AllOf(HasSubstr("The second model, \"second\", is not found here by its name"),
-                    HasSubstr("“A second model…” under More")));
+  EXPECT_THAT(without->state().message.text, AllOf(HasSubstr("The second model, \"second\", was not found"),
+                                                   HasSubstr("“Second model…” in the ⋯ menu")));
 }
 
 TEST_F(TwoModelsWindow, AFolderIsFoundAgainWhileItIsOpenAndAfterIt) {
@@ -313,7 +312,7 @@ TEST_F(TwoModelsWindow, ATourThatNeedsTheUneditedRunRestoresTheComparison) {
   const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
   apply_and_show(core, OpenTour{static_cast<int>(found - tours.begin())}, GoToStop{2});
   EXPECT_TRUE(core.state().second.model.empty());
-  EXPECT_THAT(core.state().message.text, HasSubstr("what was compared comes back behind it"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("your comparison is restored afterwards"));
   core.apply(CloseTour{});
   EXPECT_EQ(core.state().second.model, second());
   core.apply(OpenTour{static_cast<int>(found - tours.begin())});

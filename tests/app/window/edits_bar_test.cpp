@@ -66,7 +66,7 @@ TEST_F(EditsBarTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
   EXPECT_TRUE(find_item(core, "L1 H6 off")) << "they are still there";
   press_and_draw(core, Key::u, kCtrl);
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
-  click_item(core, "Undo change");
+  click_item(core, "Undo edit");
   EXPECT_EQ(active(core).size(), 2U);
   press_and_draw(core, Key::u, kCtrl);
   EXPECT_TRUE(core.state().edits.list.edits.empty());
@@ -93,7 +93,7 @@ TEST_F(EditsBarTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
   ASSERT_EQ(active(core).size(), 2U);
   apply_and_show(core, OpenModel{other.path()});
   EXPECT_THAT(active(core), ElementsAre("L1H0.z=0"));
-  EXPECT_THAT(core.state().message.text, HasSubstr("taken out: 1"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("Removed 1 edit"));
 }
 
 TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
@@ -127,7 +127,7 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   add(core, "L1H6.z=0");
   const auto heatmap = [&] { return picture(core.window(), "heatmap"); };
   EXPECT_EQ(heatmap().context.run, core.snapshot().run);
-  click_and_show(core, "Show Original");
+  click_and_show(core, "Show Baseline");
   EXPECT_EQ(heatmap().context.run, run(core).baseline);
   EXPECT_EQ(heatmap().context.side, Side::baseline);
   press_and_show(core, Key::p, kCtrlShift);
@@ -149,7 +149,7 @@ TEST_F(EditsBarTest, TheBaselineSideIsTheUneditedRun) {
   const auto clean = answer(core, PatternOf{2, 3})->values;
   add(core, "L0.attn_out=0");
   EXPECT_NE(answer(core, PatternOf{2, 3})->values, clean);
-  click_and_show(core, "Show Original");
+  click_and_show(core, "Show Baseline");
   const PlacedPicture placed = picture(core.window(), "heatmap");
   EXPECT_EQ(placed.context.ask(PatternOf{2, 3})->values, clean);
 }
@@ -277,9 +277,9 @@ TEST_F(EditsBarTest, AViewWithoutDifferencesSaysSo) {
   Core core(options());
   add(core, "L1H6.z=0");
   apply_and_show(core, SetSide{Side::difference}, ShowView{"embedding"});
-  EXPECT_TRUE(says(core, "No differences here"));
+  EXPECT_TRUE(says(core, "no differences"));
   apply_and_show(core, ShowView{"heatmap"});
-  EXPECT_FALSE(says(core, "No differences here"));
+  EXPECT_FALSE(says(core, "no differences"));
 }
 
 TEST_F(EditsBarTest, EditsAtATourStopAreUndoneAndRestored) {

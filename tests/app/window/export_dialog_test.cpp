@@ -41,7 +41,7 @@ TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
   retype(core, file.string());
   press_and_draw(core, Key::enter);
   EXPECT_EQ(core.state().dialog, Dialog::export_);
-  EXPECT_TRUE(says(core, "There is a file of that name. Replace it?"));
+  EXPECT_TRUE(says(core, "A file with this name exists. Replace it?"));
   EXPECT_TRUE(says(core, "Replace"));
   EXPECT_EQ(bytes_of_file(file), "precious");
   type_and_draw(core, "x");
@@ -143,7 +143,7 @@ TEST_F(ExportDialog, TheWindowIsAPicture) {
   click_item(core, "Picture Window");
   EXPECT_EQ(form(core).kind, FileFormat::png);
   EXPECT_FALSE(find_item(core, "Format SVG")->enabled);
-  EXPECT_FALSE(find_item(core, "Copy numbers")->enabled);
+  EXPECT_FALSE(find_item(core, "Copy data")->enabled);
   click_item(core, "Scale 1×");
   press_and_draw(core, Key::enter);
   const std::string png = bytes_of_file(folder_.path() / "tales-window.png");
@@ -162,8 +162,8 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
     const std::string svg = bytes_of_file(folder_.path() / name);
     return svg.substr(svg.find("</metadata>"));  // the picture: its recipe names the prompt
   };
-  const std::string light = exported("light.svg", {"Format SVG", "Letters Text"});
-  const std::string dark = exported("dark.svg", {"Look Dark"});
+  const std::string light = exported("light.svg", {"Format SVG", "Text Text"});
+  const std::string dark = exported("dark.svg", {"Theme Dark"});
   EXPECT_THAT(light, HasSubstr("tales · “The"));
   EXPECT_THAT(dark, HasSubstr("tales · “The"));
   EXPECT_NE(light, dark);
@@ -189,7 +189,7 @@ TEST_F(ExportDialog, APictureIsCopied) {
   open(core);
   click_item(core, "Copy picture");
   wait_until(core, [&] { return !core.state().message.text.empty(); });
-  EXPECT_THAT(core.state().message.text, HasSubstr("clipboard"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("Copied the picture"));
   EXPECT_FALSE(core.state().message.is_error);
   EXPECT_THAT(bytes_of_file(got), StartsWith("\x89PNG"));
   EXPECT_FALSE(fs::exists(form(core).path.edit.text)) << "and no file is written";
@@ -204,8 +204,8 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
   click_item(core, "Copy picture");
   type_and_draw(core, "x");
   folder_.write("go", "");  // not reached if the window waits for the program
-  wait_until(core, [&] { return core.state().message.text == "The picture is in the clipboard."; });
-  EXPECT_EQ(core.state().message.text, "The picture is in the clipboard.");
+  wait_until(core, [&] { return core.state().message.text == "Copied the picture."; });
+  EXPECT_EQ(core.state().message.text, "Copied the picture.");
   EXPECT_EQ(form(core).problem, "");
 }
 
@@ -233,7 +233,7 @@ TEST_F(ExportDialog, NumbersAreCopiedFromItsForm) {
   ShownCore core(options());
   open(core);
   click_item(core, "Picture Tokens");
-  click_and_show(core, "Copy numbers");  // missing answers are computed
+  click_and_show(core, "Copy data");  // missing answers are computed
   EXPECT_THAT(clipboard_, StartsWith("position\tid\ttoken"));
 }
 

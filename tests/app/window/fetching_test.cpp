@@ -59,7 +59,7 @@ class FetchingTest : public HandsTest {
 TEST_F(FetchingTest, TheMenuFetchesAndTheModelOpensWhenItIsThere) {
   ShownCore core(with_hub());
   click_item(core, "Model");
-  EXPECT_TRUE(says(core, "To fetch from the Hugging Face hub"));
+  EXPECT_TRUE(says(core, "On the Hugging Face hub"));
   EXPECT_TRUE(says(core, "1.52 GB"));
   click_item(core, "openai-community/gpt2-medium");
   ASSERT_TRUE(core.state().fetching.model);
@@ -137,23 +137,23 @@ TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
 TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
   {
     ShownCore core(with_hub());
-    EXPECT_TRUE(says(core, "This is a small model"));
+    EXPECT_TRUE(says(core, "a miniature GPT-2"));
     EXPECT_TRUE(find_item(core, "Fetch GPT-2"));
     click_item(core, "Close the offer");
-    EXPECT_FALSE(says(core, "This is a small model"));
+    EXPECT_FALSE(says(core, "a miniature GPT-2"));
   }
   CoreOptions again = with_hub();
   again.settings = load_settings(again.settings_file).settings;
   ShownCore core(std::move(again));
-  EXPECT_FALSE(says(core, "This is a small model")) << "for good";
+  EXPECT_FALSE(says(core, "a miniature GPT-2")) << "for good";
 }
 
 TEST_F(FetchingTest, NothingIsOfferedOnceAnotherModelWasOpened) {
   ShownCore core(with_hub());
   apply_and_show(core, OpenModel{hub_->folder});
-  EXPECT_FALSE(says(core, "This is a small model"));
+  EXPECT_FALSE(says(core, "a miniature GPT-2"));
   apply_and_show(core, OpenModel{bundled_folder()});
-  EXPECT_FALSE(says(core, "This is a small model"));
+  EXPECT_FALSE(says(core, "a miniature GPT-2"));
 }
 
 TEST_F(FetchingTest, WhatIsOfferedMayBeHere) {
@@ -170,9 +170,9 @@ TEST_F(FetchingTest, WithoutAHubNothingIsOffered) {
   CoreOptions o = with_hub();
   o.fetch = nullptr;
   ShownCore core(std::move(o));
-  EXPECT_FALSE(says(core, "This is a small model"));
+  EXPECT_FALSE(says(core, "a miniature GPT-2"));
   click_item(core, "Model");
-  EXPECT_FALSE(says(core, "To fetch"));
+  EXPECT_FALSE(says(core, "On the Hugging Face hub"));
   core.apply(FetchModel{{"a/b"}});
   EXPECT_FALSE(core.state().fetching.model);
 }

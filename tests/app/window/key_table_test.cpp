@@ -76,7 +76,7 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
     if (command.label == "Forward") core.apply(Revisit{});
     if (command.key == Key::i || command.key == Key::u || command.key == Key::p)
       core.apply(ToggleEdit{head_off(0, 1)});
-    if (command.label == "Redo it") core.apply(UndoEdits{});
+    if (command.label == "Redo edit") core.apply(UndoEdits{});
     shown(core);
     if (command.opens == Menu::picture) press_and_draw(core, Key::f6);
     by_effect[done(core, command)].push_back(keys_of(command));
@@ -93,9 +93,8 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
 
 TEST_F(KeyTable, ToggledTwiceIsAsBefore) {
   for (const Command& command : commands()) {
-    if (command.help.find("on and off") == std::string_view::npos &&
-        command.help.find("away again") == std::string_view::npos &&
-        command.help.find("light or dark") == std::string_view::npos &&
+    if (command.help.find("toggle") == std::string_view::npos &&
+        command.help.find("show or hide a second view") == std::string_view::npos &&
         command.help.find("this list") == std::string_view::npos)
       continue;
     ShownCore core(with_clipboard());

@@ -45,7 +45,7 @@ TEST_F(KeyboardTest, WhatCannotBePressedIsPassedOver) {
   EXPECT_FALSE(picture->enabled) << "no program copies pictures here";
   const auto visited = round(core);
   EXPECT_THAT(visited, Not(Contains("Copy picture")));
-  EXPECT_THAT(visited, Contains("Copy numbers"));
+  EXPECT_THAT(visited, Contains("Copy data"));
 }
 
 TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {

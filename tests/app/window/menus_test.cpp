@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 class MenusTest : public HandsTest {
  protected:
-  static constexpr const char* kAlways[] = {"Export this picture…", "Copy its numbers"};
+  static constexpr const char* kAlways[] = {"Export picture…", "Copy data"};
 
   static std::vector<std::string> rows(const Core& core) { return labels(core, core.window().layer); }
 
@@ -38,11 +38,11 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
     open_by_mouse(core, placed);
     ASSERT_EQ(core.moment().menu, Menu::picture);
     EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
-    EXPECT_EQ(std::ranges::count(rows(core), "A second view beside it"), view.place == Place::tab ? 1 : 0);
+    EXPECT_EQ(std::ranges::count(rows(core), "Add a second view"), view.place == Place::tab ? 1 : 0);
     if (view.menu) {
       EXPECT_GT(rows(core).size(), view.place == Place::tab ? 3U : 2U) << "what the view itself offers there";
     }
-    click_item(core, "Export this picture…");
+    click_item(core, "Export picture…");
     EXPECT_EQ(core.state().dialog, Dialog::export_);
     EXPECT_EQ(core.state().export_form.subject, view.id);
     press_and_draw(core, Key::escape);
@@ -76,7 +76,7 @@ TEST_F(MenusTest, EachPictureHasOneByTheKeyboard) {
     press_and_draw(core, Key::f10, {.shift = true});
     ASSERT_EQ(core.moment().menu, Menu::picture);
     EXPECT_THAT(rows(core), IsSupersetOf(kAlways));
-    ASSERT_TRUE(tab_and_press(core, "Export this picture…", Key::enter));
+    ASSERT_TRUE(tab_and_press(core, "Export picture…", Key::enter));
     EXPECT_EQ(find_view(core.state().export_form.subject)->title, title);
     press_and_draw(core, Key::escape);
     for (std::size_t n = 0; n <= i; ++n) press_and_draw(core, Key::f6);  // starting at the prompt
@@ -151,7 +151,7 @@ TEST_F(MenusTest, TheOpenModelIsMarked) {
   open_menu();
   EXPECT_TRUE(marked("tales (bundled)"));
   EXPECT_FALSE(marked("another"));
-  EXPECT_TRUE(says(core, "Opened lately"));
+  EXPECT_TRUE(says(core, "Recent"));
   EXPECT_TRUE(says(core, other.string()));
   click_and_show(core, "another");
   EXPECT_EQ(core.snapshot().model->folder, other);
@@ -204,7 +204,7 @@ TEST_F(MenusTest, OneMenuOpensAnother) {
   click_item(core, "More");
   click_item(core, "Models");
   EXPECT_EQ(core.moment().menu, Menu::models);
-  EXPECT_THAT(rows(core), Contains("Open a folder…"));
+  EXPECT_THAT(rows(core), Contains("Open folder…"));
 }
 
 }  // namespace

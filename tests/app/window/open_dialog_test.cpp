@@ -145,7 +145,7 @@ TEST_F(OpenDialog, OffersRecentFolders) {
   o.settings.recent_folders = {folder_.path() / "folder 10", folder_.path() / "folder 2"};
   Core core(std::move(o));
   open(core);
-  EXPECT_TRUE(says(core, "Used lately"));
+  EXPECT_TRUE(says(core, "Recent"));
   click_item(core, "folder 10");
   listed(core);
   EXPECT_EQ(folder(core).filename(), "folder 10");

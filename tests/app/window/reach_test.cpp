@@ -216,7 +216,7 @@ class ReachTest : public HandsTest {
            press_and_draw(core, Key::right);
          },
          [](const Core& core) { return core.state().panes.heads > 0; }},
-        {"dark", index_of<SetDark>(), menu_click("More", "Light or dark"), key(Key::t, {.ctrl = true}),
+        {"dark", index_of<SetDark>(), menu_click("More", "Toggle dark theme"), key(Key::t, {.ctrl = true}),
          [](const Core& core) { return core.state().dark; }},
         {"larger text", index_of<SetFontSize>(), menu_click("More", "Larger text"),
          key(Key::equal, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 15; }},
@@ -262,7 +262,7 @@ class ReachTest : public HandsTest {
          },
          [this](const Core&) { return !clipboard_.empty() && clipboard_.size() < 20; },
          [this](Core&) { clipboard_.clear(); }},
-        {"copy the numbers", index_of<CopyNumbers>(), menu_click("More", "Copy the numbers"),
+        {"copy the numbers", index_of<CopyNumbers>(), menu_click("More", "Copy data"),
          key(Key::c, {.ctrl = true, .shift = true}),
          [this](const Core&) { return clipboard_.find("query\ttoken") != std::string::npos; },
          [this](Core&) { clipboard_.clear(); }},
@@ -273,7 +273,7 @@ class ReachTest : public HandsTest {
         {"a model from a folder", index_of<OpenModel>(),
          [](Core& core) {
            click_item(core, "Model");
-           click_item(core, "Open a folder…");
+           click_item(core, "Open folder…");
            wait_for_folder(core);
            click_item(core, "a model");
          },
@@ -374,21 +374,21 @@ class ReachTest : public HandsTest {
         {"all changes off", index_of<SwitchEdits>(), item_click("All off"),
          key(Key::i, {.ctrl = true, .shift = true}),
          [](const Core& core) { return core.state().edits.list.all_off; }, head_off_before},
-        {"a change undone", index_of<UndoEdits>(), item_click("Undo change"), key(Key::u, {.ctrl = true}),
+        {"a change undone", index_of<UndoEdits>(), item_click("Undo edit"), key(Key::u, {.ctrl = true}),
          [](const Core& core) { return core.state().edits.list.edits.empty(); }, head_off_before},
         {"a change in words", index_of<TypeEdits>(), type_edit, type_edit,
          [](const Core& core) { return core.state().edits.list.active().size() == 1; },
          doing(ShowEdits{true})},
-        {"the strip of changes", index_of<ShowEdits>(), menu_click("More", "Change the computation"),
+        {"the strip of changes", index_of<ShowEdits>(), menu_click("More", "Edits bar"),
          key(Key::i, {.ctrl = true}), [](const Core& core) { return core.state().edits.open; }},
-        {"the original", index_of<SetSide>(), item_click("Show Original"),
+        {"the original", index_of<SetSide>(), item_click("Show Baseline"),
          key(Key::p, {.ctrl = true, .shift = true}),
          [](const Core& core) { return core.state().side == Side::baseline; }, head_off_before},
-        {"a second prompt", index_of<CompareWith>(), menu_click("More", "A second prompt"),
+        {"a second prompt", index_of<CompareWith>(), menu_click("More", "Second prompt"),
          key(Key::p, {.ctrl = true}), [](const Core& core) { return core.state().second.on; }},
         {"a second model", index_of<CompareModel>(),
          [](Core& core) {
-           menu_click("More", "A second model…")(core);
+           menu_click("More", "Second model…")(core);
            wait_until(core, [&] { return !core.state().models.empty(); });
            click_item(core, "org/other");
          },
@@ -400,7 +400,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return !core.state().second.model.empty(); }},
         {"save the session", index_of<SaveSession>(),
          [](Core& core) {
-           menu_click("More", "Save the session")(core);
+           menu_click("More", "Save session")(core);
            click_and_show(core, "Save session");
          },
          [](Core& core) {

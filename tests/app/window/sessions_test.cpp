@@ -93,7 +93,7 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   press(core, Key::a, {.ctrl = true});
   type(core, file("there.headscope"));
   for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);
-  EXPECT_TRUE(says(core, "There is a file of that name. Replace it?"));
+  EXPECT_TRUE(says(core, "A file with this name exists. Replace it?"));
   EXPECT_EQ(bytes_of_file(file("there.headscope")), "precious");
   click_and_show(core, "Save session");
   EXPECT_EQ(core.state().session, file("there.headscope"));
@@ -139,7 +139,7 @@ TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
   s.prompt.text = "another";
   drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   EXPECT_EQ(prompt(core), "another");
-  EXPECT_THAT(core.state().message.text, HasSubstr("not found here by its name"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("not found"));
 }
 
 TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
@@ -179,7 +179,7 @@ TEST_F(Sessions, OfOtherWeightsSaySo) {
   s.prompt.text = "another";
   drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   wait_for(core, [&] { return !core.state().message.text.empty(); });
-  EXPECT_THAT(core.state().message.text, HasSubstr("other weights"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("different weights"));
 }
 
 TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
@@ -190,7 +190,7 @@ TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
   s.prompt.text = "another";
   drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
-  EXPECT_THAT(core.state().message.text, HasSubstr("Not all that was changed"));
+  EXPECT_THAT(core.state().message.text, HasSubstr("Some edits"));
 }
 
 TEST_F(Sessions, OfTheFirstVersionOpen) {
@@ -226,7 +226,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   press_and_draw(core, Key::f10);
   tab_and_press(core, "Sessions", Key::enter);
   core.draw(frame_);
-  tab_and_press(core, "Where you left off", Key::enter);
+  tab_and_press(core, "Last session", Key::enter);
   wait_for(core, [&] { return prompt(core) != "else"; });
   EXPECT_EQ(prompt(core), "The old king had a dog");
   EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
@@ -317,7 +317,7 @@ TEST_F(Sessions, ThatAreStillBeingOpenedAreNotSaved) {
   core.apply(OpenSession{
       .recipe = read_recipe(file("a.headscope")), .file = file("a.headscope"), .model = bundled_folder()});
   core.apply(SaveSession{file("a.headscope"), true});
-  EXPECT_THAT(core.state().message.text + core.state().save_form.problem, HasSubstr("still being opened"));
+  EXPECT_THAT(core.state().message.text + core.state().save_form.problem, HasSubstr("still opening"));
   EXPECT_EQ(bytes_of_file(file("a.headscope")), whole);
 }
 
@@ -345,7 +345,7 @@ TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
   core.apply(TypeInField{Field::export_path, Replace{file("w.svg")}});
   core.apply(DoExport{true});
   wait_for(core, [&] { return !core.state().export_form.problem.empty(); });
-  EXPECT_THAT(core.state().export_form.problem, HasSubstr("must end in .png or .pdf"));
+  EXPECT_THAT(core.state().export_form.problem, HasSubstr("must be saved as .png or .pdf"));
   EXPECT_FALSE(fs::exists(file("w.svg")));
 }
 
@@ -380,7 +380,7 @@ TEST_F(Sessions, AFolderIsNoNameForOne) {
   fs::create_directory(folder);
   for (const std::string& typed : {folder.string(), folder.string() + "/"}) {
     core.apply(SaveSession{typed});
-    EXPECT_THAT(core.state().message.text, HasSubstr("is a folder: add a name for the file"));
+    EXPECT_THAT(core.state().message.text, HasSubstr("is a folder; add a file name"));
     EXPECT_TRUE(core.state().message.is_error);
   }
   EXPECT_TRUE(fs::is_empty(folder));
