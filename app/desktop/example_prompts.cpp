@@ -118,8 +118,8 @@ std::vector<ExamplePrompt> parse_example_prompts(std::string_view text, const st
 }
 
 std::vector<ExamplePrompt> load_example_prompts(const std::filesystem::path& file) {
-  constexpr std::size_t kMostBytes = 1 << 20;
-  return parse_example_prompts(model::read_file(file, kMostBytes), file.string());
+  constexpr std::size_t kMaxBytes = 1 << 20;
+  return parse_example_prompts(model::read_file(file, kMaxBytes), file.string());
 }
 
 std::vector<ExamplePrompt> bundled_examples() {

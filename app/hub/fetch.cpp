@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using Clock = TransferRate::Clock;
 
-constexpr int kMostRedirects = 10;
-constexpr std::size_t kMostTextBytes = std::size_t{64}
-                                       << 20;  // limit of a file list, a configuration or an index
+constexpr int kMaxRedirects = 10;
+constexpr std::size_t kMaxTextBytes = std::size_t{64}
+                                      << 20;  // limit of a file list, a configuration or an index
 constexpr std::uint64_t kProgressBytes =
     1 << 20;  // bytes to receive before a broken connection counts as the first again
 constexpr milliseconds kBetweenReports{100};
@@ -183,7 +183,7 @@ class Fetch {
     auto url = parse_url(request.url);
     if (!url) throw HubError("expected a web address, found " + request.url);
     const auto headers = request.headers;
-    for (int hops = 0; hops <= kMostRedirects; ++hops) {
+    for (int hops = 0; hops <= kMaxRedirects; ++hops) {
       request.url = url->text;
       request.headers = headers;
       request.headers.emplace_back("Accept-Encoding", "identity");
@@ -204,7 +204,7 @@ class Fetch {
       if (!redirected) return response;
       url = redirect_target(settings_.endpoint, *url, *response.header("location"));
     }
-    throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMostRedirects) +
+    throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMaxRedirects) +
                    " times");
   }
 
@@ -219,8 +219,8 @@ class Fetch {
     return patiently([&] {
       std::string text;
       const HttpResponse response = follow({url}, {}, [&](std::string_view piece) {
-        if (text.size() + piece.size() > kMostTextBytes)
-          throw HubError(settings_.endpoint.host + " sent more than " + bytes_text(kMostTextBytes) + " as " +
+        if (text.size() + piece.size() > kMaxTextBytes)
+          throw HubError(settings_.endpoint.host + " sent more than " + bytes_text(kMaxTextBytes) + " as " +
                          what);
         text += piece;
       });

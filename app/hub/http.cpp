@@ -14,7 +14,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kMostHeaderBytes = 1 << 18;
+constexpr std::size_t kMaxHeaderBytes = 1 << 18;
 
 /// The state of a transfer. Exceptions are stored, because they must not cross the C library.
 struct Transfer {
@@ -25,7 +25,7 @@ struct Transfer {
   CURL* curl;
   HttpResponse response = {};
   std::size_t header_bytes = 0;
-  bool begun = false;
+  bool has_body = false;
   std::exception_ptr error = {};
 
   /// Runs `work` and stores an exception. Returns whether it succeeded.
@@ -42,13 +42,13 @@ struct Transfer {
 
   void header(std::string_view line) {
     header_bytes += line.size();
-    if (header_bytes > kMostHeaderBytes) throw ConnectionError("the response headers are too long", false);
-    if (!begun) read_header(line, response);
+    if (header_bytes > kMaxHeaderBytes) throw ConnectionError("the response headers are too long", false);
+    if (!has_body) read_header(line, response);
   }
 
   void begin_once() {
-    if (begun) return;
-    begun = true;
+    if (has_body) return;
+    has_body = true;
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     response.status = static_cast<int>(status);

@@ -44,9 +44,9 @@ const json* member(const json& object, const char* key) {
 std::optional<std::uint64_t> number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  constexpr std::uint64_t kMost =
+  constexpr std::uint64_t kMax =
       std::numeric_limits<std::int64_t>::max() / 1024;  // so that sums do not overflow
-  if (error != std::errc() || end != text.data() + text.size() || value > kMost) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || value > kMax) return std::nullopt;
   return value;
 }
 
@@ -161,12 +161,12 @@ bool is_retryable(int status) {
 std::optional<std::chrono::seconds> retry_after(const HttpResponse& response, std::time_t now) {
   const std::string* header = response.header("retry-after");
   if (!header) return std::nullopt;
-  constexpr std::int64_t kMost = 1 << 30;
+  constexpr std::int64_t kMax = 1 << 30;
   if (const auto seconds = number(*header))
-    return std::chrono::seconds(std::min(static_cast<std::int64_t>(*seconds), kMost));
+    return std::chrono::seconds(std::min(static_cast<std::int64_t>(*seconds), kMax));
   const std::time_t at = curl_getdate(header->c_str(), nullptr);
   if (at < 0) return std::nullopt;
-  return std::chrono::seconds(std::clamp<std::int64_t>(static_cast<std::int64_t>(at) - now, 0, kMost));
+  return std::chrono::seconds(std::clamp<std::int64_t>(static_cast<std::int64_t>(at) - now, 0, kMax));
 }
 
 std::string status_error(const HttpResponse& response, const HubModel& model, const Url& endpoint,

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostOptionBytes = 4096;
+constexpr std::size_t kMaxOptionBytes = 4096;
 
 std::string range(long long low, long long high) {
   return " from " + std::to_string(low) + " to " + std::to_string(high);
@@ -98,7 +98,7 @@ void FieldReader::path(const char* key, std::size_t most, std::filesystem::path&
   out = name;
 }
 
-void FieldReader::wholes(const char* key, int low, std::size_t most, std::vector<int>& out) const {
+void FieldReader::integers(const char* key, int low, std::size_t most, std::vector<int>& out) const {
   take(key, [&](const json&) {
     for (const json& value : elements(key, most)) {
       const auto number = whole_in(value, low, INT32_MAX);
@@ -131,7 +131,7 @@ void FieldReader::options(const char* key, Options& out, std::vector<std::string
       }
       part.take(name.c_str(), [&](const json&) {
         std::string text;
-        FieldReader(value, part.where_, part.path_).bytes(name.c_str(), kMostOptionBytes, text);
+        FieldReader(value, part.where_, part.path_).bytes(name.c_str(), kMaxOptionBytes, text);
         try {
           out.set(*option, parse_option(*option, text));
         } catch (const std::invalid_argument&) {

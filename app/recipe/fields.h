@@ -39,7 +39,7 @@ class FieldReader {
   /// The same; not written if empty.
   void bytes_if_any(const char* key, std::size_t most, std::string& out) const { bytes(key, most, out); }
   void path(const char* key, std::size_t most, std::filesystem::path& out) const;
-  void wholes(const char* key, int low, std::size_t most, std::vector<int>& out) const;
+  void integers(const char* key, int low, std::size_t most, std::vector<int>& out) const;
   /// `count` numbers in [0, 1]; null means NaN.
   void shares(const char* key, std::size_t count, std::vector<double>& out) const;
   template <class Value, std::size_t kCount>
@@ -122,7 +122,7 @@ class FieldWriter {
   void path(const char* key, std::size_t most, const std::filesystem::path& value) {
     bytes(key, most, value.string());
   }
-  void wholes(const char* key, int, std::size_t, const std::vector<int>& value) { object_[key] = value; }
+  void integers(const char* key, int, std::size_t, const std::vector<int>& value) { object_[key] = value; }
   void shares(const char* key, std::size_t, const std::vector<double>& value) { object_[key] = value; }
   template <class Value, std::size_t kCount>
   void one_of(const char* key, const Named<Value> (&all)[kCount], const Value& value) {

@@ -25,11 +25,11 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr std::size_t kMostBytes = std::size_t{1} << 24;  // limit of a prompt's size
-constexpr std::size_t kMostIds = std::size_t{1} << 20;
-constexpr std::size_t kMostEdits = 10'000;
-constexpr std::size_t kMostEditBytes = std::size_t{1} << 23;  // a mask of 2,048 positions
-constexpr std::size_t kMostNameBytes = 1024;
+constexpr std::size_t kMaxBytes = std::size_t{1} << 24;  // limit of a prompt's size
+constexpr std::size_t kMaxIds = std::size_t{1} << 20;
+constexpr std::size_t kMaxEdits = 10'000;
+constexpr std::size_t kMaxEditBytes = std::size_t{1} << 23;  // a mask of 2,048 positions
+constexpr std::size_t kMaxNameBytes = 1024;
 constexpr int kLargestSide = 32768;
 constexpr float kWidestSavedPane = 1e5F;
 
@@ -47,68 +47,68 @@ void describe_weights(auto& form, const std::string& weights) {
 }
 
 void describe_attention(auto& form, auto& name) {
-  form.bytes_if_any("attention", kMostNameBytes, name);
+  form.bytes_if_any("attention", kMaxNameBytes, name);
   if (!name.empty() && !is_file_name(name)) form.reject("attention", "the name of a file, without a folder");
 }
 
 void describe_model(auto& form, auto& model) {
-  form.bytes("name", kMostNameBytes, model.name);
-  form.bytes("weights", kMostNameBytes, model.weights);
+  form.bytes("name", kMaxNameBytes, model.name);
+  form.bytes("weights", kMaxNameBytes, model.weights);
   describe_weights(form, model.weights);
   form.one_of("precision", kPrecisionNames, model.precision);
   describe_attention(form, model.attention);
 }
 
 void describe_second_model(auto& form, auto& model) {
-  form.bytes("name", kMostNameBytes, model.name);
-  form.bytes("weights", kMostNameBytes, model.weights);
+  form.bytes("name", kMaxNameBytes, model.name);
+  form.bytes("weights", kMaxNameBytes, model.weights);
   describe_weights(form, model.weights);
   if (model.name.empty()) form.reject("name", "the name of a model");
 }
 
 void describe_prompt(auto& form, auto& prompt) {
-  form.bytes("text", kMostBytes, prompt.text);
-  form.wholes("ids", 0, kMostIds, prompt.ids);
+  form.bytes("text", kMaxBytes, prompt.text);
+  form.integers("ids", 0, kMaxIds, prompt.ids);
   form.flag("start_token", prompt.start_token);
 }
 
 void describe_edit(auto& form, auto& edit) {
-  form.bytes("edit", kMostEditBytes, edit.text);
+  form.bytes("edit", kMaxEditBytes, edit.text);
   form.flag("on", edit.on);
 }
 
 void describe_second(auto& form, auto& second) {
-  form.bytes("text", kMostBytes, second.text);
+  form.bytes("text", kMaxBytes, second.text);
   form.flag("on", second.on);
   form.one_of("alignment", kAlignmentNames, second.alignment);
   describe_attention(form, second.attention);
-  form.bytes_if_any("weights", kMostNameBytes, second.weights);
+  form.bytes_if_any("weights", kMaxNameBytes, second.weights);
   describe_weights(form, second.weights);
 }
 
 void describe_tried(auto& form, auto& tried) {
-  form.wholes("ids", 0, kMostIds, tried.ids);
-  form.whole("begun", 0, static_cast<int>(tried.ids.size()), tried.begun);
-  form.shares("probabilities", tried.ids.size() - static_cast<std::size_t>(tried.begun), tried.probabilities);
+  form.integers("ids", 0, kMaxIds, tried.ids);
+  form.whole("begun", 0, static_cast<int>(tried.ids.size()), tried.start);
+  form.shares("probabilities", tried.ids.size() - static_cast<std::size_t>(tried.start), tried.probabilities);
 }
 
 /// One prompt of a list: a text or ids.
 template <class Form>
 void describe_listed(Form& form, auto& prompt) {
-  if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMostBytes, prompt.text);
+  if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMaxBytes, prompt.text);
   if (Form::kReads || !prompt.ids.empty())
-    form.wholes("ids", std::numeric_limits<int>::min(), kMostIds, prompt.ids);
+    form.integers("ids", std::numeric_limits<int>::min(), kMaxIds, prompt.ids);
   if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "absent next to a text");
 }
 
 void describe_prompts(auto& form, auto& list) {
-  form.bytes("name", kMostNameBytes, list.name);
-  form.list("list", PromptList::kMostPrompts, list.prompts,
+  form.bytes("name", kMaxNameBytes, list.name);
+  form.list("list", PromptList::kMaxPrompts, list.prompts,
             [](auto& one, auto& prompt) { describe_listed(one, prompt); });
   std::size_t size = 0;
   for (const Prompt& prompt : list.prompts) size += prompt.text.size() + prompt.ids.size();
-  if (size > PromptList::kMostBytes)
-    form.reject("list", "prompts of " + std::to_string(PromptList::kMostBytes) + " bytes and ids at most");
+  if (size > PromptList::kMaxBytes)
+    form.reject("list", "prompts of " + std::to_string(PromptList::kMaxBytes) + " bytes and ids at most");
   if (list.prompts.empty()) form.reject("list", "prompts");
 }
 
@@ -137,7 +137,7 @@ template <class Form>
 void describe_session(Form& form, auto& s, auto& unknown) {
   form.object("model", s.model, [](auto& part, auto& model) { describe_model(part, model); });
   form.object("prompt", s.prompt, [](auto& part, auto& prompt) { describe_prompt(part, prompt); });
-  form.list("edits", kMostEdits, s.edits, [](auto& part, auto& edit) { describe_edit(part, edit); });
+  form.list("edits", kMaxEdits, s.edits, [](auto& part, auto& edit) { describe_edit(part, edit); });
   if (Form::kReads || !s.edits.empty()) form.flag("edits_off", s.edits_off);
   form.optional("second", s.second, [&](auto& part, auto& second) {
     describe_second(part, second);
@@ -149,13 +149,13 @@ void describe_session(Form& form, auto& s, auto& unknown) {
   if (s.second_model && !s.model.attention.empty())
     form.reject("second_model", "absent next to attention patterns");
   form.one_of("show", kSideNames, s.side);
-  form.bytes("view", kMostNameBytes, s.view);
+  form.bytes("view", kMaxNameBytes, s.view);
   if (find_view(s.view) == nullptr) form.reject("view", kKnownView);
-  form.bytes_if_any("beside", kMostNameBytes, s.second_view);
+  form.bytes_if_any("beside", kMaxNameBytes, s.second_view);
   if (!s.second_view.empty() && find_view(s.second_view) == nullptr) form.reject("beside", kKnownView);
   form.options("options", s.options, unknown);
   form.object("selection", s.selection, [](auto& part, auto& place) { describe_selection(part, place); });
-  form.list("tries", kMostTries, s.tries, [](auto& part, auto& tried) { describe_tried(part, tried); });
+  form.list("tries", kMaxTries, s.tries, [](auto& part, auto& tried) { describe_tried(part, tried); });
   form.optional("prompts", s.prompts, [](auto& part, auto& list) { describe_prompts(part, list); });
   form.object("look", s.look, [](auto& part, auto& look) { describe_look(part, look); });
   if (Form::kReads || s.panes != PaneSizes{})
@@ -167,10 +167,10 @@ void describe_session(Form& form, auto& s, auto& unknown) {
 std::string to_json(const Recipe& recipe) {
   const bool figure = recipe.figure.has_value();
   FieldWriter form;
-  form.bytes("headscope", kMostNameBytes, figure ? "figure" : "session");
+  form.bytes("headscope", kMaxNameBytes, figure ? "figure" : "session");
   form.whole("version", 1, kVersion, kVersion);
-  form.bytes("program", kMostNameBytes, version());
-  if (figure) form.bytes("command", kMostBytes, command_of(recipe));
+  form.bytes("program", kMaxNameBytes, version());
+  if (figure) form.bytes("command", kMaxBytes, command_of(recipe));
   describe_session(form, recipe.session, recipe.unknown);
   form.optional("figure", recipe.figure, [](auto& part, auto& how) { describe_figure(part, how); });
   return form.take().dump(figure ? -1 : 1, ' ', true) + (figure ? "" : "\n");
@@ -180,13 +180,13 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
   const json object = model::parse_json(text, file);
   FieldReader form(object, file);
   std::string kind;
-  form.bytes("headscope", kMostNameBytes, kind);
+  form.bytes("headscope", kMaxNameBytes, kind);
   if (kind != "figure" && kind != "session") form.reject("headscope", "\"figure\" or \"session\"");
   int version = 0;
   form.whole("version", 1, std::numeric_limits<int>::max(), version);
   if (version < 1) form.reject("version", "a whole number from 1");
   Recipe recipe;
-  form.bytes("program", kMostNameBytes, recipe.program);
+  form.bytes("program", kMaxNameBytes, recipe.program);
   if (version > kVersion)
     throw model::LoadError(file + ": it was written by a newer headscope (" + model::quote(recipe.program) +
                            ", format " + std::to_string(version) + "); this version reads formats up to " +
@@ -213,8 +213,8 @@ Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
 }
 
 Recipe read_recipe(const std::filesystem::path& file) {
-  constexpr std::size_t kMostFileBytes = std::size_t{1} << 28;
-  return recipe_of(model::read_file(file, kMostFileBytes), file.string());
+  constexpr std::size_t kMaxFileBytes = std::size_t{1} << 28;
+  return recipe_of(model::read_file(file, kMaxFileBytes), file.string());
 }
 
 bool fits_vocabulary(const TriedText& tried, int vocabulary) {

@@ -14,11 +14,11 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kMostPromptBytes = std::size_t{1} << 24;
-constexpr std::size_t kMostPathBytes = 4096;
+constexpr std::size_t kMaxPromptBytes = std::size_t{1} << 24;
+constexpr std::size_t kMaxPathBytes = 4096;
 constexpr int kSmallestWindow = 320;
 constexpr int kLargestWindow = 16384;
-constexpr std::size_t kMostNameBytes = 64;
+constexpr std::size_t kMaxNameBytes = 64;
 
 std::filesystem::path without_last_slash(const std::filesystem::path& path) {
   return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
@@ -26,7 +26,7 @@ std::filesystem::path without_last_slash(const std::filesystem::path& path) {
 
 /// Paths, newest first; invalid ones are left out.
 void describe_recent(FieldReader& form, const char* key, std::vector<std::filesystem::path>& out) {
-  const std::vector<std::optional<std::string>> names = form.texts(key, kMostPathBytes);
+  const std::vector<std::optional<std::string>> names = form.texts(key, kMaxPathBytes);
   bool all = true;
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     const bool usable = *name && !(*name)->empty();
@@ -52,22 +52,22 @@ void describe_settings(Form& form, auto& s) {
   form.number("heads_pane", 0, kWidestPane, next.panes.heads);
   form.number("beside_pane", 0, kWidestPane, next.panes.second_view);
   form.number("next_pane", 0, kWidestPane, next.panes.next);
-  form.bytes("view", kMostNameBytes, next.view);
-  form.bytes("second_view", kMostNameBytes, next.second_view);
+  form.bytes("view", kMaxNameBytes, next.view);
+  form.bytes("second_view", kMaxNameBytes, next.second_view);
   describe_selection(form, next.selection);
-  form.path("last_model", kMostPathBytes, s.last_model);
+  form.path("last_model", kMaxPathBytes, s.last_model);
   describe_recent(form, "recent_models", s.recent_models);
   describe_recent(form, "recent_folders", s.recent_folders);
   describe_recent(form, "recent_sessions", s.recent_sessions);
-  form.path("export_folder", kMostPathBytes, s.export_folder);
-  form.whole("export_scale", 1, kMostExportScale, s.export_scale);
+  form.path("export_folder", kMaxPathBytes, s.export_folder);
+  form.whole("export_scale", 1, kMaxExportScale, s.export_scale);
   form.flag("offer_models", s.offer_models);
   form.flag("start_token", s.start_token);
   std::vector<std::string> unknown;  // options of another version: ignored
   form.options("options", next.options, unknown);
   if constexpr (Form::kReads) s.has_prompt = form.has("last_prompt");
   if (!s.has_prompt) return;
-  form.bytes("last_prompt", kMostPromptBytes, next.prompt.text);
+  form.bytes("last_prompt", kMaxPromptBytes, next.prompt.text);
   form.flag("last_prompt_start_token", next.prompt.start_token);
 }
 
@@ -78,7 +78,7 @@ void remember(std::vector<std::filesystem::path>& recent, const std::filesystem:
   const std::filesystem::path newest = without_last_slash(used);
   std::erase_if(recent, [&](const auto& path) { return without_last_slash(path) == newest; });
   recent.insert(recent.begin(), newest);
-  if (recent.size() > kMostRecent) recent.resize(kMostRecent);
+  if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
 }
 
 std::string to_json(const Settings& settings) {
@@ -106,7 +106,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return {};
   try {
-    return parse_settings(model::read_file(file, 4 * kMostPromptBytes + (1 << 16)), file.string());
+    return parse_settings(model::read_file(file, 4 * kMaxPromptBytes + (1 << 16)), file.string());
   } catch (const std::exception& error) {
     return {{}, std::string(error.what()) + "; the default settings are used"};
   }

@@ -8,7 +8,7 @@
 
 namespace headscope::app {
 
-constexpr int kMostExportScale = 4;
+constexpr int kMaxExportScale = 4;
 constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  // logical pixels
 constexpr float kNarrowestPane = 180, kWidestPane = 1600;                     // if the window does not choose
 
@@ -25,7 +25,7 @@ struct Settings {
   std::vector<std::filesystem::path> recent_folders;   ///< folders browsed or exported to, newest first
   std::vector<std::filesystem::path> recent_sessions;  ///< newest first
   std::filesystem::path export_folder;                 ///< folder of the last export; empty: none yet
-  int export_scale = 2;      ///< PNG: device pixels per logical pixel, in [1, kMostExportScale]
+  int export_scale = 2;      ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
   bool offer_models = true;  ///< offer larger models while the bundled one is open
   bool start_token = false;  ///< the start token toggle for new prompts
   bool operator==(const Settings&) const = default;
@@ -36,10 +36,10 @@ struct LoadedSettings {
   std::string message;  ///< one sentence if the file or a part of it is invalid; else empty
 };
 
-constexpr std::size_t kMostRecent = 8;
+constexpr std::size_t kMaxRecent = 8;
 
 /// Puts a path at the front of the recent ones, without duplicates (a slash at the end makes no
-/// difference), and keeps the newest kMostRecent. The empty path is none.
+/// difference), and keeps the newest kMaxRecent. The empty path is none.
 void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
 
 /// The settings as JSON. Text that is not UTF-8 is stored as an array of bytes.

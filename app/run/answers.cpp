@@ -8,7 +8,7 @@ std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (auto known = known_.find(question)) return known;
   Question::ComputeContext context{workspace_};
   context.ask = [&](const Question& side, const auto&) { return ask(side); };
-  if (tell_) context.show = [&](const Answer&, double done) { tell_(question.work(), done); };
+  if (tell_) context.show = [&](const Answer&, double done) { tell_(question.name(), done); };
   auto answer = std::make_shared<const Answer>(question.compute(*run_, context));
   if (!answer->failure.empty()) throw model::RunError(answer->failure);
   known_.set(question, answer);

@@ -96,8 +96,8 @@ std::size_t Memo::answers_budget(const model::Config& config) {
 }
 
 std::size_t Memo::budget(const model::Config& config) {
-  constexpr std::size_t kLeast = std::size_t{64} << 20;
-  return std::max(kLeast, 2 * model::Run::most_bytes(config)) + answers_budget(config);
+  constexpr std::size_t kMin = std::size_t{64} << 20;
+  return std::max(kMin, 2 * model::Run::most_bytes(config)) + answers_budget(config);
 }
 
 std::shared_ptr<const model::Run> Memo::find_clean(const std::vector<int>& tokens) {
@@ -146,7 +146,7 @@ void Memo::remember(std::shared_ptr<const model::Run> run) {
   // Failed answers are retried with the next run.
   const auto failed = [](const AnswerList::Entry& kept) { return kept.answer->value == nullptr; };
   for (RunEntry& kept : runs_) kept.answers.erase_if(failed);
-  of_model_.erase_if(failed);
+  model_answers_.erase_if(failed);
 }
 
 void Memo::remember_part(std::shared_ptr<const model::Run> run) {
@@ -196,20 +196,20 @@ void Memo::set_baseline(std::shared_ptr<const model::Run> baseline) {
 
 void Memo::forget(Source changed) {
   const bool all = changed == Source::second_model;
-  const auto compares = [](const AnswerList::Entry& kept) { return kept.question.is_of_comparison(); };
+  const auto compares = [](const AnswerList::Entry& kept) { return kept.question.is_comparison(); };
   if (all || changed == Source::edits) previous_ = {};
   if (all || changed == Source::baseline) on_baseline_ = {}, baseline_.reset();
   if (all || changed == Source::comparison)
     for (RunEntry& kept : runs_) kept.answers.erase_if(compares);
   if (!all) return;
-  of_model_.erase_if(compares);
+  model_answers_.erase_if(compares);
   std::erase_if(runs_, [](const RunEntry& kept) {
     return kept.run->plan && model::patches_from_second(kept.run->plan->edits());
   });
 }
 
 KnownAnswers Memo::newest_answers() const {
-  return runs_.empty() ? KnownAnswers{} : KnownAnswers{runs_.front().answers, of_model_};
+  return runs_.empty() ? KnownAnswers{} : KnownAnswers{runs_.front().answers, model_answers_};
 }
 
 std::size_t Memo::bytes() const {
@@ -224,7 +224,7 @@ std::size_t Memo::bytes() const {
         if (pages.insert(p).second) sum += p->bytes();
     sum += kept.answers.bytes();
   }
-  return sum + of_model_.bytes();
+  return sum + model_answers_.bytes();
 }
 
 bool Memo::forget_one(const model::Run* base, const QuestionSet& wanted) {
@@ -237,7 +237,7 @@ bool Memo::forget_one(const model::Run* base, const QuestionSet& wanted) {
       forget = [&answers, &kept] { answers.erase(Question(kept.question)); };
     });
   };
-  offer_answers(of_model_, true);
+  offer_answers(model_answers_, true);
   for (auto kept = runs_.begin(); kept != runs_.end(); ++kept) {
     const bool newest = kept == runs_.begin();
     offer_answers(kept->answers, newest);

@@ -49,7 +49,7 @@ struct KnownAnswers {
   AnswerList of_run, of_model;
   /// Null: not known.
   std::shared_ptr<const Answer> find(const Question& question) const {
-    return (question.is_of_model() ? of_model : of_run).find(question);
+    return (question.is_model_only() ? of_model : of_run).find(question);
   }
 };
 
@@ -140,7 +140,7 @@ class Memo {
 
   /// The list that holds answers to questions like this one.
   AnswerList& answers_like(const Question& question) {
-    return question.is_of_model() ? of_model_ : runs_.front().answers;
+    return question.is_model_only() ? model_answers_ : runs_.front().answers;
   }
 
   /// Forgets the least recently used entry; false if nothing may go: the newest run, `base`, and the answers
@@ -148,7 +148,7 @@ class Memo {
   bool forget_one(const model::Run* base, const QuestionSet& wanted);
 
   std::vector<RunEntry> runs_;  // newest first
-  AnswerList of_model_;
+  AnswerList model_answers_;
   AnswerList on_baseline_;  // about the baseline alone, independent of the edits in the run
   AnswerList previous_;
   std::shared_ptr<const model::Run> baseline_;

@@ -27,7 +27,7 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   const std::size_t images = product({2, 4, config.n_ctx, config.n_ctx, kFloat});
   // Cells, and the first column pooled without key 0.
   const std::size_t thumbnails =
-      product({config.n_layer, config.n_head, Thumbnail::kMost, Thumbnail::kMost + 1, kFloat});
+      product({config.n_layer, config.n_head, Thumbnail::kMax, Thumbnail::kMax + 1, kFloat});
   // Per position: the residual stream, its norm, z, a branch's output; q, k and v; the MLP's activations.
   const std::size_t activations =
       product({model::ForwardOptions{}.chunk, 7 * config.n_embd + config.n_inner + 1});

@@ -76,7 +76,7 @@ bool may_hold_prompts(const std::filesystem::path& file) {
 
 PromptList read_prompt_list(const std::filesystem::path& file) {
   const std::string name = viz::visible(file.string());
-  const std::string bytes = model::read_file(file, PromptList::kMostBytes);
+  const std::string bytes = model::read_file(file, PromptList::kMaxBytes);
   const bool plain = has_plain_lines(file);
   PromptList list{viz::visible(file.filename().string()), {}};
   int number = 0;
@@ -85,8 +85,8 @@ PromptList read_prompt_list(const std::filesystem::path& file) {
     const std::string_view line = bare_prompt_line(rest.substr(0, end), number++ == 0);
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (!is_prompt_line(line)) continue;
-    if (list.prompts.size() == PromptList::kMostPrompts)
-      throw model::LoadError(name + ": expected at most " + std::to_string(PromptList::kMostPrompts) +
+    if (list.prompts.size() == PromptList::kMaxPrompts)
+      throw model::LoadError(name + ": expected at most " + std::to_string(PromptList::kMaxPrompts) +
                              " prompts, found more; the commands metrics and search take any number");
     list.prompts.push_back(plain ? Prompt{.text = std::string(line), .ids = {}}
                                  : parse_prompt_line(line, name + ":" + std::to_string(number)));

@@ -14,8 +14,8 @@ namespace headscope::app {
 
 /// A list as one immutable value, small enough to be stored in sessions and exported figures.
 struct PromptList {
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< limit of its file's size
-  static constexpr std::size_t kMostPrompts = 20'000;
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 20;  ///< limit of its file's size
+  static constexpr std::size_t kMaxPrompts = 20'000;
 
   std::string name;             ///< name of its file, for people: no path
   std::vector<Prompt> prompts;  ///< text or ids each, without start token and edits

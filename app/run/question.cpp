@@ -17,7 +17,7 @@ template <class Self>
 struct Question::Wrapper : Base {
   Wrapper(Question of, bool on_baseline, std::string_view work)
       : Base(combine(typeid(Self).hash_code(), of.hash()),
-             Traits{work, of.needs(), of.quick(), of.is_of_model(), false, on_baseline, true}),
+             Traits{work, of.needs(), of.quick(), of.is_model_only(), false, on_baseline, true}),
         inner(std::move(of)) {}
   bool equals(const Base& another) const override {
     const auto* same = dynamic_cast<const Self*>(&another);
@@ -27,7 +27,7 @@ struct Question::Wrapper : Base {
 };
 
 struct Question::OnBaseline final : Wrapper<OnBaseline> {
-  explicit OnBaseline(const Question& of) : Wrapper(of, true, of.work()) {}
+  explicit OnBaseline(const Question& of) : Wrapper(of, true, of.name()) {}
   Answer compute(const PromptRun& run, const ComputeContext& context) const override {
     return inner.self_->compute(run.baseline ? *run.baseline : run, context);
   }
@@ -35,7 +35,7 @@ struct Question::OnBaseline final : Wrapper<OnBaseline> {
 
 /// What its traits refer to.
 struct DifferenceWords {
-  explicit DifferenceWords(const Question& of) : words("difference in " + std::string(of.work())) {}
+  explicit DifferenceWords(const Question& of) : words("difference in " + std::string(of.name())) {}
   const std::string words;
 };
 
@@ -76,7 +76,7 @@ Answer Question::compute(const PromptRun& run, const ComputeContext& context) co
   } catch (const model::Stopped&) {
     throw;
   } catch (const std::bad_alloc&) {
-    return {nullptr, 0, true, not_enough_memory(work()), true};
+    return {nullptr, 0, true, not_enough_memory(name()), true};
   } catch (const std::exception& e) {
     return {nullptr, 0, true, e.what()};
   }

@@ -21,12 +21,12 @@ namespace headscope::app {
 
 /// The resources for computing an answer, and the way to show parts of it.
 template <class Answer>
-struct Work {
+struct Computation {
   model::Workspace& workspace;
   /// The answer is no longer wanted, or something newer comes first: throw model::Stopped.
   std::stop_token stop = {};
   /// The part of this answer that was shown before it was stopped; null: none.
-  const Answer* begun = nullptr;
+  const Answer* partial = nullptr;
   /// The previous run's answer, complete or not, if it was asked continuously; null: none.
   const Answer* previous = nullptr;
   std::function<void(Answer part, double done)> shown = {};  ///< empty: parts are not shown
@@ -56,13 +56,13 @@ struct Answer {
 /// has
 ///
 ///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
-///     static constexpr std::string_view kWork;  name of the work in the status line
+///     static constexpr std::string_view kName;  what is computed, for the status line
 ///     static constexpr bool kQuick = true;    if it takes a few ms: a run is shown together with the answer
-///     static constexpr bool kOfModel = true;  if the answer depends on the model alone, not on the run
+///     static constexpr bool kModelOnly = true;  if the answer depends on the model alone, not on the run
 ///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see capabilities.h
 ///     bool operator==(const Q&) const;
-///     Answer compute(const PromptRun& run, const Work<Answer>& work) const;  throws RunError or Stopped
-///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
+///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;  throws RunError
+///     or Stopped std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///     std::size_t hash() const;  equal for equal ones
 ///
 /// The last two are optional: reusable_part if part of another run's answer is valid for this run without any
@@ -71,7 +71,7 @@ struct Answer {
 /// `run.baseline` provides one of two functions, and every view and command gets the difference from it:
 ///
 ///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
-///     Answer compute_difference(const PromptRun& run, const Work<Answer>& work) const;
+///     Answer compute_difference(const PromptRun& run, const Computation<Answer>& computation) const;
 ///
 /// the second if the difference is not made from two answers. `before` is complete and answers the question's
 /// counterpart: for a question with a `position`, the one about its counterpart in the baseline. If the
@@ -86,7 +86,7 @@ class Question {
     using Show = std::function<void(app::Answer part, double done)>;
     model::Workspace& workspace;
     std::stop_token stop = {};
-    const app::Answer* begun = nullptr;
+    const app::Answer* partial = nullptr;
     const app::Answer* previous = nullptr;
     Show show = {};
     /// Answers another question about the same run and keeps the answer. Empty: not available, compute it.
@@ -103,9 +103,9 @@ class Question {
   }
   /// Equal for equal questions; computed once, on construction.
   std::size_t hash() const { return self_->hash; }
-  std::string_view work() const { return self_->traits.work; }
+  std::string_view name() const { return self_->traits.name; }
   bool quick() const { return self_->traits.quick; }
-  bool is_of_model() const { return self_->traits.of_model; }
+  bool is_model_only() const { return self_->traits.model_only; }
   /// The same question about the baseline; for a run without one, about the run itself.
   Question on_baseline() const;
   /// The run's answer minus the baseline's: signed differences, in an answer of the same type; no value
@@ -116,7 +116,7 @@ class Question {
   Capabilities needs() const { return self_->traits.needs; }
   bool is_on_baseline() const { return self_->traits.on_baseline; }  ///< made by on_baseline
   /// Whether it was made by on_baseline or difference.
-  bool is_of_comparison() const { return self_->traits.of_comparison; }
+  bool is_comparison() const { return self_->traits.comparison; }
   /// The two questions whose answers a difference is made from; empty if these depend on the run.
   std::vector<Question> sides() const { return self_->sides(); }
   /// Throws model::Stopped; any other failure is returned in the answer.
@@ -129,10 +129,10 @@ class Question {
  private:
   /// Properties of a question.
   struct Traits {
-    std::string_view work;
+    std::string_view name;
     Capabilities needs = Capability::weights;
-    bool quick = false, of_model = false, has_difference = false;
-    bool on_baseline = false, of_comparison = false;
+    bool quick = false, model_only = false, has_difference = false;
+    bool on_baseline = false, comparison = false;
   };
   struct Base {
     Base(std::size_t its_hash, const Traits& its_traits) : hash(its_hash), traits(its_traits) {}
@@ -184,13 +184,13 @@ class Question {
       { q.difference(a, a, run) } -> std::convertible_to<std::optional<A>>;
     };
     static constexpr bool kComputesDifference =
-        requires(const Q& q, const PromptRun& run, const Work<A>& work) {
-      { q.compute_difference(run, work) } -> std::same_as<A>;
+        requires(const Q& q, const PromptRun& run, const Computation<A>& computation) {
+      { q.compute_difference(run, computation) } -> std::same_as<A>;
     };
     static constexpr Traits traits_of_type() {
-      Traits traits{.work = Q::kWork, .has_difference = kSubtracts || kComputesDifference};
+      Traits traits{.name = Q::kName, .has_difference = kSubtracts || kComputesDifference};
       if constexpr (requires { Q::kQuick; }) traits.quick = Q::kQuick;
-      if constexpr (requires { Q::kOfModel; }) traits.of_model = Q::kOfModel;
+      if constexpr (requires { Q::kModelOnly; }) traits.model_only = Q::kModelOnly;
       if constexpr (requires { Q::kNeeds; }) traits.needs = Q::kNeeds;
       return traits;
     }
@@ -207,14 +207,14 @@ class Question {
       const std::size_t bytes = answer.bytes();
       return {std::make_shared<const A>(std::move(answer)), bytes, whole, {}};
     }
-    static Work<A> work_of(const ComputeContext& context) {
-      return {context.workspace, context.stop, to_typed(context.begun), to_typed(context.previous),
+    static Computation<A> computation_of(const ComputeContext& context) {
+      return {context.workspace, context.stop, to_typed(context.partial), to_typed(context.previous),
               [&context](A part, double done) {
                 if (context.show) context.show(to_answer(std::move(part), false), done);
               }};
     }
     app::Answer compute(const PromptRun& run, const ComputeContext& context) const override {
-      return to_answer(question.compute(run, work_of(context)), true);
+      return to_answer(question.compute(run, computation_of(context)), true);
     }
     std::optional<app::Answer> reusable_part(const app::Answer& previous,
                                              const PromptRun& run) const override {
@@ -227,7 +227,7 @@ class Question {
     std::optional<app::Answer> compute_difference(const PromptRun& run,
                                                   const ComputeContext& context) const override {
       if constexpr (kComputesDifference)
-        return to_answer(question.compute_difference(run, work_of(context)), true);
+        return to_answer(question.compute_difference(run, computation_of(context)), true);
       return std::nullopt;
     }
     std::optional<Question> counterpart(const PromptRun& run) const override {
@@ -264,7 +264,7 @@ inline bool contains(const std::vector<Question>& questions, const Question& que
 }
 
 /// The failure of work that ran out of memory: one sentence.
-std::string not_enough_memory(std::string_view work);
+std::string not_enough_memory(std::string_view computation);
 
 /// Where views get their answers. Every question is recorded, so that missing answers can be computed.
 class Answers {

@@ -13,19 +13,19 @@ bool begins_with(std::span<const int> ids, std::span<const int> with) {
 }
 
 /// Moves the start of a continuation back to fewer tokens; the probabilities of the added ones are not known.
-void begin_at(TriedText& tried, int begun) {
-  if (begun >= tried.begun) return;
-  const auto more = static_cast<std::size_t>(tried.begun - begun);
+void begin_at(TriedText& tried, int start) {
+  if (start >= tried.start) return;
+  const auto more = static_cast<std::size_t>(tried.start - start);
   tried.probabilities.insert(tried.probabilities.begin(), more, std::numeric_limits<double>::quiet_NaN());
-  tried.begun = begun;
+  tried.start = start;
 }
 
 /// Takes over another text's probabilities of their common prefix.
 void learn(TriedText& tried, const TriedText& from) {
   const int common = common_tokens(tried.ids, from.ids);
-  for (int i = std::max(tried.begun, from.begun); i < common; ++i) {
-    double& probability = tried.probabilities[i - tried.begun];
-    if (std::isnan(probability)) probability = from.probabilities[i - from.begun];
+  for (int i = std::max(tried.start, from.start); i < common; ++i) {
+    double& probability = tried.probabilities[i - tried.start];
+    if (std::isnan(probability)) probability = from.probabilities[i - from.start];
   }
 }
 
@@ -33,8 +33,8 @@ void add(Tries& tries, TriedText added) {
   bool there = false;
   for (TriedText& known : tries) {
     const bool holds = begins_with(known.ids, added.ids);
-    if (common_tokens(known.ids, added.ids) >= known.begun) begin_at(added, known.begun);
-    if (holds) begin_at(known, added.begun);
+    if (common_tokens(known.ids, added.ids) >= known.start) begin_at(added, known.start);
+    if (holds) begin_at(known, added.start);
     learn(added, known);
     learn(known, added);
     there = there || holds;
@@ -42,7 +42,7 @@ void add(Tries& tries, TriedText added) {
   if (there) return;
   std::erase_if(tries, [&](const TriedText& known) { return begins_with(added.ids, known.ids); });
   tries.push_back(std::move(added));
-  if (tries.size() > kMostTries) tries.erase(tries.begin());
+  if (tries.size() > kMaxTries) tries.erase(tries.begin());
 }
 
 }  // namespace
@@ -53,26 +53,26 @@ int common_tokens(std::span<const int> a, std::span<const int> b) {
 
 Tries with_step(Tries tries, std::span<const int> before, std::span<const int> now,
                 std::span<const double> probabilities) {
-  const int begun = common_tokens(before, now);
-  if (begun == 0) return tries;
+  const int start = common_tokens(before, now);
+  if (start == 0) return tries;
   const auto tried_text = [&](std::span<const int> ids, std::span<const double> known) {
-    TriedText tried{{ids.begin(), ids.end()}, begun, {}};
-    tried.probabilities.resize(ids.size() - static_cast<std::size_t>(begun),
+    TriedText tried{{ids.begin(), ids.end()}, start, {}};
+    tried.probabilities.resize(ids.size() - static_cast<std::size_t>(start),
                                std::numeric_limits<double>::quiet_NaN());
     const std::size_t count = std::min(known.size(), tried.probabilities.size());
     std::copy(known.end() - static_cast<std::ptrdiff_t>(count), known.end(),
               tried.probabilities.end() - static_cast<std::ptrdiff_t>(count));
     return tried;
   };
-  if (begun < std::ssize(before)) add(tries, tried_text(before, {}));
-  if (begun < std::ssize(now)) add(tries, tried_text(now, probabilities));
+  if (start < std::ssize(before)) add(tries, tried_text(before, {}));
+  if (start < std::ssize(now)) add(tries, tried_text(now, probabilities));
   return tries;
 }
 
 std::vector<const TriedText*> tries_of(const Tries& tries, std::span<const int> prompt) {
   std::vector<const TriedText*> of;
   for (const TriedText& tried : tries)
-    if (common_tokens(tried.ids, prompt) >= tried.begun) of.push_back(&tried);
+    if (common_tokens(tried.ids, prompt) >= tried.start) of.push_back(&tried);
   return of;
 }
 

@@ -9,14 +9,14 @@ namespace headscope::app {
 /// A tried continuation of a prompt, whose tokens were chosen or drawn.
 struct TriedText {
   std::vector<int> ids;               ///< from the prompt's first token on
-  int begun = 0;                      ///< number of ids that were already in the prompt
+  int start = 0;                      ///< number of ids that were already in the prompt
   std::vector<double> probabilities;  ///< [ids - begun]: the model's probability of each; NaN: not known
   bool operator==(const TriedText&) const = default;
 };
 
 /// All tried continuations, the newest last. None is a prefix of another.
 using Tries = std::vector<TriedText>;
-constexpr std::size_t kMostTries = 100;  ///< older ones are dropped
+constexpr std::size_t kMaxTries = 100;  ///< older ones are dropped
 
 /// Records that a prompt with the tokens `before` became `now`, whose last tokens had these probabilities.
 /// The end of `before` that `now` lacks is recorded, too, so that one can return to it. Does nothing if the

@@ -483,11 +483,11 @@ struct Worker::Impl {
                                                  const std::vector<Question>& questions,
                                                  const std::stop_token& stop,
                                                  const Question::ComputeContext::Show& show) {
-    const auto begun = memo.find(question, questions), previous = memo.previous_answer(question);
-    if (begun && begun->whole) return begun;
+    const auto partial = memo.find(question, questions), previous = memo.previous_answer(question);
+    if (partial && partial->whole) return partial;
     const auto keep = [&](Answer answer) {
       auto kept = std::make_shared<const Answer>(std::move(answer));
-      if (!question.quick() && !question.is_of_model() && kept->value)
+      if (!question.quick() && !question.is_model_only() && kept->value)
         memo.set_previous_answer(question, kept);
       memo.keep(question, kept, questions);
       return kept;
@@ -502,7 +502,7 @@ struct Worker::Impl {
         return kept_or_computed(side, run, questions, stop, show_part);
       return std::make_shared<const Answer>(side.compute(run, {workspace, stop}));
     };
-    return keep(question.compute(run, {workspace, stop, begun.get(), previous.get(), keep_part, ask}));
+    return keep(question.compute(run, {workspace, stop, partial.get(), previous.get(), keep_part, ask}));
   }
 
   /// The current questions, if they are about the same prompt.
@@ -550,8 +550,9 @@ Worker::~Worker() {
 void Worker::want(WorkerRequest wanted) {
   // Questions about the prompt come before questions about the model, which may take minutes over many
   // prompts.
-  std::ranges::stable_partition(
-      wanted.questions, [](const Question& question) { return question.quick() || !question.is_of_model(); });
+  std::ranges::stable_partition(wanted.questions, [](const Question& question) {
+    return question.quick() || !question.is_model_only();
+  });
   {
     const std::lock_guard lock(impl_->mutex);
     const WorkerRequest& before = impl_->wanted;

@@ -55,7 +55,7 @@ void remember(TextHistory& history, TextEdit edit) {
     history.done.push_back(std::move(edit));
   }
   while ((history.bytes > history.limit && history.done.size() > 1) ||
-         history.done.size() > TextHistory::kMost) {
+         history.done.size() > TextHistory::kMax) {
     history.bytes -= history.done.front().bytes();
     history.done.pop_front();
   }

@@ -23,12 +23,12 @@ struct TextEdit {
   std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(TextEdit); }
 };
 
-/// At most kMost steps and `limit` bytes; the oldest steps are dropped first, and the newest always stays.
+/// At most kMax steps and `limit` bytes; the oldest steps are dropped first, and the newest always stays.
 struct TextHistory {
-  static constexpr std::size_t kMost = 5000;  ///< about ten pages of typed words
-  std::deque<TextEdit> done;                  ///< newest at the back
-  std::deque<TextEdit> undone;                ///< next to be redone at the back
-  std::size_t bytes = 0;                      ///< total size of both lists
+  static constexpr std::size_t kMax = 5000;  ///< about ten pages of typed words
+  std::deque<TextEdit> done;                 ///< newest at the back
+  std::deque<TextEdit> undone;               ///< next to be redone at the back
+  std::size_t bytes = 0;                     ///< total size of both lists
   std::size_t limit = std::size_t{64} << 20;
   bool open = false;  ///< whether the newest step may still grow
 };

@@ -15,8 +15,8 @@ namespace headscope::app {
 namespace {
 
 // Limits, because the panel lays out the text in every frame.
-constexpr std::size_t kMostBytesInTitle = 200, kMostBytesInParagraph = 2000;
-constexpr std::size_t kMostParagraphs = 20, kMostStops = 100;
+constexpr std::size_t kMaxBytesInTitle = 200, kMaxBytesInParagraph = 2000;
+constexpr std::size_t kMaxParagraphs = 20, kMaxStops = 100;
 
 std::string_view trimmed(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
@@ -49,7 +49,7 @@ class Parser {
     for (const std::string& words : paragraphs(false))
       tour_.about += (tour_.about.empty() ? "" : " ") + words;
     if (tour_.about.empty()) fail("a paragraph about the tour");
-    require_length(tour_.about, kMostBytesInParagraph, "a paragraph", about);
+    require_length(tour_.about, kMaxBytesInParagraph, "a paragraph", about);
     while (!at_end_) tour_.stops.push_back(stop());
     if (tour_.stops.empty()) fail("\"## title of a stop\"");
     if (!tour_.stops.front().prompt) fail_at(first_stop_, "\"- prompt: words\" at the first stop", "none");
@@ -79,7 +79,7 @@ class Parser {
   /// The text of a heading after its `marks`.
   std::string title(std::size_t marks) const {
     std::string words(trimmed(line_.substr(marks)));
-    require_length(words, kMostBytesInTitle, "a title", number_);
+    require_length(words, kMaxBytesInTitle, "a title", number_);
     return words;
   }
 
@@ -99,13 +99,13 @@ class Parser {
         open = false;
         continue;
       }
-      if (!open && all.size() == kMostParagraphs)
-        fail_at(number_, "at most " + std::to_string(kMostParagraphs) + " paragraphs", "one more");
+      if (!open && all.size() == kMaxParagraphs)
+        fail_at(number_, "at most " + std::to_string(kMaxParagraphs) + " paragraphs", "one more");
       if (!open) all.emplace_back();
       if (!all.back().empty()) all.back() += ' ';
       all.back() += line_;
       open = true;
-      require_length(all.back(), kMostBytesInParagraph, "a paragraph", number_);
+      require_length(all.back(), kMaxBytesInParagraph, "a paragraph", number_);
       for (const std::string_view name : numbers ? numbers_in(all.back()) : std::vector<std::string_view>())
         if (!is_number_name(name)) fail("one of the numbers " + number_names() + " in braces");
     }
@@ -115,8 +115,8 @@ class Parser {
   TourStop stop() {
     if (!line_.starts_with("## ")) fail("\"## title of a stop\"");
     if (tour_.stops.empty()) first_stop_ = number_;
-    if (tour_.stops.size() == kMostStops)
-      fail_at(number_, "at most " + std::to_string(kMostStops) + " stops", "one more");
+    if (tour_.stops.size() == kMaxStops)
+      fail_at(number_, "at most " + std::to_string(kMaxStops) + " stops", "one more");
     TourStop stop;
     stop.title = title(3);
     for (next(); line_.starts_with('-'); next()) command(stop);
@@ -211,8 +211,8 @@ Tour load_tour(const std::filesystem::path& file) {
   if (std::filesystem::exists(status) &&
       !std::filesystem::is_regular_file(status))  // reading a pipe may never end
     throw model::LoadError(file.string() + ": expected a file, found something else");
-  constexpr std::size_t kMostBytes = 1 << 20;
-  return parse_tour(model::read_file(file, kMostBytes), file.string());
+  constexpr std::size_t kMaxBytes = 1 << 20;
+  return parse_tour(model::read_file(file, kMaxBytes), file.string());
 }
 
 }  // namespace

@@ -93,11 +93,11 @@ std::optional<Size> least_page(const View& view, const ViewContext& context, con
 /// The picture cut to its drawing, with its left margin on all sides; at least as wide as its caption, up to
 /// a readable line length.
 Picture trimmed(Picture picture, const std::string& words, const ViewContext& context) {
-  constexpr float kMostForCaption = 34;  // ems
+  constexpr float kMaxForCaption = 34;  // ems
   const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
   const float margin = std::max(0.F, content.x);
   const viz::Style style{*context.theme, *context.fonts, context.font_size, context.device_scale};
-  const float caption = std::min(style.width(words, style.small()) + 1, kMostForCaption * context.font_size);
+  const float caption = std::min(style.width(words, style.small()) + 1, kMaxForCaption * context.font_size);
   const float right = std::max(content.right(), content.x + caption);
   picture.scene.width = std::ceil(right + margin);
   picture.scene.height = std::ceil(content.bottom() + margin);
@@ -131,19 +131,19 @@ float height_for_width(const View& view, const ViewContext& context, float scale
   constexpr float kLowest = 700;
   constexpr float kShape = 0.7F;  // height of a picture without a size of its own, as a part of its width
   constexpr float kHighest = 4000;
-  constexpr float kMostPixels = 1e8F;
+  constexpr float kMaxPixels = 1e8F;
   if (view.figure_size) {
     const viz::Point size = view.figure_size(context);
     return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), kHighest);
   }
   if (!view.whole_height) return std::clamp(std::ceil(kShape * context.width), kLowest, kHighest);
   return std::min({std::ceil(view.whole_height(context)), kHighest,
-                   std::floor(kMostPixels / (context.width * scale * scale))});
+                   std::floor(kMaxPixels / (context.width * scale * scale))});
 }
 
 viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {
   constexpr float kLargest = 32768;  // side of a PNG
-  constexpr float kMostGrown = 4000;
+  constexpr float kMaxGrown = 4000;
   context.device_scale = options.scale;
   context.trimmed = options.page == Page::trimmed;
   const std::string words = options.caption ? caption(view, context) : std::string();
@@ -157,7 +157,7 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
       throw std::runtime_error("the view " + std::string(view.id) + needs);
     };
     const bool exact = options.page == Page::exact;
-    const float most = exact || options.page == Page::width ? kLargest : kMostGrown;
+    const float most = exact || options.page == Page::width ? kLargest : kMaxGrown;
     const auto page = least_page(view, context, inside, most);
     if (exact && page) refuse(" needs at least " + in_words(*page) + " here, not " + in_words(asked));
     if (exact) refuse(" does not fit any size with these options");

@@ -55,7 +55,7 @@ enum class Control {
 };
 
 /// Default maximum of numbers in a list: more than a picture can distinguish.
-inline constexpr std::size_t kMostInList = 16;
+inline constexpr std::size_t kMaxInList = 16;
 
 /// Everything about an option of a view: its control, flag, line in `views --json`, setting and tests are
 /// derived from it. An option that several views list has one value for all of them.
@@ -73,7 +73,7 @@ struct OptionSpec {
   std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty
   bool heads = false;          ///< for a list: its numbers are heads (see `head_number`), written "5.1,5.3"
   bool cells = false;          ///< for a list: likewise queries with their keys, written "8.3,9.4"
-  std::size_t most = kMostInList;       ///< numbers in a list
+  std::size_t most = kMaxInList;        ///< numbers in a list
   bool kept = true;                     ///< kept between starts of the window
   bool reset_on_prompt_change = false;  ///< a scroll position, valid for one query and prompt
   bool of_prompt = false;               ///< reset when the prompt is replaced, but not while it is typed

@@ -79,7 +79,7 @@ struct ViewContext {
   /// Answers about the model alone differ only between two models.
   Question asked_on(Side of, const Question& question) const {
     if (of == Side::baseline) return question.on_baseline();
-    const bool differs = !question.is_of_model() || (run && compares_models(*run));
+    const bool differs = !question.is_model_only() || (run && compares_models(*run));
     return of == Side::difference && differs && question.has_difference() ? question.difference() : question;
   }
   /// Why a question has no answer; empty while it may still get one.

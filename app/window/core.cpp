@@ -222,10 +222,10 @@ void Core::request_answers() {
 }
 
 const WindowPicture& Core::draw(const WindowFrame& frame) {
-  constexpr int kMostFrames = 4;
+  constexpr int kMaxFrames = 4;
   frame_ = frame;
   run_frame(nullptr);
-  for (int i = 1; window_.settling && i < kMostFrames; ++i) run_frame(nullptr);
+  for (int i = 1; window_.settling && i < kMaxFrames; ++i) run_frame(nullptr);
   return window_;
 }
 
@@ -286,10 +286,10 @@ bool Core::take_results() {
   if (in_row && state_.message.from_worker) apply(DismissMessage{});
   const bool ended = std::exchange(load_seen_, snapshot_->load_ended) != snapshot_->load_ended;
   if (ended && !other_model && snapshot_->model && load_seen_ == state_.load_request) {
-    const bool of_session = state_.pending_session.has_value();
+    const bool from_session = state_.pending_session.has_value();
     apply(ModelKept{});
     // The session's prompt is run with the model that is open. That run succeeds, so the error is shown here.
-    if (of_session && !snapshot_->load_problem.empty()) apply(ShowMessage{snapshot_->load_problem, true});
+    if (from_session && !snapshot_->load_problem.empty()) apply(ShowMessage{snapshot_->load_problem, true});
   }
   if (auto& given = options_.window.prompt;
       given && !given->ids.empty() && snapshot_->model && snapshot_->model->tokenizer) {

@@ -108,8 +108,8 @@ struct PictureCache::Slot {
   std::shared_ptr<const std::vector<Scroll>> scrolls;
 };
 
-ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
-                               const std::shared_ptr<SnapshotAnswers>& answers) {
+CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
+                                const std::shared_ptr<SnapshotAnswers>& answers) {
   shown_.insert(view.id);
   std::shared_ptr<const Slot>& slot = slots_[view.id];
   if (slot && looks_same(view, slot->context, wanted) && same_replies(slot->replies, *answers))
@@ -127,7 +127,7 @@ ShownPicture PictureCache::get(const View& view, const ViewContext& wanted,
   if (!is_enough(view, replies) && slot && is_enough(view, slot->replies) && slot->context.run) {
     auto previous = std::make_shared<PreviousAnswers>(
         slot->replies, slot->context.asked == wanted.asked ? answers : nullptr);
-    ShownPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits};
+    CachedPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits};
     shown.context.answers = previous.get();
     return shown;
   }

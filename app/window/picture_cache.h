@@ -12,7 +12,7 @@
 namespace headscope::app {
 
 /// A picture to show and what it was built from.
-struct ShownPicture {
+struct CachedPicture {
   std::shared_ptr<const Picture> picture;
   std::shared_ptr<const std::vector<Scroll>> scrolls;
   ViewContext context;
@@ -25,8 +25,8 @@ struct ShownPicture {
 class PictureCache {
  public:
   /// The view's picture, rebuilt if anything it depends on has changed.
-  ShownPicture get(const View& view, const ViewContext& context,
-                   const std::shared_ptr<SnapshotAnswers>& answers);
+  CachedPicture get(const View& view, const ViewContext& context,
+                    const std::shared_ptr<SnapshotAnswers>& answers);
   /// Drops pictures that were not requested since the last call, because they keep runs alive.
   void drop_unused();
   int built() const { return built_; }  ///< how many pictures have been built

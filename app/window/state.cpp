@@ -56,9 +56,9 @@ void remember_visit(ViewSlice& state, ViewState before, std::optional<Prompt> re
   if (continues_step && !visits.before.empty()) return;
   visits.before.push_back({std::move(before), std::move(replaced)});
   std::size_t bytes = 0, kept = 0;
-  for (auto it = visits.before.rbegin(); it != visits.before.rend() && kept < Visits::kMost; ++it, ++kept) {
+  for (auto it = visits.before.rbegin(); it != visits.before.rend() && kept < Visits::kMax; ++it, ++kept) {
     bytes += it->prompt ? it->prompt->text.size() + it->prompt->ids.size() * sizeof(int) : 0;
-    if (bytes > Visits::kMostBytes && kept > 0) break;
+    if (bytes > Visits::kMaxBytes && kept > 0) break;
   }
   visits.before.erase(visits.before.begin(), visits.before.end() - static_cast<std::ptrdiff_t>(kept));
 }

@@ -36,7 +36,7 @@ ViewActions Ui::meaning(const PlacedPicture& placed, Point pressed, Gesture gest
 
 void Ui::picture(const View& view, const Rect& rect) {
   if (rect.w < 1 || rect.h < 1) return;
-  ShownPicture shown = cache.get(
+  CachedPicture shown = cache.get(
       view,
       make_context(&view, state, snapshot, *input.answers, fonts(), rect.w, rect.h, input.frame.device_scale),
       input.answers);

@@ -3,10 +3,10 @@
 namespace headscope::model {
 
 std::string quote(std::string_view name) {
-  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kMax = 64;
   constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
-  for (const char c : name.substr(0, kMost)) {
+  for (const char c : name.substr(0, kMax)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7f) {
       if (c == '"' || c == '\\') out += '\\';
@@ -16,7 +16,7 @@ std::string quote(std::string_view name) {
     }
   }
   out += '"';
-  if (name.size() > kMost) out += "...";
+  if (name.size() > kMax) out += "...";
   return out;
 }
 

@@ -49,13 +49,13 @@ std::optional<std::uint64_t> byte_size(std::span<const std::int64_t> shape, std:
 }
 
 std::string to_text(std::span<const std::int64_t> values) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   std::string out = "[";
-  for (std::size_t i = 0; i < std::min(values.size(), kMost); ++i) {
+  for (std::size_t i = 0; i < std::min(values.size(), kMax); ++i) {
     if (i > 0) out += ", ";
     out += std::to_string(values[i]);
   }
-  return out + (values.size() > kMost ? ", ...]" : "]");
+  return out + (values.size() > kMax ? ", ...]" : "]");
 }
 
 /// Reads one header, and names the file and tensor in errors.

@@ -22,9 +22,9 @@ constexpr int kPanelDepth = 128;
 
 /// Maximum number of panels that a few rows are multiplied by concurrently: several streams from memory are
 /// faster than one.
-constexpr int kPanelsBeside = 6;
+constexpr int kPanelsTogether = 6;
 constexpr int panels_beside(int rows) {
-  return rows > kPanelsBeside / 2 ? 1 : kPanelsBeside / rows;
+  return rows > kPanelsTogether / 2 ? 1 : kPanelsTogether / rows;
 }
 
 /// y [rows, 64 panels] = bias [64 panels] + x [rows, depth] * w, w `panels` panels [depth, 64].
@@ -96,9 +96,9 @@ struct PanelKernels {
   /// A cell is a chain of multiply-adds from zero in order of depth, to which the value in y is added.
   void (*multiply)(const Multiplication& m) = nullptr;
 
-  /// The same for `count` <= kPanelsBeside products of one row each, which are streamed from memory
+  /// The same for `count` <= kPanelsTogether products of one row each, which are streamed from memory
   /// concurrently. They have the same sizes; only their pointers and `accumulate` may differ.
-  void (*multiply_beside)(const Multiplication* products, int count) = nullptr;
+  void (*multiply_together)(const Multiplication* products, int count) = nullptr;
 
   /// out [cols, rows] = w [rows, cols], transposed.
   void (*transpose)(const float* w, std::ptrdiff_t w_stride, int rows, int cols, float* out,

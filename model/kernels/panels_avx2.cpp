@@ -12,7 +12,7 @@ struct Avx2 {
   static constexpr int kLanes = 8;
   static constexpr bool kFused = true;
   static constexpr int kRows = 6;
-  static constexpr int kVectorsBeside = 2;
+  static constexpr int kVectorsTogether = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static __m256i first(int n) {

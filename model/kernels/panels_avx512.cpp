@@ -12,7 +12,7 @@ struct Avx512 {
   static constexpr int kLanes = 16;
   static constexpr bool kFused = true;
   static constexpr int kRows = 6;
-  static constexpr int kVectorsBeside = 4;
+  static constexpr int kVectorsTogether = 4;
   static constexpr int vectors(int) { return 4; }  // a panel; at most 24 sums
 
   static __mmask16 first(int n) { return static_cast<__mmask16>((1U << n) - 1U); }

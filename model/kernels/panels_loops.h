@@ -7,7 +7,7 @@
 ///   kRows                    maximum rows of a tile of sums, which is kept in registers
 ///   vectors(rows)            vectors across such a tile, so that the sums, one row of w and one element of x
 ///                            fit the registers, and a panel holds a whole number of tiles
-///   kVectorsBeside           vectors of each panel when six are multiplied concurrently
+///   kVectorsTogether           vectors of each panel when six are multiplied concurrently
 ///   zero(), broadcast(x), add(a, b), fma(a, b, c), load(p), store(p, v)
 ///                            load widens from float, Half or Brain;
 ///                            fma rounds once if kFused, else it rounds the product and then the sum
@@ -212,7 +212,7 @@ constexpr int kAheadBytes = 2048;
 template <class S, class T, int kRows, int kPanels>
 void block_of_panels(const PanelProduct& p, int k, int depth) {
   using V = typename S::Vector;
-  constexpr int kVectors = S::kVectorsBeside, kCols = kVectors * S::kLanes, kAcross = kPanels * kVectors;
+  constexpr int kVectors = S::kVectorsTogether, kCols = kVectors * S::kLanes, kAcross = kPanels * kVectors;
   const T* panels = static_cast<const T*>(p.w) + std::ptrdiff_t{k} * kPanelCols;
   for (int first = 0; first < kPanelCols; first += kCols) {
     V sums[kRows][kAcross];
@@ -336,13 +336,13 @@ void columns_beside(const Multiplication* m, int col) {
   });
 }
 
-template <class S, int kCount = kPanelsBeside>
-void multiply_beside(const Multiplication* m, int count) {
+template <class S, int kCount = kPanelsTogether>
+void multiply_together(const Multiplication* m, int count) {
   if constexpr (kCount > 1) {
-    if (count < kCount) return multiply_beside<S, kCount - 1>(m, count);
-    constexpr int kCols = S::kVectorsBeside * S::kLanes;
+    if (count < kCount) return multiply_together<S, kCount - 1>(m, count);
+    constexpr int kCols = S::kVectorsTogether * S::kLanes;
     const int whole = m[0].cols / kCols * kCols;
-    for (int col = 0; col < whole; col += kCols) columns_beside<S, kCount, S::kVectorsBeside>(m, col);
+    for (int col = 0; col < whole; col += kCols) columns_beside<S, kCount, S::kVectorsTogether>(m, col);
     if (whole == m[0].cols) return;
     for (int i = 0; i < count; ++i) {
       Multiplication rest = m[i];
@@ -404,7 +404,7 @@ PanelKernels kernels_of(const char* name) {
         with_elements(p.w, p.precision, [&]<class T>(const T*) { panel_elements<S, T>(p); });
       },
       multiply_floats<S>,
-      [](const Multiplication* products, int count) { multiply_beside<S>(products, count); },
+      [](const Multiplication* products, int count) { multiply_together<S>(products, count); },
       transpose_floats<S>,
       [](const void* w, Precision precision, int n, float* out) {
         with_elements(w, precision, [&](const auto* elements) { widen_elements<S>(elements, n, out); });

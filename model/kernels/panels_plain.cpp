@@ -10,7 +10,7 @@ struct Plain {
   static constexpr int kLanes = 4;
   static constexpr bool kFused = false;  // fusing in software takes a hundred times as long
   static constexpr int kRows = 6;
-  static constexpr int kVectorsBeside = 2;
+  static constexpr int kVectorsTogether = 2;
   static constexpr int vectors(int rows) { return rows > 3 ? 2 : rows > 1 ? 4 : 8; }  // at most 12 sums
 
   static Vector zero() { return Vector{}; }

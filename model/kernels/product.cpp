@@ -9,7 +9,7 @@ namespace {
 
 /// x is processed in blocks of rows that stay in the L2 cache while the panels stream by.
 constexpr int kBytesOfRows = 1 << 20;
-constexpr int kMostRows = 128;
+constexpr int kMaxRows = 128;
 
 /// Groups of neighbouring panels per thread: enough that a delayed thread does not delay all, few enough that
 /// most panels are followed by another of the same thread, which is then prefetched.
@@ -34,7 +34,7 @@ int groups_of_panels(int panels, int rows, int threads) {
 
 /// Rows of x per block, so that blocks are as equal as possible.
 int rows_per_block(int rows, int depth) {
-  const int most = std::clamp(kBytesOfRows / (depth * static_cast<int>(sizeof(float))), 16, kMostRows);
+  const int most = std::clamp(kBytesOfRows / (depth * static_cast<int>(sizeof(float))), 16, kMaxRows);
   return divide_up(rows, divide_up(rows, most));
 }
 
@@ -129,7 +129,7 @@ void product_with_columns(ConstFloatRows x, const PanelMatrix& w, int first, Wor
 
 void product_with_panel(const PanelKernels& kernels, ConstFloatRows x, const PanelMatrix& w, int panel,
                         float* scratch, FloatRows y) {
-  assert(x.rows <= kMostRows);
+  assert(x.rows <= kMaxRows);
   const Piece piece{x, w, 0, nullptr, y};
   if (y.cols < kPanelCols) return multiply_part(kernels, piece, panel, scratch, y, nullptr);
   multiply_whole(kernels, piece, panel, 1, false, panel + 1 < w.panels(), scratch, y, nullptr);
@@ -140,7 +140,7 @@ void product_with_slice(ConstFloatRows x, const PanelMatrix& w, int first, Worke
 }
 
 std::size_t product_scratch() {
-  return kWidened + std::size_t{kMostRows} * kPanelCols;
+  return kWidened + std::size_t{kMaxRows} * kPanelCols;
 }
 
 }  // namespace headscope::model

@@ -30,10 +30,10 @@ void poll_until(int polls, const Condition& happened) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  constexpr int kMost = 256;
+  constexpr int kMax = 256;
   const int processors = available_processors();
   if (threads <= 0) threads = processors;
-  threads = std::clamp(threads, 1, kMost);
+  threads = std::clamp(threads, 1, kMax);
   // With fewer processors than threads, polling would keep the others from working.
   if (threads <= processors) awake_ = kPolls;
   workers_.reserve(threads - 1);

@@ -25,21 +25,21 @@ Multiplication multiplication(ConstFloatRows x, ConstFloatRows w, FloatRows y) {
 /// by at most one.
 template <class Body>
 void for_pages_beside(int pages, const Body& body) {
-  const int groups = (pages + kPanelsBeside - 1) / kPanelsBeside;
+  const int groups = (pages + kPanelsTogether - 1) / kPanelsTogether;
   for (int group = 0; group < groups; ++group) {
     const int first = group * pages / groups;
     body(first, (group + 1) * pages / groups - first);
   }
 }
 
-using Products = std::array<Multiplication, kPanelsBeside>;
+using Products = std::array<Multiplication, kPanelsTogether>;
 
 /// score() for one query in several heads: row i of q and scores belongs to head `head` + i.
-void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores) {
+void score_heads(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores) {
   const int pages = scores.cols / Page::kPositions, done = pages * Page::kPositions;
   for_pages_beside(pages, [&](int first, int count) {
     for (int h = 0; h < q.rows; ++h) {
-      const KeptHead kept = head.other(head.head + h);
+      const HeadCache kept = head.other(head.head + h);
       Products products;
       for (int i = 0; i < count; ++i) {
         const int page = first + i;
@@ -47,7 +47,7 @@ void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRo
             multiplication(q.middle_rows(h, 1), kept.k(page, Page::kPositions),
                            scores.middle_rows(h, 1).middle_cols(page * Page::kPositions, Page::kPositions));
       }
-      kernels.multiply_beside(products.data(), count);
+      kernels.multiply_together(products.data(), count);
     }
   });
   if (done == scores.cols) return;
@@ -58,11 +58,11 @@ void score_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRo
   }
 }
 
-/// weigh_values() for one query in several heads; scratch [kPanelsBeside - 1, d_head].
-void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern,
+/// weigh_values() for one query in several heads; scratch [kPanelsTogether - 1, d_head].
+void weigh_values_of_heads(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows pattern,
                            float* scratch, FloatRows z) {
   const int pages = pattern.cols / Page::kPositions, done = pages * Page::kPositions;
-  const FloatRows parts{scratch, kPanelsBeside - 1, z.cols,
+  const FloatRows parts{scratch, kPanelsTogether - 1, z.cols,
                         z.cols};  // for each page of a group but the first
   const auto values = [&](int h, int page, int rows, FloatRows out) {
     return multiplication(pattern.middle_rows(h, 1).middle_cols(page * Page::kPositions, rows),
@@ -76,7 +76,7 @@ void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, Co
         products[i] = values(h, first + i, Page::kPositions, out);
       }
       products.front().accumulate = first > 0;
-      kernels.multiply_beside(products.data(), count);
+      kernels.multiply_together(products.data(), count);
       for (int i = 1; i < count; ++i) add(parts.row(i - 1), z.row(h));
     }
   });
@@ -89,22 +89,22 @@ void weigh_values_of_heads(const PanelKernels& kernels, const KeptHead& head, Co
 }
 
 /// The plan if it edits the head's cells, else null.
-const Plan* cell_plan(const Run& run, const KeptHead& head) {
+const Plan* cell_plan(const Run& run, const HeadCache& head) {
   return run.plan && run.plan->edits_cells(head.layer, head.head) ? run.plan.get() : nullptr;
 }
 
-Activation2d cells_of(Site site, const KeptHead& head, int first_query, FloatRows rows) {
+Activation2d cells_of(Site site, const HeadCache& head, int first_query, FloatRows rows) {
   return {{site, head.layer}, head.head, first_query, 0, rows.rows, rows.cols, rows.stride, rows.data};
 }
 
 }  // namespace
 
-KeptHead head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
-                 int head) {
+HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
+                  int head) {
   return {pages, layer, head, config.d_head()};
 }
 
-void score(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores) {
+void score(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores) {
   for_pages(scores.cols, [&](int page, int first, int count) {
     Multiplication m = multiplication(q, head.k(page, count), scores.middle_cols(first, count));
     if (first + count < scores.cols) m.next = head.k(page + 1, 1).data;
@@ -120,7 +120,7 @@ std::ptrdiff_t score_stride(int keys) {
 std::size_t attention_scratch(const Config& config) {
   static_assert(kHeadsPerQuery <= kQueriesPerBlock);
   return kQueriesPerBlock * static_cast<std::size_t>(score_stride(config.n_ctx)) +
-         (kPanelsBeside - 1) * static_cast<std::size_t>(config.d_head());
+         (kPanelsTogether - 1) * static_cast<std::size_t>(config.d_head());
 }
 
 void scale_scores(float scale, FloatRows scores) {
@@ -151,21 +151,21 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
   }
 }
 
-void mask_scores(const Run& run, const KeptHead& head, int first_query, FloatRows scores) {
+void mask_scores(const Run& run, const HeadCache& head, int first_query, FloatRows scores) {
   const Plan* plan = cell_plan(run, head);
   if (plan == nullptr) return mask_future(first_query, scores);
   plan->hide(head.layer, head.head, first_query, scores);
   plan->apply(cells_of(Site::attn_scores, head, first_query, scores), run.means);
 }
 
-void pattern_of_masked(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+void pattern_of_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
                        FloatRows scores) {
   softmax_rows(kernels, scores);
   if (const Plan* plan = cell_plan(run, head))
     plan->apply(cells_of(Site::pattern, head, first_query, scores), run.means);
 }
 
-void pattern_in_run(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+void pattern_in_run(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
                     FloatRows scores) {
   const float scale = run.config.attention_scale(head.layer);
   if (cell_plan(run, head) == nullptr) return pattern_of_scores(kernels, scale, first_query, scores);
@@ -174,11 +174,11 @@ void pattern_in_run(const PanelKernels& kernels, const Run& run, const KeptHead&
   pattern_of_masked(kernels, run, head, first_query, scores);
 }
 
-int keys_for(const Run& run, const KeptHead& head, int last_query) {
+int keys_for(const Run& run, const HeadCache& head, int last_query) {
   return run.plan && run.plan->sees_future(head.layer, head.head) ? run.length() : last_query + 1;
 }
 
-void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z) {
+void weigh_values(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows pattern, FloatRows z) {
   for_pages(pattern.cols, [&](int page, int first, int count) {
     Multiplication m = multiplication(pattern.middle_cols(first, count), head.v(page, count), z);
     m.accumulate = first > 0;
@@ -187,7 +187,7 @@ void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatR
   });
 }
 
-void attend(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+void attend(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
             ConstFloatRows q, float* scratch, FloatRows z) {
   const int keys = keys_for(run, head, first_query + q.rows - 1);
   const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
@@ -203,7 +203,7 @@ void keep_keys_and_values(const PanelKernels& kernels, const Page::ClaimedRows& 
   kernels.transpose(k.data, k.stride, k.rows, k.cols, page.k(layer, head) + row, Page::kPositions);
 }
 
-void attend_one_query(const PanelKernels& kernels, const KeptHead& head, int keys, float scale,
+void attend_one_query(const PanelKernels& kernels, const HeadCache& head, int keys, float scale,
                       ConstFloatRows q, float* scratch, FloatRows z) {
   const FloatRows scores{scratch, q.rows, keys, score_stride(keys)};
   score_heads(kernels, head, q, scores);

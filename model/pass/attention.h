@@ -15,13 +15,13 @@ namespace headscope::model {
 constexpr int kQueriesPerBlock = Page::kPositions;
 
 /// One head of one layer in a run's pages.
-struct KeptHead {
+struct HeadCache {
   std::span<const std::shared_ptr<const Page>> pages;
   int layer = 0;
   int head = 0;
   int d_head = 0;
 
-  KeptHead other(int other_head) const { return {pages, layer, other_head, d_head}; }
+  HeadCache other(int other_head) const { return {pages, layer, other_head, d_head}; }
 
   /// The first `rows` positions of a page: q, v [rows, d_head], k [d_head, rows].
   ConstFloatRows q(int page, int rows) const { return {at(page)->q(layer, head), rows, d_head, d_head}; }
@@ -34,11 +34,11 @@ struct KeptHead {
   const Page* at(int page) const { return pages[page].get(); }
 };
 
-KeptHead head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
-                 int head);
+HeadCache head_of(const Config& config, std::span<const std::shared_ptr<const Page>> pages, int layer,
+                  int head);
 
 /// scores [queries, keys] = q [queries, d_head] * k^T, for keys [0, scores.cols) of the head.
-void score(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows q, FloatRows scores);
+void score(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows q, FloatRows scores);
 
 /// Stride between rows of a block of scores in scratch memory. Not a power of two, since rows would then
 /// compete for the same cache sets.
@@ -63,27 +63,27 @@ void pattern_of_scores(const PanelKernels& kernels, float scale, int first_query
 
 /// Applies a run's mask to scaled scores of `head`: keys that a query does not see become -inf, then edits of
 /// scores apply. Row i belongs to query first_query + i.
-void mask_scores(const Run& run, const KeptHead& head, int first_query, FloatRows scores);
+void mask_scores(const Run& run, const HeadCache& head, int first_query, FloatRows scores);
 
 /// The pattern of masked scores: softmax of each row, then edits of patterns.
-void pattern_of_masked(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+void pattern_of_masked(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
                        FloatRows scores);
 
 /// Turns row i of raw scores, query first_query + i, into its pattern in the run: bit-identical to
 /// scale_scores, mask_scores and pattern_of_masked, and in one step if no edit affects the head's cells.
-void pattern_in_run(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+void pattern_in_run(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
                     FloatRows scores);
 
 /// The number of keys needed by a block of the head's queries that ends with `last_query`: up to that query,
 /// or all.
-int keys_for(const Run& run, const KeptHead& head, int last_query);
+int keys_for(const Run& run, const HeadCache& head, int last_query);
 
 /// z [queries, d_head] = pattern [queries, keys] * v, for keys [0, pattern.cols) of the head.
-void weigh_values(const PanelKernels& kernels, const KeptHead& head, ConstFloatRows pattern, FloatRows z);
+void weigh_values(const PanelKernels& kernels, const HeadCache& head, ConstFloatRows pattern, FloatRows z);
 
 /// z [queries, d_head] from q [queries, d_head] for one head of a run, with the keys in the run's pages. Row
 /// i belongs to query first_query + i; at most kQueriesPerBlock queries; scratch [attention_scratch(config)].
-void attend(const PanelKernels& kernels, const Run& run, const KeptHead& head, int first_query,
+void attend(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first_query,
             ConstFloatRows q, float* scratch, FloatRows z);
 
 /// Copies rows [n, d_head] of k and v to a head in a page, starting at the page's row `row`. The rows must be
@@ -98,7 +98,7 @@ constexpr int kHeadsPerQuery = 32;
 /// d_head] from q [heads, d_head] and the run's first `keys` keys. Bit-identical to score, pattern_of_scores
 /// and weigh_values for each head. Reads several pages concurrently, since the time is spent on reading them;
 /// scratch [attention_scratch(config)].
-void attend_one_query(const PanelKernels& kernels, const KeptHead& head, int keys, float scale,
+void attend_one_query(const PanelKernels& kernels, const HeadCache& head, int keys, float scale,
                       ConstFloatRows q, float* scratch, FloatRows z);
 
 }  // namespace headscope::model

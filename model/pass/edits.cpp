@@ -36,19 +36,19 @@ void check_point(const Config& config, HookPoint point, const std::optional<int>
   check_index(point, "head", *head, config.n_head);
 }
 
-void check_place(const Config& config, const EditedPlace& at) {
+void check_place(const Config& config, const EditSite& at) {
   check_point(config, at.point, at.head);
   for (const int position : at.positions) check_index(at.point, "position", position, config.n_ctx);
-  if (is_of_cells(at.point.site) && !at.units.empty())
+  if (has_cells(at.point.site) && !at.units.empty())
     refuse(at.point, "names units, but scores and patterns take cells");
   for (const int unit : at.units) check_index(at.point, "unit", unit, unit_count(config, at.point.site));
 }
 
-void check_values(const Config& config, const EditedPlace& at, std::span<const float> values) {
+void check_values(const Config& config, const EditSite& at, std::span<const float> values) {
   for (const float value : values) check_number(at.point, value, at.point.site == Site::attn_scores);
-  const int units = !at.units.empty()            ? static_cast<int>(at.units.size())
-                    : is_of_cells(at.point.site) ? 1
-                                                 : unit_count(config, at.point.site);
+  const int units = !at.units.empty()          ? static_cast<int>(at.units.size())
+                    : has_cells(at.point.site) ? 1
+                                               : unit_count(config, at.point.site);
   if (values.size() == 1 || std::ssize(values) == units) return;
   refuse(at.point, "has " + std::to_string(values.size()) + " values, but " +
                        (units == 1 ? "takes one" : "takes one or " + std::to_string(units)));
@@ -61,7 +61,7 @@ void check_kind(const Config& config, const SetValues& set) {
 
 void check_kind(const Config& config, const SetMean& set) {
   check_place(config, set.at);
-  if (is_of_cells(set.at.point.site) || set.at.point.site == Site::logits)
+  if (has_cells(set.at.point.site) || set.at.point.site == Site::logits)
     refuse(set.at.point, "sets a mean over positions, which scores, patterns and logits do not support");
 }
 
@@ -123,7 +123,7 @@ void check_sums(HookPoint point, std::vector<CellValue> cells) {
 void check_kind(const Config& config, const SetCells& set) {
   const HookPoint point = set.point;
   check_point(config, point, set.head);
-  if (!is_of_cells(point.site)) refuse(point, "sets cells, which only scores and patterns have");
+  if (!has_cells(point.site)) refuse(point, "sets cells, which only scores and patterns have");
   if (set.cells.empty()) refuse(point, "names no cells");
   if (set.renormalise && point.site != Site::pattern)
     refuse(point, "renormalises, which only patterns support");
@@ -203,12 +203,12 @@ bool has_heads(Site site) {
          site == Site::pattern || site == Site::z || site == Site::result;
 }
 
-bool is_of_cells(Site site) {
+bool has_cells(Site site) {
   return site == Site::attn_scores || site == Site::pattern;
 }
 
 int unit_count(const Config& config, Site site) {
-  return is_of_cells(site) ? 0 : static_cast<int>(hook_shape(config, {site}, 1).back());
+  return has_cells(site) ? 0 : static_cast<int>(hook_shape(config, {site}, 1).back());
 }
 
 void check(const Config& config, const Edit& edit) {

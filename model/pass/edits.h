@@ -10,19 +10,19 @@
 namespace headscope::model {
 
 /// The part of an activation that is edited.
-struct EditedPlace {
+struct EditSite {
   HookPoint point;
   std::optional<int> head;     ///< for a site with heads; nothing: all heads
   std::vector<int> positions;  ///< for scores and patterns: queries; empty: all
   std::vector<int>
       units;  ///< along the last axis; empty: all; scores and patterns have keys instead of units
-  bool operator==(const EditedPlace&) const = default;
+  bool operator==(const EditSite&) const = default;
 };
 
 /// Sets values: one for all units, or one for each unit of the place. For scores and patterns, one value for
 /// every key that the query sees.
 struct SetValues {
-  EditedPlace at;
+  EditSite at;
   std::vector<float> values;
   bool operator==(const SetValues&) const = default;
 };
@@ -30,20 +30,20 @@ struct SetValues {
 /// Sets each unit to its mean over all positions of the run (mean ablation). Not for scores, patterns and
 /// logits.
 struct SetMean {
-  EditedPlace at;
+  EditSite at;
   bool operator==(const SetMean&) const = default;
 };
 
 /// Multiplies values by a factor. Scores of -inf remain -inf.
 struct ScaleValues {
-  EditedPlace at;
+  EditSite at;
   float factor = 1;
   bool operator==(const ScaleValues&) const = default;
 };
 
 /// Adds factor * vector (steering); the vector is given like the values of SetValues.
 struct AddVector {
-  EditedPlace at;
+  EditSite at;
   std::vector<float> vector;
   float factor = 1;
   bool operator==(const AddVector&) const = default;
@@ -52,7 +52,7 @@ struct AddVector {
 /// Copies the same site's values from an unedited run of other tokens (activation patching). For scores and
 /// patterns, the rows of queries; keys that the other run does not have are masked.
 struct PatchFrom {
-  EditedPlace at;
+  EditSite at;
   std::vector<int> tokens;     ///< [source's T]; empty, for a second model only: the run's own tokens
   std::vector<int> positions;  ///< in the source, for each of the place's positions; empty: the same
                                ///< positions, as far as they exist
@@ -106,8 +106,8 @@ bool patches_from_second(const Edits& edits);
 /// Whether an edit patches from the second model's run of the run's own tokens.
 bool patches_from_own_tokens(const Edits& edits);
 
-bool has_heads(Site site);    ///< q, k, v, scores, pattern, z and result
-bool is_of_cells(Site site);  ///< scores and pattern: [head, query, key]
+bool has_heads(Site site);  ///< q, k, v, scores, pattern, z and result
+bool has_cells(Site site);  ///< scores and pattern: [head, query, key]
 
 /// Units of the last axis, per head if the site has heads; 0 for scores and patterns.
 int unit_count(const Config& config, Site site);

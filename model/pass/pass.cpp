@@ -25,7 +25,7 @@ bool needs_all_rows_at_end(const Plan& plan, const Config& config) {
 class Pass {
  public:
   Pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
-       const AskedPositions* asked, Workspace::Impl& workspace)
+       const PositionRange* asked, Workspace::Impl& workspace)
       : weights_(weights),
         config_(weights.config),
         options_(options),
@@ -80,7 +80,7 @@ class Pass {
   // --- where lanes begin ---
 
   /// Adds the lanes that begin here, with the unedited run's activations.
-  void begin_lanes(const Beginning& here) {
+  void begin_lanes(const PassStart& here) {
     for (; active_ < lanes_.size() && lanes_[active_].beginning.order() == here.order(); ++active_) {
       Lane& lane = lanes_[active_];
       if (here.order() == 0) {
@@ -258,7 +258,7 @@ class Pass {
       workers_.parallel_for_rows(lane.rows, kQueriesPerBlock, body);
     };
     for (int head = 0; head < config_.n_head; ++head) {
-      const KeptHead kept = head_of(config_, run.pages, layer, head);
+      const HeadCache kept = head_of(config_, run.pages, layer, head);
       const FloatRows scores =
           workspace_.scores.rows(lane.rows, keys_for(run, kept, lane.first + lane.rows - 1));
       for_queries([&](int row, int rows) {
@@ -432,8 +432,8 @@ class Pass {
   /// Calls body(i) for rows [0, rows), several rows per task.
   template <class Body>
   void for_rows(int rows, const Body& body) {
-    constexpr int kGroupsPerThread = 4, kMostRows = 16;
-    const int group = std::clamp(rows / (workers_.threads() * kGroupsPerThread), 1, kMostRows);
+    constexpr int kGroupsPerThread = 4, kMaxRows = 16;
+    const int group = std::clamp(rows / (workers_.threads() * kGroupsPerThread), 1, kMaxRows);
     workers_.parallel_for_rows(rows, group, [&](int first, int count) {
       for (int i = first; i < first + count; ++i) body(i);
     });
@@ -511,7 +511,7 @@ class Pass {
   const Weights& weights_;
   const Config& config_;
   const ForwardOptions& options_;
-  const AskedPositions* asked_;
+  const PositionRange* asked_;
   Workspace::Impl& workspace_;
   Workers& workers_;
   std::span<Lane> lanes_;
@@ -531,7 +531,7 @@ bool Lane::takes_final_means() const {
 }
 
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
-                   const AskedPositions* asked, Workspace::Impl& workspace) {
+                   const PositionRange* asked, Workspace::Impl& workspace) {
   return Pass(weights, lanes, options, asked, workspace).run();
 }
 

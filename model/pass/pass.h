@@ -7,8 +7,8 @@
 
 #include "model/files/weights.h"
 #include "model/kernels/workspace.h"
-#include "model/pass/pages_of_run.h"
 #include "model/pass/run.h"
+#include "model/pass/run_pages.h"
 #include "model/pass/transformer.h"
 
 namespace headscope::model {
@@ -16,7 +16,7 @@ namespace headscope::model {
 /// The positions of one run that a pass computes.
 struct Lane {
   std::shared_ptr<Run> run;
-  Beginning beginning;
+  PassStart beginning;
   int first = 0;  ///< position of its first row; earlier ones are in the run's pages
   int rows = 0;
   std::vector<std::optional<Page::ClaimedRows>> claimed =
@@ -29,7 +29,7 @@ struct Lane {
 };
 
 /// The positions of variants whose logits are requested. A pass for these keeps nothing.
-struct AskedPositions {
+struct PositionRange {
   int first = 0;
   int count = 0;
   std::shared_ptr<PageMemory> memory;  ///< for the pages that hold one layer's keys and values
@@ -42,6 +42,6 @@ struct AskedPositions {
 /// computes only the requested rows. lanes: at least one, sorted by Beginning::order. Returns the end of the
 /// residual stream, [rows of all lanes, d_model], in the workspace's activations. Throws Stopped.
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
-                   const AskedPositions* asked, Workspace::Impl& workspace);
+                   const PositionRange* asked, Workspace::Impl& workspace);
 
 }  // namespace headscope::model

@@ -25,7 +25,7 @@ EachKind(Cases...) -> EachKind<Cases...>;  // Clang 16 does not deduce it
 /// Whether a piece holds all heads side by side, as for q, k, v and z. For scores, patterns and results it
 /// holds one.
 bool holds_all_heads(Site site) {
-  return has_heads(site) && !is_of_cells(site) && site != Site::result;
+  return has_heads(site) && !has_cells(site) && site != Site::result;
 }
 
 std::size_t place_of(HookPoint point) {
@@ -62,7 +62,7 @@ int first_of(const std::vector<int>& positions) {
 
 /// Whether a row of a pattern is copied from a query that saw more keys than exist at its new position.
 bool reaches_future(const PatchFrom& patch) {
-  if (!is_of_cells(patch.at.point.site)) return false;
+  if (!has_cells(patch.at.point.site)) return false;
   for (std::size_t i = 0; i < patch.positions.size(); ++i)
     if (patch.positions[i] > patch.at.positions[i]) return true;
   return false;
@@ -192,10 +192,10 @@ void Plan::add_op(std::size_t i) {
   first_position_ = std::min(first_position_, first);
 }
 
-int Plan::add_values(std::size_t op, const EditedPlace& at, bool future) {
+int Plan::add_values(std::size_t op, const EditSite& at, bool future) {
   by_point_[place_of(at.point)].push_back(op);
   ops_[op].slots = slots_of(at.positions);
-  if (is_of_cells(at.point.site)) mark_cells(at.point, at.head, future);
+  if (has_cells(at.point.site)) mark_cells(at.point, at.head, future);
   // If results are edited, all of them are summed, which rounds differently from the unedited run's product.
   return at.point.site == Site::result ? 0 : first_of(at.positions);
 }
@@ -259,10 +259,10 @@ Means Plan::no_means() const {
 /// place: `unit` counts in the activation, the index in the place's list. For scores and patterns the unit is
 /// the key, the index is 0, and only keys that the query sees are visited.
 template <class Body>
-void Plan::for_each_value(std::size_t op, const EditedPlace& at, const Activation2d& piece,
+void Plan::for_each_value(std::size_t op, const EditSite& at, const Activation2d& piece,
                           const Body& body) const {
   const Site site = piece.point.site;
-  const bool all_heads = holds_all_heads(site), cells = is_of_cells(site);
+  const bool all_heads = holds_all_heads(site), cells = has_cells(site);
   if (!all_heads && at.head && *at.head != piece.head) return;
   const int width = all_heads ? config_.d_head() : piece.cols;
   const int first_head = all_heads ? at.head.value_or(0) : piece.head;
@@ -306,7 +306,7 @@ void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d&
     return std::span(part).subspan(static_cast<std::size_t>(from) * source.columns,
                                    static_cast<std::size_t>(source.columns));
   };
-  if (!is_of_cells(site)) {
+  if (!has_cells(site)) {
     const int width = holds_all_heads(site) ? config_.d_head() : 0;
     for_each_value(op, patch.at, piece, [&](int position, int head, int unit, int, float& value) {
       const std::span<const float> row = row_for(position);
@@ -338,7 +338,7 @@ void Plan::find_mean(std::size_t op, const Activation2d& piece, Means& means) co
 }
 
 void Plan::apply_op(std::size_t op, const Activation2d& piece, const Means& means) const {
-  const auto each = [&](const EditedPlace& at, const auto& body) { for_each_value(op, at, piece, body); };
+  const auto each = [&](const EditSite& at, const auto& body) { for_each_value(op, at, piece, body); };
   std::visit(EachKind{
                  [&](const SetValues& set) {
                    each(set.at, [&](int, int, int, int i, float& v) { v = at_or_first(set.values, i); });

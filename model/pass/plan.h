@@ -71,10 +71,9 @@ class Plan {
   void find_mean(std::size_t op, const Activation2d& piece, Means& means) const;
   void apply_op(std::size_t op, const Activation2d& piece, const Means& means) const;
   template <class Body>
-  void for_each_value(std::size_t op, const EditedPlace& at, const Activation2d& piece,
-                      const Body& body) const;
+  void for_each_value(std::size_t op, const EditSite& at, const Activation2d& piece, const Body& body) const;
   void add_op(std::size_t op);
-  int add_values(std::size_t op, const EditedPlace& at, bool future = false);
+  int add_values(std::size_t op, const EditSite& at, bool future = false);
   int add_cells(std::size_t op, const SetCells& set);
   int add_mask(const SetMask& mask);
   int add_position_ids(const SetPositionIds& set);

@@ -32,7 +32,7 @@ void check_head(const Config& config, int layer, int head) {
 }
 
 /// q.k of one query with keys [0, scores.cols).
-void score_query(const PanelKernels& kernels, const KeptHead& head, int query, FloatRows scores) {
+void score_query(const PanelKernels& kernels, const HeadCache& head, int query, FloatRows scores) {
   const int page = query / Page::kPositions, row = query % Page::kPositions;
   score(kernels, head, head.q(page, row + 1).middle_rows(row, 1), scores);
 }
@@ -54,14 +54,14 @@ void apply_plan(const Run& run, HookPoint point, int pos, std::span<float> row, 
 /// Calls body(kept, first query, rows) for the blocks of a head's queries.
 template <class Body>
 void visit_blocks(const Run& run, HeadIndex index, const Body& body) {
-  const KeptHead kept = head_of(run.config, run.pages, index.layer, index.head);
+  const HeadCache kept = head_of(run.config, run.pages, index.layer, index.head);
   for (int first = 0; first < run.length(); first += Page::kPositions) {
     body(kept, first, std::min(Page::kPositions, run.length() - first));
   }
 }
 
 /// out [queries, T] = the pattern of queries from `first` on, where a page begins.
-void pattern_block(const PanelKernels& kernels, const Run& run, const KeptHead& kept, int first,
+void pattern_block(const PanelKernels& kernels, const Run& run, const HeadCache& kept, int first,
                    FloatRows out) {
   const FloatRows seen = out.middle_cols(0, keys_for(run, kept, first + out.rows - 1));
   score(kernels, kept, kept.q(first / Page::kPositions, out.rows), seen);
@@ -85,10 +85,10 @@ class RecordedSources {
     const Config& config = transformer_.config();
     if (patch.second) check_second(patch.at.point);
     const Site site = patch.at.point.site;
-    const bool by_head = is_of_cells(site) || site == Site::result;
+    const bool by_head = has_cells(site) || site == Site::result;
     source = std::make_shared<Plan::Source>();
     source->rows = static_cast<int>(tokens_of(patch).size());
-    source->columns = is_of_cells(site)
+    source->columns = has_cells(site)
                           ? source->rows
                           : unit_count(config, site) * (has_heads(site) && !by_head ? config.n_head : 1);
     source->parts.resize(by_head ? config.n_head : 1);
@@ -211,7 +211,7 @@ AttentionOutput Transformer::attention_output(const Run& run, int layer, int pos
       results{output.results.data(), n_head, d_model, d_model};
   std::vector<float> weights(run.length());
   for (int head = 0; head < n_head; ++head) {
-    const KeptHead kept = head_of(run.config, run.pages, layer, head);
+    const HeadCache kept = head_of(run.config, run.pages, layer, head);
     const int keys = keys_for(run, kept, pos);
     const FloatRows scores{weights.data(), 1, keys, keys};
     score_query(workers.kernels(), kept, pos, scores);
@@ -319,7 +319,7 @@ AttentionStages Transformer::attention(const Run& run, int layer, int head) cons
   stages.length = length;
   stages.scores.resize(cells);
   const FloatRows scores{stages.scores.data(), length, length, length};
-  const KeptHead kept = head_of(run.config, run.pages, layer, head);
+  const HeadCache kept = head_of(run.config, run.pages, layer, head);
   const PanelKernels kernels = fastest_kernels();
   for (int first = 0; first < length; first += Page::kPositions) {
     const int rows = std::min(Page::kPositions, length - first);
@@ -340,7 +340,7 @@ AttentionRow Transformer::attention_row(const Run& run, int layer, int head, int
   check_positions(run, query);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(layer);
-  const KeptHead kept = head_of(run.config, run.pages, layer, head);
+  const HeadCache kept = head_of(run.config, run.pages, layer, head);
   const int keys = std::max(keys_for(run, kept, query), std::min(least_keys, run.length()));
   const auto as_row = [&](std::vector<float>& values) { return FloatRows{values.data(), 1, keys, keys}; };
   AttentionRow result;
@@ -365,7 +365,7 @@ void Transformer::pattern(const Run& run, int layer, int head, std::span<float> 
   check_head(run.config, layer, head);
   const int length = run.length();
   const FloatRows all{out.data(), length, length, length};
-  visit_blocks(run, {layer, head}, [&](const KeptHead& kept, int first, int rows) {
+  visit_blocks(run, {layer, head}, [&](const HeadCache& kept, int first, int rows) {
     const FloatRows block = all.middle_rows(first, rows);
     pattern_block(fastest_kernels(), run, kept, first, block);
   });
@@ -379,7 +379,7 @@ void Transformer::patterns(const Run& run, std::span<const HeadIndex> heads, Wor
   workers.reserve_scratch(attention_scratch(run.config));
   workers.parallel_for(static_cast<int>(heads.size()), [&](int index, float* scratch) {
     if (stop.stop_requested()) throw Stopped();
-    visit_blocks(run, heads[index], [&](const KeptHead& kept, int first, int rows) {
+    visit_blocks(run, heads[index], [&](const HeadCache& kept, int first, int rows) {
       const FloatRows block{scratch, rows, length, score_stride(length)};
       pattern_block(workers.kernels(), run, kept, first, block);
       visit(static_cast<std::size_t>(index), first, block);

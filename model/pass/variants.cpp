@@ -33,7 +33,7 @@ Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const R
   lane.run->plan = plan;
   lane.run->means = plan->no_means();
   const int last = plan->needs_whole_run() ? length : end;
-  const Beginning beginning = beginning_of(*plan, clean.config);
+  const PassStart beginning = first_difference(*plan, clean.config);
   if (plan->first_position() >= last || (beginning.layer == n_layer && !lane.takes_final_means()))
     return lane;
   lane.beginning = beginning;
@@ -44,7 +44,7 @@ Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const R
 
 /// Calls visit for lanes, given the ends of their residual streams `resid`, [rows of all lanes, d_model].
 void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloatRows resid,
-                  const ForwardOptions& options, const AskedPositions& asked, Workspace::Impl& workspace,
+                  const ForwardOptions& options, const PositionRange& asked, Workspace::Impl& workspace,
                   const VariantVisitor& visit) {
   if (options.stop.stop_requested()) throw Stopped();
   const int d = weights.config.n_embd, count = asked.count, rows = static_cast<int>(lanes.size()) * count;
@@ -100,7 +100,7 @@ void run_variants(const Weights& weights, const std::shared_ptr<const void>& ide
   ForwardOptions options;
   options.clean = &clean;
   options.stop = stop;
-  const AskedPositions asked{first, count, std::make_shared<PageMemory>()};
+  const PositionRange asked{first, count, std::make_shared<PageMemory>()};
   asked.memory->keep_at_most(std::numeric_limits<std::size_t>::max());
   // Late groups first: they have the fewest layers to run, so that half of all variants are ready after a
   // quarter of the work.

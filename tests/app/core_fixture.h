@@ -15,9 +15,9 @@ inline auto all_tabs() {
 }
 
 /// The core with its first run computed and drawn.
-class ShownCore : public Core {
+class CoreFixture : public Core {
  public:
-  explicit ShownCore(CoreOptions options) : Core(std::move(options)) {
+  explicit CoreFixture(CoreOptions options) : Core(std::move(options)) {
     settle();
     draw({});
   }

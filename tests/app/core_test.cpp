@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST_F(CoreTest, TypingShowsTheNewTokens) {
-  ShownCore core(options("The cat"));
+  CoreFixture core(options("The cat"));
   const int before = core.snapshot().run->run->length();
   handle_and_show(core, TextTyped{" sat"});
   EXPECT_EQ(core.snapshot().run->prompt.text, "The cat sat");
@@ -32,7 +32,7 @@ TEST_F(CoreTest, TypingShowsTheNewTokens) {
 }
 
 TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
-  ShownCore core(options(""));
+  CoreFixture core(options(""));
   core.handle(TextTyped{"\xF0\x9F\x98\x80"});
   clipboard_ = "\xE2\x82 lone";
   handle_and_show(core, KeyDown{Key::v, {.ctrl = true}});
@@ -41,7 +41,7 @@ TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
 }
 
 TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {
-  ShownCore core(options(""));
+  CoreFixture core(options(""));
   std::string typed;
   for (int i = 0; i < 200; ++i) {
     const std::string letter(1, static_cast<char>('a' + i % 26));
@@ -93,7 +93,7 @@ TEST_F(CoreTest, AClickOnABarAppendsItsToken) {
 }
 
 TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const int built = core.cache().built();
   WindowFrame frame;
   for (int i = 0; i < 200; ++i) {
@@ -104,7 +104,7 @@ TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
 }
 
 TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
-  ShownCore core(options(""));
+  CoreFixture core(options(""));
   ASSERT_TRUE(core.snapshot().run);
   EXPECT_EQ(core.snapshot().run->run->tokens,
             std::vector<int>{*core.snapshot().model->tokenizer->end_of_text()});
@@ -113,7 +113,7 @@ TEST_F(CoreTest, TheEmptyPromptRunsTheStartTokenAndSaysSo) {
 
 TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
   const std::string text = long_prompt();
-  ShownCore core(options(text));
+  CoreFixture core(options(text));
   const int n_ctx = core.snapshot().run->run->config.n_ctx;
   EXPECT_EQ(core.snapshot().run->run->length(), n_ctx);
   EXPECT_GT(core.snapshot().run->tokens.length(), n_ctx);
@@ -121,7 +121,7 @@ TEST_F(CoreTest, ALongPromptRunsAsFarAsItGoesAndTheWindowSaysSo) {
 }
 
 TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const auto run = core.snapshot().run;
   handle_and_show(core, FilesDropped{{folder_.path()}});
   EXPECT_EQ(core.snapshot().run, run);
@@ -135,7 +135,7 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
 TEST_F(CoreTest, AnotherModelTakesOver) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
-  ShownCore core(options());
+  CoreFixture core(options());
   handle_and_show(core, FilesDropped{{other.path()}});
   EXPECT_EQ(core.snapshot().model->folder, other.path());
   EXPECT_EQ(core.snapshot().run->model, core.snapshot().model);
@@ -143,7 +143,7 @@ TEST_F(CoreTest, AnotherModelTakesOver) {
 }
 
 TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
-  ShownCore core(options());
+  CoreFixture core(options());
   handle_and_show(core, KeyDown{Key::e, {.ctrl = true}});
   const fs::path file = folder_.path() / "picture.png";
   SetExport bare{core.state().export_form};
@@ -191,7 +191,7 @@ std::pair<int, int> picture_size(const std::string& file) {
 }
 
 TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
-  ShownCore core(options());
+  CoreFixture core(options());
   for (const std::string subject : {"heatmap", "heads", "next", "tokens", ""}) {
     std::pair<int, int> size;
     for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv}) {
@@ -224,7 +224,7 @@ TEST_F(CoreTest, EverySubjectAndFormatCanBeExported) {
 }
 
 TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   core.handle(KeyDown{Key::c, {.ctrl = true, .shift = true}});
   // A header line, then for each query its number, its token and its weights with all digits.
   const auto length = static_cast<std::size_t>(core.snapshot().run->run->length());
@@ -251,7 +251,7 @@ TEST_F(CoreTest, NumbersGoToTheClipboardWithTabs) {
 }
 
 TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   // The answers for the new head are not there yet.
   core.apply(SelectHead{1, 2});
   core.apply(CopyNumbers{});
@@ -265,7 +265,7 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
 }
 
 TEST_F(CoreTest, WhatIsCopiedOfAViewThatIsNotShownComesToo) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   core.apply(CopyNumbers{"lens"});
   EXPECT_EQ(clipboard_, "");
   shown(core);
@@ -273,7 +273,7 @@ TEST_F(CoreTest, WhatIsCopiedOfAViewThatIsNotShownComesToo) {
 }
 
 TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   apply_and_show(core, ShowDialog{Dialog::export_, "heatmap"});
   const fs::path file = folder_.path() / "left.png";
   core.apply(TypeInField{Field::export_path, Replace{file.string()}});
@@ -286,7 +286,7 @@ TEST_F(CoreTest, WhatADialogWasLeftWithIsNotWrittenLater) {
 
 TEST_F(CoreTest, GeneratingStopsWhereTheContextIsFull) {
   const std::string text = long_prompt();
-  ShownCore core(options(text));
+  CoreFixture core(options(text));
   apply_and_show(core, Generate{true});
   EXPECT_FALSE(core.state().generation.running);
   EXPECT_EQ(prompt(core), text);
@@ -296,7 +296,7 @@ TEST_F(CoreTest, GeneratingStopsWhereTheContextIsFull) {
 TEST_F(CoreTest, GeneratingFillsTheContextToItsLastToken) {
   std::string text = "The";
   for (int i = 1; i < 255; ++i) text += " the";
-  ShownCore core(options(text));
+  CoreFixture core(options(text));
   ASSERT_EQ(core.snapshot().run->tokens.length(), 255);
   apply_and_show(core, Generate{true});
   EXPECT_FALSE(core.state().generation.running);
@@ -314,7 +314,7 @@ TEST_F(CoreTest, ADenserDisplayGetsPicturesOfItsOwn) {
 }
 
 TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
-  ShownCore core(options("Once upon a time"));
+  CoreFixture core(options("Once upon a time"));
   core.handle(KeyDown{Key::g, {.ctrl = true}});
   while (core.state().generation.running && core.state().generation.token_count < 3) {
     if (!core.take_results()) std::this_thread::yield();
@@ -330,7 +330,7 @@ TEST_F(CoreTest, GeneratingAppendsTokenAfterTokenAndStops) {
 }
 
 TEST_F(CoreTest, WhatWasGeneratedIsTakenBackFromOutsideThePromptToo) {
-  ShownCore core(options("Once upon a time"));
+  CoreFixture core(options("Once upon a time"));
   click(core, cell(picture(core.window(), "heads"), 3));
   handle_and_show(core, KeyDown{Key::g, {.ctrl = true}});  // until the context is full
   EXPECT_FALSE(core.state().generation.running);
@@ -346,7 +346,7 @@ TEST_F(CoreTest, SettingsAndPromptComeBack) {
   CoreOptions first = options("Remember me");
   first.settings_file = folder_.path() / "settings.json";
   {
-    ShownCore core(std::move(first));
+    CoreFixture core(std::move(first));
     core.apply(SetDark{true});
     core.apply(SetFontSize{17});
     core.apply(ShowView{"query"});
@@ -368,7 +368,7 @@ TEST_F(CoreTest, WhatToLookForInAnExampleIsSaidOfItsOwnModelOnly) {
     o.window.model = model;
     o.examples = {{"Title", "Zebras there", {}, "Once upon a time"}};
     o.examples_model = bundled_folder();
-    ShownCore core(std::move(o));
+    CoreFixture core(std::move(o));
     EXPECT_EQ(says(core, "Zebras there"), model == bundled_folder()) << model;
     EXPECT_EQ(prompt(core), "Once upon a time");
   }
@@ -424,7 +424,7 @@ TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
 TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
   CoreOptions o = options();
   o.window.prompt = Prompt{"", {5, 5, 6, 7}, false};
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 5, 6, 7}));
   EXPECT_EQ(prompt(core), core.snapshot().model->tokenizer->decode(std::vector<int>{5, 5, 6, 7}));
   handle_and_show(core, TextTyped{"x"});
@@ -432,13 +432,13 @@ TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
 }
 
 TEST_F(CoreTest, TheStartTokenIsPutFirst) {
-  ShownCore core(options());
+  CoreFixture core(options());
   click_and_show(core, "Start token");
   EXPECT_EQ(core.snapshot().run->run->tokens.front(), *core.snapshot().model->tokenizer->end_of_text());
 }
 
 TEST_F(CoreTest, AnActionThatThrowsLosesNothing) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   const std::string view = core.state().view;
   EXPECT_THROW(core.apply(SetVisibility{0, 0, -1, 0, false}),
                std::out_of_range);  // no view asks for such a cell
@@ -459,7 +459,7 @@ TEST_F(CoreTest, AFetchEndsBeforeTheCoreDoes) {
     throw model::Stopped();
   };
   {
-    ShownCore core(std::move(o));
+    CoreFixture core(std::move(o));
     core.apply(FetchModel{parse_hub_model("openai-community/gpt2")});
   }
   EXPECT_TRUE(ended);
@@ -470,7 +470,7 @@ TEST_F(CoreTest, OfSeveralDroppedFilesEachIsTakenOrNamed) {
   testing::write_other_model(other);
   const auto list = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");
   const auto second_list = folder_.write("more.txt", "x\n");
-  ShownCore core(options());
+  CoreFixture core(options());
   core.handle(FilesDropped{{list, other.path(), second_list}});
   EXPECT_THAT(core.state().message.text, HasSubstr(second_list.string()));
   EXPECT_THAT(core.state().message.text, Not(HasSubstr(list.string())));
@@ -488,7 +488,7 @@ TEST_F(CoreTest, OfSeveralDroppedFilesEachIsTakenOrNamed) {
 TEST_F(CoreTest, OfTwoDroppedModelsTheSecondIsComparedWith) {
   const std::filesystem::path copy = folder_.path() / "copy";
   std::filesystem::copy(bundled_folder(), copy);
-  ShownCore core(options());
+  CoreFixture core(options());
   core.handle(FilesDropped{{bundled_folder(), copy}});
   EXPECT_EQ(core.state().second.model, copy);
   EXPECT_EQ(core.state().message.text, "");

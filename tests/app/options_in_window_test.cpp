@@ -27,8 +27,8 @@ class OptionsInTheWindow : public CoreTest {
     const std::string label(option.label);
     if (option.control == Control::none) return {};
     if (std::holds_alternative<std::vector<int>>(option.default_value)) return {"numbers"};
-    constexpr std::size_t kMostSideBySide = 5;
-    if (option.choices.size() > kMostSideBySide) return {label};  // shown as a list
+    constexpr std::size_t kMaxSideBySide = 5;
+    if (option.choices.size() > kMaxSideBySide) return {label};  // shown as a list
     std::vector<std::string> found;
     for (const Choice& choice : option.choices) found.push_back(label + " " + std::string(choice.label));
     const bool stepper = std::holds_alternative<int>(option.default_value) || !option.steps.empty();
@@ -224,7 +224,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   const auto file = first.settings_file;
   std::string list_view;  // a view with a field for a list
   {
-    ShownCore core(std::move(first));
+    CoreFixture core(std::move(first));
     for (const OptionSpec* option : all_options()) {
       core.apply(SetOption{option, non_default(*option)});
       ASSERT_NE(core.state().options.value(*option), option->default_value) << option->name;

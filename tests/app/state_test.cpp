@@ -144,7 +144,7 @@ TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
   const std::vector<Action> clicked{BeginClick{}, SelectQuery{0}, UndoClick{}};
   EXPECT_EQ(after(state, clicked).visits.before.size(), steps);
   for (int i = 0; i < 1000; ++i) state = after(state, {SelectQuery{i % 5}});
-  EXPECT_EQ(state.visits.before.size(), Visits::kMost);
+  EXPECT_EQ(state.visits.before.size(), Visits::kMax);
 }
 
 TEST(State, AKeyThatIsHeldOnAPictureIsOneStepBack) {
@@ -201,11 +201,11 @@ TEST(State, TheTextsOfTheHistoryAreBounded) {
     return bytes;
   };
   for (int i = 0; i < 9; ++i) {
-    const std::string text(Visits::kMostBytes / 4, static_cast<char>('a' + i));
+    const std::string text(Visits::kMaxBytes / 4, static_cast<char>('a' + i));
     state = after(state, {SetPrompt{text, {}, ""}});
-    EXPECT_LE(held(), Visits::kMostBytes);
+    EXPECT_LE(held(), Visits::kMaxBytes);
   }
-  EXPECT_GT(held(), Visits::kMostBytes / 2);
+  EXPECT_GT(held(), Visits::kMaxBytes / 2);
   state = after(state, {Revisit{}});
   EXPECT_EQ(state.prompt.edit.text[0], 'h');
 }

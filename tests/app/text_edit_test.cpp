@@ -471,10 +471,10 @@ TEST(History, TheOldestStepsGoWhenItIsFull) {
 
 TEST(History, HasABoundOfStepsHoweverSmall) {
   TextState state;
-  for (std::size_t i = 0; i < TextHistory::kMost + 10; ++i) state = after(std::move(state), Insert{"x"});
-  EXPECT_EQ(state.history.done.size(), TextHistory::kMost);
-  EXPECT_LE(state.history.bytes, TextHistory::kMost * (sizeof(TextEdit) + 1));
-  EXPECT_EQ(after(std::move(state), Undo{}).text.size(), TextHistory::kMost + 9);
+  for (std::size_t i = 0; i < TextHistory::kMax + 10; ++i) state = after(std::move(state), Insert{"x"});
+  EXPECT_EQ(state.history.done.size(), TextHistory::kMax);
+  EXPECT_LE(state.history.bytes, TextHistory::kMax * (sizeof(TextEdit) + 1));
+  EXPECT_EQ(after(std::move(state), Undo{}).text.size(), TextHistory::kMax + 9);
 }
 
 // --- against a model ---

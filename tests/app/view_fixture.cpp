@@ -288,17 +288,17 @@ static ViewContext scaled_context(const Scenario& s, float width, float height, 
   return context;
 }
 
-Shown::Shown(std::string_view view, const Scenario& s, float width, float height, const NamedOptions& options,
-             const viz::Theme& theme, float device_scale)
-    : Shown(view, scaled_context(s, width, height, theme, device_scale), options) {}
+ViewFixture::ViewFixture(std::string_view view, const Scenario& s, float width, float height,
+                         const NamedOptions& options, const viz::Theme& theme, float device_scale)
+    : ViewFixture(view, scaled_context(s, width, height, theme, device_scale), options) {}
 
-Shown::Shown(std::string_view view, Scenario&& s, float width, float height, const NamedOptions& options,
-             const viz::Theme& theme, float device_scale)
-    : Shown(view, s, width, height, options, theme, device_scale) {
+ViewFixture::ViewFixture(std::string_view view, Scenario&& s, float width, float height,
+                         const NamedOptions& options, const viz::Theme& theme, float device_scale)
+    : ViewFixture(view, s, width, height, options, theme, device_scale) {
   own_ = std::make_unique<const Scenario>(std::move(s));  // so that its answers keep their addresses
 }
 
-Shown::Shown(std::string_view view, const ViewContext& context, const NamedOptions& options)
+ViewFixture::ViewFixture(std::string_view view, const ViewContext& context, const NamedOptions& options)
     : view_(*find_view(view)), context_(context) {
   for (const auto& [name, value] : options) {
     if (std::ranges::find(view_.options, find_option(name)) == view_.options.end())
@@ -308,7 +308,7 @@ Shown::Shown(std::string_view view, const ViewContext& context, const NamedOptio
   picture_ = view_.build(context_);
 }
 
-int Shown::find(int role, std::optional<int> id, int row) const {
+int ViewFixture::find(int role, std::optional<int> id, int row) const {
   for (std::size_t i = 0; i < picture_.regions.size(); ++i) {
     const viz::Region& region = picture_.regions[i];
     if (region.role == role && (!id || region.id == *id) &&
@@ -318,40 +318,40 @@ int Shown::find(int role, std::optional<int> id, int row) const {
   return -1;
 }
 
-std::vector<int> Shown::all_of(int role) const {
+std::vector<int> ViewFixture::all_of(int role) const {
   std::vector<int> all;
   for (int i = 0; i < std::ssize(picture_.regions); ++i)
     if (picture_.regions[i].role == role) all.push_back(i);
   return all;
 }
 
-std::optional<viz::Color> Shown::color_of(int index, int row, int col) const {
+std::optional<viz::Color> ViewFixture::color_of(int index, int row, int col) const {
   return image_color_at(scene(), region(index).cell_rect(row, col).center());
 }
 
-std::vector<std::string> Shown::tooltip(int index, int row, int col) const {
+std::vector<std::string> ViewFixture::tooltip(int index, int row, int col) const {
   return view_.facts(context_, picture_, {index, row, col}).tooltip();
 }
 
-ViewActions Shown::click(int index, int row, int col) const {
+ViewActions ViewFixture::click(int index, int row, int col) const {
   const viz::Hit hit{index, row, col};
   return view_.on(context_, picture_, &hit, {Gesture::Kind::click, {}, {}, {}});
 }
 
-ViewActions Shown::press(Key key, bool shift) const {
+ViewActions ViewFixture::press(Key key, bool shift) const {
   Gesture gesture{Gesture::Kind::key, {}, {}, {}, key};
   gesture.modifiers.shift = shift;
   return view_.on(context_, picture_, nullptr, gesture);
 }
 
-ViewActions Shown::choose(const std::string& label, int index, int row, int col) const {
+ViewActions ViewFixture::choose(const std::string& label, int index, int row, int col) const {
   const viz::Hit hit{index, row, col};
   for (MenuLine& line : menu_at(view_, context_, picture_, &hit))
     if (line.label == label) return line.actions;
   return {};
 }
 
-viz::Scene Shown::card(int index, int row, int col) const {
+viz::Scene ViewFixture::card(int index, int row, int col) const {
   return view_.facts(context_, picture_, {index, row, col}).card;
 }
 

@@ -159,14 +159,14 @@ const ReferenceGpt2::Head& reference_head(const Scenario& s);
 using NamedOptions = std::vector<std::pair<std::string_view, std::string_view>>;
 
 /// A painted view of a scenario. It contains all code by which tests of single views call them.
-class Shown {
+class ViewFixture {
  public:
-  Shown(std::string_view view, const Scenario& s, float width, float height, const NamedOptions& options = {},
-        const viz::Theme& theme = light(), float device_scale = 1);
+  ViewFixture(std::string_view view, const Scenario& s, float width, float height,
+              const NamedOptions& options = {}, const viz::Theme& theme = light(), float device_scale = 1);
   /// Also keeps the scenario.
-  Shown(std::string_view view, Scenario&& s, float width, float height, const NamedOptions& options = {},
-        const viz::Theme& theme = light(), float device_scale = 1);
-  Shown(std::string_view view, const ViewContext& context, const NamedOptions& options = {});
+  ViewFixture(std::string_view view, Scenario&& s, float width, float height,
+              const NamedOptions& options = {}, const viz::Theme& theme = light(), float device_scale = 1);
+  ViewFixture(std::string_view view, const ViewContext& context, const NamedOptions& options = {});
 
   const viz::Scene& scene() const { return picture_.scene; }
   DrawnPage page() const { return {picture_.scene, *viz::testing::fonts()}; }

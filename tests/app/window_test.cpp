@@ -79,7 +79,7 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
 }
 
 TEST_F(WindowTest, TheMiddleAndTheRightButtonChooseNothing) {
-  ShownCore core(options());
+  CoreFixture core(options());
   for (const int button : {1, 2}) {
     for (const char* id : {"heatmap", "heads", "tokens", "next"}) {
       const PlacedPicture& placed = picture(core.window(), id);
@@ -128,7 +128,7 @@ TEST_F(WindowTest, ADoubleClickOnAnEncodingLeavesTheCurves) {
 }
 
 TEST_F(WindowTest, WhereADoubleClickMeansNothingItIsTwoClicks) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   const viz::Point chip = cell(picture(core.window(), "tokens"), 1);
   click(core, chip);
   click(core, chip, 2);
@@ -159,7 +159,7 @@ TEST_F(WindowTest, APanMovesEachWayByTheCellsOfThatWay) {
 TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
   std::vector<std::string> texts;
   for (const int query : {-1, 1, 0}) {
-    ShownCore core(options("Once upon a time"));
+    CoreFixture core(options("Once upon a time"));
     core.apply(Generate{true});  // the first token is drawn at once
     while (core.state().generation.running && core.state().generation.token_count < 12) {
       core.apply(SelectQuery{query});
@@ -176,7 +176,7 @@ TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
 }
 
 TEST_F(WindowTest, StopStopsTheGenerating) {
-  ShownCore core(options("Once upon a time"));
+  CoreFixture core(options("Once upon a time"));
   click_item(core, "Generate");
   EXPECT_TRUE(core.state().generation.running);
   EXPECT_EQ(find_item(core, "Generate"), nullptr);
@@ -212,7 +212,7 @@ TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
 }
 
 TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   const std::weak_ptr<const PromptRun> previous = core.snapshot().run;
   apply_and_show(core, ShowView{"positions"});
   apply_and_show(core, SetPrompt{"Another", {}, ""});
@@ -224,7 +224,7 @@ TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
 }
 
 TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const auto megabytes = [](std::size_t bytes) {
     return std::to_string(std::lround(static_cast<double>(bytes) / 1e6));
   };
@@ -282,7 +282,7 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
     return cache.get(lens, make_context(&lens, core.state(), *now, *answers, *fonts_, 900, 600, 1), answers);
   };
   get(previous);
-  const ShownPicture placed = get(next);
+  const CachedPicture placed = get(next);
   ASSERT_EQ(placed.context.run, previous->run);
   const PatternOf pattern{core.state().selection.layer, core.state().selection.head};
   ASSERT_TRUE(answer(core, pattern));
@@ -290,7 +290,7 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
 }
 
 TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
-  ShownCore core(options(long_text()));
+  CoreFixture core(options(long_text()));
   const auto previous = picture(core.window(), "heatmap").picture;
   core.apply(SelectHead{1, 1});
   core.apply(SelectQuery{9});
@@ -307,7 +307,7 @@ TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
 }
 
 TEST_F(WindowTest, NoPictureWaitsForWhatTakesItsTime) {
-  ShownCore core(options(long_text()));
+  CoreFixture core(options(long_text()));
   core.handle(TextTyped{" x"});
   while (core.snapshot().run->prompt != prompt_of(core.state()))
     if (!core.take_results()) std::this_thread::yield();

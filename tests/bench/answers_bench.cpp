@@ -12,12 +12,12 @@ struct Number {
 };
 struct NumberOf {
   using Answer = Number;
-  static constexpr std::string_view kWork = "numbers";
+  static constexpr std::string_view kName = "numbers";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
   bool operator==(const NumberOf&) const = default;
-  Number compute(const PromptRun&, const Work<Number>&) const { return {}; }
+  Number compute(const PromptRun&, const Computation<Number>&) const { return {}; }
 };
 
 void publish_answers(benchmark::State& state) {

@@ -134,7 +134,7 @@ Config made_up_config(int heads, int vocabulary) {
 void attention_of_a_block(benchmark::State& state) {
   const auto length = static_cast<int>(state.range(0)), first = length - kRows;
   const Run run = made_up_run(made_up_config(1, 64), length);
-  const KeptHead head = head_of(run.config, run.pages, 0, 0);
+  const HeadCache head = head_of(run.config, run.pages, 0, 0);
   const PanelKernels kernels = fastest_kernels();
   const float scale = run.config.attention_scale(0);
   RowMajor<float> scores(kRows, length), z(kRows, head.d_head), keys(length, head.d_head),

@@ -39,8 +39,9 @@ void measure_head_sweep(app::Engine& engine, int tokens, RowYardsticks& row) {
   run.run = engine.model->transformer->forward(ids, engine.workspace);
   app::SweepOf question;
   question.position = tokens - 1;
-  const app::Work<app::Sweep> work{engine.workspace, {}, nullptr, nullptr, [](const app::Sweep&, double) {}};
-  row.head_sweep = app::seconds([&] { static_cast<void>(question.compute(run, work)); });
+  const app::Computation<app::Sweep> computation{
+      engine.workspace, {}, nullptr, nullptr, [](const app::Sweep&, double) {}};
+  row.head_sweep = app::seconds([&] { static_cast<void>(question.compute(run, computation)); });
 
   const model::Transformer& transformer = *engine.model->transformer;
   std::vector<float> logits(engine.config().vocab_size);

@@ -17,14 +17,15 @@ struct Reach {
 
 struct ReachOf {
   using Answer = Reach;
-  static constexpr std::string_view kWork = "reach of a head";
+  static constexpr std::string_view kName = "reach of a head";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
   bool operator==(const ReachOf&) const = default;
 
-  Reach compute(const PromptRun& run, const Work<Reach>& work) const {
-    const Pattern pattern = PatternOf{layer, head}.compute(run, {work.workspace, work.stop, {}, {}, {}});
+  Reach compute(const PromptRun& run, const Computation<Reach>& computation) const {
+    const Pattern pattern =
+        PatternOf{layer, head}.compute(run, {computation.workspace, computation.stop, {}, {}, {}});
     Reach reach;
     for (int query = 0; query < pattern.length; ++query) {
       double tokens = 0;

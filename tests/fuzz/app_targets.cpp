@@ -89,10 +89,9 @@ Outcome check_settings(std::string_view json) {
   promise(s.session.look.font_size >= kSmallestFont && s.session.look.font_size <= kLargestFont,
           "letters have a size that can be read");
   promise(
-      s.window_width > 0 && s.window_height > 0 && s.export_scale >= 1 && s.export_scale <= kMostExportScale,
+      s.window_width > 0 && s.window_height > 0 && s.export_scale >= 1 && s.export_scale <= kMaxExportScale,
       "sizes are within their limits");
-  promise(s.recent_models.size() <= kMostRecent && s.recent_sessions.size() <= kMostRecent,
-          "lists are short");
+  promise(s.recent_models.size() <= kMaxRecent && s.recent_sessions.size() <= kMaxRecent, "lists are short");
   const LoadedSettings again = parse_settings(to_json(s), "settings.json");
   promise(again.message.empty() && again.settings == s, "settings are read back as they were written");
   return loaded.message.empty() ? Outcome::read : Outcome::refused;

@@ -156,8 +156,8 @@ Outcome check_model_header(std::string_view input) {
     if (const auto& last = offsets->back(); last.is_number_unsigned())
       bytes = std::max(bytes, last.get<std::uint64_t>());
   }
-  constexpr std::uint64_t kMost = 1 << 16;
-  std::string data(std::min(bytes, kMost), '\x11');
+  constexpr std::uint64_t kMax = 1 << 16;
+  std::string data(std::min(bytes, kMax), '\x11');
   folder.write("config.json", input.substr(0, end));
   folder.write("model.safetensors", testing::safetensors_of_header(header, data));
   return read_or_refused<model::LoadError>([&] {

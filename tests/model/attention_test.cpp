@@ -43,7 +43,7 @@ class Attention : public ::testing::Test {
       pages_.push_back(page);
     }
   }
-  KeptHead head() const { return head_of(config(), pages_, kLayer, kHead); }
+  HeadCache head() const { return head_of(config(), pages_, kLayer, kHead); }
   float of_page(bool value, int position, int i) const {
     const Page& page = *pages_[position / Page::kPositions];
     const int row = position % Page::kPositions;
@@ -155,7 +155,7 @@ TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
         attend_one_query(kernels, head_of(config(), pages_, kLayer, first), keys, kScale, q.view(),
                          scratch.data(), together.view());
         for (int h = 0; h < heads; ++h) {
-          const KeptHead one = head_of(config(), pages_, kLayer, first + h);
+          const HeadCache one = head_of(config(), pages_, kLayer, first + h);
           Surrounded scores(1, keys), alone(1, kDHead);
           score(kernels, one, q.view().middle_rows(h, 1), scores.view());
           pattern_of_scores(kernels, kScale, keys - 1, scores.view());

@@ -29,7 +29,7 @@ class ByHand {
       if (!set->head || *set->head == head) cells(*set, rows);
       return;
     }
-    const EditedPlace at = place();
+    const EditSite at = place();
     if (at.head && *at.head != head) return;
     for (std::size_t pos = 0; pos < rows.size(); ++pos) {
       const auto listed = std::ranges::find(at.positions, static_cast<int>(pos));
@@ -38,7 +38,7 @@ class ByHand {
       for (std::size_t unit = 0; unit < rows[pos].size(); ++unit) {
         const auto in_units = std::ranges::find(at.units, static_cast<int>(unit));
         if (!at.units.empty() && in_units == at.units.end()) continue;
-        if (is_of_cells(at.point.site) && unit > pos && !std::get_if<PatchFrom>(&what_)) continue;  // hidden
+        if (has_cells(at.point.site) && unit > pos && !std::get_if<PatchFrom>(&what_)) continue;  // hidden
         const std::size_t i = at.units.empty() ? unit : static_cast<std::size_t>(in_units - at.units.begin());
         put(rows, pos, unit, i, slot, head);
       }
@@ -46,8 +46,8 @@ class ByHand {
   }
 
  private:
-  EditedPlace place() const {
-    EditedPlace at;
+  EditSite place() const {
+    EditSite at;
     std::visit(
         [&](const auto& kind) {
           if constexpr (requires { kind.at; }) at = kind.at;

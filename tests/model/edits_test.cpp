@@ -31,10 +31,10 @@ Values<Number> of_head(const Tensor& tensor, Site site, int head) {
   const auto dim = [&](std::size_t i) { return static_cast<std::size_t>(tensor.shape[i]); };
   const auto h = static_cast<std::size_t>(head);
   Values<Number> rows;
-  for (std::size_t pos = 0; pos < (is_of_cells(site) ? dim(1) : dim(0)); ++pos) {
+  for (std::size_t pos = 0; pos < (has_cells(site) ? dim(1) : dim(0)); ++pos) {
     std::size_t begin = pos * (tensor.shape.size() > 1 ? dim(1) : 1),
                 width = tensor.shape.size() > 1 ? dim(1) : 1;
-    if (is_of_cells(site)) {
+    if (has_cells(site)) {
       begin = (h * dim(1) + pos) * dim(2);
       width = dim(2);
     } else if (has_heads(site)) {
@@ -105,7 +105,7 @@ class EditsTest : public ::testing::Test {
   void add_by_hand(Hooks& hooks, const Edit& what, const SourceValues& source) {
     const HookPoint point = point_of(what);
     hooks.edit(point, [this, point, hand = ByHand<float>(what, source)](const Activation2d& piece) {
-      const bool all_heads = has_heads(point.site) && !is_of_cells(point.site) && point.site != Site::result;
+      const bool all_heads = has_heads(point.site) && !has_cells(point.site) && point.site != Site::result;
       const int width = all_heads ? config().d_head() : piece.cols;
       for (int head = all_heads ? 0 : piece.head; head < (all_heads ? kHeads : piece.head + 1); ++head) {
         Values<float> rows;
@@ -344,7 +344,7 @@ TEST_F(EditsTest, PositionsMayBeOthersOrNone) {
 // --- lists ---
 
 TEST_F(EditsTest, AListIsAppliedInItsOrder) {
-  const EditedPlace z{{Site::z, 1}, 0, {}, {}};
+  const EditSite z{{Site::z, 1}, 0, {}, {}};
   const Edits list{ScaleValues{z, 2},
                    AddVector{z, {1}, 0.5F},
                    SetMean{{{Site::z, 1}, 1, {}, {}}},
@@ -427,7 +427,7 @@ TEST_F(EditsTest, LayersAreTakenFromACleanRunOfTheSameTokensAlone) {
 }
 
 TEST_F(EditsTest, AHiddenScoreStaysHiddenWhateverItIsMultipliedBy) {
-  const EditedPlace scores{{Site::attn_scores, 1}, 2, {}, {}};
+  const EditSite scores{{Site::attn_scores, 1}, 2, {}, {}};
   const SetCells hidden{{Site::attn_scores, 1}, 2, {{3, 1, -kInfinity}}, false};
   for (const float factor : {0.F, -1.F, 2.F}) {
     const auto edited = run(tokens_of(5), plan({hidden, ScaleValues{scores, factor}}));

@@ -39,7 +39,7 @@ inline std::vector<EditCase> edit_cases() {
     for (const char* kind :
          {"set", "set_vector", "mean", "scale", "add", "patch", "patch_other", "cells", "renormalised"}) {
       const std::string_view name = kind;
-      const bool cells = is_of_cells(point.site);
+      const bool cells = has_cells(point.site);
       if (name == "mean" && (cells || point.site == Site::logits)) continue;
       if (name == "set_vector" && cells) continue;
       if (name == "cells" && !cells) continue;
@@ -54,11 +54,11 @@ inline std::vector<EditCase> edit_cases() {
 inline Edits edits_from(const EditCase& what, const Config& config) {
   const auto& [kind, point] = what;
   const std::string_view name = kind;
-  const bool cells = is_of_cells(point.site), scale = unit_count(config, point.site) == 1;
+  const bool cells = has_cells(point.site), scale = unit_count(config, point.site) == 1;
   std::optional<int> head;
   if (has_heads(point.site)) head = 1;
-  const EditedPlace at{point, head, {2, 5}, cells || scale ? std::vector<int>{} : std::vector<int>{3, 0}};
-  const EditedPlace all{point, head, {}, {}};
+  const EditSite at{point, head, {2, 5}, cells || scale ? std::vector<int>{} : std::vector<int>{3, 0}};
+  const EditSite all{point, head, {}, {}};
   if (name == "set") return {SetValues{at, {0.75F}}};
   if (name == "set_vector")
     return {SetValues{at, scale ? std::vector<float>{1.5F} : std::vector<float>{0.5F, -2}}};

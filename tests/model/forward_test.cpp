@@ -428,7 +428,7 @@ TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
   // The index of row i of a piece in the whole tensor.
   const auto row_of = [&](const auto& piece, int i) {
     if (piece.point.site == Site::result) return i * config.n_head + piece.head;
-    return is_of_cells(piece.point.site) ? piece.head * 70 + i : i;
+    return has_cells(piece.point.site) ? piece.head * 70 + i : i;
   };
   Hooks hooks;
   for (const Site site : GetParam().put) {

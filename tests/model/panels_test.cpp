@@ -271,7 +271,7 @@ TEST_P(PanelsOf, ACellOfMultiplyIsAChainOfMultiplyAddsInTheOrderOfDepth) {
 }
 
 TEST_P(PanelsOf, ProductsSideBySideAreThoseOfEachAloneToTheBit) {
-  for (int count = 1; count <= kPanelsBeside; ++count) {
+  for (int count = 1; count <= kPanelsTogether; ++count) {
     for (const auto& [depth, cols] : {std::pair{64, 64}, {1, 1}, {33, 80}, {7, 150}}) {
       for (const bool accumulate : {false, true}) {
         std::deque<NumberMatrix> x, w;  // elements keep their addresses
@@ -291,7 +291,7 @@ TEST_P(PanelsOf, ProductsSideBySideAreThoseOfEachAloneToTheBit) {
           m.y = together[at].data();
           products.push_back(m);
         }
-        GetParam().multiply_beside(products.data(), count);
+        GetParam().multiply_together(products.data(), count);
         for (std::size_t i = 0; i < products.size(); ++i) {
           EXPECT_EQ(together[i].values(), alone[i].values()) << depth << 'x' << cols << ", " << i;
         }

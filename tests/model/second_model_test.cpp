@@ -82,7 +82,7 @@ TEST_F(SecondModel, GivesWhatItHasToTheBit) {
 }
 
 TEST_F(SecondModel, IsAnotherSourceThanTheFirstForTheSameTokens) {
-  const EditedPlace place{{Site::attn_out, 0}, {}, {1, 2}, {}};
+  const EditSite place{{Site::attn_out, 0}, {}, {1, 2}, {}};
   const auto run = [&](Edits list) {
     ForwardOptions options;
     options.plan = first_->plan(std::move(list), workspace_, {}, {second_.get()});

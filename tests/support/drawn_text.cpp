@@ -55,7 +55,7 @@ std::vector<Image> upright_bars(const Scene& scene) {
   return bars;
 }
 
-std::optional<Image> bar_beside(const Scene& scene, Rect rect) {
+std::optional<Image> color_bar_of(const Scene& scene, Rect rect) {
   std::optional<Image> nearest;
   for (const Image& bar : upright_bars(scene)) {
     const bool beside =

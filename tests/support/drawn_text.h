@@ -95,7 +95,7 @@ std::vector<Image> upright_bars(const Scene& scene);
 std::vector<Image> lying_bars(const Scene& scene);
 
 /// The vertical bar to the right of `rect`, the nearest one.
-std::optional<Image> bar_beside(const Scene& scene, Rect rect);
+std::optional<Image> color_bar_of(const Scene& scene, Rect rect);
 
 /// The colour of a scene's images at a point; nothing if there is none.
 std::optional<Color> image_color_at(const Scene& scene, Point p);

@@ -23,7 +23,7 @@ float widest(const BarChart& chart, std::string Bar::*text, const std::string& k
 }
 
 Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
-  constexpr float kMostLabel = 11;  // ems: longer than nearly all tokens of a vocabulary
+  constexpr float kMaxLabel = 11;  // ems: longer than nearly all tokens of a vocabulary
   const float gap = 2 * style.unit();
   Columns c;
   c.mark = chart.marks ? 3 * style.unit() : 0;
@@ -31,7 +31,7 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   c.detail_w = std::max(widest(chart, &Bar::detail, chart.widest_detail, style),
                         std::ceil(style.width(chart.detail_title, style.small())));
   c.label_x = area.x + c.mark;
-  c.label_w = std::clamp(0.34F * area.w - c.mark, 4 * style.font_size, kMostLabel * style.font_size);
+  c.label_w = std::clamp(0.34F * area.w - c.mark, 4 * style.font_size, kMaxLabel * style.font_size);
   c.label_w = std::max(0.F, std::min(c.label_w, area.w - c.mark - gap - c.number_w));
   // A readable bar is more important than the detail.
   if (area.w - c.mark - c.label_w - c.number_w - c.detail_w - 3 * gap < 7 * style.font_size) c.detail_w = 0;

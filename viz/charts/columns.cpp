@@ -12,10 +12,10 @@ namespace {
 constexpr double kGap = 0.22;  // between groups, of a group's width
 
 NumberAxis axis_of(const ColumnChart& chart, float height, const Style& style) {
-  constexpr int kMost = 5;
+  constexpr int kMax = 5;
   NumberAxis axis{chart.low, chart.high};
   // A single tick says nothing about the axis.
-  for (int wanted = upright_tick_count(height, kMost, style); wanted <= kMost && axis.ticks.size() < 2;
+  for (int wanted = upright_tick_count(height, kMax, style); wanted <= kMax && axis.ticks.size() < 2;
        ++wanted)
     axis.ticks = labelled_ticks(chart.low, chart.high, wanted);
   return axis;

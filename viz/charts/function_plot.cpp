@@ -8,11 +8,11 @@
 namespace headscope::viz {
 namespace {
 
-constexpr int kMostTicks = 7;
+constexpr int kMaxTicks = 7;
 
 NumberAxis y_axis(const FunctionPlot& plot, float height, const Style& style) {
   return {plot.y.low, plot.y.high,
-          labelled_ticks(plot.y.low, plot.y.high, upright_tick_count(height, kMostTicks, style))};
+          labelled_ticks(plot.y.low, plot.y.high, upright_tick_count(height, kMaxTicks, style))};
 }
 
 /// A plot's frame and numbered axes.
@@ -20,7 +20,7 @@ PlotFrame framed(const FunctionPlot& plot, Rect frame, const Style& style) {
   const int across = static_cast<int>(frame.w / (2.6F * style.font_size));
   return {
       frame,
-      {plot.x.low, plot.x.high, labelled_ticks(plot.x.low, plot.x.high, std::clamp(across, 2, kMostTicks))},
+      {plot.x.low, plot.x.high, labelled_ticks(plot.x.low, plot.x.high, std::clamp(across, 2, kMaxTicks))},
       y_axis(plot, frame.h, style)};
 }
 

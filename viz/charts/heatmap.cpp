@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kHatchPitch = 6;
 constexpr float kSmallestGridWithGaps = 12;  // pixels per cell
-constexpr int kMostCellsWithValues = 32 * 32;
+constexpr int kMaxCellsWithValues = 32 * 32;
 
 /// One axis of an image: bin i covers cells [edges[i], edges[i + 1]). All bins together are `size` pixels
 /// long, from `start` on. Before rounding to cells, bin i begins at low + i * step.
@@ -371,7 +371,7 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
   const float size = std::min(style.small(), 0.30F * cw);
-  if (grid.rows * grid.cols > kMostCellsWithValues || size < 0.7F * style.font_size || ch < 1.5F * size)
+  if (grid.rows * grid.cols > kMaxCellsWithValues || size < 0.7F * style.font_size || ch < 1.5F * size)
     return false;
   const ValueRange range =
       value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});

@@ -233,7 +233,7 @@ float paint_widths(Scene& scene, const Links& links, Point right_middle, float r
 
 void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
   const Links links{chart, layout, style};
-  constexpr float kTallestRow = 2.6F, kLeast = 6, kWidest = 34;  // ems
+  constexpr float kTallestRow = 2.6F, kMin = 6, kWidest = 34;  // ems
   const float em = style.font_size, most = std::min(0.3F * inner.w, 11 * em);
   const auto count = static_cast<float>(std::max(links.count(), links.count(End::to)));
   layout.drawing = inner;
@@ -244,7 +244,7 @@ void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const
   layout.drawing.w = std::min({inner.w - labels, kWidest * em, std::max(2 * layout.drawing.h, 20 * em)});
   const float spare = inner.w - labels - layout.drawing.w;
   layout.drawing.x = inner.x + layout.from_room.size + (chart.centered ? std::floor(spare / 2) : 0);
-  layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= 2 * em;
+  layout.fits = layout.drawing.w >= kMin * em && layout.drawing.h >= 2 * em;
   layout.from = links.grid(), layout.to = links.grid(End::to);
   const Rect& d = layout.drawing;
   const float reach = std::min(4 * style.unit(), d.w / 8);
@@ -254,7 +254,7 @@ void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const
 
 void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
   const Links links{chart, layout, style};
-  constexpr float kWidestItem = 7, kLeast = 6;  // ems
+  constexpr float kWidestItem = 7, kMin = 6;  // ems
   const float em = style.font_size, side = 2 * style.unit();
   const auto count = static_cast<float>(links.count());
   layout.drawing = {inner.x + side, inner.y, std::min(inner.w - 2 * side, count * kWidestItem * em), inner.h};
@@ -269,7 +269,7 @@ void place_row(LinkLayout& layout, const LinkChart& chart, Rect inner, const Sty
   const float least = 2 * loop_radius(pitch, style) + 3 * style.unit();
   layout.drawing.h = std::min(inner.h - layout.from_room.size, std::max(arcs, least));
   if (chart.centered) layout.drawing.x += std::floor((inner.right() - side - layout.drawing.right()) / 2);
-  layout.fits = layout.drawing.w >= kLeast * em && layout.drawing.h >= std::max(2 * em, least);
+  layout.fits = layout.drawing.w >= kMin * em && layout.drawing.h >= std::max(2 * em, least);
   layout.from = links.grid();
   layout.from.rect.y = layout.drawing.bottom() - 2 * style.unit();
   layout.from.rect.h = layout.from_room.size + 2 * style.unit();

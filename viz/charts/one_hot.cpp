@@ -13,7 +13,7 @@ namespace {
 constexpr float kMatrix = 3.4F;  // height
 constexpr float kStrip = 1.1F;
 constexpr float kSign = 2;  // room for × and =
-constexpr float kMostBox = 22;
+constexpr float kMaxBox = 22;
 
 float line_height(const Style& style) {
   return style.line(style.small());
@@ -37,7 +37,7 @@ float one_hot_least_width(const OneHotProduct& p, const Style& style) {
 void paint_one_hot_product(Picture& picture, const OneHotProduct& p, Rect area, const Style& style) {
   const Theme& theme = style.theme;
   const float em = style.font_size, line = line_height(style);
-  const float box_w = std::min(kMostBox * em, std::floor((area.w - 2 * kSign * em) / 3)),
+  const float box_w = std::min(kMaxBox * em, std::floor((area.w - 2 * kSign * em) / 3)),
               step = box_w + kSign * em;
   const float middle = area.y + kMatrix * em / 2;
   const float part = (static_cast<float>(p.hot) + 0.5F) / static_cast<float>(std::max(1, p.rows));

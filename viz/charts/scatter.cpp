@@ -10,7 +10,7 @@ namespace headscope::viz {
 namespace {
 
 constexpr double kMargin = 0.06;  // fraction of the range beyond the outermost marks
-constexpr std::size_t kMostLabelled =
+constexpr std::size_t kMaxLabelled =
     400;  // maximum number of marks that are labelled; with more there is no room
 
 struct Range {
@@ -60,7 +60,7 @@ void add_mark(Scene& scene, const ScatterChart& chart, const ScatterChart::Mark&
 
 /// Labels the chosen marks first, then the others whose labels cover nothing.
 void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& layout, const Style& style) {
-  if (chart.marks.size() > kMostLabelled) return;
+  if (chart.marks.size() > kMaxLabelled) return;
   const float r = scatter_radius(chart, style), line = style.line(style.small());
   std::vector<Rect> taken;
   for (const Point& place : layout.places) taken.push_back(Rect::around(place, r));

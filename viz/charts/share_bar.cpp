@@ -6,8 +6,8 @@
 namespace headscope::viz {
 namespace {
 
-constexpr float kLeastPart = 1.5F;  // logical pixels: narrower parts would overlap
-constexpr float kLeastRegion = 3;
+constexpr float kMinPart = 1.5F;  // logical pixels: narrower parts would overlap
+constexpr float kMinRegion = 3;
 
 void hatch(Scene& scene, const Rect& rect, Color color) {
   Segments lines{{}, color, 1};
@@ -39,7 +39,7 @@ void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const S
     passed += share.size;
     if (!share.hatched) kept = passed;
     const float width = share_x(shares, bar, passed) - left;
-    if (width < kLeastPart) continue;
+    if (width < kMinPart) continue;
     const Rect part{left, bar.y, width, bar.h};
     scene.add(FillRect{part, share.fill});
     if (share.hatched) continue;
@@ -47,7 +47,7 @@ void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const S
     add_whole_label(scene, style, share.label, part.center(), part.w - 2 * u,
                     readable_on(blended(theme.surface, share.fill), theme.text, theme.surface),
                     FontStyle::regular, Align::center);
-    if (part.w >= kLeastRegion) picture.regions.push_back({shares.role, share.id, part});
+    if (part.w >= kMinRegion) picture.regions.push_back({shares.role, share.id, part});
   }
   const float end = share_x(shares, bar, kept);
   if (kept < passed) hatch(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);

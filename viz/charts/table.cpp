@@ -16,14 +16,14 @@ using Kind = TableColumn::Kind;
 using Place = TableLayout::Place;
 
 // In ems.
-constexpr float kMostText = 10;
-constexpr float kLeastBar = 2.5F;
-constexpr float kMostBar = 9;
-constexpr float kLeastStrip = 5.5F;
-constexpr float kMostStrip = 24;
+constexpr float kMaxText = 10;
+constexpr float kMinBar = 2.5F;
+constexpr float kMaxBar = 9;
+constexpr float kMinStrip = 5.5F;
+constexpr float kMaxStrip = 24;
 
-constexpr float kMostComponent = 6;  // logical pixels
-constexpr float kSlack = 0.5F;       // a text this much wider than its column is not truncated
+constexpr float kMaxComponent = 6;  // logical pixels
+constexpr float kSlack = 0.5F;      // a text this much wider than its column is not truncated
 
 bool has_numbers(const TableColumn& column) {
   return column.kind == Kind::number || column.kind == Kind::bar;
@@ -128,20 +128,20 @@ std::pair<float, float> widths_of(const TableColumn& column, Rect area, const St
   float least = 0, most = 0;
   switch (column.kind) {
     case Kind::text:
-      least = most = text_width(column, std::min(0.3F * area.w, kMostText * em), style);
+      least = most = text_width(column, std::min(0.3F * area.w, kMaxText * em), style);
       break;
     case Kind::number:
       least = most = number_width(column, style);
       break;
     case Kind::bar:
-      least = bar_number_width(style) + kLeastBar * em;
-      most = bar_number_width(style) + kMostBar * em;
+      least = bar_number_width(style) + kMinBar * em;
+      most = bar_number_width(style) + kMaxBar * em;
       break;
     case Kind::strip: {
       // Vectors need a whole number of pixels per component.
       const std::size_t components = column.vectors.empty() ? 0 : column.vectors.front().size();
-      least = kLeastStrip * em;
-      most = std::max(least, std::min(kMostStrip * em, kMostComponent * static_cast<float>(components)));
+      least = kMinStrip * em;
+      most = std::max(least, std::min(kMaxStrip * em, kMaxComponent * static_cast<float>(components)));
       break;
     }
   }

@@ -40,12 +40,12 @@ std::vector<CellBlock> merged_blocks(const Bitmap& bitmap) {
 
 double image_resolution(const Scene& scene) {
   constexpr double kWanted = 300.0 / 96;
-  constexpr double kMostPixels = 32e6;
+  constexpr double kMaxPixels = 32e6;
   double area = 0;  // logical pixels
   for (const Item& item : scene.items)
     if (const auto* image = std::get_if<Image>(&item); image && image->dest.w > 0 && image->dest.h > 0)
       area += static_cast<double>(image->dest.w) * static_cast<double>(image->dest.h);
-  return area * kWanted * kWanted > kMostPixels ? std::sqrt(kMostPixels / area) : kWanted;
+  return area * kWanted * kWanted > kMaxPixels ? std::sqrt(kMaxPixels / area) : kWanted;
 }
 
 Enlargement enlargement_of(const Bitmap& bitmap, const Rect& dest, double resolution) {

@@ -5,7 +5,7 @@
 namespace headscope::viz {
 namespace {
 
-constexpr std::size_t kMostPages = 4;
+constexpr std::size_t kMaxPages = 4;
 constexpr int kWhiteSpot = 3;
 constexpr int kGap = 1;
 constexpr int kSmallestShelf = 8;
@@ -26,7 +26,7 @@ void GlyphAtlas::clear() {
 }
 
 void GlyphAtlas::begin_frame() {
-  if (pages_.size() <= kMostPages) return;
+  if (pages_.size() <= kMaxPages) return;
   clear();
   add_page();
 }

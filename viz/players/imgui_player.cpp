@@ -19,7 +19,7 @@ namespace {
 /// A texture not drawn for this many frames is dropped.
 constexpr std::uint64_t kIdleFrames = 240;
 /// Above this, textures not drawn in the last frame are dropped, least recently used first.
-constexpr std::size_t kMostTextureBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxTextureBytes = std::size_t{256} << 20;
 /// Rounded rectangles of at most this many pixels in width or height are not drawn as meshes.
 constexpr float kThinnestMesh = 8;
 /// The vertices of a primitive must have 16-bit indices.
@@ -46,7 +46,7 @@ class ImageCache {
       drop(entry.second);
       return true;
     });
-    while (bytes_ > kMostTextureBytes) {
+    while (bytes_ > kMaxTextureBytes) {
       const auto oldest =
           std::ranges::min_element(images_, {}, [](const auto& entry) { return entry.second.last_drawn; });
       if (oldest->second.last_drawn + 1 >= frame_) break;

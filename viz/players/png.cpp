@@ -31,7 +31,7 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr int kLargestSide = 32768;
 /// Limit of the uncompressed size: stb_image_write counts bytes in int, and its worst case is slightly larger
 /// than the input.
-constexpr long long kMostBytes = INT_MAX / 2;
+constexpr long long kMaxBytes = INT_MAX / 2;
 
 void append_u32(Bytes& bytes, std::uint32_t v) {
   for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
@@ -88,7 +88,7 @@ std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::spa
   }
   const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
   const int channels = opaque ? 3 : 4;
-  if ((static_cast<long long>(bitmap.width) * channels + 1) * bitmap.height > kMostBytes) {
+  if ((static_cast<long long>(bitmap.width) * channels + 1) * bitmap.height > kMaxBytes) {
     throw std::runtime_error("a picture of " + size + " pixels is too large to be written as PNG");
   }
   const Bytes pixels = components(bitmap, channels);

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Maximum number of fallbacks per style: the last ones in fontconfig's order are for rarely used scripts.
-constexpr std::size_t kMostFallbacks = 40;
+constexpr std::size_t kMaxFallbacks = 40;
 
 struct Destroy {
   void operator()(FcConfig* config) const { FcConfigDestroy(config); }
@@ -87,7 +87,7 @@ class Finder {
     FcResult result = FcResultNoMatch;
     const Owned<FcFontSet> set(FcFontSort(&config_, wanted.get(), FcTrue, nullptr, &result));
     if (!set) return;
-    for (int i = 0; i < set->nfont && order.size() < kMostFallbacks; ++i) {
+    for (int i = 0; i < set->nfont && order.size() < kMaxFallbacks; ++i) {
       FcPattern* font = set->fonts[i];
       if (is_readable(font)) found_.add(order, text_of(font, FC_FILE));
     }

@@ -6,7 +6,7 @@
 namespace headscope::viz {
 namespace {
 
-constexpr float kMostUnit = 3.4F;  // ems
+constexpr float kMaxUnit = 3.4F;  // ems
 
 float row_height(const Style& style) {
   return std::round(1.6F * style.font_size);
@@ -44,7 +44,7 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
   const float room = area.w - (with_numbers ? 4 * u + numbers : 0);
   const bool with_notes = with_numbers && units * least + 4 * u + notes <= room;
   const float unit_w =
-      std::clamp((room - (with_notes ? 4 * u + notes : 0)) / units, 0.F, kMostUnit * style.font_size);
+      std::clamp((room - (with_notes ? 4 * u + notes : 0)) / units, 0.F, kMaxUnit * style.font_size);
   const float numbers_at = area.x + units * unit_w + 4 * u + numbers;
   if (with_numbers)
     add_muted(picture.scene, style, p.number_title, {numbers_at, area.y + line / 2}, Align::right);

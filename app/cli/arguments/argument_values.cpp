@@ -12,7 +12,7 @@ namespace {
 using model::quote;
 
 constexpr int kLongestSide = 32768;  // limit for a PNG, in device pixels
-constexpr double kMostPixels = 4e8;
+constexpr double kMaxPixels = 4e8;
 
 template <class T>
 std::optional<T> parsed(std::string_view text) {
@@ -54,7 +54,7 @@ int whole_number(const std::string& option, std::string_view text, int low, int 
   const auto value = parsed<int>(text);
   if (value && *value >= low && *value <= high) return *value;
   throw UsageError(option + " takes a whole number from " + std::to_string(low) +
-                   (high < kMost ? " to " + std::to_string(high) : " up") + ", not " + quote(text));
+                   (high < kMax ? " to " + std::to_string(high) : " up") + ", not " + quote(text));
 }
 
 double number(const std::string& option, std::string_view text, double low, double high, const char* range) {
@@ -100,7 +100,7 @@ void set_size(PictureArguments& picture, std::string_view text) {
 void check_pixels(const PictureArguments& picture, FileFormat format) {
   const double scale = format == FileFormat::png ? static_cast<double>(picture.scale) : 1;
   const double width = picture.width * scale, height = picture.height * scale;
-  if (width > kLongestSide || height > kLongestSide || width * height > kMostPixels)
+  if (width > kLongestSide || height > kLongestSide || width * height > kMaxPixels)
     throw UsageError("--size times --scale exceeds " + std::to_string(kLongestSide) +
                      " pixels per side or 400 million in total; choose a smaller size");
 }
@@ -135,10 +135,10 @@ void reject_name(const std::string& option, const std::string& names, const std:
 Shard shard(const std::string& option, const std::string& text) {
   const auto parts = halves(text, '/');
   if (!parts) throw UsageError(option + " takes I/N, e.g. 0/4, not " + quote(text));
-  constexpr int kMostShards = 1000000;
+  constexpr int kMaxShards = 1000000;
   Shard shard;
-  shard.count = whole_number(option, parts->second, 1, kMostShards);
-  shard.index = whole_number(option, parts->first, 0, kMostShards);
+  shard.count = whole_number(option, parts->second, 1, kMaxShards);
+  shard.index = whole_number(option, parts->first, 0, kMaxShards);
   if (shard.index >= shard.count)
     throw UsageError(option + " takes I/N with I from 0 to N - 1, not " + quote(text));
   return shard;

@@ -26,15 +26,15 @@ struct UnusableValue : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-inline constexpr int kMost = std::numeric_limits<int>::max();
+inline constexpr int kMax = std::numeric_limits<int>::max();
 
 inline std::string any_text(const std::string&, const std::string& text) {
   return text;
 }
 
 /// A whole number in [low, high].
-int whole_number(const std::string& option, std::string_view text, int low, int high = kMost);
-inline auto whole(int low, int high = kMost) {
+int whole_number(const std::string& option, std::string_view text, int low, int high = kMax);
+inline auto whole(int low, int high = kMax) {
   return [=](const std::string& option, const std::string& text) {
     return whole_number(option, text, low, high);
   };

@@ -22,11 +22,11 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kPart =
     ": expected the output of headscope metrics --prompts --json, without --top and --sort; ";
 
-constexpr int kMostWhole = std::numeric_limits<int>::max() - 1;  // leaves room to add one
+constexpr int kMaxWhole = std::numeric_limits<int>::max() - 1;  // leaves room to add one
 
 /// The whole number in [low, high] at a key.
 template <class Whole>
-Whole whole(const Json& of, const char* key, Whole low, Whole high = kMostWhole) {
+Whole whole(const Json& of, const char* key, Whole low, Whole high = kMaxWhole) {
   const auto& value = of.at(key);
   if (!value.is_number_integer()) throw std::invalid_argument(std::string(key) + " is not a whole number");
   const bool large =
@@ -39,17 +39,17 @@ Whole whole(const Json& of, const char* key, Whole low, Whole high = kMostWhole)
 
 /// The sum of a metric over `count` queries, which cannot exceed the range of its unit.
 ExactMean sum_of(const Json& sum) {
-  constexpr std::int64_t kMostUnits = (std::int64_t{1} << 37) - 1;
-  const std::int64_t count = whole(sum, "count", std::int64_t{0}, ExactMean::kMostNumbers);
-  return {whole(sum, "units", -count * kMostUnits, count * kMostUnits), count,
+  constexpr std::int64_t kMaxUnits = (std::int64_t{1} << 37) - 1;
+  const std::int64_t count = whole(sum, "count", std::int64_t{0}, ExactMean::kMaxNumbers);
+  return {whole(sum, "units", -count * kMaxUnits, count * kMaxUnits), count,
           whole(sum, "lost", std::int64_t{0}, count)};
 }
 
 /// A value for a message: quoted from the file if it is short and plain.
 std::string brief(const std::string& text) {
-  constexpr std::size_t kMost = 80;
+  constexpr std::size_t kMax = 80;
   const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
-  return text.size() <= kMost && std::ranges::all_of(text, plain) ? text : model::quote(text);
+  return text.size() <= kMax && std::ranges::all_of(text, plain) ? text : model::quote(text);
 }
 
 Measurement measurement_of(const Json& part) {
@@ -125,8 +125,8 @@ Measurement merge(std::span<const MeasurementPart> parts) {
   check_part(all, first, all, first, shards);
   for (const auto& [file, part] : parts.subspan(1)) {
     check_part(part, file, all, first, shards);
-    constexpr int kMost = std::numeric_limits<int>::max();
-    if (part.texts > kMost - all.texts || part.skipped > kMost - all.skipped)
+    constexpr int kMax = std::numeric_limits<int>::max();
+    if (part.texts > kMax - all.texts || part.skipped > kMax - all.skipped)
       throw model::LoadError(file + ": there are too many prompts to add up");
     all.texts += part.texts;
     all.skipped += part.skipped;

@@ -100,7 +100,7 @@ double median_of(const std::vector<PassTiming>& rounds, Member what) {
 
 // Each round measures every kind, so that a disturbance affects all of them equally.
 PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
-  constexpr int kFewest = 5, kMost = 200;
+  constexpr int kFewest = 5, kMax = 200;
   constexpr double kEnough = 1.5;
   const model::Config& config = engine.config();
   std::vector<float> patterns;
@@ -110,7 +110,7 @@ PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
   Pass prompt(engine, tokens);
   prompt.measure(patterns);  // warm-up
   std::vector<PassTiming> rounds;
-  for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMost && spent < kEnough);)
+  for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMax && spent < kEnough);)
     spent += seconds([&] { rounds.push_back(prompt.measure(patterns)); });
   PassTiming timing = rounds.front();
   timing.repetitions = static_cast<int>(rounds.size());

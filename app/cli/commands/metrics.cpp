@@ -31,10 +31,10 @@ std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCom
 }
 
 Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
-  PromptRun of_model;
-  of_model.model = engine.model;
+  PromptRun model_only;
+  model_only.model = engine.model;
   HeadMetricsOf metrics = MetricsOnRepeated{texts}.compute(
-      of_model, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
+      model_only, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
   return {std::move(metrics.sums), engine.config().n_head, metrics.sequences};
 }
 
@@ -165,13 +165,13 @@ HeadMetric metric(const std::string& option, const std::string& text) {
 
 /// "8,50": sequences, tokens.
 RepeatedTokens repeated(const std::string& option, const std::string& text) {
-  constexpr int kMostSequences = 100000;
+  constexpr int kMaxSequences = 100000;
   const auto parts = halves(text, ',');
   if (!parts)
     throw UsageError(option + " takes the number of sequences and their length, e.g. 8,50, not " +
                      model::quote(text));
   RepeatedTokens texts;
-  texts.sequences = whole_number(option, parts->first, 1, kMostSequences);
+  texts.sequences = whole_number(option, parts->first, 1, kMaxSequences);
   texts.length = whole_number(option, parts->second, 1);
   return texts;
 }
@@ -182,9 +182,9 @@ void check_metrics(MetricsCommand& metrics) {
       throw UsageError("--merge replaces " + (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) +
                        "; give only one of them");
     const EditArguments& edits = metrics.prompt.edits;
-    const bool of_prompts = metrics.prompt.start_token || metrics.prompt.skip_errors ||
-                            metrics.prompt.shard != Shard{} || !edits.empty();
-    if (of_prompts || metrics.model != ModelArguments{})
+    const bool has_prompts = metrics.prompt.start_token || metrics.prompt.skip_errors ||
+                             metrics.prompt.shard != Shard{} || !edits.empty();
+    if (has_prompts || metrics.model != ModelArguments{})
       throw UsageError("--merge can be combined only with --sort, --top, --csv and --json");
   } else if (!metrics.repeated) {
     require_prompt_or_attention(metrics);

@@ -52,7 +52,7 @@ auto tokens_meant(TokenSelector::Kind counted_back) {
     if (text.empty()) throw UsageError(option + " takes a token's text, a position such as @3, or any");
     if (!text.starts_with('@')) return TokenSelector{Kind::text, text, 0};
     if (text.starts_with("@@")) return TokenSelector{Kind::text, text.substr(1), 0};
-    const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMost);
+    const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMax);
     return position < 0 ? TokenSelector{counted_back, "", -position}
                         : TokenSelector{Kind::position, "", position};
   };

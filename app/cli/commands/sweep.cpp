@@ -65,7 +65,7 @@ std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun&
   StatusLine line(streams);
   const auto show = [&](const Answer&, double done) {
     interrupts.check();
-    line.tell_work(where, SweepOf::kWork, done);
+    line.tell_work(where, SweepOf::kName, done);
   };
   auto answer = std::make_shared<const Answer>(
       Question(question).compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
@@ -192,12 +192,12 @@ void check_sweep(SweepCommand& sweep) {
   if (sweep.alignment && !sweep.from) throw UsageError("--align requires --from");
   if (sweep.ablation && sweep.from)
     throw UsageError("one kind of edit at a time: both --ablate and --from were given");
-  const bool of_heads = sweep.over == SweepOver::heads;
-  if (sweep.given_site && *sweep.given_site != model::Site::z && of_heads)
+  const bool over_heads = sweep.over == SweepOver::heads;
+  if (sweep.given_site && *sweep.given_site != model::Site::z && over_heads)
     throw UsageError("--site applies only to --sweep-over layer-position; heads have the site z");
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.from ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
-  sweep.site = sweep.given_site.value_or(of_heads ? model::Site::z : model::Site::resid_pre);
+  sweep.site = sweep.given_site.value_or(over_heads ? model::Site::z : model::Site::resid_pre);
   if (!sweep.out_name.empty()) {
     sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);
     check_pixels(sweep.picture, sweep.out.format);

@@ -10,7 +10,7 @@ AttentionInput AttentionInputOf::difference(const AttentionInput& after, const A
           difference_of(after.bias, before.bias), difference_of(after.output, before.output)};
 }
 
-AttentionInput AttentionInputOf::compute(const PromptRun& run, const Work<AttentionInput>&) const {
+AttentionInput AttentionInputOf::compute(const PromptRun& run, const Computation<AttentionInput>&) const {
   const model::Run& kept = *run.run;
   const model::Transformer& transformer = *run.model->transformer;
   AttentionInput input;

@@ -17,12 +17,12 @@ struct AttentionInput {
 
 struct AttentionInputOf {
   using Answer = AttentionInput;
-  static constexpr std::string_view kWork = "query, key and value";
+  static constexpr std::string_view kName = "query, key and value";
   static constexpr bool kQuick = true;
   int layer = 0;
   int position = 0;  ///< in the run
   bool operator==(const AttentionInputOf&) const = default;
-  AttentionInput compute(const PromptRun& run, const Work<AttentionInput>& work) const;
+  AttentionInput compute(const PromptRun& run, const Computation<AttentionInput>& computation) const;
   AttentionInput difference(const AttentionInput& after, const AttentionInput& before,
                             const PromptRun& run) const;
 };

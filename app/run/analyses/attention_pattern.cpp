@@ -19,7 +19,7 @@ Pattern pattern_difference(const Pattern& after, const Pattern& before, const Pr
   return result;
 }
 
-Pattern PatternOf::compute(const PromptRun& run, const Work<Pattern>&) const {
+Pattern PatternOf::compute(const PromptRun& run, const Computation<Pattern>&) const {
   Pattern pattern;
   pattern.length = run.run->length();
   pattern.values.resize(std::ptrdiff_t{pattern.length} * key_count(run));

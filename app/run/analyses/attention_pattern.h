@@ -21,13 +21,13 @@ struct Pattern {
 
 struct PatternOf {
   using Answer = Pattern;
-  static constexpr std::string_view kWork = "attention pattern";
+  static constexpr std::string_view kName = "attention pattern";
   static constexpr bool kQuick = true;
   static constexpr Capabilities kNeeds = Capability::patterns;
   int layer = 0;
   int head = 0;
   bool operator==(const PatternOf&) const = default;
-  Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+  Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
   Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };
 

@@ -35,7 +35,7 @@ viz::Matrix Stages::matrix(Stage stage) const {
   return viz::Matrix::row_major(cells, values.length, values.length);
 }
 
-Stages StagesOf::compute(const PromptRun& run, const Work<Stages>&) const {
+Stages StagesOf::compute(const PromptRun& run, const Computation<Stages>&) const {
   Stages stages{run.model->transformer->attention(*run.run, layer, head), {}};
   stages.masked = masked_cells(run, {layer, head}, stages.values.pattern);
   return stages;

@@ -20,12 +20,12 @@ struct Stages {
 
 struct StagesOf {
   using Answer = Stages;
-  static constexpr std::string_view kWork = "attention stages";
+  static constexpr std::string_view kName = "attention stages";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
   bool operator==(const StagesOf&) const = default;
-  Stages compute(const PromptRun& run, const Work<Stages>& work) const;
+  Stages compute(const PromptRun& run, const Computation<Stages>& computation) const;
   /// Masked like pattern_difference; NaN if a token has no counterpart, ±inf where only one side is
   /// masked.
   Stages difference(const Stages& after, const Stages& before, const PromptRun& run) const;

@@ -110,7 +110,7 @@ bool edits_outside_parts(const model::Plan& plan, int layers) {
 }
 
 WatchedRows watch_stream(const PromptRun& run, int position, int layers, bool edited,
-                         const Work<Attribution>& work) {
+                         const Computation<Attribution>& computation) {
   using model::Site;
   WatchedRows seen;
   seen.want({Site::embed, 0});
@@ -124,7 +124,7 @@ WatchedRows watch_stream(const PromptRun& run, int position, int layers, bool ed
   if (run.run->plan != nullptr && run.run->plan->edits({Site::ln_final_scale, 0}))
     seen.want({Site::ln_final_scale, 0});
   if (edited) seen.want({Site::ln_final_normalized, 0});
-  seen.watch(run, position, work.workspace, work.stop);
+  seen.watch(run, position, computation.workspace, computation.stop);
   return seen;
 }
 
@@ -159,14 +159,14 @@ double edits_on_stream(const PromptRun& run, const Attribution& parts, const Dir
   return sum;
 }
 
-void add_attention_parts(const PromptRun& run, const Direction& direction, const Work<Attribution>& work,
-                         Attribution& result) {
+void add_attention_parts(const PromptRun& run, const Direction& direction,
+                         const Computation<Attribution>& computation, Attribution& result) {
   const model::Transformer& transformer = *run.model->transformer;
   const auto d_model = static_cast<std::size_t>(transformer.config().n_embd);
   for (int layer = 0; layer < result.layers; ++layer) {
-    if (work.stop.stop_requested()) throw model::Stopped();
+    if (computation.stop.stop_requested()) throw model::Stopped();
     const model::AttentionOutput out =
-        transformer.attention_output(*run.run, layer, result.position, work.workspace);
+        transformer.attention_output(*run.run, layer, result.position, computation.workspace);
     for (std::size_t at = 0; at < out.results.size(); at += d_model)
       result.heads.push_back(product(direction.along, std::span(out.results).subspan(at, d_model)));
     result.attention_bias.push_back(product(direction.along, transformer.projection_bias(layer)));
@@ -233,10 +233,10 @@ double SourceParts::sum() const {
   return std::accumulate(parts.begin(), parts.end(), unmatched);
 }
 
-Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>& work) const {
+Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   std::vector<float> logits(transformer.config().vocab_size);
-  transformer.logits(*run.run, position, 1, work.workspace, logits);
+  transformer.logits(*run.run, position, 1, computation.workspace, logits);
   const auto logit_of = [&](int id) { return static_cast<double>(logits[id]); };
   Attribution result;
   result.position = position;
@@ -246,7 +246,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>
   result.logit = logit_of(result.token) - (result.against >= 0 ? logit_of(result.against) : 0);
   const model::Plan* plan = run.run->plan.get();
   result.edited = plan != nullptr && edits_outside_parts(*plan, result.layers);
-  const WatchedRows seen = watch_stream(run, position, result.layers, result.edited, work);
+  const WatchedRows seen = watch_stream(run, position, result.layers, result.edited, computation);
   const Direction direction = direction_of(run, position, result.token, result.against, edited_scale(seen));
   result.scale = direction.scale;
   result.final_bias = direction.bias;
@@ -254,7 +254,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>
   result.position_embedding = product(direction.along, seen.at(model::Site::pos_embed));
   for (int layer = 0; layer < result.layers; ++layer)
     result.mlps.push_back(product(direction.along, seen.at(model::Site::mlp_out, layer)));
-  add_attention_parts(run, direction, work, result);
+  add_attention_parts(run, direction, computation, result);
   if (!result.edited) return result;
   result.edits = edits_on_stream(run, result, direction, seen);
   if (plan->edits({model::Site::logits, 0}))
@@ -263,13 +263,13 @@ Attribution AttributionOf::compute(const PromptRun& run, const Work<Attribution>
   return result;
 }
 
-SourceParts SourcesOf::compute(const PromptRun& run, const Work<SourceParts>& work) const {
+SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourceParts>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   WatchedRows seen;
   if (run.run->plan != nullptr && run.run->plan->edits({model::Site::ln_final_scale, 0})) {
     seen.want({model::Site::ln_final_scale, 0});
-    seen.watch(run, position, work.workspace, work.stop);
+    seen.watch(run, position, computation.workspace, computation.stop);
   }
   const Direction direction = direction_of(run, position, token, against, edited_scale(seen));
   const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",

@@ -53,13 +53,13 @@ struct Attribution {
 
 struct AttributionOf {
   using Answer = Attribution;
-  static constexpr std::string_view kWork = "logit attribution";
+  static constexpr std::string_view kName = "logit attribution";
   int position = 0;  ///< in the run
   TokenChoice token = TokenChoice::best();
   TokenChoice against = {};
   bool operator==(const AttributionOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
-  Attribution compute(const PromptRun& run, const Work<Attribution>& work) const;
+  Attribution compute(const PromptRun& run, const Computation<Attribution>& computation) const;
   /// The difference for the same tokens, part by part; each side with its own scale of ln_f.
   Attribution difference(const Attribution& after, const Attribution& before, const PromptRun& run) const;
 };
@@ -77,14 +77,14 @@ struct SourceParts {
 
 struct SourcesOf {
   using Answer = SourceParts;
-  static constexpr std::string_view kWork = "source tokens of a head";
+  static constexpr std::string_view kName = "source tokens of a head";
   int layer = 0;
   int head = 0;
   int position = 0;  ///< position of the query, in the run
   int token = 0;
   int against = -1;  ///< -1: none
   bool operator==(const SourcesOf&) const = default;
-  SourceParts compute(const PromptRun& run, const Work<SourceParts>& work) const;
+  SourceParts compute(const PromptRun& run, const Computation<SourceParts>& computation) const;
   /// Source by source; a source without a counterpart in the baseline contributed nothing there.
   SourceParts difference(const SourceParts& after, const SourceParts& before, const PromptRun& run) const;
 };

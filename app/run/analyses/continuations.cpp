@@ -13,23 +13,25 @@ std::size_t Continuations::bytes() const {
   return sum;
 }
 
-Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continuations>& work) const {
+Continuations ContinuationsOf::compute(const PromptRun& run,
+                                       const Computation<Continuations>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::SamplingOptions sampling{temperature, top_k, top_p};
   const auto end = run.model->tokenizer->end_of_text();
   const int n_ctx = run.run->config.n_ctx;
   std::vector<float> first(static_cast<std::size_t>(run.run->config.vocab_size)), logits;
-  transformer.logits(*run.run, run.run->length() - 1, 1, work.workspace, first);
+  transformer.logits(*run.run, run.run->length() - 1, 1, computation.workspace, first);
   const auto read = [&](const std::vector<DrawnToken>& text, const model::Run& base) {
     std::vector<int> ids = run.run->tokens;
     for (const DrawnToken& token : text) ids.push_back(token.id);
     model::ForwardOptions options;
     options.base = &base;
-    options.plan = plan_for(ids, base.plan, *run.model, run.second_model.get(), work.workspace, work.stop);
-    options.stop = work.stop;
-    return transformer.forward(ids, work.workspace, options);
+    options.plan =
+        plan_for(ids, base.plan, *run.model, run.second_model.get(), computation.workspace, computation.stop);
+    options.stop = computation.stop;
+    return transformer.forward(ids, computation.workspace, options);
   };
-  Continuations result = work.begun != nullptr ? *work.begun : Continuations();
+  Continuations result = computation.partial != nullptr ? *computation.partial : Continuations();
   if (result.texts.empty()) result.texts.emplace_back();
   while (true) {
     std::vector<DrawnToken>& text = result.texts.back();
@@ -37,7 +39,7 @@ Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continua
     std::shared_ptr<const model::Run> now = text.empty() ? run.run : read(text, *run.run);
     while (std::ssize(text) < tokens && now->length() < n_ctx && (text.empty() || text.back().id != end)) {
       logits = first;
-      if (!text.empty()) transformer.logits(*now, now->length() - 1, 1, work.workspace, logits);
+      if (!text.empty()) transformer.logits(*now, now->length() - 1, 1, computation.workspace, logits);
       DrawnToken token;
       token.id = model::draw_token(logits, sampling, of_text, now->length());
       token.probability = std::exp(static_cast<double>(logits[token.id]) - model::log_sum_exp(logits));
@@ -48,7 +50,7 @@ Continuations ContinuationsOf::compute(const PromptRun& run, const Work<Continua
         text.back().computed = now->computed_positions;
       }
       const int done = static_cast<int>(result.texts.size() - 1) * tokens + static_cast<int>(text.size());
-      work.show(result, static_cast<double>(done) / (texts * tokens));
+      computation.show(result, static_cast<double>(done) / (texts * tokens));
     }
     if (std::ssize(result.texts) >= texts) return result;
     result.texts.emplace_back();

@@ -23,7 +23,7 @@ struct Continuations {
 
 struct ContinuationsOf {
   using Answer = Continuations;
-  static constexpr std::string_view kWork = "possible continuations";
+  static constexpr std::string_view kName = "possible continuations";
   int texts = 1;
   int tokens = 8;  ///< number of tokens per text; fewer if the model ends the text, or n_ctx is reached
   double temperature = 1;
@@ -33,7 +33,7 @@ struct ContinuationsOf {
   bool read_last = false;  ///< whether a pass reads the last token, too; else its counts are 0
   bool operator==(const ContinuationsOf&) const = default;
   /// Draws with `model::draw_token`. Shows the answer after each token.
-  Continuations compute(const PromptRun& run, const Work<Continuations>& work) const;
+  Continuations compute(const PromptRun& run, const Computation<Continuations>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -101,23 +101,23 @@ HeadTokens ranked(std::vector<float> logits, int id) {
 
 }  // namespace
 
-HeadTokens TokensOfHead::compute(const PromptRun& run, const Work<HeadTokens>& work) const {
+HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTokens>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_head(transformer.config(), layer, head);
-  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, work.workspace);
+  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
   const std::vector<float> value = carried(token.values, reading_of(transformer, layer, head, Column::value));
   std::vector<float> logits(transformer.config().vocab_size);
-  transformer.unembed(carried(value, writing_of(transformer, layer, head)), work.workspace, logits);
+  transformer.unembed(carried(value, writing_of(transformer, layer, head)), computation.workspace, logits);
   return ranked(std::move(logits), id);
 }
 
-HeadCopying CopyingOfHead::compute(const PromptRun& run, const Work<HeadCopying>& work) const {
+HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_head(transformer.config(), layer, head);
   const ParameterRows in = reading_of(transformer, layer, head, Column::value),
                       out = transposed(writing_of(transformer, layer, head));
   model::LowRankProduct product(in.view(), out.view());
-  for_all_tokens(transformer, layer, reading, work.workspace, work.stop,
+  for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
                  [&](int first, const ParameterRows& tokens) {
                    product.add(tokens.view(), unembedding_rows(transformer, first, tokens.rows).view());
                  });
@@ -130,17 +130,17 @@ HeadCopying CopyingOfHead::compute(const PromptRun& run, const Work<HeadCopying>
   return result;
 }
 
-HeadTokens KeysOfToken::compute(const PromptRun& run, const Work<HeadTokens>& work) const {
+HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadTokens>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   check_head(config, layer, head);
-  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, work.workspace);
+  const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
   std::vector<float> query = carried(token.values, reading_of(transformer, layer, head, Column::query));
   for (float& v : query) v *= config.attention_scale(layer);
   const std::vector<float> along =
       carried(query, transposed(reading_of(transformer, layer, head, Column::key)));
   std::vector<float> scores;
-  for_all_tokens(transformer, layer, reading, work.workspace, work.stop,
+  for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
                  [&](int, const ParameterRows& tokens) {
                    for (int i = 0; i < tokens.rows; ++i)
                      scores.push_back(static_cast<float>(dot(tokens.row(i), along)));
@@ -148,7 +148,7 @@ HeadTokens KeysOfToken::compute(const PromptRun& run, const Work<HeadTokens>& wo
   return ranked(std::move(scores), id);
 }
 
-TokenPairs PairsOfHead::compute(const PromptRun& run, const Work<TokenPairs>& work) const {
+TokenPairs PairsOfHead::compute(const PromptRun& run, const Computation<TokenPairs>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   check_head(config, layer, head);
@@ -159,12 +159,15 @@ TokenPairs PairsOfHead::compute(const PromptRun& run, const Work<TokenPairs>& wo
   const auto part = [](ParameterRows& of, int first, int count) {
     return model::FloatRows{of.row(first).data(), count, of.cols, of.cols};
   };
-  for_all_tokens(
-      transformer, layer, reading, work.workspace, work.stop, [&](int first, const ParameterRows& tokens) {
-        model::multiply(tokens.view(), to_query.view(), work.workspace, part(queries, first, tokens.rows));
-        model::multiply(tokens.view(), to_key.view(), work.workspace, part(keys, first, tokens.rows));
-      });
-  return {model::largest_entries(queries.view(), keys.view(), TokenPairs::kMost, work.workspace, work.stop)};
+  for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
+                 [&](int first, const ParameterRows& tokens) {
+                   model::multiply(tokens.view(), to_query.view(), computation.workspace,
+                                   part(queries, first, tokens.rows));
+                   model::multiply(tokens.view(), to_key.view(), computation.workspace,
+                                   part(keys, first, tokens.rows));
+                 });
+  return {model::largest_entries(queries.view(), keys.view(), TokenPairs::kMax, computation.workspace,
+                                 computation.stop)};
 }
 
 }  // namespace headscope::app

@@ -30,7 +30,7 @@ struct HeadTokens : TokenPushes {
 /// Questions about a circuit, and about one token's part in it. `reading` has padding, hence `hash`: see
 /// Question::hash.
 struct CircuitQuestion {
-  static constexpr bool kOfModel = true;
+  static constexpr bool kModelOnly = true;
   int layer = 0;
   int head = 0;
   TokenReading reading = {};
@@ -39,7 +39,7 @@ struct CircuitQuestion {
 };
 struct CircuitTokenQuestion {
   using Answer = HeadTokens;
-  static constexpr bool kOfModel = true;
+  static constexpr bool kModelOnly = true;
   int layer = 0;
   int head = 0;
   int id = 0;
@@ -53,8 +53,8 @@ struct CircuitTokenQuestion {
 
 /// The tokens whose logits a head raises and lowers when it attends to the token.
 struct TokensOfHead : CircuitTokenQuestion {
-  static constexpr std::string_view kWork = "OV circuit of a head";
-  HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
+  static constexpr std::string_view kName = "OV circuit of a head";
+  HeadTokens compute(const PromptRun& run, const Computation<HeadTokens>& computation) const;
 };
 
 /// Whether a head raises the logits of the tokens it attends to: the eigenvalues of the OV circuit,
@@ -68,19 +68,19 @@ struct HeadCopying {
 
 struct CopyingOfHead : CircuitQuestion {
   using Answer = HeadCopying;
-  static constexpr std::string_view kWork = "copying score of a head";
-  HeadCopying compute(const PromptRun& run, const Work<HeadCopying>& work) const;
+  static constexpr std::string_view kName = "copying score of a head";
+  HeadCopying compute(const PromptRun& run, const Computation<HeadCopying>& computation) const;
 };
 
 /// The key tokens that a head looks for from a query token; scores take the place of logits.
 struct KeysOfToken : CircuitTokenQuestion {
-  static constexpr std::string_view kWork = "QK circuit of a head";
-  HeadTokens compute(const PromptRun& run, const Work<HeadTokens>& work) const;
+  static constexpr std::string_view kName = "QK circuit of a head";
+  HeadTokens compute(const PromptRun& run, const Computation<HeadTokens>& computation) const;
 };
 
 /// The largest scores of the QK circuit.
 struct TokenPairs {
-  static constexpr int kMost = 20;
+  static constexpr int kMax = 20;
   /// In descending order; row: id of the query, col: id of the key.
   std::vector<model::ProductEntry> strongest;
   std::size_t bytes() const { return bytes_of(strongest); }
@@ -88,8 +88,8 @@ struct TokenPairs {
 
 struct PairsOfHead : CircuitQuestion {
   using Answer = TokenPairs;
-  static constexpr std::string_view kWork = "QK token pairs of a head";
-  TokenPairs compute(const PromptRun& run, const Work<TokenPairs>& work) const;
+  static constexpr std::string_view kName = "QK token pairs of a head";
+  TokenPairs compute(const PromptRun& run, const Computation<TokenPairs>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -17,7 +17,7 @@ namespace headscope::app {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMostNumbers below 2^63
+constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMaxNumbers below 2^63
 
 /// Fills in the shown values from the sums.
 void show_sums(HeadMetricsOf& answer) {
@@ -38,8 +38,8 @@ void ExactMean::add(double number, int bits) {
 }
 
 ExactMean& ExactMean::operator+=(const ExactMean& other) {
-  if (other.count > kMostNumbers - count) {
-    throw model::RunError("head metrics are limited to " + std::to_string(kMostNumbers) +
+  if (other.count > kMaxNumbers - count) {
+    throw model::RunError("head metrics are limited to " + std::to_string(kMaxNumbers) +
                           " queries; use fewer texts");
   }
   units += other.units, count += other.count, lost += other.lost;
@@ -143,16 +143,18 @@ std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const Hea
   return result;
 }
 
-HeadMetricsOf MetricsOnList::compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const {
+HeadMetricsOf MetricsOnList::compute(const PromptRun& run,
+                                     const Computation<HeadMetricsOf>& computation) const {
   return over_prompts(
-      over, over.list->prompts.size(), run, work,
+      over, over.list->prompts.size(), run, computation,
       [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
-        add_head_metrics(one, work.workspace, answer.sums, work.stop);
+        add_head_metrics(one, computation.workspace, answer.sums, computation.stop);
       },
       show_sums);
 }
 
-HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const {
+HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
+                                         const Computation<HeadMetricsOf>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int longest = RepeatedTokens::longest(config.n_ctx);
@@ -163,17 +165,17 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run, const Work<HeadMe
                                              " at most, not twice " + std::to_string(texts.length)));
   }
   const std::optional<int> start = run.model->tokenizer->end_of_text();
-  HeadMetricsOf result = work.begun != nullptr ? *work.begun : HeadMetricsOf{};
+  HeadMetricsOf result = computation.partial != nullptr ? *computation.partial : HeadMetricsOf{};
   while (result.sequences < texts.sequences) {
     const std::vector<int> tokens = texts.sequence(result.sequences, config.vocab_size, start);
     model::ForwardOptions options;
-    options.stop = work.stop;
-    const auto pass = transformer.forward(tokens, work.workspace, options);
-    add_head_metrics({run.model, {}, {}, pass}, work.workspace, result.sums, work.stop);
+    options.stop = computation.stop;
+    const auto pass = transformer.forward(tokens, computation.workspace, options);
+    add_head_metrics({run.model, {}, {}, pass}, computation.workspace, result.sums, computation.stop);
     ++result.sequences;
     show_sums(result);
     if (result.sequences < texts.sequences)
-      work.show(result, static_cast<double>(result.sequences) / texts.sequences);
+      computation.show(result, static_cast<double>(result.sequences) / texts.sequences);
   }
   return result;
 }

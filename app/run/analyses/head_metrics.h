@@ -22,7 +22,7 @@ namespace headscope::app {
 /// same unit.
 struct ExactMean {
   /// More numbers than this could leave the range of `units`.
-  static constexpr std::int64_t kMostNumbers = std::int64_t{1} << 26;
+  static constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 26;
 
   std::int64_t units = 0;  ///< the sum
   std::int64_t count = 0;  ///< numbers that were added
@@ -30,7 +30,7 @@ struct ExactMean {
 
   /// `bits`: the unit is 2^-bits. Numbers to 2^(37 - bits) have room.
   void add(double number, int bits);
-  /// Throws model::RunError for more numbers than kMostNumbers.
+  /// Throws model::RunError for more numbers than kMaxNumbers.
   ExactMean& operator+=(const ExactMean& other);
   /// NaN if there are no numbers, or if one was left out.
   double mean(int bits) const;
@@ -113,12 +113,12 @@ std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const Hea
 /// The metrics of all heads over a list of prompts, independent of the prompt.
 struct MetricsOnList {
   using Answer = HeadMetricsOf;
-  static constexpr bool kOfModel = true;
-  static constexpr std::string_view kWork = "head metrics over many prompts";
+  static constexpr bool kModelOnly = true;
+  static constexpr std::string_view kName = "head metrics over many prompts";
   OverPrompts over;
   bool operator==(const MetricsOnList&) const = default;
   /// Parts cover the first prompts.
-  HeadMetricsOf compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const;
+  HeadMetricsOf compute(const PromptRun& run, const Computation<HeadMetricsOf>& computation) const;
   std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
                                           const PromptRun&) const {
     return difference_of(after, before);
@@ -128,12 +128,12 @@ struct MetricsOnList {
 /// The metrics of all heads on repeated random tokens, independent of the prompt.
 struct MetricsOnRepeated {
   using Answer = HeadMetricsOf;
-  static constexpr bool kOfModel = true;
-  static constexpr std::string_view kWork = "head metrics on repeated tokens";
+  static constexpr bool kModelOnly = true;
+  static constexpr std::string_view kName = "head metrics on repeated tokens";
   RepeatedTokens texts;
   bool operator==(const MetricsOnRepeated&) const = default;
   /// Parts cover the first sequences. Throws RunError for sequences that do not fit into the context.
-  HeadMetricsOf compute(const PromptRun& run, const Work<HeadMetricsOf>& work) const;
+  HeadMetricsOf compute(const PromptRun& run, const Computation<HeadMetricsOf>& computation) const;
   std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
                                           const PromptRun&) const {
     return difference_of(after, before);

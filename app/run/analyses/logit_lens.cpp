@@ -18,7 +18,8 @@ int places_of(const PromptRun& run) {
 
 /// The residual stream at positions [first, first + count), [count * places, d_model]: block inputs are in
 /// the run, the values between attention and MLP are recomputed.
-std::vector<float> stream_of(const PromptRun& run, int first, int count, const Work<LogitLens>& work) {
+std::vector<float> stream_of(const PromptRun& run, int first, int count,
+                             const Computation<LogitLens>& computation) {
   const model::Run& kept = *run.run;
   const int layers = kept.config.n_layer, places = places_of(run), d_model = kept.config.n_embd;
   std::vector<float> rows(std::ptrdiff_t{count} * places * d_model);
@@ -35,25 +36,26 @@ std::vector<float> stream_of(const PromptRun& run, int first, int count, const W
         if (const auto row = row_of(mid, position); !row.empty()) put(position, 2 * layer + 1, row);
     });
   }
-  recompute(run, first, first + count, hooks, work.workspace, work.stop);
+  recompute(run, first, first + count, hooks, computation.workspace, computation.stop);
   return rows;
 }
 
 /// The most probable token after each of the positions.
-std::vector<int> answers_of(const PromptRun& run, int first, int count, const Work<LogitLens>& work) {
+std::vector<int> answers_of(const PromptRun& run, int first, int count,
+                            const Computation<LogitLens>& computation) {
   std::vector<int> ids;
   for (const model::PositionStatistics& s :
-       run.model->transformer->statistics(*run.run, first, count, 1, work.workspace, work.stop))
+       run.model->transformer->statistics(*run.run, first, count, 1, computation.workspace, computation.stop))
     ids.push_back(s.top.front().id);
   return ids;
 }
 
 /// What each place of the stream predicts at positions [first, first + targets.size()).
 std::vector<model::LensReading> readings_of(const PromptRun& run, int first, const std::vector<int>& targets,
-                                            const Work<LogitLens>& work) {
-  const std::vector<float> rows = stream_of(run, first, static_cast<int>(targets.size()), work);
-  return run.model->transformer->lens(rows, places_of(run), targets, LogitLens::kGuesses, work.workspace,
-                                      work.stop, run.run.get(), first);
+                                            const Computation<LogitLens>& computation) {
+  const std::vector<float> rows = stream_of(run, first, static_cast<int>(targets.size()), computation);
+  return run.model->transformer->lens(rows, places_of(run), targets, LogitLens::kGuesses,
+                                      computation.workspace, computation.stop, run.run.get(), first);
 }
 
 void append(std::vector<model::LensReading>& to, std::vector<model::LensReading> readings) {
@@ -61,7 +63,7 @@ void append(std::vector<model::LensReading>& to, std::vector<model::LensReading>
 }
 
 /// The leading positions of the block that the other answer has with the same tokens; nothing is computed.
-LogitLens begun(const LensOf& question, const LogitLens& previous, const PromptRun& run) {
+LogitLens first_part(const LensOf& question, const LogitLens& previous, const PromptRun& run) {
   const std::vector<int>& tokens = run.run->tokens;
   LogitLens kept;
   kept.first = LensOf::kPositions * question.block;
@@ -88,21 +90,21 @@ std::string lens_place_name(int place, int n_layer) {
 }
 
 std::optional<LogitLens> LensOf::reusable_part(const LogitLens& previous, const PromptRun& run) const {
-  LogitLens kept = begun(*this, previous, run);
+  LogitLens kept = first_part(*this, previous, run);
   if (kept.readings.empty()) return std::nullopt;
   return kept;
 }
 
-LogitLens LensOf::compute(const PromptRun& run, const Work<LogitLens>& work) const {
+LogitLens LensOf::compute(const PromptRun& run, const Computation<LogitLens>& computation) const {
   const LogitLens nothing;
-  const LogitLens* known = work.begun != nullptr ? work.begun : work.previous;
-  LogitLens result = begun(*this, known != nullptr ? *known : nothing, run);
+  const LogitLens* known = computation.partial != nullptr ? computation.partial : computation.previous;
+  LogitLens result = first_part(*this, known != nullptr ? *known : nothing, run);
   const auto end = static_cast<int>(result.tokens.size());
   for (int first = result.first + result.positions(); first < end; first += kChunk) {
     const int count = std::min(kChunk, end - first);
-    append(result.readings, readings_of(run, first, answers_of(run, first, count, work), work));
+    append(result.readings, readings_of(run, first, answers_of(run, first, count, computation), computation));
     if (first + count < end)
-      work.show(result, static_cast<double>(result.positions()) / (end - result.first));
+      computation.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }
   return result;
 }
@@ -124,19 +126,19 @@ Stretch stretch_at(const PromptRun& run, int first, int most) {
 
 }  // namespace
 
-LogitLens LensOf::compute_difference(const PromptRun& run, const Work<LogitLens>& work) const {
+LogitLens LensOf::compute_difference(const PromptRun& run, const Computation<LogitLens>& computation) const {
   const PromptRun& baseline = run.baseline ? *run.baseline : run;
-  LogitLens result = work.begun != nullptr ? *work.begun : begun(*this, {}, run);
+  LogitLens result = computation.partial != nullptr ? *computation.partial : first_part(*this, {}, run);
   const auto end = static_cast<int>(result.tokens.size());
   for (int first = result.first + result.positions(); first < end;) {
     const auto [there, count] = stretch_at(run, first, std::min(kChunk, end - first));
     const std::vector<int> targets =
-        answers_of(there >= 0 ? baseline : run, there >= 0 ? there : first, count, work);
-    append(result.before, there >= 0 ? readings_of(baseline, there, targets, work)
+        answers_of(there >= 0 ? baseline : run, there >= 0 ? there : first, count, computation);
+    append(result.before, there >= 0 ? readings_of(baseline, there, targets, computation)
                                      : std::vector<model::LensReading>(result.places * count));
-    append(result.readings, readings_of(run, first, targets, work));
+    append(result.readings, readings_of(run, first, targets, computation));
     first += count;
-    if (first < end) work.show(result, static_cast<double>(result.positions()) / (end - result.first));
+    if (first < end) computation.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }
   return result;
 }

@@ -60,7 +60,7 @@ std::string lens_place_name(int place, int n_layer);
 /// Answers for positions [kPositions * block, kPositions * (block + 1)), up to the end of the run.
 struct LensOf {
   using Answer = LogitLens;
-  static constexpr std::string_view kWork = "logit lens";
+  static constexpr std::string_view kName = "logit lens";
   static constexpr int kPositions = 32;
   static constexpr int blocks(int length) { return (length + kPositions - 1) / kPositions; }
   /// The block of a position.
@@ -69,11 +69,11 @@ struct LensOf {
   int block = 0;  ///< inside the run
   bool operator==(const LensOf&) const = default;
   /// Positions that the previous run had with the same tokens are taken from it.
-  LogitLens compute(const PromptRun& run, const Work<LogitLens>& work) const;
+  LogitLens compute(const PromptRun& run, const Computation<LogitLens>& computation) const;
   /// The first positions that the other run has with the same tokens; nothing: none.
   std::optional<LogitLens> reusable_part(const LogitLens& previous, const PromptRun& run) const;
   /// The lens of the run together with that of its baseline; both read the same targets.
-  LogitLens compute_difference(const PromptRun& run, const Work<LogitLens>& work) const;
+  LogitLens compute_difference(const PromptRun& run, const Computation<LogitLens>& computation) const;
 };
 
 }  // namespace headscope::app

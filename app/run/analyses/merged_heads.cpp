@@ -13,11 +13,11 @@ MergedHeads MergedHeadsOf::difference(const MergedHeads& after, const MergedHead
           difference_of(after.after, before.after)};
 }
 
-MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Work<MergedHeads>& work) const {
+MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Computation<MergedHeads>& computation) const {
   const model::Run& kept = *run.run;
   const model::Transformer& transformer = *run.model->transformer;
   MergedHeads merged;
-  merged.of = transformer.attention_output(kept, layer, position, work.workspace);
+  merged.of = transformer.attention_output(kept, layer, position, computation.workspace);
   const auto bias = transformer.projection_bias(layer), before = kept.resid(layer, position);
   merged.bias.assign(bias.begin(), bias.end());
   merged.before.assign(before.begin(), before.end());

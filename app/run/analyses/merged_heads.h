@@ -17,12 +17,12 @@ struct MergedHeads {
 
 struct MergedHeadsOf {
   using Answer = MergedHeads;
-  static constexpr std::string_view kWork = "attention output";
+  static constexpr std::string_view kName = "attention output";
   static constexpr bool kQuick = true;
   int layer = 0;
   int position = 0;  ///< in the run
   bool operator==(const MergedHeadsOf&) const = default;
-  MergedHeads compute(const PromptRun& run, const Work<MergedHeads>& work) const;
+  MergedHeads compute(const PromptRun& run, const Computation<MergedHeads>& computation) const;
   /// c_proj is linear: the differences of the parts add up to the difference of the sum.
   MergedHeads difference(const MergedHeads& after, const MergedHeads& before, const PromptRun& run) const;
 };

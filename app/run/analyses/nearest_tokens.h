@@ -15,7 +15,7 @@ struct Neighbour {
 
 /// The tokens with the most similar embeddings, the token itself left out.
 struct NearestTokens {
-  static constexpr int kMost = 10;
+  static constexpr int kMax = 10;
   int id = 0;
   float norm = 0;
   std::vector<Neighbour> tokens;  ///< by descending cosine, ties by the smaller id
@@ -24,10 +24,10 @@ struct NearestTokens {
 
 struct NearestTo {
   using Answer = NearestTokens;
-  static constexpr std::string_view kWork = "nearest tokens";
+  static constexpr std::string_view kName = "nearest tokens";
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const NearestTo&) const = default;
-  NearestTokens compute(const PromptRun& run, const Work<NearestTokens>& work) const;
+  NearestTokens compute(const PromptRun& run, const Computation<NearestTokens>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -30,14 +30,17 @@ NeuronTokens tokens_of(NeuronOutput output) {
 
 }  // namespace
 
-NeuronTokens TokensOfNeuron::compute(const PromptRun& run, const Work<NeuronTokens>& work) const {
-  return tokens_of(output_of(*run.model->transformer, layer, neuron, work.workspace));
+NeuronTokens TokensOfNeuron::compute(const PromptRun& run,
+                                     const Computation<NeuronTokens>& computation) const {
+  return tokens_of(output_of(*run.model->transformer, layer, neuron, computation.workspace));
 }
 
-NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run, const Work<NeuronTokens>& work) const {
-  NeuronOutput output = output_of(*run.model->transformer, layer, neuron, work.workspace);
+NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run,
+                                                const Computation<NeuronTokens>& computation) const {
+  NeuronOutput output = output_of(*run.model->transformer, layer, neuron, computation.workspace);
   const PromptRun& baseline = run.baseline ? *run.baseline : run;
-  const NeuronOutput baseline_output = output_of(*baseline.model->transformer, layer, neuron, work.workspace);
+  const NeuronOutput baseline_output =
+      output_of(*baseline.model->transformer, layer, neuron, computation.workspace);
   const auto subtract = [&](std::vector<float>& ours, const std::vector<float>& theirs) {
     for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = after * ours[i] - before * theirs[i];
   };

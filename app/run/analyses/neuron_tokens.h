@@ -18,8 +18,8 @@ struct NeuronTokens : TokenPushes {
 
 struct TokensOfNeuron {
   using Answer = NeuronTokens;
-  static constexpr std::string_view kWork = "neuron tokens";
-  static constexpr bool kOfModel = true;
+  static constexpr std::string_view kName = "neuron tokens";
+  static constexpr bool kModelOnly = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   int neuron = 0;
@@ -32,10 +32,10 @@ struct TokensOfNeuron {
     const auto own = bits();
     return std::hash<std::string_view>{}({reinterpret_cast<const char*>(own.data()), sizeof own});  // NOLINT
   }
-  NeuronTokens compute(const PromptRun& run, const Work<NeuronTokens>& work) const;
+  NeuronTokens compute(const PromptRun& run, const Computation<NeuronTokens>& computation) const;
   /// The difference in logits with each side's activation and each model's own weights. With one model that
   /// is the difference of activations times compute().
-  NeuronTokens compute_difference(const PromptRun& run, const Work<NeuronTokens>& work) const;
+  NeuronTokens compute_difference(const PromptRun& run, const Computation<NeuronTokens>& computation) const;
 
  private:
   std::array<std::uint32_t, 4> bits() const {

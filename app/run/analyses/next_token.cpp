@@ -12,12 +12,12 @@ double divergence(std::span<const double> p, std::span<const double> q) {
   return sum;
 }
 
-NextToken NextAfter::compute(const PromptRun& run, const Work<NextToken>& work) const {
+NextToken NextAfter::compute(const PromptRun& run, const Computation<NextToken>& computation) const {
   const int last = run.run->length() - 1;
   NextToken next{position < 0 ? last : std::min(position, last),
                  std::vector<float>(static_cast<std::size_t>(run.run->config.vocab_size)),
                  {}};
-  run.model->transformer->logits(*run.run, next.position, 1, work.workspace, next.logits);
+  run.model->transformer->logits(*run.run, next.position, 1, computation.workspace, next.logits);
   next.not_finite = not_finite_note(*run.run, next.position, next.logits);
   return next;
 }

@@ -22,11 +22,11 @@ double divergence(std::span<const double> p, std::span<const double> q);
 
 struct NextAfter {
   using Answer = NextToken;
-  static constexpr std::string_view kWork = "next token";
+  static constexpr std::string_view kName = "next token";
   static constexpr bool kQuick = true;
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const NextAfter&) const = default;
-  NextToken compute(const PromptRun& run, const Work<NextToken>& work) const;
+  NextToken compute(const PromptRun& run, const Computation<NextToken>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -12,14 +12,15 @@ namespace headscope::app {
 /// answer must be unchanged. `finish(answer)` turns it into one that can be shown. Prompts that cannot be run
 /// are skipped and counted.
 template <class Answer, class Add, class Finish>
-Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of, const Work<Answer>& work,
-                    const Add& add, const Finish& finish) {
+Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of,
+                    const Computation<Answer>& computation, const Add& add, const Finish& finish) {
   constexpr std::chrono::milliseconds kPause{100};  // between two parts that are shown
-  Answer answer = work.begun != nullptr ? *work.begun : Answer{};
+  Answer answer = computation.partial != nullptr ? *computation.partial : Answer{};
   auto shown = std::chrono::steady_clock::now();
   for (ListProgress& progress = answer.progress; progress.done < count;) {
     try {
-      add(run_of(over, progress.done, of.model, work.workspace, work.stop), progress.done, answer);
+      add(run_of(over, progress.done, of.model, computation.workspace, computation.stop), progress.done,
+          answer);
     } catch (const model::RunError& e) {
       if (progress.skipped++ == 0) progress.problem = e.what();
     }
@@ -28,7 +29,7 @@ Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun&
     if (progress.done == count || now - shown < kPause) continue;
     shown = now;
     finish(answer);
-    work.show(answer, static_cast<double>(progress.done) / static_cast<double>(count));
+    computation.show(answer, static_cast<double>(progress.done) / static_cast<double>(count));
   }
   finish(answer);
   return answer;

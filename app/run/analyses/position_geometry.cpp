@@ -101,22 +101,24 @@ float turned_error(model::ConstFloatRows x, int k) {
 
 }  // namespace
 
-PositionCosines CosinesOfPositions::compute(const PromptRun& run, const Work<PositionCosines>& work) const {
+PositionCosines CosinesOfPositions::compute(const PromptRun& run,
+                                            const Computation<PositionCosines>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   PositionCosines result;
   result.positions = config.n_ctx;
-  result.learned = model::cosines(rows_of(transformer.position_embedding(), config), work.workspace);
-  if (work.stop.stop_requested()) throw model::Stopped();
+  result.learned = model::cosines(rows_of(transformer.position_embedding(), config), computation.workspace);
+  if (computation.stop.stop_requested()) throw model::Stopped();
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
-  result.sinusoidal = model::cosines(rows_of(encoding, config), work.workspace);
+  result.sinusoidal = model::cosines(rows_of(encoding, config), computation.workspace);
   return result;
 }
 
-PositionPath PathOfPositions::compute(const PromptRun& run, const Work<PositionPath>& work) const {
+PositionPath PathOfPositions::compute(const PromptRun& run,
+                                      const Computation<PositionPath>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   model::PrincipalDirections found = model::principal_directions(
-      rows_of(transformer.position_embedding(), transformer.config()), PositionPath::kMost, work.stop);
+      rows_of(transformer.position_embedding(), transformer.config()), PositionPath::kMax, computation.stop);
   PositionPath result;
   result.directions = found.count;
   result.coordinates = std::move(found.coordinates);
@@ -134,7 +136,8 @@ std::size_t PositionShift::bytes() const {
          (in_progress ? in_progress->all.bytes() + in_progress->odd.bytes() : 0);
 }
 
-PositionShift ShiftOfPositions::compute(const PromptRun& run, const Work<PositionShift>& work) const {
+PositionShift ShiftOfPositions::compute(const PromptRun& run,
+                                        const Computation<PositionShift>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const model::ConstFloatRows learned = rows_of(transformer.position_embedding(), config);
@@ -142,14 +145,14 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run, const Work<Positio
   const model::ConstFloatRows sinusoidal = rows_of(encoding, config);
   const auto carried = [&](int first, int step) {
     const std::vector<float> map =
-        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), work.stop);
+        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop);
     return MappedRows(learned, first, step, std::make_shared<const model::RowMap>(map, config.n_embd));
   };
   PositionShift result;
-  if (work.begun != nullptr) {
-    result = *work.begun;
+  if (computation.partial != nullptr) {
+    result = *computation.partial;
   } else {
-    result.steps = std::min(PositionShift::kMost, config.n_ctx / 2);
+    result.steps = std::min(PositionShift::kMax, config.n_ctx / 2);
     result.pairs = config.n_ctx - 1;
     result.sinusoidal = result.learned = result.unseen = result.stay = {0.F};
     if (result.steps == 0) return result;
@@ -159,15 +162,15 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run, const Work<Positio
   result.in_progress.reset();
   constexpr int kShownAtOnce = 8;
   for (int k = static_cast<int>(result.learned.size()); k <= result.steps; ++k) {
-    if (work.stop.stop_requested()) throw model::Stopped();
-    result.learned.push_back(now.all.error_after_step(work.workspace));
-    result.unseen.push_back(now.odd.error_after_step(work.workspace));
+    if (computation.stop.stop_requested()) throw model::Stopped();
+    result.learned.push_back(now.all.error_after_step(computation.workspace));
+    result.unseen.push_back(now.odd.error_after_step(computation.workspace));
     result.stay.push_back(error_of(every(learned, 0, 1, k), every(learned, k, 1, 0)));
     result.sinusoidal.push_back(turned_error(sinusoidal, k));
     if (k % kShownAtOnce != 0 || k == result.steps) continue;
     PositionShift part = result;
     part.in_progress = std::make_shared<const ShiftInProgress>(now);
-    work.show(std::move(part), static_cast<double>(k) / result.steps);
+    computation.show(std::move(part), static_cast<double>(k) / result.steps);
   }
   return result;
 }

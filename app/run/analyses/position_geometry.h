@@ -11,7 +11,7 @@ namespace headscope::app {
 
 /// Base of the questions in this file.
 struct PositionsQuestion {
-  static constexpr bool kOfModel = true;
+  static constexpr bool kModelOnly = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
   bool operator==(const PositionsQuestion&) const = default;
 };
@@ -29,13 +29,13 @@ struct PositionCosines {
 
 struct CosinesOfPositions : PositionsQuestion {
   using Answer = PositionCosines;
-  static constexpr std::string_view kWork = "position cosines";
-  PositionCosines compute(const PromptRun& run, const Work<PositionCosines>& work) const;
+  static constexpr std::string_view kName = "position cosines";
+  PositionCosines compute(const PromptRun& run, const Computation<PositionCosines>& computation) const;
 };
 
 /// The positions as a path along the three directions of largest variance.
 struct PositionPath {
-  static constexpr int kMost = 3;
+  static constexpr int kMax = 3;
   int directions = 0;              ///< 3, or as many as the model has dimensions or positions
   std::vector<float> coordinates;  ///< relative to their mean
   std::vector<double> shares;      ///< [directions], of the whole variance
@@ -44,8 +44,8 @@ struct PositionPath {
 
 struct PathOfPositions : PositionsQuestion {
   using Answer = PositionPath;
-  static constexpr std::string_view kWork = "principal directions of positions";
-  PositionPath compute(const PromptRun& run, const Work<PositionPath>& work) const;
+  static constexpr std::string_view kName = "principal directions of positions";
+  PositionPath compute(const PromptRun& run, const Computation<PositionPath>& computation) const;
 };
 
 struct ShiftInProgress;
@@ -53,7 +53,7 @@ struct ShiftInProgress;
 /// How far e(t) T^k is from e(t + k). Errors are relative: the length of the residual divided by the length
 /// of the target, both over all t of one k (root of the sums of squares).
 struct PositionShift {
-  static constexpr int kMost = 128;  ///< steps
+  static constexpr int kMax = 128;  ///< steps
   int steps = 0;  ///< k goes from 0 to this; the lists are shorter while the answer is being computed
   std::vector<float> sinusoidal;  ///< [steps + 1], T rotates the pairs of dimensions
   std::vector<float> learned;     ///< [steps + 1], T the best linear map of all e(t) to e(t + 1)
@@ -66,8 +66,8 @@ struct PositionShift {
 
 struct ShiftOfPositions : PositionsQuestion {
   using Answer = PositionShift;
-  static constexpr std::string_view kWork = "position shift";
-  PositionShift compute(const PromptRun& run, const Work<PositionShift>& work) const;
+  static constexpr std::string_view kName = "position shift";
+  PositionShift compute(const PromptRun& run, const Computation<PositionShift>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -51,14 +51,15 @@ void add_queries_and_keys(const model::Run& run, int layer, int head, std::vecto
 
 }  // namespace
 
-QueryKeySpace QueryKeySpaceOf::compute(const PromptRun& run, const Work<QueryKeySpace>& work) const {
+QueryKeySpace QueryKeySpaceOf::compute(const PromptRun& run,
+                                       const Computation<QueryKeySpace>& computation) const {
   std::vector<float> queries, keys;
   add_queries_and_keys(*run.run, layer, head, queries, keys);
-  return query_key_space(queries, keys, run.run->length(), run.run->config.d_head(), work.stop);
+  return query_key_space(queries, keys, run.run->length(), run.run->config.d_head(), computation.stop);
 }
 
 ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
-                                                 const Work<ListQueryKeySpace>& work) const {
+                                                 const Computation<ListQueryKeySpace>& computation) const {
   std::size_t prompts = 0;
   const int n_ctx = run.model->config().n_ctx;
   for (int tokens = 0; prompts < over.list->prompts.size(); ++prompts) {
@@ -68,10 +69,10 @@ ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
       tokens += std::min(tokenize(*run.model, prompt).length(), n_ctx);
     } catch (const model::RunError&) {  // costs no room
     }
-    if (tokens > ListQueryKeySpace::kMostTokens && prompts > 0) break;
+    if (tokens > ListQueryKeySpace::kMaxTokens && prompts > 0) break;
   }
   return over_prompts(
-      over, prompts, run, work,
+      over, prompts, run, computation,
       [&](const PromptRun& one, std::size_t index, ListQueryKeySpace& answer) {
         add_queries_and_keys(*one.run, layer, head, answer.queries, answer.keys);
         for (int position = 0; position < one.run->length(); ++position)
@@ -80,7 +81,7 @@ ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
       [&](ListQueryKeySpace& answer) {
         answer.prompts = prompts;
         answer.space = query_key_space(answer.queries, answer.keys, static_cast<int>(answer.places.size()),
-                                       run.model->config().d_head(), work.stop);
+                                       run.model->config().d_head(), computation.stop);
       });
 }
 

@@ -24,17 +24,17 @@ struct QueryKeySpace {
 
 struct QueryKeySpaceOf {
   using Answer = QueryKeySpace;
-  static constexpr std::string_view kWork = "query-key space";
+  static constexpr std::string_view kName = "query-key space";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
   bool operator==(const QueryKeySpaceOf&) const = default;
-  QueryKeySpace compute(const PromptRun& run, const Work<QueryKeySpace>& work) const;
+  QueryKeySpace compute(const PromptRun& run, const Computation<QueryKeySpace>& computation) const;
 };
 
 /// The same for all tokens of a list's prompts, up to a limit.
 struct ListQueryKeySpace {
-  static constexpr int kMostTokens = 4000;  ///< more marks than this would cover each other
+  static constexpr int kMaxTokens = 4000;  ///< more marks than this would cover each other
 
   struct Place {
     std::size_t prompt = 0;  ///< index in the list
@@ -54,14 +54,14 @@ struct ListQueryKeySpace {
 
 struct QueryKeySpaceOverList {
   using Answer = ListQueryKeySpace;
-  static constexpr std::string_view kWork = "query-key space of many prompts";
-  static constexpr bool kOfModel = true;
+  static constexpr std::string_view kName = "query-key space of many prompts";
+  static constexpr bool kModelOnly = true;
   OverPrompts over;
   int layer = 0;
   int head = 0;
   bool operator==(const QueryKeySpaceOverList&) const = default;
   /// Parts cover the first prompts.
-  ListQueryKeySpace compute(const PromptRun& run, const Work<ListQueryKeySpace>& work) const;
+  ListQueryKeySpace compute(const PromptRun& run, const Computation<ListQueryKeySpace>& computation) const;
 };
 
 }  // namespace headscope::app

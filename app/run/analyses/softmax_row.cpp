@@ -9,7 +9,7 @@ std::vector<float> softmax_of(std::vector<float> scores, float scale) {
   return scores;
 }
 
-SoftmaxRow SoftmaxRowOf::compute(const PromptRun& run, const Work<SoftmaxRow>&) const {
+SoftmaxRow SoftmaxRowOf::compute(const PromptRun& run, const Computation<SoftmaxRow>&) const {
   return {run.model->transformer->attention_row(*run.run, layer, head, query, least_keys)};
 }
 

@@ -16,7 +16,7 @@ std::vector<float> softmax_of(std::vector<float> scores, float scale);
 
 struct SoftmaxRowOf {
   using Answer = SoftmaxRow;
-  static constexpr std::string_view kWork = "attention of a query";
+  static constexpr std::string_view kName = "attention of a query";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
@@ -24,7 +24,7 @@ struct SoftmaxRowOf {
   int least_keys = 0;  ///< minimum number of keys in the row, as far as the run has them; keys beyond the
                        ///< query's own are masked
   bool operator==(const SoftmaxRowOf&) const = default;
-  SoftmaxRow compute(const PromptRun& run, const Work<SoftmaxRow>& work) const;
+  SoftmaxRow compute(const PromptRun& run, const Computation<SoftmaxRow>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -77,13 +77,13 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
 }
 
 /// The same tokens without edits.
-std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Work<Sweep>& work) {
+std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Computation<Sweep>& computation) {
   if (run.run->plan == nullptr) return run.run;
   if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
     return run.baseline->run;
   model::ForwardOptions options;
-  options.stop = work.stop;
-  return run.model->transformer->forward(run.run->tokens, work.workspace, options);
+  options.stop = computation.stop;
+  return run.model->transformer->forward(run.run->tokens, computation.workspace, options);
 }
 
 }  // namespace
@@ -101,9 +101,9 @@ bool PatchPrompt::is_same() const {
   return true;
 }
 
-std::optional<model::PatchFrom> PatchPrompt::at(model::EditedPlace place) const {
+std::optional<model::PatchFrom> PatchPrompt::at(model::EditSite place) const {
   if (is_same() && !own) return model::PatchFrom{place, tokens, place.positions, second_model};
-  const model::EditedPlace whole = place;
+  const model::EditSite whole = place;
   const std::vector<int> wanted = std::exchange(place.positions, {});
   std::vector<int> sources;
   for (int here = 0; here < std::ssize(aligned); ++here) {
@@ -136,7 +136,7 @@ int Sweep::known_count() const {
 }
 
 model::Edits SweepOf::edits(int layer, int column) const {
-  model::EditedPlace at{{site, layer}, {}, {}, {}};
+  model::EditSite at{{site, layer}, {}, {}, {}};
   if (column >= 0 && over == SweepOver::heads) at.head = column;
   if (column >= 0 && over == SweepOver::positions) at.positions = {column};
   switch (edit) {
@@ -172,19 +172,19 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
   return cells;
 }
 
-Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
+Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_source(*this, run);
   std::vector<float> logits(transformer.config().vocab_size);
-  transformer.logits(*run.run, position, 1, work.workspace, logits);
+  transformer.logits(*run.run, position, 1, computation.workspace, logits);
   Sweep sweep = begin(*this, run, logits);
   const Meter meter(sweep, logits);
   sweep.before = meter(logits);
   sweep.before.divergence = 0;
-  if (work.begun != nullptr) sweep = *work.begun;
+  if (computation.partial != nullptr) sweep = *computation.partial;
 
   const model::Edits base = run.run->plan ? run.run->plan->edits() : model::Edits{};
-  const auto clean = clean_run(run, work);
+  const auto clean = clean_run(run, computation);
   auto shown = std::chrono::steady_clock::now() - kPause;
   for (std::vector<std::size_t> unknown = cells_to_compute(*this, sweep); !unknown.empty();) {
     // Late layers first: their passes start late, so half of the grid is done after a quarter of the work.
@@ -198,19 +198,20 @@ Sweep SweepOf::compute(const PromptRun& run, const Work<Sweep>& work) const {
       lists.push_back(base);
       lists.back().insert(lists.back().end(), own.begin(), own.end());
     }
-    const auto plans = transformer.plans(std::move(lists), work.workspace, work.stop, second_of(run));
+    const auto plans =
+        transformer.plans(std::move(lists), computation.workspace, computation.stop, second_of(run));
     transformer.variants(
-        *clean, plans, position, 1, work.workspace,
+        *clean, plans, position, 1, computation.workspace,
         [&](std::size_t i, model::ConstFloatRows edited) {
           sweep.readings[cells[i]] = meter(edited.row(0));
           sweep.known[cells[i]] = true;
           const auto now = std::chrono::steady_clock::now();
           if (now - shown < kPause) return;
           shown = now;
-          work.show(sweep,
-                    static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
+          computation.show(
+              sweep, static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
         },
-        work.stop);
+        computation.stop);
   }
   return sweep;
 }

@@ -67,7 +67,7 @@ struct PatchPrompt {
   bool is_same() const;       ///< whether each position corresponds to itself
   /// The patch of a place: at its positions, or if it has none, at all positions with a counterpart; nothing
   /// if there is none.
-  std::optional<model::PatchFrom> at(model::EditedPlace place) const;
+  std::optional<model::PatchFrom> at(model::EditSite place) const;
   bool operator==(const PatchPrompt&) const = default;
 };
 
@@ -76,7 +76,7 @@ PatchPrompt patch_prompt_of(const PromptRun& run);
 
 struct SweepOf {
   using Answer = Sweep;
-  static constexpr std::string_view kWork = "sweep";
+  static constexpr std::string_view kName = "sweep";
 
   SweepOver over = SweepOver::heads;
   model::Site site = model::Site::z;  ///< z for heads; else resid_pre, attn_out or mlp_out
@@ -93,7 +93,7 @@ struct SweepOf {
 
   /// Throws RunError for an id outside the vocabulary, for another prompt of a different length, and if the
   /// run has no second model to patch from.
-  Sweep compute(const PromptRun& run, const Work<Sweep>& work) const;
+  Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 
 }  // namespace headscope::app

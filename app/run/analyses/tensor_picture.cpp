@@ -13,35 +13,36 @@ constexpr std::int64_t kBlock = 1 << 18;  // values read at a time
 /// Calls visit(first row, values of some rows) for all rows, and reports progress between `from` and `to`.
 template <class Visit>
 void visit_rows(const model::Transformer& transformer, int index, const TensorPicture& picture,
-                const Work<TensorPicture>& work, double from, double to, const Visit& visit) {
+                const Computation<TensorPicture>& computation, double from, double to, const Visit& visit) {
   const int count = static_cast<int>(std::clamp<std::int64_t>(kBlock / picture.cols, 1, picture.rows));
   std::vector<float> values;
   for (int first = 0; first < picture.rows; first += count) {
-    if (work.stop.stop_requested()) throw model::Stopped();
+    if (computation.stop.stop_requested()) throw model::Stopped();
     const int rows = std::min(count, picture.rows - first);
     values.resize(std::ptrdiff_t{rows} * picture.cols);
     transformer.parameter_rows(static_cast<std::size_t>(index), first, rows, values);
     visit(first, std::span<const float>(values));
-    if (first + rows < picture.rows) work.show({}, from + (to - from) * first / picture.rows);
+    if (first + rows < picture.rows) computation.show({}, from + (to - from) * first / picture.rows);
   }
 }
 
 }  // namespace
 
-TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPicture>& work) const {
+TensorPicture PictureOfTensor::compute(const PromptRun& run,
+                                       const Computation<TensorPicture>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Parameter& parameter = transformer.parameters().at(static_cast<std::size_t>(index));
   TensorPicture p;
   p.cols = static_cast<int>(parameter.shape.back());
   p.rows = parameter.shape.size() > 1 ? static_cast<int>(parameter.shape.front()) : 1;
-  p.pooled_rows = std::min(p.rows, TensorPicture::kMost);
-  p.pooled_cols = std::min(p.cols, TensorPicture::kMost);
+  p.pooled_rows = std::min(p.rows, TensorPicture::kMax);
+  p.pooled_cols = std::min(p.cols, TensorPicture::kMax);
   p.pooled.assign(std::ptrdiff_t{p.pooled_rows} * p.pooled_cols, 0.F);
   p.low = std::numeric_limits<float>::infinity();
   p.high = -p.low;
   double sum = 0, squares = 0;
   std::int64_t finite = 0;
-  visit_rows(transformer, index, p, work, 0, 0.6, [&](int first, std::span<const float> values) {
+  visit_rows(transformer, index, p, computation, 0, 0.6, [&](int first, std::span<const float> values) {
     for (std::size_t at = 0; at < values.size(); at += static_cast<std::size_t>(p.cols), ++first) {
       const auto row = static_cast<std::int64_t>(first) * p.pooled_rows / p.rows;
       float* pooled = p.pooled.data() + row * p.pooled_cols;
@@ -79,7 +80,7 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run, const Work<TensorPi
   }
   p.bins.assign(TensorPicture::kBins, 0);
   const double step = (p.bins_high - p.bins_low) / TensorPicture::kBins;
-  visit_rows(transformer, index, p, work, 0.6, 1, [&](int, std::span<const float> values) {
+  visit_rows(transformer, index, p, computation, 0.6, 1, [&](int, std::span<const float> values) {
     for (const float v : values) {
       if (!std::isfinite(v)) continue;
       const double x = static_cast<double>(v);

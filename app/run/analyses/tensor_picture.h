@@ -9,7 +9,7 @@ namespace headscope::app {
 
 /// The values of a parameter at a glance. A vector is one row.
 struct TensorPicture {
-  static constexpr int kMost = 512;  ///< rows and columns of `pooled`
+  static constexpr int kMax = 512;  ///< rows and columns of `pooled`
   static constexpr int kBins = 60;
 
   int rows = 0;
@@ -40,12 +40,12 @@ struct TensorPicture {
 
 struct PictureOfTensor {
   using Answer = TensorPicture;
-  static constexpr std::string_view kWork = "tensor values";
-  static constexpr bool kOfModel = true;
+  static constexpr std::string_view kName = "tensor values";
+  static constexpr bool kModelOnly = true;
   int index = 0;  ///< in Transformer::parameters()
   bool operator==(const PictureOfTensor&) const = default;
   /// Parts shown before the end are empty.
-  TensorPicture compute(const PromptRun& run, const Work<TensorPicture>& work) const;
+  TensorPicture compute(const PromptRun& run, const Computation<TensorPicture>& computation) const;
 };
 
 }  // namespace headscope::app

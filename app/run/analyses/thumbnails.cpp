@@ -33,17 +33,17 @@ HeadMetrics metrics_of(const PromptRun& run, model::HeadIndex head, const Patter
 
 ThumbnailMaker::ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier)
     : length_(length), keys_(keys), own_keys_(own_keys), earlier_(earlier) {
-  thumbnail_.rows = std::min(length, Thumbnail::kMost);
-  thumbnail_.cols = std::min(keys, Thumbnail::kMost);
+  thumbnail_.rows = std::min(length, Thumbnail::kMax);
+  thumbnail_.cols = std::min(keys, Thumbnail::kMax);
   const auto rows = static_cast<std::size_t>(thumbnail_.rows),
              cols = static_cast<std::size_t>(thumbnail_.cols);
   thumbnail_.values.assign(rows * cols, 0.F);
-  if (keys > Thumbnail::kMost) thumbnail_.first_column_without_key0.assign(rows, 0.F);
+  if (keys > Thumbnail::kMax) thumbnail_.first_column_without_key0.assign(rows, 0.F);
 }
 
 void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked,
                          bool later) {
-  const bool pooled_keys = keys_ > Thumbnail::kMost, pooled_queries = length_ > Thumbnail::kMost;
+  const bool pooled_keys = keys_ > Thumbnail::kMax, pooled_queries = length_ > Thumbnail::kMax;
   if (!masked.empty() && thumbnail_.masked.empty()) thumbnail_.masked.assign(thumbnail_.values.size(), 1);
   for (int i = 0; i < rows.rows; ++i) {
     const int query = first_query + i;
@@ -51,8 +51,8 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
     const int keys = later ? keys_ : query + 1;
     if (query > 0) metrics_.add(query, {row, static_cast<std::size_t>(keys)}, earlier_, own_keys_);
     const auto bin = [](int position, int of) {
-      return of > Thumbnail::kMost ? static_cast<int>(std::int64_t{position} * Thumbnail::kMost / of)
-                                   : position;
+      return of > Thumbnail::kMax ? static_cast<int>(std::int64_t{position} * Thumbnail::kMax / of)
+                                  : position;
     };
     const int out_row = bin(query, length_);
     float* out = thumbnail_.values.data() + std::ptrdiff_t{out_row} * thumbnail_.cols;
@@ -69,7 +69,7 @@ void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<
     for (int col = 0, key = 1; key < keys; ++col) {
       // This column's keys end where the next column's begin.
       const auto next =
-          static_cast<int>((std::int64_t{col + 1} * keys_ + Thumbnail::kMost - 1) / Thumbnail::kMost);
+          static_cast<int>((std::int64_t{col + 1} * keys_ + Thumbnail::kMax - 1) / Thumbnail::kMax);
       float& cell = col == 0 ? other : out[col];
       float most = cell;
       for (const int end = std::min(next, keys); key < end; ++key) most = stronger(most, row[key]);
@@ -107,52 +107,54 @@ std::size_t Thumbnails::bytes() const {
   return sum;
 }
 
-Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run, const Work<Thumbnails>& work) const {
+Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run,
+                                      const Computation<Thumbnails>& computation) const {
   const model::Config& config = run.run->config;
   const int count = config.n_layer * config.n_head;
   Thumbnails result;
-  if (work.begun != nullptr) {
-    result = *work.begun;
-  } else if (work.previous != nullptr) {
-    result.of_head = work.previous->of_head;
+  if (computation.partial != nullptr) {
+    result = *computation.partial;
+  } else if (computation.previous != nullptr) {
+    result.of_head = computation.previous->of_head;
   }
   result.of_head.resize(count);
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
   while (result.done < count) {
     std::vector<model::HeadIndex> heads;
     std::vector<ThumbnailMaker> makers;
-    const int end = std::min(result.done + kHeadsPerThread * work.workspace.threads(), count);
+    const int end = std::min(result.done + kHeadsPerThread * computation.workspace.threads(), count);
     for (int i = result.done; i < end; ++i) {
       heads.push_back({i / config.n_head, i % config.n_head});
       makers.emplace_back(run.run->length(), key_count(run), has_own_keys(run), earlier);
     }
     patterns_of(
-        run, heads, work.workspace,
+        run, heads, computation.workspace,
         [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
           makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
                             sees_later(run, heads[index]));
         },
-        work.stop);
+        computation.stop);
     for (ThumbnailMaker& maker : makers) {
       result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(maker).finish());
     }
-    if (result.done < count) work.show(result, static_cast<double>(result.done) / count);
+    if (result.done < count) computation.show(result, static_cast<double>(result.done) / count);
   }
   return result;
 }
 
-Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Work<Thumbnails>& work) const {
+Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
+                                                 const Computation<Thumbnails>& computation) const {
   const model::Config& config = run.run->config;
   const int count = config.n_layer * config.n_head, length = run.run->length(), keys = key_count(run);
   Thumbnails result;
-  if (work.begun != nullptr) result = *work.begun;
+  if (computation.partial != nullptr) result = *computation.partial;
   result.of_head.resize(count);
   const PromptRun& baseline = run.baseline ? *run.baseline : run;
   const std::vector<int> earlier = earlier_occurrences(run.run->tokens),
                          earlier_there = earlier_occurrences(baseline.run->tokens);
-  const Work<Pattern> of_patterns{work.workspace, work.stop};
+  const Computation<Pattern> of_patterns{computation.workspace, computation.stop};
   for (; result.done < count; ++result.done) {
-    if (work.stop.stop_requested()) throw model::Stopped();
+    if (computation.stop.stop_requested()) throw model::Stopped();
     const PatternOf pattern{result.done / config.n_head, result.done % config.n_head};
     const Pattern after = pattern.compute(run, of_patterns), before = pattern.compute(baseline, of_patterns),
                   difference = pattern_difference(after, before, run);
@@ -167,7 +169,7 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run, const Wor
     if (result.done + 1 < count) {
       Thumbnails part = result;
       ++part.done;
-      work.show(std::move(part), static_cast<double>(result.done + 1) / count);
+      computation.show(std::move(part), static_cast<double>(result.done + 1) / count);
     }
   }
   return result;

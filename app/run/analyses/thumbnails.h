@@ -14,7 +14,7 @@ namespace headscope::app {
 /// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and the exact metrics of the
 /// whole pattern.
 struct Thumbnail {
-  static constexpr int kMost = 64;
+  static constexpr int kMax = 64;
   int rows = 0;               ///< the run's length if that is smaller
   int cols = 0;               ///< the number of its keys if that is smaller
   std::vector<float> values;  ///< [rows, cols]
@@ -63,13 +63,13 @@ struct Thumbnails {
 
 struct ThumbnailsOfHeads {
   using Answer = Thumbnails;
-  static constexpr std::string_view kWork = "thumbnails";
+  static constexpr std::string_view kName = "thumbnails";
   static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const ThumbnailsOfHeads&) const = default;
-  Thumbnails compute(const PromptRun& run, const Work<Thumbnails>& work) const;
+  Thumbnails compute(const PromptRun& run, const Computation<Thumbnails>& computation) const;
   /// Thumbnails of differences of patterns, pooled after the subtraction; their metrics are the differences
   /// of the metrics.
-  Thumbnails compute_difference(const PromptRun& run, const Work<Thumbnails>& work) const;
+  Thumbnails compute_difference(const PromptRun& run, const Computation<Thumbnails>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -8,7 +8,7 @@ std::size_t TokenMerges::bytes() const {
   return bytes;
 }
 
-TokenMerges MergesOfTokens::compute(const PromptRun& run, const Work<TokenMerges>&) const {
+TokenMerges MergesOfTokens::compute(const PromptRun& run, const Computation<TokenMerges>&) const {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   TokenMerges result;
   for (const int id : run.run->tokens) {

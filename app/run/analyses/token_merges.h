@@ -15,11 +15,11 @@ struct TokenMerges {
 
 struct MergesOfTokens {
   using Answer = TokenMerges;
-  static constexpr std::string_view kWork = "token merges";
+  static constexpr std::string_view kName = "token merges";
   static constexpr bool kQuick = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::tokenizer;
   bool operator==(const MergesOfTokens&) const = default;
-  TokenMerges compute(const PromptRun& run, const Work<TokenMerges>& work) const;
+  TokenMerges compute(const PromptRun& run, const Computation<TokenMerges>& computation) const;
 };
 
 }  // namespace headscope::app

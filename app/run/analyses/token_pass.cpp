@@ -49,7 +49,7 @@ std::size_t TokenPass::bytes() const {
   return sum;
 }
 
-TokenPass PassOfToken::compute(const PromptRun& run, const Work<TokenPass>& work) const {
+TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass>& computation) const {
   using model::Site;
   const model::Run& kept = *run.run;
   const int last = kept.length() - 1, layers = kept.config.n_layer;
@@ -80,12 +80,12 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Work<TokenPass>& work
       measure(block, pass.resid(layer));
       pass.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
       block = {};
-      if (layer + 1 < layers) work.show(pass, static_cast<double>(layer + 1) / layers);
+      if (layer + 1 < layers) computation.show(pass, static_cast<double>(layer + 1) / layers);
     });
   }
   keep(Site::ln_final_normalized, 0, pass.ln_f);
 
-  recompute(run, pass.position, pass.position + 1, hooks, work.workspace, work.stop);
+  recompute(run, pass.position, pass.position + 1, hooks, computation.workspace, computation.stop);
   return pass;
 }
 

@@ -41,10 +41,10 @@ struct TokenPass {
 /// Recomputes one position, using the keys and values that the run keeps of earlier positions.
 struct PassOfToken {
   using Answer = TokenPass;
-  static constexpr std::string_view kWork = "forward pass of a token";
+  static constexpr std::string_view kName = "forward pass of a token";
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const PassOfToken&) const = default;
-  TokenPass compute(const PromptRun& run, const Work<TokenPass>& work) const;
+  TokenPass compute(const PromptRun& run, const Computation<TokenPass>& computation) const;
   /// The difference of the vectors, with the norms and cosines of the differences; a cosine is NaN where one
   /// of its vectors is 0.
   TokenPass difference(const TokenPass& after, const TokenPass& before, const PromptRun& run) const;

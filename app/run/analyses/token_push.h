@@ -12,7 +12,7 @@ struct TokenPush {
 
 /// The tokens whose logits something moves most.
 struct TokenPushes {
-  static constexpr int kMost = 10;
+  static constexpr int kMax = 10;
   std::vector<TokenPush> up;    ///< the largest logits, in descending order
   std::vector<TokenPush> down;  ///< the smallest logits, in ascending order
   std::size_t bytes() const { return (up.size() + down.size()) * sizeof(TokenPush); }

@@ -26,19 +26,21 @@ std::size_t Statistics::bytes() const {
                                            (sizeof(model::PositionStatistics) + kTop * sizeof(model::Guess));
 }
 
-Statistics StatisticsOfTokens::compute(const PromptRun& run, const Work<Statistics>& work) const {
+Statistics StatisticsOfTokens::compute(const PromptRun& run,
+                                       const Computation<Statistics>& computation) const {
   Statistics result;
   result.tokens = run.run->tokens;
-  const Statistics* known = work.begun != nullptr ? work.begun : work.previous;
+  const Statistics* known = computation.partial != nullptr ? computation.partial : computation.previous;
   if (known != nullptr)
     result.positions.assign(known->positions.begin(),
                             known->positions.begin() + common_positions(*known, result.tokens));
   const int length = run.run->length();
   for (int first = static_cast<int>(result.positions.size()); first < length; first += kBlock) {
     const int count = std::min(kBlock, length - first);
-    auto block = run.model->transformer->statistics(*run.run, first, count, kTop, work.workspace, work.stop);
+    auto block = run.model->transformer->statistics(*run.run, first, count, kTop, computation.workspace,
+                                                    computation.stop);
     std::ranges::move(block, std::back_inserter(result.positions));
-    if (first + count < length) work.show(result, static_cast<double>(first + count) / length);
+    if (first + count < length) computation.show(result, static_cast<double>(first + count) / length);
   }
   return result;
 }

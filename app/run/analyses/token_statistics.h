@@ -17,10 +17,10 @@ struct Statistics {
 
 struct StatisticsOfTokens {
   using Answer = Statistics;
-  static constexpr std::string_view kWork = "token statistics";
+  static constexpr std::string_view kName = "token statistics";
   bool operator==(const StatisticsOfTokens&) const = default;
   /// Positions that the previous run had with the same tokens, including the one after, are taken from it.
-  Statistics compute(const PromptRun& run, const Work<Statistics>& work) const;
+  Statistics compute(const PromptRun& run, const Computation<Statistics>& computation) const;
   /// The positions of the run together with those of its baseline.
   Statistics difference(const Statistics& after, const Statistics& before, const PromptRun& run) const;
 };

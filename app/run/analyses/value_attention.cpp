@@ -43,15 +43,15 @@ bool edits_cells_up_to(const model::Run& run, int layer) {
 
 }  // namespace
 
-Pattern WeightedValuesOf::compute(const PromptRun& run, const Work<Pattern>& work) const {
-  Pattern pattern = PatternOf{layer, head}.compute(run, work);
+Pattern WeightedValuesOf::compute(const PromptRun& run, const Computation<Pattern>& computation) const {
+  Pattern pattern = PatternOf{layer, head}.compute(run, computation);
   const std::vector<float> norms = norms_of_values(run, layer, head);
   for (std::size_t i = 0; i < pattern.values.size(); ++i)
     pattern.values[i] = std::abs(pattern.values[i]) * norms[i % norms.size()];
   return pattern;
 }
 
-Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) const {
+Pattern RolloutOf::compute(const PromptRun& run, const Computation<Pattern>& computation) const {
   if (!has_own_keys(run)) throw model::RunError("attention rollout needs keys that are the queries' tokens");
   const int length = run.run->length(), heads = run.run->config.n_head;
   const auto cells = std::ptrdiff_t{length} * length;
@@ -64,7 +64,7 @@ Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) cons
     std::ranges::fill(step, 0.F);
     for (std::ptrdiff_t i = 0; i < cells; i += length + 1) step[i] = 0.5F;
     for (int head = 0; head < heads; ++head) {
-      if (work.stop.stop_requested()) throw model::Stopped();
+      if (computation.stop.stop_requested()) throw model::Stopped();
       pattern_of(run, l, head, pattern);
       for (std::ptrdiff_t i = 0; i < cells; ++i) step[i] += part * pattern[i];
     }
@@ -72,7 +72,7 @@ Pattern RolloutOf::compute(const PromptRun& run, const Work<Pattern>& work) cons
       rollout = step;
       continue;
     }
-    model::multiply(rows(step), rows(rollout), work.workspace, rows(pattern));
+    model::multiply(rows(step), rows(rollout), computation.workspace, rows(pattern));
     std::swap(rollout, pattern);
   }
   Pattern result{length, std::move(rollout), {}};

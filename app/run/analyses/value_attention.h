@@ -9,12 +9,12 @@ namespace headscope::app {
 /// edits; the answer's cells are these norms.
 struct WeightedValuesOf {
   using Answer = Pattern;
-  static constexpr std::string_view kWork = "weighted values";
+  static constexpr std::string_view kName = "weighted values";
   static constexpr bool kQuick = true;
   int layer = 0;
   int head = 0;
   bool operator==(const WeightedValuesOf&) const = default;
-  Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+  Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
   Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };
 
@@ -24,12 +24,12 @@ struct WeightedValuesOf {
 /// Rows add up to 1 if the patterns' rows do.
 struct RolloutOf {
   using Answer = Pattern;
-  static constexpr std::string_view kWork = "attention rollout";
+  static constexpr std::string_view kName = "attention rollout";
   static constexpr Capabilities kNeeds = Capability::patterns;
   int layer = 0;  ///< the last layer included
   bool operator==(const RolloutOf&) const = default;
   /// Throws RunError if keys are not the queries' tokens, and Stopped.
-  Pattern compute(const PromptRun& run, const Work<Pattern>& work) const;
+  Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
   Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const;
 };
 

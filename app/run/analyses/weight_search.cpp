@@ -205,8 +205,8 @@ namespace {
 
 /// "…·gave·a·drink": the text that the model had read at the query.
 std::string excerpt(const PromptTokens& tokens, int query) {
-  constexpr int kMost = 14;  // tokens
-  const int first = std::max(0, query + 1 - kMost);
+  constexpr int kMax = 14;  // tokens
+  const int first = std::max(0, query + 1 - kMax);
   std::string text = first > 0 ? "…" : "";
   for (int i = first; i <= query; ++i) text += tokens.labels[i];
   return text;
@@ -214,7 +214,7 @@ std::string excerpt(const PromptTokens& tokens, int query) {
 
 /// Adds the matches of one prompt.
 void join(FoundWeights& all, const BestWeights& found, const PromptTokens& tokens, int prompt) {
-  BestWeights best(WeightsOfRun::kMost);
+  BestWeights best(WeightsOfRun::kMax);
   for (const FoundWeight& before : all.best) best.add(before);
   best.add(found);
   FoundWeights joined{best.best(), {}, all.count + found.count(), all.progress};
@@ -227,21 +227,22 @@ void join(FoundWeights& all, const BestWeights& found, const PromptTokens& token
 
 }  // namespace
 
-FoundWeights WeightsOfRun::compute(const PromptRun& run, const Work<FoundWeights>& work) const {
-  BestWeights best(kMost);
-  search_weights(run, search, 1, work.workspace, best, work.stop);
+FoundWeights WeightsOfRun::compute(const PromptRun& run, const Computation<FoundWeights>& computation) const {
+  BestWeights best(kMax);
+  search_weights(run, search, 1, computation.workspace, best, computation.stop);
   FoundWeights found;
   join(found, best, run.tokens, 1);
   return found;
 }
 
-FoundWeights WeightsOverList::compute(const PromptRun& run, const Work<FoundWeights>& work) const {
+FoundWeights WeightsOverList::compute(const PromptRun& run,
+                                      const Computation<FoundWeights>& computation) const {
   return over_prompts(
-      over, over.list->prompts.size(), run, work,
+      over, over.list->prompts.size(), run, computation,
       [&](const PromptRun& one, std::size_t index, FoundWeights& answer) {
         const int prompt = static_cast<int>(index) + 1;
-        BestWeights best(WeightsOfRun::kMost);
-        search_weights(one, search, prompt, work.workspace, best, work.stop);
+        BestWeights best(WeightsOfRun::kMax);
+        search_weights(one, search, prompt, computation.workspace, best, computation.stop);
         join(answer, best, one.tokens, prompt);
       },
       [](FoundWeights&) {});

@@ -88,23 +88,23 @@ struct FoundWeights {
 };
 
 struct WeightsOfRun {
-  static constexpr std::size_t kMost = 200;  ///< how many are kept
+  static constexpr std::size_t kMax = 200;  ///< how many are kept
   using Answer = FoundWeights;
-  static constexpr std::string_view kWork = "weight search";
+  static constexpr std::string_view kName = "weight search";
   WeightSearch search;
   bool operator==(const WeightsOfRun&) const = default;
-  FoundWeights compute(const PromptRun& run, const Work<FoundWeights>& work) const;
+  FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
 };
 
 struct WeightsOverList {
   using Answer = FoundWeights;
-  static constexpr std::string_view kWork = "weight search over many prompts";
-  static constexpr bool kOfModel = true;
+  static constexpr std::string_view kName = "weight search over many prompts";
+  static constexpr bool kModelOnly = true;
   OverPrompts over;
   WeightSearch search;
   bool operator==(const WeightsOverList&) const = default;
   /// Parts cover the first prompts.
-  FoundWeights compute(const PromptRun& run, const Work<FoundWeights>& work) const;
+  FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
 };
 
 }  // namespace headscope::app

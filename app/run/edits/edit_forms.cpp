@@ -153,16 +153,16 @@ std::string point_text(model::HookPoint point, const std::optional<int>& head) {
   return text + short_name(point.site);
 }
 
-std::string place_text(const model::EditedPlace& at) {
+std::string place_text(const model::EditSite& at) {
   std::string text = point_text(at.point, at.head);
   std::string positions = list_text(at.positions);
-  if (model::is_of_cells(at.point.site)) std::ranges::replace(positions, ',', '+');
+  if (model::has_cells(at.point.site)) std::ranges::replace(positions, ',', '+');
   if (!positions.empty()) text += "[" + positions + "]";
   if (!at.units.empty()) text += (at.positions.empty() ? "[*][" : "[") + list_text(at.units) + "]";
   return text;
 }
 
-std::string place_words(const model::EditedPlace& at) {
+std::string place_words(const model::EditSite& at) {
   std::string words;
   if (model::in_block(at.point.site))
     words = "L" + std::to_string(at.point.layer) + (at.head ? " H" + std::to_string(*at.head) : "");
@@ -218,7 +218,7 @@ std::vector<float> EditObject::numbers(std::string_view key, bool may_hide) cons
   return numbers;
 }
 
-std::vector<int> EditObject::wholes(std::string_view key) const {
+std::vector<int> EditObject::integers(std::string_view key) const {
   std::vector<int> numbers;
   if (!json.contains(key)) return numbers;
   for (const Json& one : array_of(value(key), key)) numbers.push_back(whole_of(one, key));

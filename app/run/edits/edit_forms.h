@@ -15,7 +15,7 @@
 namespace headscope::app {
 
 using Json = nlohmann::json;
-using Place = model::EditedPlace;
+using Place = model::EditSite;
 
 extern const float kHiddenScore;  ///< -inf; "null" in both forms
 
@@ -76,8 +76,8 @@ std::string number_text(float value);
 std::string list_text(const std::vector<int>& numbers);  ///< "3,5-8"
 std::string vector_text(const std::vector<float>& values);
 std::string point_text(model::HookPoint point, const std::optional<int>& head);  ///< "L5H1.z"
-std::string place_text(const model::EditedPlace& at);                            ///< "L5H1.z[3,5-8]"
-std::string place_words(const model::EditedPlace& at);                           ///< "L5 H1 at 3,5-8"
+std::string place_text(const model::EditSite& at);                               ///< "L5H1.z[3,5-8]"
+std::string place_words(const model::EditSite& at);                              ///< "L5 H1 at 3,5-8"
 
 // ---- JSON ----
 
@@ -104,7 +104,7 @@ struct EditObject {
   /// A number or a list of numbers.
   std::vector<float> numbers(std::string_view key, bool may_hide = false) const;
   /// A list of whole numbers; empty, meaning all, if the key is absent.
-  std::vector<int> wholes(std::string_view key) const;
+  std::vector<int> integers(std::string_view key) const;
   std::optional<int> whole(std::string_view key) const;
 };
 

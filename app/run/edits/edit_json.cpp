@@ -41,7 +41,7 @@ Place place_of(const Json& object, const LoadedModel& model) {
     throw WrongEdit("the model has no site " + model::quote(name) +
                     "; sites are named like blocks.0.attn.hook_z");
   const EditObject in{object, {}, model};
-  return {*point, in.whole("head"), in.wholes("positions"), in.wholes("units")};
+  return {*point, in.whole("head"), in.integers("positions"), in.integers("units")};
 }
 
 model::Edit read_edit(const Json& object, const LoadedModel& model) {

@@ -56,9 +56,8 @@ struct WholeEdit {
 };
 
 /// Whether a point is the scores or pattern of this head; `chosen`: the edit's head, nothing: all heads.
-inline bool is_of_head(model::HookPoint point, const std::optional<int>& chosen, model::HeadIndex head) {
-  return model::is_of_cells(point.site) && point.layer == head.layer &&
-         chosen.value_or(head.head) == head.head;
+inline bool is_at_head(model::HookPoint point, const std::optional<int>& chosen, model::HeadIndex head) {
+  return model::has_cells(point.site) && point.layer == head.layer && chosen.value_or(head.head) == head.head;
 }
 
 /// JSON keys of a kind with a place.

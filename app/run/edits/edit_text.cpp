@@ -53,7 +53,7 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
   Numbers positions{.all = true, .list = {}}, others{.all = true, .list = {}};
   bool cells = false;
   if (in.take("[")) {
-    const bool of_cells = model::is_of_cells(site);
+    const bool of_cells = model::has_cells(site);
     positions = in.numbers(of_cells);
     if (of_cells && in.take(",")) {
       others = in.numbers(true);
@@ -150,7 +150,7 @@ bool are_parts_of_one(const model::Edit& before, const model::Edit& next) {
 }  // namespace
 
 model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
-  constexpr std::size_t kMostNumbers = std::size_t{1} << 24;  // a few letters can expand to a million numbers
+  constexpr std::size_t kMaxNumbers = std::size_t{1} << 24;  // a few letters can expand to a million numbers
   model::Edits all;
   std::size_t numbers = 0;
   bool apart = false;
@@ -162,9 +162,9 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
     for (model::Edit& edit : read_edit(part, model)) {
       if (!has_parts(edit)) check(model.transformer->config(), edit);  // more cells may follow
       numbers += std::visit([](const auto& one) { return KindOf<decltype(one)>::numbers(one); }, edit);
-      if (numbers > kMostNumbers)
+      if (numbers > kMaxNumbers)
         throw model::RunError("the edits up to " + model::quote(part) + " name more than " +
-                              std::to_string(kMostNumbers) + " positions, units and values");
+                              std::to_string(kMaxNumbers) + " positions, units and values");
       // Adjacent cells of one head are one edit, so that a row is renormalised once.
       if (apart || all.empty() || !of_one_kind(all.back(), edit, [](auto& before, const auto& next) {
             return KindOf<decltype(before)>::append(before, next);

@@ -74,11 +74,11 @@ std::optional<fs::path> discovered(const std::string& name, const std::vector<Di
 }  // namespace
 
 bool is_gpt2(const fs::path& folder) {
-  constexpr std::size_t kMostBytes = 1 << 20;
+  constexpr std::size_t kMaxBytes = 1 << 20;
   try {
     const fs::path file = folder / "config.json";
     if (!fs::is_regular_file(file)) return false;  // reading a pipe would block
-    const auto config = model::parse_json(model::read_file(file, kMostBytes), file.string());
+    const auto config = model::parse_json(model::read_file(file, kMaxBytes), file.string());
     return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
   } catch (const std::exception&) {
     return false;  // a broken download is no model

@@ -101,9 +101,9 @@ struct PatternFile::Header {
     if (std::ranges::find(shape, 0) != shape.end()) refuse(", which is empty");
     if (shape.size() == 4) shape.erase(shape.begin());
     if (shape.size() != 3) refuse("");
-    if (shape[1] > kMostPositions || shape[2] > kMostPositions)
-      refuse("; at most " + std::to_string(kMostPositions) + " queries and keys are supported");
-    if (shape[0] > kMostHeads) refuse("; at most " + std::to_string(kMostHeads) + " heads are supported");
+    if (shape[1] > kMaxPositions || shape[2] > kMaxPositions)
+      refuse("; at most " + std::to_string(kMaxPositions) + " queries and keys are supported");
+    if (shape[0] > kMaxHeads) refuse("; at most " + std::to_string(kMaxHeads) + " heads are supported");
     return shape;
   }
 
@@ -248,8 +248,8 @@ void PatternFile::read_header() {
       header.fail("tensor " + quote(name) + ": expected the shape of layer 0, " + in_words(first) +
                   ", found " + in_words(shape));
     layers_.push_back({view.offset, header.precision_of(name, view)});
-    if (static_cast<std::int64_t>(layers_.size()) * first[0] > kMostHeads)
-      header.fail("has more than " + std::to_string(kMostHeads) + " heads in total");
+    if (static_cast<std::int64_t>(layers_.size()) * first[0] > kMaxHeads)
+      header.fail("has more than " + std::to_string(kMaxHeads) + " heads in total");
   }
   heads_ = static_cast<int>(first[0]);
   header.queries = static_cast<int>(first[1]), header.keys = static_cast<int>(first[2]);
@@ -260,9 +260,9 @@ void PatternFile::read_header() {
   if (!keys_ && header.keys != header.queries) keys_ = Header::numbered(header.keys);
   for (const model::Token& token : queries_.tokens) ids_.push_back(token.id);
 
-  constexpr std::size_t kMostName = 100, kMostText = 1000;  // bytes
-  model_ = printable(header.metadata("model").value_or(""), kMostName);
-  text_ = printable(header.metadata("text").value_or(""), kMostText);
+  constexpr std::size_t kMaxName = 100, kMaxText = 1000;  // bytes
+  model_ = printable(header.metadata("model").value_or(""), kMaxName);
+  text_ = printable(header.metadata("text").value_or(""), kMaxText);
   if (const auto said = header.metadata("causal")) {
     if (*said != "true" && *said != "false")
       header.fail("metadata \"causal\": expected \"true\" or \"false\", found " + quote(*said));

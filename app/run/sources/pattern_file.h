@@ -26,8 +26,8 @@ namespace headscope::app {
 /// Keeps the file open and no weights in memory. Reading is thread-safe.
 class PatternFile {
  public:
-  static constexpr int kMostPositions = 4096;  ///< queries, and keys
-  static constexpr int kMostHeads = 1 << 14;   ///< limit over all layers
+  static constexpr int kMaxPositions = 4096;  ///< queries, and keys
+  static constexpr int kMaxHeads = 1 << 14;   ///< limit over all layers
 
   /// Opens a file and reads all of it once, a block of rows at a time, to check its weights. Throws
   /// model::LoadError, one sentence that names the file, and model::Stopped.

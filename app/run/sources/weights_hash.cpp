@@ -89,9 +89,9 @@ std::string weights_stamp(const fs::path& folder) {
   return stamp;
 }
 
-WeightsHash HashOfWeights::compute(const PromptRun& run, const Work<WeightsHash>& work) const {
+WeightsHash HashOfWeights::compute(const PromptRun& run, const Computation<WeightsHash>& computation) const {
   try {
-    return {weights_hash(*run.model, work.stop)};
+    return {weights_hash(*run.model, computation.stop)};
   } catch (const model::LoadError&) {  // a picture of the model in memory is still possible
     return {};
   }

@@ -38,11 +38,11 @@ struct WeightsHash {
 };
 struct HashOfWeights {
   using Answer = WeightsHash;
-  static constexpr std::string_view kWork = "the weights' hash";
-  static constexpr bool kOfModel = true;
+  static constexpr std::string_view kName = "the weights' hash";
+  static constexpr bool kModelOnly = true;
   static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const HashOfWeights&) const = default;
-  WeightsHash compute(const PromptRun& run, const Work<WeightsHash>& work) const;
+  WeightsHash compute(const PromptRun& run, const Computation<WeightsHash>& computation) const;
 };
 
 }  // namespace headscope::app

@@ -25,7 +25,7 @@ enum Role { kToken };
 enum class Circuit { ov, keys, pairs };
 constexpr int kSides = 2;
 constexpr float kBeside = 34;  // ems: minimum width for two lists side by side
-constexpr int kRows = TokenPushes::kMost;
+constexpr int kRows = TokenPushes::kMax;
 
 const Option<Circuit> kCircuit = choice_option<Circuit>(
     "circuit", "Circuit", "cC", "which circuit of the head is shown",

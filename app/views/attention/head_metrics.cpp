@@ -31,9 +31,9 @@ const Option<Text> kText =
                         {{"prompt", "Prompt", "The prompt"},
                          {"repeated", "Repeated", "Random tokens repeated once, independent of the prompt"},
                          {"list", "List", "All prompts of the open list, independent of the prompt"}});
-const Option<bool> kLeastFirst =
+const Option<bool> kMinFirst =
     switch_option("least-first", "Lowest first", "rR", "sort the list from the lowest value");
-const Option<double> kLeast =
+const Option<double> kMin =
     number_option("metric-least", "At least", "eE",
                   "only heads with at least this value; for differences, in either direction", 0, 1e-6, 1e6,
                   {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "all");
@@ -98,16 +98,14 @@ std::optional<Measurement> measured_on_texts(const ViewContext& c) {
 /// The metrics of all heads; NaN if not measured yet, or undefined.
 struct Numbers {
   int layers = 0, heads = 0;
-  int done = 0;                                            ///< number of measured heads
-  std::string pending;                                     ///< progress, while incomplete
-  std::string texts;                                       ///< a description of the texts, for a list
-  std::array<std::vector<float>, kHeadMetrics> of_metric;  ///< [layers, heads]
+  int done = 0;                                         ///< number of measured heads
+  std::string pending;                                  ///< progress, while incomplete
+  std::string texts;                                    ///< a description of the texts, for a list
+  std::array<std::vector<float>, kHeadMetrics> values;  ///< [layers, heads]
   std::vector<std::string> names;
 
   int count() const { return layers * heads; }
-  const std::vector<float>& of(HeadMetric metric) const {
-    return of_metric[static_cast<std::size_t>(metric)];
-  }
+  const std::vector<float>& of(HeadMetric metric) const { return values[static_cast<std::size_t>(metric)]; }
   const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
 };
 
@@ -128,7 +126,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   for (int i = 0; i < n.count(); ++i) n.names.push_back(head_name(i / n.heads, i % n.heads));
   for (const HeadMetricKind& metric : head_metrics()) {
     for (int i = 0; i < n.count(); ++i)
-      n.of_metric[static_cast<std::size_t>(metric.id)].push_back(
+      n.values[static_cast<std::size_t>(metric.id)].push_back(
           i < n.done && now->of_head[i] ? static_cast<float>((*now->of_head[i])[metric.id])
                                         : std::numeric_limits<float>::quiet_NaN());
   }
@@ -137,7 +135,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 /// Measured heads whose metric passes the threshold, indices into [layers, heads].
 std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
-  const auto least = static_cast<float>(c.options[kLeast]);
+  const auto least = static_cast<float>(c.options[kMin]);
   std::vector<int> heads;
   for (int i = 0; i < n.done; ++i) {
     const float value = n.shown(c)[i];
@@ -180,7 +178,7 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
         value(other.id),
         {.color = c.theme->text_muted, .digits = std::min(other.decimals, 3), .blank = none(other.id)});
   }
-  list.table.order = {1, !c.options[kLeastFirst]};
+  list.table.order = {1, !c.options[kMinFirst]};
   const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
   list.table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
   return list;
@@ -213,7 +211,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
     picture.scene.add(viz::FillRect{grid.cell_rect(head / n.heads, head % n.heads).inset(0.5F), color});
   };
   const std::vector<int> listed = listed_heads(c, n);  // all others are dimmed
-  for (int head = 0; head < n.done && c.options[kLeast] > 0; ++head)
+  for (int head = 0; head < n.done && c.options[kMin] > 0; ++head)
     if (!std::ranges::binary_search(listed, head)) cover(head, c.theme->surface.with_alpha(215));
   // Pending, or nothing to measure.
   for (int head = 0; head < n.count() && !all; ++head)
@@ -269,10 +267,9 @@ Picture build(const ViewContext& c) {
   // A figure needs both.
   picture.whole = picture.whole && chart.w > 0 && (lists || c.in_pane);
   if (chart.w <= 0) return picture;
-  if (note.empty() && c.options[kLeast] > 0)
+  if (note.empty() && c.options[kMin] > 0)
     note = std::to_string(heads.size()) + " of " + std::to_string(n.done) + " heads " +
-           (is_difference(c) ? "different by at least " : "at least ") +
-           to_text(kLeast, c.options.value(kLeast));
+           (is_difference(c) ? "different by at least " : "at least ") + to_text(kMin, c.options.value(kMin));
   if (lists && note.empty()) note = list.note("listed: ");
   const float note_y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
   paint_small_lines(picture, c, {note}, {chart.x, note_y}, chart.w);
@@ -298,7 +295,7 @@ Table table(const ViewContext& c) {
   for (int head = 0; head < n->done; ++head) {
     auto& row = result.rows.emplace_back();
     add_cells(row, head / n->heads, head % n->heads);
-    for (const auto& values : n->of_metric) add_cells(row, values[head]);
+    for (const auto& values : n->values) add_cells(row, values[head]);
   }
   return result;
 }
@@ -374,7 +371,7 @@ View head_metrics_view() {
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = ignores_prompt;
-  view.options = {&kMetric, &kText, &kLeast, &kLeastFirst, &kFirstRow};
+  view.options = {&kMetric, &kText, &kMin, &kMinFirst, &kFirstRow};
   add_list<kRows, click, on_key>(view);
   view.figure_size = figure_size;
   view.shows_difference = true;

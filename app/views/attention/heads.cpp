@@ -50,10 +50,10 @@ std::optional<HeadMetric> metric_of(const ViewContext& c) {
 
 /// Number of rows and columns of a thumbnail.
 int row_count(const ViewContext& c) {
-  return std::min(c.run->run->length(), Thumbnail::kMost);
+  return std::min(c.run->run->length(), Thumbnail::kMax);
 }
 int col_count(const ViewContext& c) {
-  return std::min(key_count(*c.run), Thumbnail::kMost);
+  return std::min(key_count(*c.run), Thumbnail::kMax);
 }
 
 /// This run's thumbnail; null while pending.
@@ -213,7 +213,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "row max = 1" : "weight";
   if (c.side == Side::difference) layout.scale_title = difference_prefix(c) + std::string("weight");
   if (metric) layout.scale_title = kind_of(*metric).unit;
-  if (!metric && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMost)
+  if (!metric && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;

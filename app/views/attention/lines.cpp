@@ -24,12 +24,12 @@ namespace {
 enum Role { kQueries, kKeys };
 enum class Arrangement { columns, arcs };
 
-constexpr std::size_t kMostHeads = 14;      // with distinguishable colours
-constexpr std::size_t kMostLines = 2000;    // drawn lines: as many as can be drawn in a frame
-constexpr std::size_t kMostArcs = 600;      // the same for arcs
-constexpr std::size_t kMostOfToken = 2000;  // under the mouse
-constexpr std::size_t kMostRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
-constexpr int kMostWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
+constexpr std::size_t kMaxHeads = 14;      // with distinguishable colours
+constexpr std::size_t kMaxLines = 2000;    // drawn lines: as many as can be drawn in a frame
+constexpr std::size_t kMaxArcs = 600;      // the same for arcs
+constexpr std::size_t kMaxOfToken = 2000;  // under the mouse
+constexpr std::size_t kMaxRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
+constexpr int kMaxWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
 
 const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
                                            .label = "Heads",
@@ -72,8 +72,8 @@ struct Source {
 /// The maximum number of heads: limited by colours, and by memory for patterns of this length.
 std::size_t most_heads(const ViewContext& c) {
   const int length = c.run->run->length(), keys = key_count(*c.run);
-  const std::size_t colors = c.side == Side::difference ? kMostHeads / 2 : kMostHeads;
-  return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMostWeights / (length * keys))));
+  const std::size_t colors = c.side == Side::difference ? kMaxHeads / 2 : kMaxHeads;
+  return std::min<std::size_t>(colors, static_cast<std::size_t>(std::max(1, kMaxWeights / (length * keys))));
 }
 
 /// The heads of the option: those that the model has, and the names of the others.
@@ -122,7 +122,7 @@ std::string missing_heads_words(const ViewContext& c) {
 /// The seven colours of a chart, then the same ones blended with the text colour.
 viz::Color color_of(const ViewContext& c, std::size_t index) {
   const viz::Color color = viz::categorical(*c.theme, static_cast<int>(index));
-  return index < kMostHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
+  return index < kMaxHeads / 2 ? color : viz::blended(color, c.theme->text.with_alpha(130));
 }
 
 /// Nothing while a pattern is missing; `missing` is then the question.
@@ -245,7 +245,7 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
 
 viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart = frame_of(c, sources);
-  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMostArcs : kMostLines);
+  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMaxArcs : kMaxLines);
   chart.links = std::move(drawn.links);
   const auto shown = static_cast<std::int64_t>(chart.links.size()),
              passed = static_cast<std::int64_t>(drawn.passed);
@@ -314,7 +314,7 @@ bool is_inside(const ViewContext& c, const Place& place) {
 Table table(const ViewContext& c) {
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
   if (sources.empty()) return {};
-  LinkSelection drawn = drawn_links(c, sources, kMostRows);
+  LinkSelection drawn = drawn_links(c, sources, kMaxRows);
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
@@ -383,7 +383,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
   const std::vector<Source> sources = sources_of(c);
   if (sources.empty()) return facts;
-  StrongestLinks strongest(static_cast<float>(c.options[kThreshold]), kMostOfToken);
+  StrongestLinks strongest(static_cast<float>(c.options[kThreshold]), kMaxOfToken);
   if (place.key) {
     add_key(strongest, sources, place.position, c.run->run->length());
   } else {
@@ -421,15 +421,15 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// Large enough for every token's label.
 viz::Point figure_size(const ViewContext& c) {
-  constexpr float kMostHeight = 3000;
+  constexpr float kMaxHeight = 3000;
   const viz::Style style = style_of(c);
   const float count = c.run ? static_cast<float>(std::max(c.run->run->length(), key_count(*c.run))) : 1;
   if (draws_arcs(c)) {
-    const float width = std::min(count * 1.7F * style.small(), kMostHeight);
+    const float width = std::min(count * 1.7F * style.small(), kMaxHeight);
     return {std::max(46 * c.font_size, width), std::max(32 * c.font_size, 0.4F * width)};
   }
   return {46 * c.font_size,
-          std::clamp(count * 1.3F * style.small() + 12 * c.font_size, 26 * c.font_size, kMostHeight)};
+          std::clamp(count * 1.3F * style.small() + 12 * c.font_size, 26 * c.font_size, kMaxHeight)};
 }
 
 /// Adds the selected head to those that are drawn, or removes it.

@@ -144,10 +144,10 @@ Layout lay_out(const ViewContext& c, const viz::Table& table) {
   viz::Rect area = below_title(c);
   area.w = std::min(area.w, kWidest * c.font_size);
   const float gap = 3 * style.unit(), whole = viz::table_height(table, style);
-  constexpr float kLeastTable = 10;  // ems
+  constexpr float kMinTable = 10;  // ems
   Layout layout{{area.x, area.y, area.w, 0}, area, {}};
   const float least = kStrips * least_strip_step(c);
-  if (area.h >= least + gap + kLeastTable * c.font_size) {
+  if (area.h >= least + gap + kMinTable * c.font_size) {
     layout.strips.h = std::max(least, std::min(area.h - gap - whole, kStrips * 3.5F * c.font_size));
     layout.table.y = layout.strips.bottom() + gap;
     layout.table.h = area.bottom() - layout.table.y;

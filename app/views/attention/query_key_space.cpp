@@ -55,13 +55,11 @@ Question question_of(const ViewContext& c) {
 /// The queries and keys of one prompt, or of many.
 struct Marks {
   std::shared_ptr<const QueryKeySpace> space;
-  std::shared_ptr<const ListQueryKeySpace> of_list;  ///< null: of one prompt
-  std::vector<ListQueryKeySpace::Place> of_prompt;
+  std::shared_ptr<const ListQueryKeySpace> list;  ///< null: of one prompt
+  std::vector<ListQueryKeySpace::Place> prompt_places;
 
   /// The places of the queries, and of the keys.
-  const std::vector<ListQueryKeySpace::Place>& places() const {
-    return of_list ? of_list->places : of_prompt;
-  }
+  const std::vector<ListQueryKeySpace::Place>& places() const { return list ? list->places : prompt_places; }
 };
 /// Nothing while there is no answer.
 std::optional<Marks> marks_of(const ViewContext& c) {
@@ -71,14 +69,14 @@ std::optional<Marks> marks_of(const ViewContext& c) {
   }
   Marks shown;
   if (uses_list(c)) {
-    shown.of_list = c.prompts ? c.ask(list_question(c)) : nullptr;
-    if (!shown.of_list) return std::nullopt;
-    shown.space = {shown.of_list, &shown.of_list->space};
+    shown.list = c.prompts ? c.ask(list_question(c)) : nullptr;
+    if (!shown.list) return std::nullopt;
+    shown.space = {shown.list, &shown.list->space};
     return shown;
   }
   shown.space = c.ask(QueryKeySpaceOf{c.selection.layer, c.selection.head});
   if (!shown.space) return std::nullopt;
-  for (int i = 0; i < shown.space->length; ++i) shown.of_prompt.push_back({0, i, c.run->run->tokens[i]});
+  for (int i = 0; i < shown.space->length; ++i) shown.prompt_places.push_back({0, i, c.run->run->tokens[i]});
   return shown;
 }
 
@@ -216,8 +214,8 @@ void paint_legend(Picture& picture, const ViewContext& c, const Marks& shown) {
 std::string subtitle_of(const ViewContext& c, const Marks& shown) {
   const QueryKeySpace& space = *shown.space;
   std::string words = percent(space.shares[0] + space.shares[1]) + " of the variance in this plane";
-  if (!shown.of_list) return words;
-  const ListQueryKeySpace& list = *shown.of_list;
+  if (!shown.list) return words;
+  const ListQueryKeySpace& list = *shown.list;
   if (list.prompts < c.prompts->prompts.size() && list.progress.done == list.prompts)
     words = grouped(space.length) + " tokens; " + words;
   return list_words(c, list.progress, list.prompts) + "; " + words;
@@ -229,7 +227,7 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, question_of(c), shown.has_value())) return *words;
   const QueryKeySpace& space = *shown->space;
   if (!space.finite) return message(c, "this head has non-finite queries or keys");
-  if (space.length == 0) return message(c, list_words(c, shown->of_list->progress));
+  if (space.length == 0) return message(c, list_words(c, shown->list->progress));
   const viz::ScatterChart chart = chart_of(c, *shown);
   const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
   if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
@@ -272,11 +270,11 @@ std::string score_words(const ViewContext& c, int query, int key, const std::str
 }
 
 /// The beginning of a prompt of the list.
-std::string beginning_of(const ViewContext& c, const ListQueryKeySpace& list, std::size_t prompt) {
-  constexpr int kMost = 24;  // tokens
+std::string first_difference(const ViewContext& c, const ListQueryKeySpace& list, std::size_t prompt) {
+  constexpr int kMax = 24;  // tokens
   std::string words = "prompt " + grouped(static_cast<std::int64_t>(prompt) + 1) + ": ";
   auto place = std::ranges::lower_bound(list.places, prompt, {}, &ListQueryKeySpace::Place::prompt);
-  for (int i = 0; i < kMost && place != list.places.end() && place->prompt == prompt; ++i, ++place)
+  for (int i = 0; i < kMax && place != list.places.end() && place->prompt == prompt; ++i, ++place)
     words += label_of(c, place->id);
   return words + (place != list.places.end() && place->prompt == prompt ? "…" : "");
 }
@@ -326,7 +324,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string kind = at->key ? "key " : "query ";
   if (uses_list(c)) {
     facts.say(kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”");
-    facts.say(beginning_of(c, *c.ask(list_question(c)), at->of.prompt));
+    facts.say(first_difference(c, *c.ask(list_question(c)), at->of.prompt));
     facts.commands.push_back(
         {"Show prompt " + grouped(static_cast<std::int64_t>(at->of.prompt) + 1), chosen(c, *at)});
   } else {

@@ -118,12 +118,12 @@ bool unchanged(const Numbers& n) {
 
 namespace {
 
-constexpr int kFewest = 4, kMostDecimals = 7;
+constexpr int kFewest = 4, kMaxDecimals = 7;
 constexpr const char* kInWords = "→";
 
 /// The fewest decimals for which a and b, rounded, add up to the rounded sum.
 int decimals_that_add_up(double a, double b, double sum) {
-  for (int decimals = kFewest; decimals <= kMostDecimals; ++decimals) {
+  for (int decimals = kFewest; decimals <= kMaxDecimals; ++decimals) {
     const double unit = std::pow(10, decimals);
     if (std::abs(a * unit) > 1e15 || !std::isfinite(a + b + sum)) return kFewest;
     if (std::llround(a * unit) + std::llround(b * unit) == std::llround(sum * unit)) return decimals;

@@ -128,8 +128,8 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
                                         std::clamp(free, 3.6F * em, 7.5F * em), style);
     side = std::floor(std::min((width - panels.left.size) / across, (height - panels.top.size) / down));
   }
-  constexpr float kLeastSide = 3;  // ems; below, labels are unreadable
-  panels.shared = side >= kLeastSide * em;
+  constexpr float kMinSide = 3;  // ems; below, labels are unreadable
+  panels.shared = side >= kMinSide * em;
   if (panels.shared) {
     const bool pools = side * style.device_scale < static_cast<float>(rows.labels.size());
     const float foot = style.line(style.small()) + style.unit();

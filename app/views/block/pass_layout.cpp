@@ -127,7 +127,7 @@ void place_lines(Layout& l, const ViewContext& c, const Numbers& n, float pitch)
   }
 }
 
-constexpr float kLeastChart = 1.5F;  // ems
+constexpr float kMinChart = 1.5F;  // ems
 
 /// Places as many charts as fit, below each other.
 void place_charts(Layout& l, const ViewContext& c, const TokenPass& pass, viz::Rect area) {
@@ -140,7 +140,7 @@ void place_charts(Layout& l, const ViewContext& c, const TokenPass& pass, viz::R
   for (std::size_t count = kCharts; count > 0; --count) {
     const auto n = static_cast<float>(count);
     const float h = (area.h - labels - n * title - (n - 1) * gap) / n;
-    if (h < (count == 1 ? kLeastChart : 3.2F) * em) continue;
+    if (h < (count == 1 ? kMinChart : 3.2F) * em) continue;
     const std::vector<std::string> names = chart_labels(c);
     float numbers = 0;
     for (const Chart which : kShown[count - 1])
@@ -255,7 +255,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   Layout l;
   if (area.h < count * least || area.w < 14 * em) return l;
   // A chart of all layers is more important than the legend of colours.
-  const float one = viz::column_title_height(style) + viz::column_labels_height(style) + kLeastChart * em + u;
+  const float one = viz::column_title_height(style) + viz::column_labels_height(style) + kMinChart * em + u;
   const bool wide = area.w >= 60 * em && area.h >= 26 * em,
              low = area.w >= 28 * em && area.h < count * least + one;
   if (wide || low) {

@@ -22,7 +22,7 @@ enum Vector { kToken, kPosition, kSum };
 constexpr int kVectors = 3;
 
 const auto kFirstNeighbour = first_row_option("first-neighbour", "First neighbour",
-                                              "first nearest token shown", true, 0, NearestTokens::kMost - 1);
+                                              "first nearest token shown", true, 0, NearestTokens::kMax - 1);
 
 // Fraction of values allowed beyond the colours: wpe has a few very large ones.
 constexpr double kOutliers = 0.01;
@@ -144,7 +144,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   const float strip_h = std::round((area.h >= 24 * em ? 1.6F : 1.2F) * em), pitch = strip_h + u;
   const float row = viz::table_row_height(style), head = line + 2 * u;
   const float strips_h = kVectors * pitch + line + 3 * u;
-  const float all_rows = head + NearestTokens::kMost * row,
+  const float all_rows = head + NearestTokens::kMax * row,
               product_h = viz::one_hot_height(style) + 2 * line + 4 * u;
   Layout l;
   float y = area.y;

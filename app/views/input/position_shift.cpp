@@ -29,7 +29,7 @@ constexpr std::array<Method, 4> kMethods{{
     {"no map", "learned, T = identity", &PositionShift::stay},
 }};
 
-constexpr double kMostShown = 2;  // larger errors are clipped: a guess twice as long as e itself is useless
+constexpr double kMaxShown = 2;  // larger errors are clipped: a guess twice as long as e itself is useless
 
 viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   viz::CurveChart chart;
@@ -44,7 +44,7 @@ viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
     for (const float e : errors)
       if (std::isfinite(e)) most = std::max(most, static_cast<double>(e));
   }
-  chart.high = std::min(kMostShown, 1.08 * std::max(most, 1e-6));
+  chart.high = std::min(kMaxShown, 1.08 * std::max(most, 1e-6));
   return chart;
 }
 

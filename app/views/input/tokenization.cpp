@@ -112,7 +112,7 @@ struct Layout {
   viz::Rect table;  ///< h is 0: no room
 };
 
-constexpr int kLeastRows = 2;  // minimum for the table, if not all steps fit
+constexpr int kMinRows = 2;  // minimum for the table, if not all steps fit
 
 Layout lay_out(const ViewContext& c, std::size_t rows) {
   const viz::Style style = style_of(c);
@@ -120,7 +120,7 @@ Layout lay_out(const ViewContext& c, std::size_t rows) {
   Layout l;
   l.steps = area;
   viz::Table least;
-  least.rows = std::min(kLeastRows, c.run->run->length());
+  least.rows = std::min(kMinRows, c.run->run->length());
   const float table = viz::table_height(least, style) + style.font_size,
               steps = viz::piece_rows_height(rows, style);
   if (area.h < std::min(steps + table, 24 * style.font_size)) return l;
@@ -219,12 +219,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// All steps, and as many tokens as keep the figure manageable.
 viz::Point figure_size(const ViewContext& c) {
-  constexpr int kMostTokens = 60;
+  constexpr int kMaxTokens = 60;
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
   if (!merges) return {c.width, c.height};
   const viz::Style style = style_of(c);
   viz::Table tokens;
-  tokens.rows = std::min(kMostTokens, c.run->run->length());
+  tokens.rows = std::min(kMaxTokens, c.run->run->length());
   const float steps = viz::piece_rows_height(steps_of(c, *merges, c.selection.query).size() + 1, style);
   return {std::max(c.width, 50 * c.font_size),
           below_title(c).y + steps + c.font_size + viz::table_height(tokens, style) + 2 * margin(c)};

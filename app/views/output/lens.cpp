@@ -210,9 +210,9 @@ viz::AxisLabels column_axis(const ViewContext& c, const Layout& l) {
 
 /// Places the columns in a width, and their cells.
 void place_columns(const ViewContext& c, Layout& l, float width) {
-  constexpr float kLeastBare = 2;  // pixels: narrower columns would share pixels
+  constexpr float kMinBare = 2;  // pixels: narrower columns would share pixels
   const viz::Style style = style_of(c);
-  const float least = l.text > 0 ? 3.6F * c.font_size : kLeastBare,
+  const float least = l.text > 0 ? 3.6F * c.font_size : kMinBare,
               most = (l.text > 0 ? 7.F : 2.6F) * c.font_size;
   l.shown = std::clamp(static_cast<int>(width / least), 0, l.length);
   if (l.shown == 0) return;
@@ -255,8 +255,8 @@ Layout lay_out(const ViewContext& c) {
     if (l.text > 0) l.text = text_size(row, style);
   }
   place_columns(c, l, width);
-  constexpr float kLeastRow = 3;
-  if (width < 4 * c.font_size || row < kLeastRow) l.shown = 0;
+  constexpr float kMinRow = 3;
+  if (width < 4 * c.font_size || row < kMinRow) l.shown = 0;
   if (l.shown == 0) return l;
   const auto height = viz::whole_pixels(std::min(row, 3.4F * c.font_size), 0.85, style);
   l.grid.rect.x = style.snapped(l.area.x + l.rows.size);

@@ -46,10 +46,10 @@ std::vector<int> largest_differences(const Guesses& g, std::size_t count) {
   std::vector<int> ids(g.probabilities.size());
   std::iota(ids.begin(), ids.end(), 0);
   // Smaller differences are rounding errors; ties go to the more probable tokens.
-  constexpr double kLeast = 1e-6;
+  constexpr double kMin = 1e-6;
   const auto difference = [&](int id) {
     const double by = std::abs(g.probabilities[id] - g.before[id]);
-    return std::pair(by < kLeast ? 0 : by, g.probabilities[id]);
+    return std::pair(by < kMin ? 0 : by, g.probabilities[id]);
   };
   std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
                             difference);
@@ -111,7 +111,7 @@ std::string subtitle_of(const ViewContext& c) {
 }
 
 /// Lines below the bars: what the mark means, and the sum of the tokens not shown.
-constexpr std::size_t kMostExtraLines = 2;
+constexpr std::size_t kMaxExtraLines = 2;
 
 /// A note on the marks on the bars, and the divergence of the two distributions.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
@@ -228,7 +228,7 @@ Table table(const ViewContext& c) {
 
 float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const auto lines = static_cast<std::size_t>(std::max(1, c.options[kCount])) + kMostExtraLines;
+  const auto lines = static_cast<std::size_t>(std::max(1, c.options[kCount])) + kMaxExtraLines;
   return 2 * margin(c) + style.line(style.title()) + 3 * style.unit() +
          viz::bar_chart_height(lines, true, style) + style.line(style.small());
 }

@@ -248,7 +248,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
 // ---- both ----
 
 /// The maximum fraction of the height for the chips.
-constexpr float kMostChips = 0.3F;
+constexpr float kMaxChips = 0.3F;
 
 struct Layout {
   List list;
@@ -285,7 +285,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   const bool roomy = l.area.h >= 14 * style.font_size && l.area.w >= 14 * style.font_size;
   if (roomy)
     l.shown_lines =
-        std::min(lines_of(l.places), static_cast<int>(std::floor((l.area.h * kMostChips + 0.5F) / pitch)));
+        std::min(lines_of(l.places), static_cast<int>(std::floor((l.area.h * kMaxChips + 0.5F) / pitch)));
   viz::Rect below = l.area;
   if (l.shown_lines > 0) {
     const float h = static_cast<float>(l.shown_lines) * pitch;
@@ -466,7 +466,7 @@ float whole_height(const ViewContext& c) {
   rows.rows = none.length;
   rows.footer.resize(1);
   const float all = chips + legend_height(style) + viz::table_height(rows, style);
-  return area.y + std::max({all, chips / kMostChips, 14 * style.font_size}) + margin(c) + 1;
+  return area.y + std::max({all, chips / kMaxChips, 14 * style.font_size}) + margin(c) + 1;
 }
 
 }  // namespace

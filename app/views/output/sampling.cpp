@@ -20,8 +20,8 @@ enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::i
 const auto kFirstRank = first_row_option("first-rank", "First row", "first row shown", true);
 
 // Rows of the picture's table, default and maximum, and rows of a file.
-constexpr int kMostParts = 300;  // maximum in a bar
-constexpr int kDefaultRows = 30, kMostRows = 500, kMostNumbers = 1000;
+constexpr int kMaxParts = 300;  // maximum in a bar
+constexpr int kDefaultRows = 30, kMaxRows = 500, kMaxNumbers = 1000;
 
 /// The candidates after a position, and the drawn one.
 struct Draw {
@@ -47,7 +47,7 @@ std::optional<Draw> draw_of(const ViewContext& c) {
     draw.number = model::RandomNumbers(seed_of(c.options), next->position + 1).next();
     draw.rank = draw.candidates.draw(draw.number);
     draw.drawn = draw.candidates.best(draw.rank);
-    for (int rank = 0; rank < std::min(draw.vocabulary(), kMostNumbers); ++rank)
+    for (int rank = 0; rank < std::min(draw.vocabulary(), kMaxNumbers); ++rank)
       draw.ids.push_back(draw.candidates.best(rank));
     return draw;
   } catch (const model::RunError&) {
@@ -57,7 +57,7 @@ std::optional<Draw> draw_of(const ViewContext& c) {
 
 /// Rows of the picture's table: all kept tokens and a few others.
 int row_count(const Draw& draw) {
-  const int rows = draw.removes() ? std::min(draw.candidates.kept() + 10, kMostRows) : 0;
+  const int rows = draw.removes() ? std::min(draw.candidates.kept() + 10, kMaxRows) : 0;
   return std::min(draw.vocabulary(), std::max(rows, kDefaultRows));
 }
 
@@ -80,7 +80,7 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone)
   viz::ShareBar bar;
   bar.role = kPart;
   bar.total = kept_alone ? draw.candidates.mass() : 1;
-  const int count = std::min(static_cast<int>(draw.ids.size()), kMostParts);
+  const int count = std::min(static_cast<int>(draw.ids.size()), kMaxParts);
   const int shown = kept_alone ? std::min(draw.candidates.kept(), count) : count;
   double passed = 0;
   for (int rank = 0; rank < shown; ++rank) {

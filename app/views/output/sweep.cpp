@@ -39,7 +39,7 @@ const auto kSite =
     make_option<int>("sweep-site", "Site", "the site edited in each layer, position by position",
                      {.default_value = 0, .choices = choices_of(kSweepSites), .keys = "xX"});
 
-constexpr int kMostIds = 1 << 24;
+constexpr int kMaxIds = 1 << 24;
 const auto kToken = make_option<int>(
     "sweep-rank", "Token", "the token, by its rank among the predictions (of the baseline when comparing)",
     {.default_value = 1, .low = 1, .high = 100, .keys = "lL"});
@@ -49,7 +49,7 @@ const auto kAgainst =
 const OptionSpec kId{.default_value = -1,
                      .default_name = "none",
                      .low = -1,
-                     .high = kMostIds,
+                     .high = kMaxIds,
                      .kept = false,
                      .control = Control::none};
 const auto kTokenId =
@@ -62,7 +62,7 @@ const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
 /// By::none until it is known.
 TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
   if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
-  const int last = c.run ? c.run->run->config.vocab_size - 1 : kMostIds;
+  const int last = c.run ? c.run->run->config.vocab_size - 1 : kMaxIds;
   return TokenChoice::of(std::min(c.options[id], last));
 }
 

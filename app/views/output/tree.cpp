@@ -40,7 +40,7 @@ const auto kShift = make_option<double>(
      .control = Control::none});
 
 constexpr int kGuesses = 10;
-constexpr std::size_t kMostNodes = 3000;  // beyond that the oldest tries are left out
+constexpr std::size_t kMaxNodes = 3000;  // beyond that the oldest tries are left out
 constexpr int kTokensInTip = 12;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -125,18 +125,18 @@ Tree tree_of(const ViewContext& c, const NextToken& next, const Continuations* d
   const std::vector<const TriedText*> tries =
       c.tries ? tries_of(*c.tries, prompt) : std::vector<const TriedText*>();
   tree.root_tokens = static_cast<int>(prompt.size());
-  for (const TriedText* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->begun);
+  for (const TriedText* tried : tries) tree.root_tokens = std::min(tree.root_tokens, tried->start);
   tree.nodes.push_back(
       {prompt[static_cast<std::size_t>(tree.root_tokens) - 1], -1, kUnknown, Source::prompt});
   TreeBuilder builder{tree.nodes};
   const auto first = static_cast<std::size_t>(tree.root_tokens);
   for (std::size_t i = first; i < prompt.size(); ++i)
     tree.end = builder.step(tree.end, prompt[i], kUnknown, Source::prompt);
-  for (auto it = tries.rbegin(); it != tries.rend() && tree.nodes.size() < kMostNodes; ++it) {
+  for (auto it = tries.rbegin(); it != tries.rend() && tree.nodes.size() < kMaxNodes; ++it) {
     const TriedText* tried = *it;
     int at = 0;
     for (std::size_t i = first; i < tried->ids.size(); ++i) {
-      const auto known = static_cast<std::ptrdiff_t>(i) - tried->begun;
+      const auto known = static_cast<std::ptrdiff_t>(i) - tried->start;
       const double p = known >= 0 ? tried->probabilities[known] : kUnknown;
       at = builder.step(at, tried->ids[i], p, Source::tried);
     }
@@ -427,15 +427,15 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }
 
 viz::Point figure_size(const ViewContext& c) {
-  constexpr float kMost = 4000;
+  constexpr float kMax = 4000;
   const viz::Style style = style_of(c);
   const viz::Rect area = below_title(c);
   const auto tree = tree_of(c);
   if (!tree) return {c.width, c.height};
   const viz::TreeLayout layout = viz::lay_out_tree(drawing_of(c, *tree), style);
-  return {std::min(kMost, std::max(40 * c.font_size, layout.width + 2 * area.x + 1)),
-          std::min(kMost, area.y + std::max(layout.height, 6 * viz::tree_row_height(style)) +
-                              style.line(style.small()) + 4 * style.unit() + margin(c))};
+  return {std::min(kMax, std::max(40 * c.font_size, layout.width + 2 * area.x + 1)),
+          std::min(kMax, area.y + std::max(layout.height, 6 * viz::tree_row_height(style)) +
+                             style.line(style.small()) + 4 * style.unit() + margin(c))};
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ std::string patch_command(const ViewContext& c, const std::string& what) {
 }
 
 /// The patch from the second prompt or model, at a place's positions or at all.
-std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditedPlace at) {
+std::optional<model::PatchFrom> patch(const ViewContext& c, model::EditSite at) {
   const PromptRun& run = run_of(c);
   if (!compares_different_inputs(run)) return std::nullopt;
   return patch_prompt_of(run).at(std::move(at));
@@ -78,7 +78,7 @@ Edit head_at_mean(int layer, int head) {
 void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head) {
   if (!can_edit(c)) return;
   const std::string name = head_name(layer, head);
-  const model::EditedPlace place{{Site::z, layer}, head, {}, {}};
+  const model::EditSite place{{Site::z, layer}, head, {}, {}};
   menu.push_back(toggle(c, "Turn off " + name, head_off(layer, head)));
   menu.push_back(toggle(c, "Replace " + name + " by its mean", head_at_mean(layer, head)));
   menu.push_back(toggle(c, "Halve " + name, model::ScaleValues{place, 0.5F}));
@@ -130,7 +130,7 @@ void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer
 
 void add_patch(std::vector<MenuLine>& menu, const ViewContext& c, model::HookPoint point, int position,
                const std::string& what) {
-  model::EditedPlace place{point, {}, {}, {}};
+  model::EditSite place{point, {}, {}, {}};
   if (position >= 0) place.positions = {position};
   if (auto from = patch(c, std::move(place))) menu.push_back(toggle(c, patch_command(c, what), *from));
 }

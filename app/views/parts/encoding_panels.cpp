@@ -17,7 +17,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kMostCurves = 6;  // more colours would not be distinguishable
+constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
 /// Draws title and note in as many lines as needed, and a formula if it fits into one; returns their height.
 /// The title of an encoding that is not GPT-2's is never dropped.
@@ -250,7 +250,7 @@ static ViewActions curve_toggled(const EncodingView& view, const ViewContext& c,
   std::vector<int> curves = view.shown(c);
   const auto found = std::ranges::find(curves, row);
   if (found == curves.end()) {
-    if (curves.size() >= kMostCurves) curves.erase(curves.begin());
+    if (curves.size() >= kMaxCurves) curves.erase(curves.begin());
     curves.push_back(row);
   } else if (curves.size() > 1) {
     curves.erase(found);

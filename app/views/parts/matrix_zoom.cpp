@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kStep = 1.2;                       // zoom factor per step of the wheel
 constexpr double kKeyStep[] = {1.5, 1.5, 1 / 1.5};  // factors for "+=-"
-constexpr double kLeast = 4;                        // minimum of shown rows and columns
+constexpr double kMin = 4;                          // minimum of shown rows and columns
 constexpr int kPage = 10;                           // queries
 
 ViewActions zoom_about_query(const ViewContext& c, int which) {
@@ -298,7 +298,7 @@ void add_cell(Facts& facts, const ViewContext& c, const Picture& picture, int ro
 
 Zoom inside(Zoom zoom, int rows, int cols) {
   const auto widen = [](double& shown, double count) {
-    if (shown > 0) shown = std::max(shown, std::min(kLeast, count));
+    if (shown > 0) shown = std::max(shown, std::min(kMin, count));
   };
   widen(zoom.rows, rows);
   widen(zoom.cols, cols);

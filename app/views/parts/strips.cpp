@@ -14,7 +14,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr float kLeastStrip = 0.7F, kMostStep = 4;  // ems
+constexpr float kMinStrip = 0.7F, kMaxStep = 4;  // ems
 
 /// One of `parts` equal pieces of a strip.
 viz::Rect piece_of(const viz::Rect& rect, int piece, int parts) {
@@ -78,7 +78,7 @@ viz::ColorScale strip_scale(std::span<const float> values) {
 
 float least_strip_step(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  return style.line(style.small()) + style.unit() + kLeastStrip * c.font_size;
+  return style.line(style.small()) + style.unit() + kMinStrip * c.font_size;
 }
 
 StripStack stack_strips(const ViewContext& c, viz::Rect area, int strips) {
@@ -88,7 +88,7 @@ StripStack stack_strips(const ViewContext& c, viz::Rect area, int strips) {
   stack.area = area;
   stack.area.w = std::min(area.w, kWidest * c.font_size);
   stack.words = style.line(style.small()) + style.unit() / 2;
-  const float step = std::min(area.h / static_cast<float>(strips), kMostStep * c.font_size);
+  const float step = std::min(area.h / static_cast<float>(strips), kMaxStep * c.font_size);
   stack.gap = std::clamp(step - stack.words - kGoodStrip * c.font_size, style.unit() / 2, 2 * style.unit());
   stack.strip = step - stack.words - stack.gap;
   return stack;

@@ -74,7 +74,7 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
 
   if (now.kind == FileFormat::png || window) {
     std::vector<Ui::Segment> scales;
-    for (int scale = 1; scale <= kMostExportScale; ++scale)
+    for (int scale = 1; scale <= kMaxExportScale; ++scale)
       scales.push_back({std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
     if (const int i = form.choice("Scale", scales, now.scale - 1); i >= 0) set.scale = i + 1;
   } else if (now.kind == FileFormat::svg) {

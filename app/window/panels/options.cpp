@@ -13,7 +13,7 @@ using viz::Rect;
 
 namespace {
 
-constexpr std::size_t kMostSegments = 5;
+constexpr std::size_t kMaxSegments = 5;
 
 bool is_slider(const OptionSpec& option) {
   return std::holds_alternative<double>(option.default_value) && option.steps.empty();
@@ -96,7 +96,7 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
   } else if (!option.choices.empty()) {
     const auto choices = segments(option);
     const int chosen = std::get<int>(value);
-    const bool side_by_side = choices.size() <= kMostSegments && ui.segmented_width(choices) <= rect.w + 1;
+    const bool side_by_side = choices.size() <= kMaxSegments && ui.segmented_width(choices) <= rect.w + 1;
     const int pressed = side_by_side ? ui.segmented(rect, option.label, choices, chosen)
                                      : ui.choice(rect, option.label, choices, chosen);
     if (pressed >= 0) ui.actions.emplace_back(SetOption{&option, pressed});

@@ -67,11 +67,11 @@ ViewActions translate_to_run(ViewActions actions, const PromptRun& run) {
     const auto* guess =
         std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
     const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
-    const bool of_the_other =
+    const bool baseline_run =
         (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
         std::holds_alternative<SetPositionId>(action) || std::holds_alternative<SetVisibility>(action) ||
         std::holds_alternative<DragEdit>(action);
-    if (!of_the_other) own.push_back(std::move(action));
+    if (!baseline_run) own.push_back(std::move(action));
   }
   return own;
 }

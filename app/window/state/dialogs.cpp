@@ -52,7 +52,7 @@ void reduce(UiState& s, const SetExport& a, World& w) {
   form = a.form;
   form.path = std::move(path), form.size = std::move(size);
   if (form.subject.empty() && form.kind != FileFormat::pdf) form.kind = FileFormat::png;
-  form.scale = std::clamp(form.scale, 1, kMostExportScale);
+  form.scale = std::clamp(form.scale, 1, kMaxExportScale);
   std::filesystem::path name = renamed ? form.path.edit.text : suggested_figure(s, w.snapshot);
   if (renamed) name.replace_extension(extension_of(form.kind));
   form.path.edit = make_text_state(name.string());

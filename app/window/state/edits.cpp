@@ -11,7 +11,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kMostUndone = 100;
+constexpr std::size_t kMaxUndone = 100;
 
 /// Replaces the list if the model supports it; otherwise sets the problem and leaves the list alone.
 void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snapshot,
@@ -32,14 +32,14 @@ void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snap
 }  // namespace
 
 void replace_edits(EditsState& edits, EditList list, bool continues_step) {
-  edits.painting = false;
+  edits.is_brushing = false;
   if (list.edits.empty()) list.all_off = false;
   if (list == edits.list) return;
   EditList was = std::exchange(edits.list, std::move(list));
   edits.after.clear();
   if (continues_step && !edits.before.empty()) return;
   edits.before.push_back(std::move(was));
-  if (edits.before.size() > kMostUndone) edits.before.erase(edits.before.begin());
+  if (edits.before.size() > kMaxUndone) edits.before.erase(edits.before.begin());
 }
 
 void reduce(EditsSlice& s, const AddEdits& a, World& w) {
@@ -64,15 +64,15 @@ void reduce(EditsSlice& s, const SetVisibility& a, World& w) {
   if (a.query >= length || a.key >= length) return;
   replace_if_supported(s.edits,
                        with_visibility(s.edits.list, {a.layer, a.head}, length, a.query, a.key, a.sees),
-                       w.snapshot, s.edits.painting);
-  s.edits.painting = true;
+                       w.snapshot, s.edits.is_brushing);
+  s.edits.is_brushing = true;
 }
 
 void reduce(EditsSlice& s, const DragEdit& a, World& w) {
   EditList list = with_joined_edit(s.edits.list, a.edit);
   if (list == s.edits.list) return;
-  replace_if_supported(s.edits, std::move(list), w.snapshot, s.edits.painting);
-  s.edits.painting = true;
+  replace_if_supported(s.edits, std::move(list), w.snapshot, s.edits.is_brushing);
+  s.edits.is_brushing = true;
 }
 
 void reduce(EditsSlice& s, const ListEdits& a, World&) {
@@ -96,7 +96,7 @@ void reduce(EditsSlice& s, const UndoEdits& a, World&) {
   if (from.empty()) return;
   to.push_back(std::exchange(s.edits.list, std::move(from.back())));
   from.pop_back();
-  s.edits.dragging = s.edits.painting = false;
+  s.edits.dragging = s.edits.is_brushing = false;
 }
 
 void reduce(EditsSlice& s, const TypeEdits&, World& w) {

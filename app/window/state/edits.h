@@ -12,7 +12,7 @@ struct EditsState {
   EditList list;
   std::vector<EditList> before, after;  ///< for undo and redo, the nearest last
   bool dragging = false;                ///< the last step is by a slider that is still dragged
-  bool painting = false;                ///< the last step is by a brush that is still dragged
+  bool is_brushing = false;             ///< the last step is by a brush that is still dragged
   bool open = false;                    ///< the Edits bar is shown even without edits
   TextField typed;                      ///< the next edit, in the notation of parse_edits
   std::string problem;                  ///< why it cannot be added: one sentence

@@ -113,10 +113,10 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
   if (loads) reduce(s, OpenModel{*a.model}, w);
   show_session(s, a);
   show_option_text(s);
-  const bool of_its_own = !a.recipe.figure && a.file != s.last_session;
+  const bool is_own_file = !a.recipe.figure && a.file != s.last_session;
   s.session =
-      of_its_own && a.model ? a.file : std::filesystem::path();  // saving must not overwrite another file
-  if (of_its_own) remember(s.recent_sessions, a.file);
+      is_own_file && a.model ? a.file : std::filesystem::path();  // saving must not overwrite another file
+  if (is_own_file) remember(s.recent_sessions, a.file);
   if (!loads && is_open(s.model, w.snapshot)) finish(s, w);
   if (!a.model) s.weights_wanted.clear();
   if (std::string warning = warning_of(a); !warning.empty())

@@ -144,25 +144,26 @@ void reduce(UiState& s, const ShowPrompt& a, World& w) {
 void reduce(UiState& s, const AppendToken& a, World& w) {
   const Snapshot& snapshot = w.snapshot;
   if (is_second_prompt(s, a.of, snapshot)) return continue_second(s, a);
-  const bool is_of_this = is_shown_run(s, a.of, snapshot);
-  const bool is_of_text = is_of_this || is_other_of_these_tokens(s, a.of, snapshot);
-  if (a.after >= 0 && !is_of_text) return;  // the guess is about a text that was replaced
+  const bool is_current_run = is_shown_run(s, a.of, snapshot);
+  const bool is_current_text = is_current_run || is_other_of_these_tokens(s, a.of, snapshot);
+  if (a.after >= 0 && !is_current_text) return;  // the guess is about a text that was replaced
   auto ids = all_ids(s, snapshot);
-  if (!ids || (a.of && a.of->model != snapshot.model && !is_of_text)) return;
+  if (!ids || (a.of && a.of->model != snapshot.model && !is_current_text)) return;
   const std::vector<int> before = *ids;
   if (a.after >= 0) ids->resize(std::min(ids->size(), static_cast<std::size_t>(a.after) + 1));
   ids->push_back(a.id);
-  const double probability = is_of_this ? a.probability : std::numeric_limits<double>::quiet_NaN();
+  const double probability = is_current_run ? a.probability : std::numeric_limits<double>::quiet_NaN();
   replace_tokens(s, before, *ids, {&probability, 1}, s.generation.running, snapshot);
-  if (s.generation.running && ++s.generation.token_count >= Generation::kMost) s.generation.running = false;
+  if (s.generation.running && ++s.generation.token_count >= Generation::kMax) s.generation.running = false;
 }
 
 void reduce(UiState& s, const SetTokens& a, World& w) {
   const auto before = all_ids(s, w.snapshot);
-  const bool is_of_this = is_shown_run(s, a.of, w.snapshot);
-  if (!before || !(is_of_this || is_other_of_these_tokens(s, a.of, w.snapshot))) return;
+  const bool is_current_run = is_shown_run(s, a.of, w.snapshot);
+  if (!before || !(is_current_run || is_other_of_these_tokens(s, a.of, w.snapshot))) return;
   s.generation.running = false;
-  replace_tokens(s, *before, a.ids, is_of_this ? a.probabilities : std::vector<double>(), false, w.snapshot);
+  replace_tokens(s, *before, a.ids, is_current_run ? a.probabilities : std::vector<double>(), false,
+                 w.snapshot);
 }
 
 void reduce(UiState& s, const SetStartToken& a, World& w) {

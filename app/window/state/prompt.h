@@ -14,7 +14,7 @@ namespace headscope::app {
 struct Generation {
   bool running = false;
   int token_count = 0;
-  static constexpr int kMost = 200;
+  static constexpr int kMax = 200;
   std::optional<Prompt> start_prompt = {};  ///< the prompt that the last generation started from
   int seed = 0;                             ///< seed of the last generation
 };

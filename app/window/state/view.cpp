@@ -121,7 +121,7 @@ void reduce(UiState& s, const DoAll& a, World& w) {
 }
 
 void reduce(UiState& s, const BeginClick&, World&) {
-  s.edits.painting = false;
+  s.edits.is_brushing = false;
   s.selection_before = s.selection;
   s.options_before = s.options;
 }

@@ -17,9 +17,9 @@ struct Visit {
 
 /// The history of Back and Forward. Editing text is not part of it and has its own undo.
 struct Visits {
-  static constexpr std::size_t kMost = 200;
-  static constexpr std::size_t kMostBytes = std::size_t{4} << 20;  ///< limit for the prompts in `before`
-  std::vector<Visit> before, after;                                ///< the nearest last
+  static constexpr std::size_t kMax = 200;
+  static constexpr std::size_t kMaxBytes = std::size_t{4} << 20;  ///< limit for the prompts in `before`
+  std::vector<Visit> before, after;                               ///< the nearest last
   int step_kind = 0;  ///< see StepKind: the kind of the last step; 0: it stands alone
 };
 

@@ -48,7 +48,7 @@ TEST_F(AttentionWindow, OpensAFileThatIsGivenAndSaysWhatItIs) {
 }
 
 TEST_F(AttentionWindow, OpensAFileThatIsDroppedAndAModelAgainAfterIt) {
-  ShownCore core(options());
+  CoreFixture core(options());
   handle_and_show(core, FilesDropped{{file({3, 2, 9, 9})}});
   ASSERT_TRUE(core.snapshot().run->model->patterns);
   EXPECT_EQ(core.snapshot().run->run->length(), 9);
@@ -61,7 +61,7 @@ TEST_F(AttentionWindow, OpensAFileThatIsDroppedAndAModelAgainAfterIt) {
 }
 
 TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
-  ShownCore core(with_model(file({2, 3, 7, 7})));
+  CoreFixture core(with_model(file({2, 3, 7, 7})));
   for (const View* view : tabs()) {
     core.apply(ShowView{std::string(view->id)});
     const WindowPicture& window = shown(core);
@@ -81,7 +81,7 @@ TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
 }
 
 TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
-  ShownCore core(with_model(file({2, 3, 7, 7})));
+  CoreFixture core(with_model(file({2, 3, 7, 7})));
   core.apply(ToggleEdit{head_off(0, 1)});
   EXPECT_THAT(core.state().edits.problem, HasSubstr("needs a model's weights"));
   EXPECT_TRUE(core.state().edits.list.edits.empty());
@@ -98,14 +98,14 @@ TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
 TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
   const std::filesystem::path session = folder_.path() / "a.headscope";
   {
-    ShownCore core(options());
+    CoreFixture core(options());
     apply_and_show(core, ToggleEdit{head_off(0, 1)}, SaveSession{session});
     ASSERT_TRUE(std::filesystem::exists(session));
   }
   CoreOptions own = options();
   own.window.model = file({2, 3, 7, 7});
   own.tours = load_tours({assets_folder() / "tours"}).tours;
-  ShownCore core(std::move(own));
+  CoreFixture core(std::move(own));
   ASSERT_FALSE(core.state().tours.empty());
   for (int tour = 0; tour < static_cast<int>(core.state().tours.size()); ++tour) {
     core.apply(OpenTour{tour});
@@ -124,7 +124,7 @@ TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   CoreOptions own = options();
   own.settings.session.view = "mlp";
   own.settings.session.second_view = "lens";
-  ShownCore core(std::move(own));
+  CoreFixture core(std::move(own));
   ASSERT_EQ(core.state().view, "mlp");
   apply_and_show(core, OpenModel{file({2, 3, 7, 7})});
   EXPECT_TRUE(find_view(core.state().view)->can_be_made_of(Capability::patterns)) << core.state().view;
@@ -146,7 +146,7 @@ TEST_F(AttentionWindow, WhatIsComparedWithIsNotLeftToTheNextModel) {
 }
 
 TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
-  ShownCore core(with_model(file({2, 3, 7, 7})));
+  CoreFixture core(with_model(file({2, 3, 7, 7})));
   core.apply(ToggleEdit{head_off(0, 1)});
   core.apply(ScrollField{Field::prompt, 0});
   EXPECT_NE(core.state().edits.problem, "");
@@ -155,7 +155,7 @@ TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
 }
 
 TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, ShowView{"heatmap"});
   EXPECT_THAT(labels(core, 0), IsSupersetOf({"Mouse Mask", "Mouse Unmask"}));
   handle_and_show(core, FilesDropped{{file({3, 2, 9, 9})}});
@@ -164,7 +164,7 @@ TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
 }
 
 TEST_F(AttentionWindow, IsExportedFromTheWindow) {
-  ShownCore core(with_model(file({2, 3, 5, 12})));
+  CoreFixture core(with_model(file({2, 3, 5, 12})));
   for (const char* view : {"heatmap", "heads", "lines", "metrics"}) {
     core.apply(ShowDialog{Dialog::export_, view});
     ExportForm form = core.state().export_form;
@@ -181,7 +181,7 @@ TEST_F(AttentionWindow, ComparesWithASecondFile) {
   own.window.model = file({2, 3, 7, 7}, "a.safetensors");
   own.window.second = file({2, 3, 7, 7}, "b.safetensors").string();
   own.window.second_is_file = true;
-  ShownCore core(std::move(own));
+  CoreFixture core(std::move(own));
   ASSERT_TRUE(core.snapshot().run->baseline);
   EXPECT_EQ(core.snapshot().run->baseline->model->patterns->name(), "b.safetensors");
   EXPECT_TRUE(says(core, "Second file"));
@@ -207,7 +207,7 @@ TEST_F(AttentionWindow, SessionsOpenTheirFilesAgain) {
     own.window.model = first;
     own.window.second = second.string();
     own.window.second_is_file = true;
-    ShownCore core(std::move(own));
+    CoreFixture core(std::move(own));
     apply_and_show(core, SelectHead{1, 2}, ShowView{"lines"}, SetSide{Side::difference});
     session = saved(core, folder_.path());
   }
@@ -249,7 +249,7 @@ TEST_F(AttentionWindow, SessionsFindTheirFileAmongRecentOnes) {
   const std::filesystem::path first = file({2, 3, 7, 7}, "a.safetensors");
   std::filesystem::create_directories(folder_.path() / "other");
   folder_.write("other/a.safetensors", safetensors_bytes(pattern_tensors({2, 3, 6, 6}, even_rows(6)), ""));
-  ShownCore core(with_model(first));
+  CoreFixture core(with_model(first));
   const std::filesystem::path session = saved(core, folder_.path() / "elsewhere");
   apply_and_show(core, OpenModel{bundled_folder()});
   core.apply(OpenModel{folder_.path() / "other/a.safetensors"});  // same name, but newer
@@ -264,10 +264,10 @@ TEST_F(AttentionWindow, SessionsFindTheirFileAmongRecentOnes) {
 TEST_F(AttentionWindow, SessionsWhoseFileIsGoneLeaveAllAsItIs) {
   std::filesystem::path session;
   {
-    ShownCore core(with_model(file({2, 3, 7, 7}, "a.safetensors")));
+    CoreFixture core(with_model(file({2, 3, 7, 7}, "a.safetensors")));
     session = saved(core, folder_.path() / "elsewhere");
   }
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, ToggleEdit{head_off(0, 1)});
   const Session before = session_of(core.state(), core.snapshot());
   core.apply(OpenFile{session});
@@ -290,7 +290,7 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   const std::filesystem::path first = file({2, 3, 5, 12}, "a.safetensors");
   const std::filesystem::path figure = folder_.path() / "figure.png";
   {
-    ShownCore core(with_model(first));
+    CoreFixture core(with_model(first));
     core.apply(SelectHead{1, 0});
     core.apply(ShowDialog{Dialog::export_, "heatmap"});
     core.apply(TypeInField{Field::export_path, Replace{figure.string()}});
@@ -298,7 +298,7 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
     wait_until(core, [&] { return std::filesystem::exists(figure); });
   }
   EXPECT_THAT(command_of(read_recipe(figure)), HasSubstr("plot heatmap --attention a.safetensors --layer 1"));
-  ShownCore core(options());
+  CoreFixture core(options());
   const std::string typed = prompt(core);
   core.handle(FilesDropped{{figure}});
   wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
@@ -319,7 +319,7 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
 }
 
 TEST_F(AttentionWindow, AFileThatIsNoneIsASentenceAndTheModelStays) {
-  ShownCore core(options());
+  CoreFixture core(options());
   handle_and_show(core, FilesDropped{{folder_.write("bad.safetensors", "nonsense")}});
   EXPECT_THAT(core.state().message.text, HasSubstr("bad.safetensors"));
   EXPECT_TRUE(core.state().message.is_error);

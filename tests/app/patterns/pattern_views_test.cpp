@@ -39,7 +39,7 @@ const std::string kCrossTexts =
     R"(","model":"marian"})";
 
 TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) {
-  const Shown shown("heatmap", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
+  const ViewFixture shown("heatmap", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
   const viz::Region& grid = shown.region(shown.grid());
   ASSERT_EQ(grid.row_count, 5);
   ASSERT_EQ(grid.col_count, 12);
@@ -66,7 +66,7 @@ TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) 
 
 TEST_F(PatternViews, AMapSaysWhetherThereIsAMaskAndWhoSaysSo) {
   const auto said = [&](const WeightOf& weight, const std::string& metadata = "") {
-    return words_in(Shown("heatmap", scenario({2, 3, 8, 8}, weight, metadata), 1000, 800).scene());
+    return words_in(ViewFixture("heatmap", scenario({2, 3, 8, 8}, weight, metadata), 1000, 800).scene());
   };
   EXPECT_THAT(said(even_rows(8)), HasSubstr("rows sum to 1; no mask (inferred)"));
   EXPECT_THAT(said(causal_weight), HasSubstr("rows sum to 1; causal (inferred)"));
@@ -75,7 +75,7 @@ TEST_F(PatternViews, AMapSaysWhetherThereIsAMaskAndWhoSaysSo) {
 }
 
 TEST_F(PatternViews, HeadsShowEachMapAsItIs) {
-  const Shown shown("heads", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
+  const ViewFixture shown("heads", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
   for (int layer = 0; layer < 2; ++layer)
     for (int head = 0; head < 3; ++head) {
       const int map = shown.map_of(layer, head);
@@ -88,7 +88,7 @@ TEST_F(PatternViews, HeadsShowEachMapAsItIs) {
 
 TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  const Shown shown("lines", s, 900, 600, {{"threshold", "0.5"}});
+  const ViewFixture shown("lines", s, 900, 600, {{"threshold", "0.5"}});
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   EXPECT_EQ(shown.region(0).row_count, 5);
   EXPECT_EQ(shown.region(1).row_count, 12);
@@ -110,14 +110,14 @@ TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 5U);
   EXPECT_THAT(table.rows[0], ElementsAre("L1 H2", "0", "le", "5", "sleep", plain(even_rows(12)(1, 2, 0, 5))));
-  const Shown arcs("lines", s, 900, 600, {{"arrangement", "arcs"}});
+  const ViewFixture arcs("lines", s, 900, 600, {{"arrangement", "arcs"}});
   EXPECT_THAT(words_in(arcs.scene()), HasSubstr("the keys are other tokens"));
   EXPECT_THAT(find_view("lines")->refuse(arcs.context()), HasSubstr("the keys are other tokens"));
 }
 
 TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
   const auto fills = [&](const Scenario& s) {
-    const Shown shown("tokens", s, 900, 100);
+    const ViewFixture shown("tokens", s, 900, 100);
     EXPECT_EQ(shown.picture().regions.size(), static_cast<std::size_t>(s.length()));
     for (int i = 0; i < s.length(); ++i) EXPECT_THAT(shown.tooltip(shown.chip(i)), Not(IsEmpty()));
     EXPECT_EQ(shown.table().rows.size(), static_cast<std::size_t>(s.length()));
@@ -133,13 +133,13 @@ TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
 }
 
 TEST_F(PatternViews, HeadMetricsAreThoseOfTheFile) {
-  const Table table = Shown("metrics", scenario({2, 3, 4, 4}, even_rows(4)), 1000, 600).table();
+  const Table table = ViewFixture("metrics", scenario({2, 3, 4, 4}, even_rows(4)), 1000, 600).table();
   ASSERT_EQ(table.rows.size(), 6U);
   // In L0 H0, queries 1, 2, 3 give a half plus an eighth to themselves.
   EXPECT_THAT(std::vector(table.rows[0].begin(), table.rows[0].begin() + 5),
               ElementsAre("0", "0", "0.125", "0.125", "0.625"));
   const Scenario cross = scenario(kCross, even_rows(12), kCrossTexts);
-  EXPECT_THAT(words_in(Shown("metrics", cross, 1000, 600, {{"metric", "previous"}}).scene()),
+  EXPECT_THAT(words_in(ViewFixture("metrics", cross, 1000, 600, {{"metric", "previous"}}).scene()),
               HasSubstr("the keys are not tokens of the queries' text"));
 }
 

@@ -84,12 +84,12 @@ TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
 TEST(Settings, RecentEntriesComeFirstAndOnce) {
   std::vector<std::filesystem::path> recent;
   for (int i = 0; i < 12; ++i) remember(recent, "/m/" + std::to_string(i));
-  ASSERT_EQ(recent.size(), kMostRecent);
+  ASSERT_EQ(recent.size(), kMaxRecent);
   EXPECT_EQ(recent.front(), "/m/11");
   EXPECT_EQ(recent.back(), "/m/4");
   remember(recent, "/m/9/");
   remember(recent, "");
-  ASSERT_EQ(recent.size(), kMostRecent);
+  ASSERT_EQ(recent.size(), kMaxRecent);
   EXPECT_THAT(std::vector(recent.begin(), recent.begin() + 3), ElementsAre("/m/9", "/m/11", "/m/10"));
   EXPECT_EQ(recent.back(), "/m/4");
   remember(recent, "/");
@@ -105,7 +105,7 @@ TEST(Settings, OfRecentPathsThoseThatAreNoneAreLeftOut) {
   std::string many = "{\"recent_folders\": [";
   for (int i = 0; i < 30; ++i) many += "\"/f" + std::to_string(i) + "\", ";
   EXPECT_THAT(parse_settings(many + "\"/last\"]}", "s").settings.recent_folders,
-              AllOf(SizeIs(kMostRecent), Contains("/f0"), Contains("/f7")));
+              AllOf(SizeIs(kMaxRecent), Contains("/f0"), Contains("/f7")));
 }
 
 TEST(Settings, EveryOptionThatIsKeptComesBack) {
@@ -163,7 +163,7 @@ TEST(Settings, BrokenBytesAnywhereNeverThrow) {
     EXPECT_GE(settings.session.selection.layer, 0);
     EXPECT_GE(settings.session.selection.query, -1);
     EXPECT_GE(settings.export_scale, 1);
-    EXPECT_LE(settings.recent_models.size(), kMostRecent);
+    EXPECT_LE(settings.recent_models.size(), kMaxRecent);
   }
 }
 

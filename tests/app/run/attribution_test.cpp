@@ -199,7 +199,7 @@ struct UnitEdit {
   double factor = 1, added = 0;
 
   model::Edits edits() const {
-    const model::EditedPlace at{point, {}, {}, {unit}};
+    const model::EditSite at{point, {}, {}, {unit}};
     return {model::ScaleValues{at, static_cast<float>(factor)},
             model::AddVector{at, {static_cast<float>(added)}, 1}};
   }

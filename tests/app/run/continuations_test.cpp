@@ -8,7 +8,8 @@ namespace headscope::app {
 namespace {
 
 /// Draws token by token, each from a pass over all tokens without reuse.
-std::vector<DrawnToken> by_the_book(const Scenario& s, const ContinuationsOf& question, std::uint64_t seed) {
+std::vector<DrawnToken> reference_continuations(const Scenario& s, const ContinuationsOf& question,
+                                                std::uint64_t seed) {
   const model::Transformer& transformer = *s.run->model->transformer;
   model::Workspace workspace(1);
   std::vector<int> ids = s.run->run->tokens;
@@ -47,7 +48,7 @@ TEST(Continuations, AreWhatPassesWithoutACacheDraw) {
     ASSERT_EQ(std::ssize(found->texts), question.texts);
     for (int text = 0; text < question.texts; ++text)
       expect_same(found->texts[text],
-                  by_the_book(s, question, question.seed + static_cast<std::uint64_t>(text)));
+                  reference_continuations(s, question, question.seed + static_cast<std::uint64_t>(text)));
   }
 }
 
@@ -64,18 +65,19 @@ TEST(Continuations, GoOnFromWhatWasShownBeforeTheyWereStopped) {
   const ContinuationsOf question{3, 5, 1, 0, 1, 2, true};
   model::Workspace workspace(1);
   std::stop_source stop;
-  Continuations begun;
-  Work<Continuations> work{workspace, stop.get_token(), nullptr, nullptr,
-                           [&](Continuations part, double done) {
-                             EXPECT_GT(done, 0);
-                             EXPECT_LE(done, 1);
-                             begun = std::move(part);
-                             if (begun.texts.size() == 2 && begun.texts[1].size() == 3) stop.request_stop();
-                           }};
-  EXPECT_THROW(question.compute(*s.run, work), model::Stopped);
-  ASSERT_EQ(begun.texts.size(), 2U);
+  Continuations partial;
+  Computation<Continuations> computation{workspace, stop.get_token(), nullptr, nullptr,
+                                         [&](Continuations part, double done) {
+                                           EXPECT_GT(done, 0);
+                                           EXPECT_LE(done, 1);
+                                           partial = std::move(part);
+                                           if (partial.texts.size() == 2 && partial.texts[1].size() == 3)
+                                             stop.request_stop();
+                                         }};
+  EXPECT_THROW(question.compute(*s.run, computation), model::Stopped);
+  ASSERT_EQ(partial.texts.size(), 2U);
   const Continuations rest =
-      question.compute(*s.run, {workspace, {}, &begun, nullptr, [](const Continuations&, double) {}});
+      question.compute(*s.run, {workspace, {}, &partial, nullptr, [](const Continuations&, double) {}});
   const auto whole = s.ask(question);
   ASSERT_EQ(rest.texts.size(), whole->texts.size());
   for (std::size_t i = 0; i < rest.texts.size(); ++i) expect_same(rest.texts[i], whole->texts[i]);

@@ -10,7 +10,7 @@ using model::Site;
 
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-model::EditedPlace head(int layer, int index) {
+model::EditSite head(int layer, int index) {
   return {{Site::z, layer}, index, {}, {}};
 }
 model::SetCells cell(int query, int key, float value, Site site = Site::attn_scores) {

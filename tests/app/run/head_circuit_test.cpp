@@ -218,9 +218,9 @@ TEST(PairsOfHead, AreTheLargestOfAllPairs) {
     for (const auto& q : queries) {
       for (const auto& k : keys) {
         const double score = scale * Textbook::dot(q, k);
-        if (best.size() == TokenPairs::kMost && score <= best.back()) continue;
+        if (best.size() == TokenPairs::kMax && score <= best.back()) continue;
         best.insert(std::ranges::upper_bound(best, score, std::greater<>()), score);
-        if (best.size() > TokenPairs::kMost) best.pop_back();
+        if (best.size() > TokenPairs::kMax) best.pop_back();
       }
     }
     const auto pairs = s.ask(PairsOfHead{1, 3, reading});

@@ -94,7 +94,7 @@ TEST(HeadMetrics, WhatIsNotFiniteIsSaidNotHidden) {
 
 TEST(HeadMetrics, TooManyQueriesAreRefused) {
   HeadMetrics most;
-  most.sum(HeadMetric::first).count = ExactMean::kMostNumbers;
+  most.sum(HeadMetric::first).count = ExactMean::kMaxNumbers;
   const HeadMetrics one = metrics_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
   EXPECT_THAT([&] { most += one; }, ThrowsMessage<model::RunError>(HasSubstr("67108864 queries")));
 }
@@ -193,8 +193,8 @@ TEST(MetricsOnRepeated, ShowPartsGoOnWhereTheyStoppedAndStop) {
   const MetricsOnRepeated question{{8, 4, 0}};
   model::Workspace workspace(2);
   std::vector<HeadMetricsOf> parts;
-  const auto compute = [&](const HeadMetricsOf* begun, std::stop_token stop) {
-    return question.compute(*s.run, {workspace, stop, begun, nullptr,
+  const auto compute = [&](const HeadMetricsOf* partial, std::stop_token stop) {
+    return question.compute(*s.run, {workspace, stop, partial, nullptr,
                                      [&](HeadMetricsOf part, double) { parts.push_back(std::move(part)); }});
   };
   const HeadMetricsOf whole = compute(nullptr, {});

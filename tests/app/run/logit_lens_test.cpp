@@ -78,20 +78,21 @@ TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
   constexpr LensOf kSecond{1};
   model::Workspace workspace(1);
   std::stop_source stop;
-  LogitLens begun;
+  LogitLens partial;
   std::vector<int> shown;
-  const Work<LogitLens> work{workspace, stop.get_token(), nullptr, nullptr, [&](LogitLens part, double done) {
-                               EXPECT_DOUBLE_EQ(done, part.positions() / 32.0);
-                               shown.push_back(part.positions());
-                               begun = std::move(part);
-                               stop.request_stop();
-                             }};
-  EXPECT_THROW(kSecond.compute(*s.run, work), model::Stopped);
+  const Computation<LogitLens> computation{workspace, stop.get_token(), nullptr, nullptr,
+                                           [&](LogitLens part, double done) {
+                                             EXPECT_DOUBLE_EQ(done, part.positions() / 32.0);
+                                             shown.push_back(part.positions());
+                                             partial = std::move(part);
+                                             stop.request_stop();
+                                           }};
+  EXPECT_THROW(kSecond.compute(*s.run, computation), model::Stopped);
   EXPECT_THAT(shown, ElementsAre(16));
-  EXPECT_TRUE(begun.knows(32) && begun.knows(47) && !begun.knows(31) && !begun.knows(48));
-  EXPECT_GT(begun.bytes(), 16U * static_cast<std::size_t>(begun.places) * 5 * sizeof(model::Guess));
+  EXPECT_TRUE(partial.knows(32) && partial.knows(47) && !partial.knows(31) && !partial.knows(48));
+  EXPECT_GT(partial.bytes(), 16U * static_cast<std::size_t>(partial.places) * 5 * sizeof(model::Guess));
   const auto nothing = [](const LogitLens&, double) { ADD_FAILURE() << "only 16 are left"; };
-  const LogitLens rest = kSecond.compute(*s.run, {workspace, {}, &begun, nullptr, nothing});
+  const LogitLens rest = kSecond.compute(*s.run, {workspace, {}, &partial, nullptr, nothing});
   expect_same(rest, *s.ask(kSecond));
 }
 

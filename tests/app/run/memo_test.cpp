@@ -111,12 +111,12 @@ struct Blob {
 };
 struct BlobOf {
   using Answer = Blob;
-  static constexpr std::string_view kWork = "blob";
+  static constexpr std::string_view kName = "blob";
   static constexpr bool kQuick = true;
   int name = 0;
   std::size_t size = 0;
   bool operator==(const BlobOf&) const = default;
-  Blob compute(const PromptRun&, const Work<Blob>&) const { return {size}; }
+  Blob compute(const PromptRun&, const Computation<Blob>&) const { return {size}; }
 };
 
 std::shared_ptr<const Answer> blob(std::size_t size) {
@@ -137,7 +137,7 @@ TEST(Memo, AnswersAreOfTheNewestRunAndComeBackWithIt) {
 }
 
 struct BlobOfModel : BlobOf {
-  static constexpr bool kOfModel = true;
+  static constexpr bool kModelOnly = true;
 };
 
 TEST(Memo, AnswersOfTheModelAreOfEveryRunAndCountOnce) {
@@ -196,7 +196,7 @@ TEST(Memo, AFailureIsForgottenWithTheNextRun) {
 
 struct CountedQuestion {
   using Answer = Blob;
-  static constexpr std::string_view kWork = "counting";
+  static constexpr std::string_view kName = "counting";
   static constexpr bool kQuick = true;
   inline static int comparisons = 0;
   int number = 0;
@@ -204,7 +204,7 @@ struct CountedQuestion {
     ++comparisons;
     return number == other.number;
   }
-  Blob compute(const PromptRun&, const Work<Blob>&) const { return {0}; }
+  Blob compute(const PromptRun&, const Computation<Blob>&) const { return {0}; }
 };
 
 TEST(AnswerList, FindsEachOfThousandsWithOneComparison) {

@@ -112,9 +112,9 @@ TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
   EXPECT_THROW((ShiftOfPositions{}.compute(*s.run, {workspace, source.get_token(), nullptr, nullptr, show})),
                model::Stopped);
   ASSERT_EQ(parts.size(), 1U);
-  const PositionShift begun = parts.front();
-  EXPECT_GT(begun.learned.size(), 1U);
-  PositionShift marked = begun;
+  const PositionShift partial = parts.front();
+  EXPECT_GT(partial.learned.size(), 1U);
+  PositionShift marked = partial;
   marked.stay[1] = 7;  // differs from what a fresh start would find
   const PositionShift whole = ShiftOfPositions{}.compute(*s.run, {workspace, {}, &marked, nullptr, show});
   const auto at_once = s.ask(ShiftOfPositions{});
@@ -122,8 +122,8 @@ TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
   EXPECT_EQ(whole.learned, at_once->learned) << "to the bit";
   EXPECT_EQ(whole.unseen, at_once->unseen);
   EXPECT_EQ(whole.sinusoidal, at_once->sinusoidal);
-  EXPECT_GT(parts[1].learned.size(), begun.learned.size());
-  EXPECT_GT(begun.bytes(), whole.bytes()) << "what it goes on from counts, and goes";
+  EXPECT_GT(parts[1].learned.size(), partial.learned.size());
+  EXPECT_GT(partial.bytes(), whole.bytes()) << "what it goes on from counts, and goes";
 }
 
 }  // namespace

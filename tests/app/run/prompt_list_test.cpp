@@ -42,10 +42,10 @@ TEST(PromptList, WhatIsNoneIsSaid) {
   EXPECT_THAT(problem_of(folder.write("a.jsonl", "\"x\"\n\nking\n")),
               AllOf(HasSubstr("a.jsonl:3"), HasSubstr("JSON string")));
   EXPECT_THAT(problem_of(folder.write("b.txt", " \n\n")), HasSubstr("found none"));
-  EXPECT_THAT(problem_of(folder.write("c.txt", std::string(PromptList::kMostBytes + 1, 'x'))),
+  EXPECT_THAT(problem_of(folder.write("c.txt", std::string(PromptList::kMaxBytes + 1, 'x'))),
               HasSubstr("c.txt"));
   std::string many;
-  for (std::size_t i = 0; i <= PromptList::kMostPrompts; ++i) many += "x\n";
+  for (std::size_t i = 0; i <= PromptList::kMaxPrompts; ++i) many += "x\n";
   EXPECT_THAT(problem_of(folder.write("d.txt", many)), HasSubstr("20000"));
   EXPECT_THAT(problem_of(folder.path() / "e.txt"), HasSubstr("e.txt"));
 }
@@ -130,7 +130,7 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   std::ranges::sort(expected);
   ASSERT_GT(expected.size(), 20U);
   EXPECT_EQ(found->count, std::ssize(expected));
-  ASSERT_EQ(found->best.size(), std::min(expected.size(), WeightsOfRun::kMost));
+  ASSERT_EQ(found->best.size(), std::min(expected.size(), WeightsOfRun::kMax));
   ASSERT_EQ(found->excerpts.size(), found->best.size());
   for (std::size_t i = 0; i < found->best.size(); ++i) {
     const FoundWeight& f = found->best[i];
@@ -141,7 +141,7 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   const Scenario first(kPrompts[0]);
   const auto alone = first.ask(WeightsOfRun{search});
   std::erase_if(expected, [](const auto& e) { return std::get<1>(e) != 1; });
-  ASSERT_EQ(alone->best.size(), std::min(expected.size(), WeightsOfRun::kMost));
+  ASSERT_EQ(alone->best.size(), std::min(expected.size(), WeightsOfRun::kMax));
   EXPECT_EQ(alone->best.front().weight, -std::get<0>(expected.front()));
 }
 
@@ -261,7 +261,7 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   const std::vector<Prompt> long_ones(40, Prompt{long_text(), {}, false});
   const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
   const int each_has = std::min(tokenize(*bundled(), long_ones[0]).length(), s.config().n_ctx);
-  EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMostTokens / each_has);
+  EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMaxTokens / each_has);
   EXPECT_EQ(many->space.length, static_cast<int>(many->prompts) * each_has);
 }
 

@@ -20,7 +20,7 @@ TEST(Tries, TokenAfterTokenIsOneText) {
   tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 4}, {0.25});
   ASSERT_EQ(tries.size(), 1U);
   EXPECT_THAT(tries[0].ids, ElementsAre(1, 2, 3, 4));
-  EXPECT_EQ(tries[0].begun, 2);
+  EXPECT_EQ(tries[0].start, 2);
   EXPECT_THAT(tries[0].probabilities, ElementsAre(0.5, 0.25));
 }
 
@@ -31,7 +31,7 @@ TEST(Tries, GoingBackAddsNothingAndAnotherTokenThenIsAnotherText) {
   tries = step(std::move(tries), {1, 2, 3}, {1, 2, 3, 7}, {0.125});
   ASSERT_EQ(tries.size(), 2U);
   EXPECT_THAT(tries[1].ids, ElementsAre(1, 2, 3, 7));
-  EXPECT_EQ(tries[1].begun, 2) << "both began at the same prompt";
+  EXPECT_EQ(tries[1].start, 2) << "both began at the same prompt";
   EXPECT_THAT(tries[1].probabilities, ElementsAre(0.5, 0.125)) << "what is known of the 3 stays known";
 }
 
@@ -40,14 +40,14 @@ TEST(Tries, WhatAnEarlierBeginningTellsIsOfTheSameTokens) {
   tries = step(std::move(tries), {1, 2, 9}, {1, 2, 3, 4, 5, 7}, {0.5, 0.25, 0.125, 0.0625});
   const auto known = std::ranges::find(tries, Ids{1, 2, 3, 4, 5, 6}, &TriedText::ids);
   ASSERT_NE(known, tries.end());
-  EXPECT_EQ(known->probabilities.at(static_cast<std::size_t>(4 - known->begun)), 0.125) << "of the 5";
+  EXPECT_EQ(known->probabilities.at(static_cast<std::size_t>(4 - known->start)), 0.125) << "of the 5";
 }
 
 TEST(Tries, WhatWasLeftCanBeGoneBackTo) {
   const Tries tries = step({}, {1, 2, 3, 4}, {1, 2, 9}, {0.5});
   ASSERT_EQ(tries.size(), 2U);
   EXPECT_THAT(tries[0].ids, ElementsAre(1, 2, 3, 4));
-  EXPECT_EQ(tries[0].begun, 2);
+  EXPECT_EQ(tries[0].start, 2);
   EXPECT_THAT(tries[0].probabilities, ElementsAre(IsNan(), IsNan()));
   EXPECT_THAT(tries[1].ids, ElementsAre(1, 2, 9));
 }
@@ -63,7 +63,7 @@ TEST(Tries, GoingOnInsideThePromptBeginsThere) {
   tries = step(std::move(tries), {1, 2, 3, 4}, {1, 8}, {0.25});
   ASSERT_EQ(tries.size(), 2U);
   EXPECT_THAT(tries[1].ids, ElementsAre(1, 8));
-  EXPECT_EQ(tries[1].begun, 1);
+  EXPECT_EQ(tries[1].start, 1);
   EXPECT_EQ(tries_of(tries, Ids{1, 8}).size(), 2U) << "what was left can be gone back to";
 }
 
@@ -99,7 +99,7 @@ TEST(Tries, AreShownWithThePromptsThatTheyWentOnFrom) {
 TEST(Tries, TheOldestAreForgotten) {
   Tries tries;
   for (int i = 0; i < 150; ++i) tries = step(std::move(tries), {1, 2}, {1, 2, 100 + i}, {0.5});
-  EXPECT_EQ(tries.size(), kMostTries);
+  EXPECT_EQ(tries.size(), kMaxTries);
   EXPECT_EQ(tries.back().ids.back(), 249);
 }
 

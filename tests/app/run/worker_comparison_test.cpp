@@ -23,10 +23,10 @@ struct Length {
 };
 struct LengthOf {
   using Answer = Length;
-  static constexpr std::string_view kWork = "length";
+  static constexpr std::string_view kName = "length";
   static constexpr bool kQuick = true;
   bool operator==(const LengthOf&) const = default;
-  Length compute(const PromptRun& run, const Work<Length>&) const { return {run.run->length()}; }
+  Length compute(const PromptRun& run, const Computation<Length>&) const { return {run.run->length()}; }
   Length difference(const Length& after, const Length& before, const PromptRun&) const {
     return {after.tokens - before.tokens};
   }
@@ -39,8 +39,8 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
   EXPECT_TRUE(difference == Question(LengthOf{}).difference());
   ASSERT_TRUE(length.has_difference());
   EXPECT_FALSE(Question(say("hello")).has_difference());
-  EXPECT_EQ(there.work(), "length");
-  EXPECT_EQ(difference.work(), "difference in length");
+  EXPECT_EQ(there.name(), "length");
+  EXPECT_EQ(difference.name(), "difference in length");
   want_.questions = {length, there, difference};
   want_.second = Prompt{"The king", {}, false};
   const auto tokens = [](const Snapshot& shown, const Question& question) {
@@ -68,11 +68,11 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
 /// Counts up to the prompt's length, and shows each number. Nothing can be subtracted from 0.
 struct CountOf {
   using Answer = Length;
-  static constexpr std::string_view kWork = "count";
+  static constexpr std::string_view kName = "count";
   bool operator==(const CountOf&) const = default;
-  Length compute(const PromptRun& run, const Work<Length>& work) const {
-    Length count = work.begun != nullptr ? *work.begun : Length();
-    for (; count.tokens < run.run->length(); ++count.tokens) work.show(count, 0.5);
+  Length compute(const PromptRun& run, const Computation<Length>& computation) const {
+    Length count = computation.partial != nullptr ? *computation.partial : Length();
+    for (; count.tokens < run.run->length(); ++count.tokens) computation.show(count, 0.5);
     return count;
   }
   std::optional<Length> difference(const Length& after, const Length& before, const PromptRun&) const {

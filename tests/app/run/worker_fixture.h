@@ -59,25 +59,25 @@ struct Word {
 template <bool quick>
 struct SayWord {
   using Answer = Word;
-  static constexpr std::string_view kWork = "a word";
+  static constexpr std::string_view kName = "a word";
   static constexpr bool kQuick = quick;
   std::string name;
   std::shared_ptr<Log> log;
   bool operator==(const SayWord& other) const { return name == other.name; }
-  Word compute(const PromptRun& run, const Work<Word>& work) const {
-    const int tries = work.begun != nullptr ? work.begun->tries + 1 : 1;
-    if (name == "waits") work.show({"part", tries, false}, 0.5);
+  Word compute(const PromptRun& run, const Computation<Word>& computation) const {
+    const int tries = computation.partial != nullptr ? computation.partial->tries + 1 : 1;
+    if (name == "waits") computation.show({"part", tries, false}, 0.5);
     log->note(name);
     if (name == "fails") throw std::runtime_error("The word cannot be said.");
     if (name == "grows") throw std::bad_alloc();
-    if (name == "waits" && !log->wait_at_gate(work.stop)) throw model::Stopped();
-    return {name + " of " + run.prompt.text, tries, work.previous != nullptr};
+    if (name == "waits" && !log->wait_at_gate(computation.stop)) throw model::Stopped();
+    return {name + " of " + run.prompt.text, tries, computation.previous != nullptr};
   }
 };
 
 /// The same, but independent of the prompt.
 struct SayOfModel : SayWord<false> {
-  static constexpr bool kOfModel = true;
+  static constexpr bool kModelOnly = true;
 };
 
 /// Its answer for the previous prompt is reused as the first part of the next one's.

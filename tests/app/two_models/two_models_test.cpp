@@ -164,7 +164,7 @@ TEST(TwoModels, OneIsPatchedFromTheOther) {
       EXPECT_EQ(sweep->at(layer, column).logit, static_cast<double>(logits[sweep->token]));
     }
   }
-  EXPECT_THAT(texts(Shown("sweep", s, 900, 600, {{"sweep-change", "patch"}}).scene()),
+  EXPECT_THAT(texts(ViewFixture("sweep", s, 900, 600, {{"sweep-change", "patch"}}).scene()),
               Contains("Each head patched from other"));
   EXPECT_THAT(message_of<model::RunError>([&] { Scenario(kRobot).ask(question); }),
               HasSubstr("patches from a second model, but there is none"));
@@ -489,7 +489,7 @@ TEST_F(WorkerOfTwoModels, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
 }
 
 TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
-  const model::EditedPlace place{{Site::attn_out, 2}, {}, {1, 2}, {}};
+  const model::EditSite place{{Site::attn_out, 2}, {}, {1, 2}, {}};
   for (const char* text : {"A robot must", "A robot must obey", "A wolf must obey"}) {
     SCOPED_TRACE(text);
     want_.prompt.text = text;

@@ -38,7 +38,7 @@ class TwoModelsWindow : public HandsTest {
 };
 
 TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
-  ShownCore core(own());
+  CoreFixture core(own());
   press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
   wait_for_menu(core);
   EXPECT_EQ(find_item(core, "No second model"), nullptr) << "there is none";
@@ -63,7 +63,7 @@ TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
 }
 
 TEST_F(TwoModelsWindow, IsFoundInAFolder) {
-  ShownCore core(own());
+  CoreFixture core(own());
   core.apply(ShowDialog{.dialog = Dialog::open, .second = true});
   core.draw(frame_);
   EXPECT_TRUE(says(core, "Choose a second model to compare with"));
@@ -121,7 +121,7 @@ TEST_F(TwoModelsWindow, ASecondPromptRunsInIt) {
 
 TEST_F(TwoModelsWindow, WhatCannotBeComparedIsSaidUntilItIsLeft) {
   const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
-  ShownCore core(own());
+  CoreFixture core(own());
   apply_and_show(core, CompareModel{small.path()});
   const std::string why = "cannot be compared: the first has 6 layers, the second 2";
   EXPECT_TRUE(says(core, why));
@@ -219,7 +219,7 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   };
   CoreOptions alone = own();
   alone.window.model = second();
-  ShownCore of_second(std::move(alone));
+  CoreFixture of_second(std::move(alone));
   const std::string expected = drawn(of_second);
   Core core(own());
   compare(core);
@@ -241,7 +241,7 @@ TEST_F(TwoModelsWindow, ASecondPromptInItIsNotDrawnFrom) {
   core.apply(Generate{true});
   for (int i = 0; i < 3; ++i) shown(core);
   core.apply(Generate{false});
-  ShownCore alone(own());
+  CoreFixture alone(own());
   alone.apply(Generate{true});
   for (int i = 0; i < 3; ++i) shown(alone);
   alone.apply(Generate{false});
@@ -334,7 +334,7 @@ TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
 }
 
 TEST_F(TwoModelsWindow, ItsMenuBeginsAtItsFirstEntry) {
-  ShownCore core(own());
+  CoreFixture core(own());
   press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
   wait_for_menu(core);
   press_and_draw(core, Key::enter);

@@ -21,7 +21,7 @@ double in_table(const Table& table, const std::string& name) {
 
 TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   const Scenario s(kRobot);
-  const Shown shown("attribution", s, 1000, 600);
+  const ViewFixture shown("attribution", s, 1000, 600);
   const Table table = shown.table();
   const auto a = s.ask(AttributionOf{s.length() - 1});
   const int layers = s.config().n_layer, heads = s.config().n_head;
@@ -46,7 +46,7 @@ TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
   const auto a = s.ask(AttributionOf{s.length() - 1});
   ASSERT_NE(a->edits, 0);
   for (const char* list : {"parts", "layers"}) {
-    const Shown shown("attribution", s, 1200, 2400, {{"attribution-list", list}});
+    const ViewFixture shown("attribution", s, 1200, 2400, {{"attribution-list", list}});
     const Table table = shown.table();
     EXPECT_EQ(in_table(table, "edits"), a->edits);
     EXPECT_NEAR(in_table(table, "left by rounding"), 0, 1e-4);
@@ -61,13 +61,13 @@ TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
     }
     EXPECT_EQ(places, 2) << list;
   }
-  const Shown none("attribution", Scenario(kRobot), 1200, 700);
+  const ViewFixture none("attribution", Scenario(kRobot), 1200, 700);
   EXPECT_THAT(texts(none.scene()), Not(Contains("edits")));
 }
 
 TEST(AttributionView, FollowsTheQueryAndTheTokens) {
   Scenario s(kRobot, {1, 2, 5, -1});
-  const Shown shown("attribution", s, 1000, 600, {{"logit-rank", "2"}, {"against-rank", "1"}});
+  const ViewFixture shown("attribution", s, 1000, 600, {{"logit-rank", "2"}, {"against-rank", "1"}});
   const auto a = s.ask(AttributionOf{5, TokenChoice::best(1), TokenChoice::best(0)});
   EXPECT_LT(a->logit, 0) << "the second guess has less than the first";
   const std::string target =
@@ -78,7 +78,7 @@ TEST(AttributionView, FollowsTheQueryAndTheTokens) {
 
 TEST(AttributionView, ColoursAreSignedAndTheMouseTellsTheNumber) {
   const Scenario s(kRobot);
-  const Shown shown("attribution", s, 1300, 700);
+  const ViewFixture shown("attribution", s, 1300, 700);
   const auto a = s.ask(AttributionOf{s.length() - 1});
   const viz::Region& grid = shown.region(kGrid);
   ASSERT_EQ(grid.row_count, a->layers);
@@ -108,7 +108,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   s.select({2, 1, s.length() - 1, 3});
   const auto a = s.ask(AttributionOf{s.length() - 1});
   const auto values_of = [&](const std::string& list) {
-    const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", list}});
+    const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", list}});
     std::vector<double> values;
     for (const int i : shown.all_of(kListRole)) {
       const auto lines = shown.tooltip(i);
@@ -127,7 +127,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   for (const double part : values_of("sources")) sum += part;
   EXPECT_NEAR(sum, a->head(2, 1), 1e-4);
   // The table contains the sources, too, and clicking one selects the key.
-  const Shown shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
+  const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
   const Table table = shown.table();
   EXPECT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + s.length());
   EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
@@ -135,7 +135,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
 
 TEST(AttributionView, SaysWhatTheSumIs) {
   const Scenario s(kRobot);
-  const Shown shown("attribution", s, 1300, 700);
+  const ViewFixture shown("attribution", s, 1300, 700);
   const auto a = s.ask(AttributionOf{s.length() - 1});
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("all parts " + viz::fixed_number(a->sum(), 4))));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(viz::number(a->rounding_error(), 2))));

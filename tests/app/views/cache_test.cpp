@@ -7,7 +7,7 @@ namespace {
 
 TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
   const Scenario s(kRobot);
-  const Shown shown("cache", s, 900, 600, {{"ahead", "5"}});
+  const ViewFixture shown("cache", s, 900, 600, {{"ahead", "5"}});
   const Table table = shown.table();
   const auto rows = table.rows;
   ASSERT_EQ(rows.size(), 6U);
@@ -24,7 +24,7 @@ TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
 }
 
 TEST(Cache, SaysHowMuchItSaves) {
-  const Shown shown("cache", Scenario(Prompt{"", {1, 2, 3}, false}), 1200, 600, {{"ahead", "2"}});
+  const ViewFixture shown("cache", Scenario(Prompt{"", {1, 2, 3}, false}), 1200, 600, {{"ahead", "2"}});
   // Passes over 3, 4 and 5 tokens.
   EXPECT_THAT(
       texts(shown.scene()),
@@ -33,7 +33,7 @@ TEST(Cache, SaysHowMuchItSaves) {
 
 TEST(Cache, AClickOnAColumnOfThePromptChoosesItsToken) {
   const Scenario s(kRobot);
-  const Shown shown("cache", s, 900, 600, {{"ahead", "3"}});
+  const ViewFixture shown("cache", s, 900, 600, {{"ahead", "3"}});
   const int n = s.length();
   EXPECT_EQ(in_words(shown.click(0, 0, 2)), "query 2");
   EXPECT_EQ(in_words(shown.click(0, 2, n - 1)), "query " + std::to_string(n - 1));

@@ -26,7 +26,7 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
     s.select({3, 2, 4, key});
     const int position = key < 0 ? 4 : key;
     const auto tokens = s.ask(TokensOfHead{3, 2, ids[position]});
-    const Shown shown("circuits", s, 900, 600);
+    const ViewFixture shown("circuits", s, 900, 600);
     std::vector<int> expected;
     for (const auto* list : {&tokens->up, &tokens->down})
       for (const TokenPush& push : *list) expected.push_back(push.id);
@@ -46,7 +46,8 @@ TEST(Circuits, ShowWhatTheHeadLooksFor) {
   const int id = s.run->tokens.ids()[4];
   for (const bool mlp : {false, true}) {
     const auto keys = s.ask(KeysOfToken{3, 2, id, {mlp, true}});
-    const Shown shown("circuits", s, 900, 600, {{"circuit", "keys"}, {"first-mlp", mlp ? "yes" : "no"}});
+    const ViewFixture shown("circuits", s, 900, 600,
+                            {{"circuit", "keys"}, {"first-mlp", mlp ? "yes" : "no"}});
     const Table table = shown.table();
     expect_rows(table, *keys);
     EXPECT_THAT(texts(shown.scene()), Contains("L3 H2 at “" + s.run->tokens.labels[4] + "” looks for"));
@@ -58,7 +59,7 @@ TEST(Circuits, ShowWhatTheHeadLooksFor) {
 TEST(Circuits, ShowTheStrongestPairs) {
   Scenario s("A robot must obey the orders", {1, 3, 4, -1});
   const auto pairs = s.ask(PairsOfHead{1, 3, {false, false}});
-  const Shown shown("circuits", s, 1000, 600, {{"circuit", "pairs"}, {"token-norm", "no"}});
+  const ViewFixture shown("circuits", s, 1000, 600, {{"circuit", "pairs"}, {"token-norm", "no"}});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), pairs->strongest.size());
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
@@ -75,7 +76,7 @@ TEST(Circuits, TheCopyingScoreMayComeLater) {
   Scenario s("A robot must", {2, 1, 2, -1});
   const TokensOfHead question{2, 1, s.run->tokens.ids()[2]};
   OneAnswer tokens_alone(question, *s.ask(question));
-  const Shown shown("circuits", s.context(900, 600, tokens_alone));
+  const ViewFixture shown("circuits", s.context(900, 600, tokens_alone));
   EXPECT_THAT(texts(shown.scene()), Contains("copying score: computing…"));
   EXPECT_EQ(ids_of_role(shown.picture(), kToken).size(), 20U);
 }

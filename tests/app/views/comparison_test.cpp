@@ -133,7 +133,7 @@ TEST(Comparison, SmallMapsShowTheLargestDifferenceUnderEachCell) {
   for (const auto& [layer, head] : {std::pair{0, 3}, {1, 0}, {3, 2}}) {
     const auto difference = c.ask(PatternOf{layer, head});
     const Thumbnail& map = *maps->of_head[layer * heads + head];
-    ASSERT_EQ(map.rows, Thumbnail::kMost);
+    ASSERT_EQ(map.rows, Thumbnail::kMax);
     std::vector<float> expected(static_cast<std::size_t>(map.rows * map.cols));
     std::vector<bool> either(expected.size());  // for ties
     for (int query = 0; query < 100; ++query)

@@ -70,7 +70,7 @@ double number(const std::string& cell) {
 
 TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
   for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
-    const Shown shown("heatmap", s, 900, 800);
+    const ViewFixture shown("heatmap", s, 900, 800);
     const int grid = shown.grid();
     const Table table = shown.table();
     DrawnPage page = shown.page();
@@ -106,7 +106,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
 TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
   const EditedCase edited = all_edited()[1];
   const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 8, -1});
-  const Shown shown("heatmap", s, 900, 800);
+  const ViewFixture shown("heatmap", s, 900, 800);
   const viz::Region& grid = shown.region(shown.grid());
   const viz::Bitmap pixels = viz::rasterize(shown.scene(), *fonts(), 1);
   for (int query = 0; query < 3; ++query) {
@@ -125,11 +125,11 @@ TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
 TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
   for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const auto length = static_cast<std::size_t>(s.length());
-    const Table scores = Shown("scores", s, 900, 800).table();
-    const Table heads = Shown("heads", s, 900, 800).table();
-    const Table query = Shown("query", s, 1200, 800).table();
-    const Table softmax = Shown("softmax", s, 900, 800).table();
-    const Table tokens = Shown("tokens", s, 900, 100).table();
+    const Table scores = ViewFixture("scores", s, 900, 800).table();
+    const Table heads = ViewFixture("heads", s, 900, 800).table();
+    const Table query = ViewFixture("query", s, 1200, 800).table();
+    const Table softmax = ViewFixture("softmax", s, 900, 800).table();
+    const Table tokens = ViewFixture("tokens", s, 900, 100).table();
     const std::size_t map = (kLayer * 8 + kHead) * length;
     const bool forced = weights[2][6] == 0.5;
     for (std::size_t q = 0; q < length; ++q) {
@@ -166,7 +166,7 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {
   for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
     for (const char* arrangement : {"columns", "arcs"}) {
-      const Shown shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"arrangement", arrangement}});
+      const ViewFixture shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"arrangement", arrangement}});
       std::map<std::pair<int, int>, double> listed;
       for (const auto& row : shown.table().rows)
         listed[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
@@ -185,8 +185,8 @@ TEST(EditedAttention, LinesLeadToLaterKeysToo) {
 }
 
 TEST(EditedAttention, TheUniformAverageIsOverTheKeysThatAreSeen) {
-  const Shown shown("lines", scenario_of("L2H1.mask=101/010/111", {kLayer, kHead, 0, -1}), 900, 800,
-                    {{"threshold", "0"}, {"uniform", "yes"}});
+  const ViewFixture shown("lines", scenario_of("L2H1.mask=101/010/111", {kLayer, kHead, 0, -1}), 900, 800,
+                          {{"threshold", "0"}, {"uniform", "yes"}});
   std::map<std::pair<int, int>, double> uniform;
   for (const auto& row : shown.table().rows)
     if (row[0] == "uniform 1/n") uniform[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
@@ -207,7 +207,7 @@ TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
     const Scenario s = scenario_of(edited.edits, {kLayer, kHead, query, key});
     ASSERT_EQ(s.selection.key, key);
     ASSERT_EQ(made.length(), s.length());
-    const Shown shown("cell", s, 900, 800);
+    const ViewFixture shown("cell", s, 900, 800);
     EXPECT_NEAR(value(shown.table(), "weight"), weights[query][key], kTolerance);
     EXPECT_EQ(value(shown.table(), "position of the key"), key);
     DrawnPage page = shown.page();
@@ -220,7 +220,7 @@ TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
 
 TEST(EditedAttention, TheQueryTableNamesWhatItHides) {
   const Scenario s = scenario_of("L2H1.pattern[2,6]=0.5; L2H1.scores[5,3]=null", {kLayer, kHead, 2, -1});
-  const Shown shown("query", s, 1200, 800);
+  const ViewFixture shown("query", s, 1200, 800);
   EXPECT_GE(shown.key_row(6), 0);
   EXPECT_LT(shown.key_row(7), 0);
   EXPECT_NE(shown.page().take("2 later keys: masked (score −∞, weight 0)"), "");
@@ -242,9 +242,9 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   EXPECT_EQ(key(3, 0, 0, 9), -1) << "behind the prompt";
   // Shift and an arrow go to the next visible key.
   const Scenario at = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 2});
-  EXPECT_EQ(in_words(Shown("lines", at, 900, 800).press(Key::right, true)), "key 6");
+  EXPECT_EQ(in_words(ViewFixture("lines", at, 900, 800).press(Key::right, true)), "key 6");
   const Scenario back = scenario_of("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6});
-  EXPECT_EQ(in_words(Shown("lines", back, 900, 800).press(Key::left, true)), "key 2");
+  EXPECT_EQ(in_words(ViewFixture("lines", back, 900, 800).press(Key::left, true)), "key 2");
 }
 
 TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {

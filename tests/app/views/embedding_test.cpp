@@ -44,7 +44,7 @@ TEST(Embedding, TheNearestAreThoseOfTheReferenceByCosine) {
   const auto expected = nearest_in_reference(id_of(s));
   const auto nearest = s.ask(NearestTo{kPosition});
   EXPECT_EQ(nearest->id, id_of(s));
-  ASSERT_EQ(nearest->tokens.size(), static_cast<std::size_t>(NearestTokens::kMost));
+  ASSERT_EQ(nearest->tokens.size(), static_cast<std::size_t>(NearestTokens::kMax));
   for (std::size_t i = 0; i < nearest->tokens.size(); ++i) {
     const Neighbour& neighbour = nearest->tokens[i];
     EXPECT_EQ(neighbour.id, expected[i].second) << i;
@@ -56,10 +56,10 @@ TEST(Embedding, TheNearestAreThoseOfTheReferenceByCosine) {
 TEST(Embedding, RowsShowTheCosinesOfTheTable) {
   const Scenario s = robot();
   const auto expected = nearest_in_reference(id_of(s));
-  const Shown shown("embedding", s, 1200, 800);
+  const ViewFixture shown("embedding", s, 1200, 800);
   const Table table = shown.table();
   DrawnPage page = shown.page();
-  for (std::size_t i = 0; i < NearestTokens::kMost; ++i) {
+  for (std::size_t i = 0; i < NearestTokens::kMax; ++i) {
     const auto drawn = page.take(shown.region(shown.find(kNeighbourRole, static_cast<int>(i))).rect);
     ASSERT_EQ(drawn.size(), 4U) << "place, token, id, cosine";
     EXPECT_EQ(drawn[0].text, std::to_string(i + 1));
@@ -71,9 +71,9 @@ TEST(Embedding, RowsShowTheCosinesOfTheTable) {
 
 TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
   const Scenario s = robot();
-  const Table table = Shown("embedding", s, 900, 700).table();
+  const Table table = ViewFixture("embedding", s, 900, 700).table();
   const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
-  ASSERT_EQ(table.rows.size(), 3U + NearestTokens::kMost);
+  ASSERT_EQ(table.rows.size(), 3U + NearestTokens::kMax);
   EXPECT_EQ(table.rows[0][0], "wte[" + std::to_string(id_of(s)) + "]");
   for (std::size_t i = 0; i < wte.size(); ++i) {
     EXPECT_EQ(std::stof(table.rows[0][4 + i]), static_cast<float>(wte[i]));
@@ -87,7 +87,7 @@ TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
 TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
   const Scenario s = robot();
   for (const viz::Theme* theme : {&light(), &dark()}) {
-    const Shown shown("embedding", s, 1700, 800, {}, *theme, 8);
+    const ViewFixture shown("embedding", s, 1700, 800, {}, *theme, 8);
     DrawnPage page = shown.page();
     const std::vector<viz::Image> bars = lying_bars(shown.scene());
     ASSERT_EQ(bars.size(), 1U);
@@ -104,7 +104,7 @@ TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
 
 TEST(Embedding, TheTooltipsNumbersAddUp) {
   const Scenario s = robot();
-  const Shown shown("embedding", s, 1200, 800);
+  const ViewFixture shown("embedding", s, 1200, 800);
   for (const int strip : {0, 1, 2}) {
     const auto lines = shown.tooltip(shown.find(kStripRole, strip), strip, 17);
     ASSERT_EQ(lines.size(), 4U);
@@ -125,7 +125,7 @@ TEST(Embedding, SaysWhyTheProductIsALookUpWhereThereIsRoom) {
   const model::Config& config = s.config();
   const std::string d = std::to_string(config.n_embd), vocabulary = with_commas(4096);
   ASSERT_EQ(config.vocab_size, 4096);
-  const Shown large("embedding", s, 1200, 800), small("embedding", s, 470, 330);
+  const ViewFixture large("embedding", s, 1200, 800), small("embedding", s, 470, 330);
   for (const std::string& shape :
        {"[1 × " + vocabulary + "]", "[" + vocabulary + " × " + d + "]", "[1 × " + d + "]"}) {
     EXPECT_THAT(texts(large.scene()), Contains(shape));
@@ -137,16 +137,16 @@ TEST(Embedding, SaysWhyTheProductIsALookUpWhereThereIsRoom) {
 TEST(Embedding, TheStripsDoNotWaitForTheNearest) {
   NoAnswers none;
   const Scenario s = robot();
-  const Shown waiting("embedding", s.context(900, 700, none));
+  const ViewFixture waiting("embedding", s.context(900, 700, none));
   EXPECT_EQ(ids_of_role(waiting.picture(), kStripRole), (std::vector{0, 1, 2}));
   EXPECT_THAT(texts(waiting.scene()), Contains("nearest in wte: computing…"));
   NoAnswers failed("There is not enough memory.");
-  EXPECT_THAT(texts(Shown("embedding", s.context(900, 700, failed)).scene()),
+  EXPECT_THAT(texts(ViewFixture("embedding", s.context(900, 700, failed)).scene()),
               Contains("There is not enough memory."));
 }
 
 TEST(Embedding, SmallPanesScrollTheNearest) {
-  const Shown shown("embedding", robot(), 470, 330, {{"first-neighbour", "2"}});
+  const ViewFixture shown("embedding", robot(), 470, 330, {{"first-neighbour", "2"}});
   EXPECT_EQ(ids_of_role(shown.picture(), kNeighbourRole).front(), 2);
   EXPECT_EQ(in_words(shown.press(Key::down)), "first-neighbour 3");
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");

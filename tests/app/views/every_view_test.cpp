@@ -16,7 +16,7 @@ class CheckedAnswers final : public Answers {
  public:
   CheckedAnswers(Answers& inner, Capabilities declared) : inner_(inner), declared_(declared) {}
   std::shared_ptr<const Answer> ask(const Question& question) override {
-    EXPECT_TRUE(declared_.has(question.needs())) << question.work();
+    EXPECT_TRUE(declared_.has(question.needs())) << question.name();
     return inner_.ask(question);
   }
 
@@ -354,16 +354,17 @@ TEST_P(EveryView, TinySizesDoNoHarm) {
 TEST(Views, SayAWordWhereThereIsNoRoomForThem) {
   for (const char* view : {"cosines", "staircase"}) {
     for (const auto& [w, h] : {std::pair{300.F, 200.F}, {160.F, 700.F}, {900.F, 110.F}}) {
-      const Shown shown(view, scenario(12), w, h);
+      const ViewFixture shown(view, scenario(12), w, h);
       const auto written = texts(shown.scene());
       EXPECT_TRUE(!shown.picture().regions.empty() ||
                   std::ranges::any_of(written, [](const auto& t) { return t.starts_with("too small"); }))
           << view << " " << w << " x " << h << ": " << ::testing::PrintToString(written);
     }
   }
-  EXPECT_THAT(texts(Shown("attribution", Scenario(kRobot), 300, 60).scene()),
+  EXPECT_THAT(texts(ViewFixture("attribution", Scenario(kRobot), 300, 60).scene()),
               Contains("too small for the parts"));
-  EXPECT_THAT(texts(Shown("lens", Scenario(kRobot), 300, 60).scene()), ElementsAre("too small for the lens"));
+  EXPECT_THAT(texts(ViewFixture("lens", Scenario(kRobot), 300, 60).scene()),
+              ElementsAre("too small for the lens"));
 }
 
 TEST(Views, WholeHeightShowsAll) {

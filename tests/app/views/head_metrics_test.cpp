@@ -13,7 +13,7 @@ constexpr const char* kTwice = "one two three one two three one two";
 
 TEST(HeadMetrics, AreTheReferencesForEveryHead) {
   const Scenario s(kTwice);
-  const Table table = Shown("metrics", s, 900, 700).table();
+  const Table table = ViewFixture("metrics", s, 900, 700).table();
   ASSERT_THAT(table.header, ElementsAre("layer", "head", "first", "previous", "itself", "induction",
                                         "duplicate", "entropy", "distance", "sink"));
   const std::vector<int>& tokens = s.run->run->tokens;
@@ -56,8 +56,8 @@ TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
        {"first", "previous", "self", "induction", "duplicate", "entropy", "distance", "sink"}) {
     SCOPED_TRACE(metric);
     for (const bool least : {false, true}) {
-      const Shown shown("metrics", s, 1200, 1500,
-                        {{"metric", metric}, {"least-first", least ? "yes" : "no"}});
+      const ViewFixture shown("metrics", s, 1200, 1500,
+                              {{"metric", metric}, {"least-first", least ? "yes" : "no"}});
       const Table table = shown.table();
       const auto column = static_cast<std::size_t>(
           std::ranges::find(table.header, std::string(metric) == "self" ? "itself" : metric) -
@@ -69,14 +69,14 @@ TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
       EXPECT_TRUE(least ? std::ranges::is_sorted(values) : std::ranges::is_sorted(values, std::greater{}));
     }
   }
-  const Shown shown("metrics", s, 1200, 1500);
+  const ViewFixture shown("metrics", s, 1200, 1500);
   EXPECT_EQ(in_words(shown.click(shown.find(kRow, s.config().n_head + 2))), "head 1 2");
   EXPECT_EQ(in_words(shown.click(shown.find(kCell, 0), 2, 1)), "head 2 1");
 }
 
 TEST(HeadMetrics, TheMouseTellsAllOfThem) {
   const Scenario s(kTwice);
-  const Shown shown("metrics", s, 1200, 900);
+  const ViewFixture shown("metrics", s, 1200, 900);
   const Table table = shown.table();
   const auto& row = table.rows[s.config().n_head];  // L1 H0
   const auto lines = shown.tooltip(shown.find(kCell, 0), 1, 0);
@@ -87,10 +87,10 @@ TEST(HeadMetrics, TheMouseTellsAllOfThem) {
 
 TEST(HeadMetrics, SaysWhereThereIsNothingToMeasure) {
   const Scenario once("A robot must");
-  EXPECT_THAT(texts(Shown("metrics", once, 900, 700, {{"metric", "duplicate"}}).scene()),
+  EXPECT_THAT(texts(ViewFixture("metrics", once, 900, 700, {{"metric", "duplicate"}}).scene()),
               Contains("no token of this prompt occurs twice"));
   const Scenario alone("A");
-  EXPECT_THAT(texts(Shown("metrics", alone, 900, 700).scene()),
+  EXPECT_THAT(texts(ViewFixture("metrics", alone, 900, 700).scene()),
               Contains("a single token can only attend to itself"));
 }
 
@@ -99,7 +99,7 @@ TEST(HeadMetrics, APartShowsWhatIsThere) {
   Thumbnails part = *s.ask(ThumbnailsOfHeads{});
   part.done = s.config().n_head + 1;
   OneAnswer some(ThumbnailsOfHeads{}, part, false);
-  const Shown shown("metrics", s.context(1200, 900, some));
+  const ViewFixture shown("metrics", s.context(1200, 900, some));
   EXPECT_EQ(std::ssize(ids_of_role(shown.picture(), kRow)), part.done);
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… " + std::to_string(part.done) + " of ")));
   EXPECT_EQ(std::ssize(shown.table().rows), part.done);
@@ -108,10 +108,10 @@ TEST(HeadMetrics, APartShowsWhatIsThere) {
 TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   const NamedOptions repeated{{"metrics-text", "repeated"}, {"metric", "induction"}};
   const Scenario s("A robot must"), other(kTwice);
-  const Shown shown("metrics", s, 1200, 900, repeated);
+  const ViewFixture shown("metrics", s, 1200, 900, repeated);
   const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::default_for(s.config().n_ctx)});
   const Table table = shown.table();
-  EXPECT_EQ(table.rows, Shown("metrics", other, 1200, 900, repeated).table().rows);
+  EXPECT_EQ(table.rows, ViewFixture("metrics", other, 1200, 900, repeated).table().rows);
   ASSERT_EQ(table.rows.size(), answer->heads.size());
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     EXPECT_EQ(std::stof(table.rows[i][5]), static_cast<float>(answer->heads[i][HeadMetric::induction]));
@@ -139,12 +139,12 @@ TEST(HeadMetrics, TheCaptionOfRepeatedTokensNamesNoPrompt) {
 
 TEST(HeadMetrics, ListThoseAboveALeastNumber) {
   const Scenario s(kTwice);
-  const Table all = Shown("metrics", s, 1200, 900, {{"metric", "first"}}).table();
+  const Table all = ViewFixture("metrics", s, 1200, 900, {{"metric", "first"}}).table();
   std::vector<std::string> numbers;
   for (const auto& row : all.rows) numbers.push_back(row[2]);
   std::ranges::sort(numbers, {}, [](const std::string& number) { return std::stof(number); });
   const std::string least = numbers[numbers.size() / 2];  // the number of a listed head
-  const Shown shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", least}});
+  const ViewFixture shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", least}});
   const Table table = shown.table();
   const auto above = std::ranges::count_if(
       numbers, [&](const std::string& number) { return std::stof(number) >= std::stof(least); });
@@ -160,8 +160,9 @@ TEST(HeadMetrics, ListThoseAboveALeastNumber) {
   ASSERT_EQ(actions.size(), 1U);
   EXPECT_EQ(std::get<SelectHead>(actions[0]).layer, std::stoi(best[0]));
   EXPECT_EQ(std::get<SelectHead>(actions[0]).head, std::stoi(best[1]));
-  EXPECT_THAT(texts(Shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", "5"}}).scene()),
-              Contains("0 of 48 heads at least 5"));
+  EXPECT_THAT(
+      texts(ViewFixture("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", "5"}}).scene()),
+      Contains("0 of 48 heads at least 5"));
 }
 
 TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
@@ -170,7 +171,7 @@ TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
   RepeatedTokens fewer = wanted;
   fewer.sequences = 3;
   OneAnswer some(MetricsOnRepeated{wanted}, *s.ask(MetricsOnRepeated{fewer}), false);
-  const Shown shown("metrics", s.context(1200, 900, some), {{"metrics-text", "repeated"}});
+  const ViewFixture shown("metrics", s.context(1200, 900, some), {{"metrics-text", "repeated"}});
   EXPECT_THAT(texts(shown.scene()), Contains("computing… 3 of 8 sequences"));
 }
 

@@ -31,7 +31,7 @@ std::optional<double> reference_cell(const Scenario& s, int layer, int head, int
 /// Reads every cell of some heads' thumbnails with the legend.
 void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& heads,
                  const NamedOptions& options = {}) {
-  const Shown shown("heads", s, 1000, 900, options, light(), 2);
+  const ViewFixture shown("heads", s, 1000, 900, options, light(), 2);
   const bool without_key0 = std::ranges::count(options, NamedOptions::value_type{"without-key0", "yes"}) > 0;
   const auto bars = upright_bars(shown.scene());
   ASSERT_EQ(bars.size(), 1U);
@@ -66,7 +66,7 @@ TEST(Heads, TilesShowAMetricInPlaceOfMaps) {
   const Scenario& s = scenario(23);
   const model::Config& config = s.config();
   for (const bool distance : {false, true}) {
-    const Shown shown("heads", s, 1000, 900, {{"heads-figure", distance ? "distance" : "previous"}});
+    const ViewFixture shown("heads", s, 1000, 900, {{"heads-figure", distance ? "distance" : "previous"}});
     const Table table = shown.table();
     ASSERT_EQ(std::ssize(table.rows), config.n_layer * config.n_head);
     DrawnPage page = shown.page();
@@ -91,7 +91,7 @@ TEST(Heads, TilesShowAMetricInPlaceOfMaps) {
       }
     }
   }
-  const Shown none("heads", scenario(1), 1000, 900, {{"heads-figure", "entropy"}});
+  const ViewFixture none("heads", scenario(1), 1000, 900, {{"heads-figure", "entropy"}});
   EXPECT_EQ(none.table().rows.front()[2], "nan") << "one token has nothing but itself";
 }
 
@@ -114,7 +114,7 @@ TEST(Heads, PooledMapsShowTheLargestWeightWithAndWithoutKeyZero) {
 TEST(Heads, TheTableHasTheWeightsOfTheReference) {
   for (const int length : {23, 100}) {
     const Scenario& s = scenario(length);
-    const Table table = Shown("heads", s, 900, 900).table();
+    const Table table = ViewFixture("heads", s, 900, 900).table();
     const int cells = static_cast<int>(table.header.size()) - 3;
     ASSERT_EQ(cells, std::min(length, 64));
     for (const auto& [layer, head] : {std::pair{0, 0}, {4, 3}}) {
@@ -139,7 +139,7 @@ TEST(Heads, TheTableHasTheWeightsOfTheReference) {
 TEST(Heads, ARegionForEachHeadAndExactMeans) {
   for (const int length : {2, 23, 100}) {
     const Scenario& s = scenario(length);
-    const Shown shown("heads", s, 300, 300);
+    const ViewFixture shown("heads", s, 300, 300);
     const Table table = shown.table();
     const int cells = std::min(length, 64);
     const auto queries = static_cast<std::size_t>(length);
@@ -176,7 +176,7 @@ TEST(Heads, ARegionForEachHeadAndExactMeans) {
 }
 
 TEST(Heads, TheCardIsTheMapAtALargerSize) {
-  const Shown shown("heads", scenario(23), 900, 900);
+  const ViewFixture shown("heads", scenario(23), 900, 900);
   const int map = shown.map_of(3, 2);
   const viz::Scene card = shown.card(map, 20, 20);
   EXPECT_EQ(card.width, 220);
@@ -263,7 +263,7 @@ TEST(Heads, ArrowsMoveTheHeadAndBringItIntoSight) {
   Scenario s(scenario(12).run->prompt);
   const int layers = s.config().n_layer, heads = s.config().n_head;
   s.select({2, 1});
-  const Shown shown("heads", s, 400, 500);
+  const ViewFixture shown("heads", s, 400, 500);
   EXPECT_EQ(in_words(shown.press(Key::up)), "head by -1 0");
   EXPECT_EQ(in_words(shown.press(Key::down)), "head by 1 0");
   EXPECT_EQ(in_words(shown.press(Key::left)), "head by 0 -1");
@@ -311,7 +311,7 @@ TEST(Heads, LargerMapsSmallerMapsAndAllOfThem) {
 }
 
 TEST(Heads, TheMenuShowsAHead) {
-  const Shown shown("heads", scenario(12), 400, 500, {{"heads-zoom", "2"}});
+  const ViewFixture shown("heads", scenario(12), 400, 500, {{"heads-zoom", "2"}});
   EXPECT_EQ(in_words(shown.choose("Show L1 H2", shown.map_of(1, 2))), "head 1 2");
   EXPECT_EQ(in_words(shown.choose("Show all heads", shown.map_of(1, 2))), "heads-zoom 1");
 }

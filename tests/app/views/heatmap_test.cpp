@@ -13,7 +13,7 @@ constexpr double kWeightTolerance = 1e-5;  // between float32 and double
 TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   const Scenario s("The king and his");
   const auto length = static_cast<std::size_t>(s.length());
-  const Shown shown("heatmap", s, 900, 800);
+  const ViewFixture shown("heatmap", s, 900, 800);
   const viz::Region& grid = shown.region(shown.grid());
   const Table table = shown.table();
   const auto& weights = reference_head(s).weights;
@@ -28,7 +28,7 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
       }
     }
   }
-  const auto bar = bar_beside(shown.scene(), grid.rect);
+  const auto bar = color_bar_of(shown.scene(), grid.rect);
   ASSERT_TRUE(bar);
   const DrawnScale scale(page, *bar);
   EXPECT_NEAR(scale.low(), 0, 0.01);
@@ -43,11 +43,11 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
   for (const char* value_scale : {"linear", "log", "row"}) {
     for (const bool without_key0 : {false, true}) {
       SCOPED_TRACE(std::string(value_scale) + (without_key0 ? " without key 0" : ""));
-      const Shown shown("heatmap", s, 900, 800,
-                        {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}},
-                        without_key0 ? dark() : light());
+      const ViewFixture shown("heatmap", s, 900, 800,
+                              {{"value-scale", value_scale}, {"without-key0", without_key0 ? "yes" : "no"}},
+                              without_key0 ? dark() : light());
       const int grid = shown.grid();
-      const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
+      const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
       ASSERT_TRUE(bar);
       DrawnPage page = shown.page();
       const bool logarithmic = value_scale == std::string("log");
@@ -82,10 +82,10 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
   const auto [layer, head] = std::pair(s.selection.layer, s.selection.head);
   for (const bool rollout : {false, true}) {
     const auto answer = rollout ? s.ask(RolloutOf{layer}) : s.ask(WeightedValuesOf{layer, head});
-    const Shown shown("heatmap", s, 900, 800, {{"cell-values", rollout ? "rollout" : "values"}});
+    const ViewFixture shown("heatmap", s, 900, 800, {{"cell-values", rollout ? "rollout" : "values"}});
     const Table table = shown.table();
     const int grid = shown.grid();
-    const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
+    const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
     ASSERT_TRUE(bar);
     DrawnPage page = shown.page();
     const DrawnScale scale(page, *bar);
@@ -127,7 +127,7 @@ TEST(Heatmap, HatchingStaysOutsideTheStairs) {
 
 TEST(Heatmap, TheTooltipTellsTheWeightItsPartAndItsRank) {
   const Scenario& s = scenario(23);
-  const Shown shown("heatmap", s, 700, 600);
+  const ViewFixture shown("heatmap", s, 700, 600);
   const int grid = shown.grid();
   const Table table = shown.table();
   for (const auto& [query, key] : {std::pair{0, 0}, {5, 2}, {22, 0}, {22, 22}, {17, 9}}) {
@@ -148,9 +148,9 @@ TEST(Heatmap, TheTooltipTellsTheWeightItsPartAndItsRank) {
 }
 
 TEST(Heatmap, WithoutKeyZeroTheLegendSaysSo) {
-  EXPECT_THAT(texts(Shown("heatmap", scenario(23), 700, 600, {{"without-key0", "yes"}}).scene()),
+  EXPECT_THAT(texts(ViewFixture("heatmap", scenario(23), 700, 600, {{"without-key0", "yes"}}).scene()),
               Contains("key 0"));
-  EXPECT_THAT(texts(Shown("heatmap", scenario(23), 700, 600).scene()), Not(Contains("key 0")));
+  EXPECT_THAT(texts(ViewFixture("heatmap", scenario(23), 700, 600).scene()), Not(Contains("key 0")));
 }
 
 TEST(Heatmap, FewTokensShowTheirValues) {
@@ -168,7 +168,7 @@ std::vector<viz::Rect> key_frames(const viz::Scene& scene) {
 }
 
 TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
-  const Shown shown("heatmap", Scenario(kRobot, {1, 2, 5, 3}), 700, 600);
+  const ViewFixture shown("heatmap", Scenario(kRobot, {1, 2, 5, 3}), 700, 600);
   EXPECT_EQ(in_words(shown.click(0, 7, 2)), "query 7, key 2");
   EXPECT_EQ(in_words(shown.click(0, 5, 2)), "query 5, key 2");
   EXPECT_EQ(in_words(shown.click(0, 5, 3)), "query 5, key -1") << "the chosen one";
@@ -179,9 +179,9 @@ TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
 TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
   for (const auto& [width, query, key] : {std::tuple{700.F, 8, 3}, {700.F, 90, 1}, {160.F, 99, 99}}) {
     Scenario s(scenario(100).run->prompt, {2, 1, query, -1});
-    EXPECT_TRUE(key_frames(Shown("heatmap", s, width, 600).scene()).empty());
+    EXPECT_TRUE(key_frames(ViewFixture("heatmap", s, width, 600).scene()).empty());
     s.select({2, 1, query, key});
-    const Shown shown("heatmap", s, width, 600);
+    const ViewFixture shown("heatmap", s, width, 600);
     const auto frames = key_frames(shown.scene());
     ASSERT_EQ(frames.size(), 1U);
     const viz::Point cell = shown.region(0).cell_rect(query, key).center();
@@ -189,8 +189,8 @@ TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
     EXPECT_NEAR(frames[0].center().y, cell.y, 0.01);
     EXPECT_GE(frames[0].w, 6) << "of a cell of any size";
   }
-  EXPECT_TRUE(key_frames(Shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 3}), 700, 600,
-                               {{"zoom", "40:60,10:30"}})
+  EXPECT_TRUE(key_frames(ViewFixture("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 3}), 700, 600,
+                                     {{"zoom", "40:60,10:30"}})
                              .scene())
                   .empty())
       << "out of sight";
@@ -198,7 +198,7 @@ TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
 
 TEST(Heatmap, KeysMoveQueryHeadAndKey) {
   Scenario s(scenario(100).run->prompt, {2, 1, 50, 3});
-  const Shown shown("heatmap", s, 700, 600);
+  const ViewFixture shown("heatmap", s, 700, 600);
   const std::vector<std::pair<Key, std::string>> meanings{
       {Key::up, "query by -1"},        {Key::down, "query by 1"},   {Key::page_up, "query by -10"},
       {Key::page_down, "query by 10"}, {Key::home, "query 0"},      {Key::end, "query -1"},
@@ -207,14 +207,14 @@ TEST(Heatmap, KeysMoveQueryHeadAndKey) {
   EXPECT_EQ(in_words(shown.press(Key::left, true)), "key 2");
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 4");
   s.select({2, 1, 50, -1});
-  EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600).press(Key::left, true)), "key 50");
-  EXPECT_EQ(in_words(Shown("heatmap", s, 700, 600).press(Key::right, true)), "key 0");
+  EXPECT_EQ(in_words(ViewFixture("heatmap", s, 700, 600).press(Key::left, true)), "key 50");
+  EXPECT_EQ(in_words(ViewFixture("heatmap", s, 700, 600).press(Key::right, true)), "key 0");
 }
 
 // A zoomed map scrolls with the selected key, but no farther than necessary.
 TEST(Heatmap, TheZoomFollowsTheKeys) {
   const NamedOptions zoomed{{"zoom", "31:51,20:40"}};
-  const Shown shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 20}), 700, 600, zoomed);
+  const ViewFixture shown("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 20}), 700, 600, zoomed);
   EXPECT_EQ(in_words(shown.press(Key::up)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::down)), "query by 1, zoom 32:52,20:40");
   EXPECT_EQ(in_words(shown.press(Key::home)), "query 0, zoom 0:20,20:40");
@@ -225,7 +225,7 @@ TEST(Heatmap, TheZoomFollowsTheKeys) {
 
 TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
   Scenario s(kRobot, {1, 2, 5, 3});
-  const Shown shown("heatmap", s, 700, 600);
+  const ViewFixture shown("heatmap", s, 700, 600);
   const auto name = [&](int i) { return std::to_string(i) + " “" + s.run->tokens.labels[i] + "”"; };
   EXPECT_EQ(in_words(shown.choose("Select query " + name(7), 0, 7, 2)), "query 7");
   EXPECT_EQ(in_words(shown.choose("Select key " + name(2), 0, 7, 2)), "query 7, key 2");
@@ -235,9 +235,9 @@ TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
             "copy " + shown.table().rows[7][4]);
   EXPECT_EQ(in_words(shown.choose("Select key " + name(6), 0, 5, 6)), "") << "masked";
   EXPECT_EQ(in_words(shown.choose("Show the whole matrix", 0, 5, 3)), "");
-  EXPECT_EQ(
-      in_words(Shown("heatmap", s, 700, 600, {{"zoom", "0:5,0:5"}}).choose("Show the whole matrix", 0, 2, 2)),
-      "zoom all");
+  EXPECT_EQ(in_words(ViewFixture("heatmap", s, 700, 600, {{"zoom", "0:5,0:5"}})
+                         .choose("Show the whole matrix", 0, 2, 2)),
+            "zoom all");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ std::vector<double> lens_of(const Scenario& s, const std::vector<double>& x) {
 
 TEST(Lens, TheTableIsTheReferencesAtEveryPlace) {
   const Scenario s(kRobot);
-  const Table table = Shown("lens", s, 900, 600).table();
+  const Table table = ViewFixture("lens", s, 900, 600).table();
   const int places = places_of(s), n = s.length();
   ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(n * places));
   ASSERT_EQ(table.header.size(), 23U);
@@ -93,9 +93,9 @@ TEST(Lens, EachCellHasItsBestGuessAndColour) {
   for (std::size_t coloring = 0; coloring < 3; ++coloring) {
     for (const bool mid : {true, false}) {
       SCOPED_TRACE(std::string(kNames[coloring]) + (mid ? "" : ", between blocks"));
-      const Shown shown("lens", s, 1300, 700,
-                        {{"lens-color", kNames[coloring]}, {"lens-mid", mid ? "yes" : "no"}},
-                        mid ? light() : dark(), 8);
+      const ViewFixture shown("lens", s, 1300, 700,
+                              {{"lens-color", kNames[coloring]}, {"lens-mid", mid ? "yes" : "no"}},
+                              mid ? light() : dark(), 8);
       const Table table = shown.table();
       DrawnPage page = shown.page();
       const std::vector<viz::Image> bars = lying_bars(shown.scene());
@@ -127,7 +127,7 @@ TEST(Lens, EachCellHasItsBestGuessAndColour) {
 
 TEST(Lens, TheMouseTellsAllOfACell) {
   const Scenario s(kRobot);
-  const Shown shown("lens", s, 1300, 700);
+  const ViewFixture shown("lens", s, 1300, 700);
   const Table table = shown.table();
   const int last = places_of(s) - 1;
   for (const int row : {0, 1, 6, last}) {
@@ -152,7 +152,7 @@ TEST(Lens, TheMouseTellsAllOfACell) {
 
 TEST(Lens, AClickChoosesThePositionAndTheMenuCopies) {
   const Scenario s(kRobot);
-  const Shown shown("lens", s, 1300, 700);
+  const ViewFixture shown("lens", s, 1300, 700);
   EXPECT_EQ(in_words(shown.click(0, 2, 4)), "query 4");
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   const Table table = shown.table();
@@ -166,7 +166,7 @@ TEST(Lens, AClickChoosesThePositionAndTheMenuCopies) {
 TEST(Lens, ScrollsSidewaysSoThatTheQueryIsInSight) {
   const Scenario& s = scenario(100);
   const auto shown_from = [&](const NamedOptions& options) {
-    const Shown shown("lens", s, 900, 600, options);
+    const ViewFixture shown("lens", s, 900, 600, options);
     return shown.region(0);
   };
   const viz::Region end = shown_from({});
@@ -176,7 +176,7 @@ TEST(Lens, ScrollsSidewaysSoThatTheQueryIsInSight) {
   EXPECT_EQ(shown_from({{"first-column", "30"}}).first_col, 30);
   const viz::Region all = shown_from({{"lens-guesses", "no"}});
   EXPECT_EQ(all.cols, 100) << "without words all have room";
-  const Shown part("lens", s, 900, 600, {{"first-column", "30"}});
+  const ViewFixture part("lens", s, 900, 600, {{"first-column", "30"}});
   const int last = 29 + static_cast<int>(part.region(0).cols);
   EXPECT_THAT(texts(part.scene()), Contains("positions 30 to " + std::to_string(last) + " of 100"));
   EXPECT_EQ(in_words(part.click(0, 2, 33)), "query 33, first-column 30") << "nothing moves under the mouse";
@@ -196,7 +196,7 @@ TEST(Lens, ShowsWhatIsComputedSoFar) {
   LogitLens part = *s.ask(LensOf{0});
   part.readings.resize(16 * static_cast<std::size_t>(part.places));
   OneAnswer some(LensOf{0}, part, false);
-  const Shown shown("lens", s.context(900, 600, some), {{"first-column", "8"}});
+  const ViewFixture shown("lens", s.context(900, 600, some), {{"first-column", "8"}});
   const auto columns = static_cast<std::size_t>(shown.region(0).cols);
   EXPECT_THAT(texts(shown.scene()),
               Contains(HasSubstr("computing… 8 of " + std::to_string(columns) + " positions")));
@@ -208,13 +208,13 @@ TEST(Lens, ShowsWhatIsComputedSoFar) {
 TEST(Lens, ShowsBlocksWhereverTheyAre) {
   const Scenario& s = scenario(100);
   OneAnswer third(LensOf{2}, *s.ask(LensOf{2}));
-  const Shown shown("lens", s.context(1300, 600, third), {{"lens-guesses", "no"}});
+  const ViewFixture shown("lens", s.context(1300, 600, third), {{"lens-guesses", "no"}});
   EXPECT_EQ(painted(shown.picture()), std::string(64, '.') + std::string(32, '#') + "....");
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 32 of 100 positions")));
   EXPECT_THAT(shown.tooltip(0, 2, 63), Contains("computing…"));
   EXPECT_THAT(shown.tooltip(0, 2, 64), Not(Contains("computing…")));
   // The colours are the same as when everything is known: the scale does not depend on single cells.
-  const Shown all("lens", s, 1300, 600, {{"lens-guesses", "no"}});
+  const ViewFixture all("lens", s, 1300, 600, {{"lens-guesses", "no"}});
   EXPECT_EQ(shown.color_of(0, 2, 70), all.color_of(0, 2, 70));
 }
 
@@ -249,7 +249,7 @@ TEST(Lens, AsksForWhatShowsTheQueryFirst) {
 
 TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
   const NamedOptions from_30{{"lens-color", "kl"}, {"first-column", "30"}};
-  const Shown part("lens", scenario(100), 900, 600, from_30);
+  const ViewFixture part("lens", scenario(100), 900, 600, from_30);
   const viz::Region& grid = part.region(0);
   const Table table = part.table();
   std::vector<double> shown;

@@ -13,7 +13,7 @@ TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
   const Scenario s(kRobot);
   constexpr double kThreshold = 0.05;
   const Table table =
-      Shown("lines", s, 900, 700, {{"line-heads", "2.1, 0.3"}, {"threshold", "0.05"}}).table();
+      ViewFixture("lines", s, 900, 700, {{"line-heads", "2.1, 0.3"}, {"threshold", "0.05"}}).table();
   std::size_t expected = 0;
   for (const auto& [layer, head] : {std::pair{2, 1}, {0, 3}}) {
     const auto& weights = reference_head(s, layer, head).weights;
@@ -39,7 +39,7 @@ TEST(Lines, TheTableHasAllWeightsFromTheThresholdOnOfEachHead) {
 TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
   const Scenario s(kRobot);
   const NamedOptions options{{"line-heads", "2.1,0.3"}, {"uniform", "yes"}};
-  const Shown shown("lines", s, 900, 700, options);
+  const ViewFixture shown("lines", s, 900, 700, options);
   const std::size_t weights = shown.table().rows.size();
   const viz::Region& queries = shown.region(shown.find(kQueries));
   std::size_t lines = 0;
@@ -52,13 +52,13 @@ TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
     EXPECT_EQ(std::ranges::count(written, name), 1) << name;
   EXPECT_EQ(std::ranges::count(written, std::to_string(weights) + " weights of at least 0.02"), 1);
 
-  const Shown arcs("lines", s, 900, 700, {{"arrangement", "arcs"}, {"threshold", "0.2"}});
+  const ViewFixture arcs("lines", s, 900, 700, {{"arrangement", "arcs"}, {"threshold", "0.2"}});
   EXPECT_EQ(items_of<viz::Polyline>(arcs.scene()).size(), arcs.table().rows.size());
 }
 
 TEST(Lines, TheUniformAverageIsOneOverTheKeysThatAreSeen) {
   const Scenario s(kRobot);
-  const Table table = Shown("lines", s, 900, 700, {{"uniform", "yes"}, {"threshold", "0"}}).table();
+  const Table table = ViewFixture("lines", s, 900, 700, {{"uniform", "yes"}, {"threshold", "0"}}).table();
   int rows = 0;
   for (const auto& row : table.rows) {
     if (row[0] != "uniform 1/n") continue;
@@ -69,8 +69,8 @@ TEST(Lines, TheUniformAverageIsOneOverTheKeysThatAreSeen) {
 }
 
 TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
-  const Shown shown("lines", scenario(bundled()->transformer->config().n_ctx), 900, 700,
-                    {{"threshold", "0"}, {"uniform", "yes"}});
+  const ViewFixture shown("lines", scenario(bundled()->transformer->config().n_ctx), 900, 700,
+                          {{"threshold", "0"}, {"uniform", "yes"}});
   std::vector<double> weights;
   for (const auto& row : shown.table().rows) weights.push_back(std::stod(row[5]));
   ASSERT_GT(weights.size(), 2000U);
@@ -94,7 +94,7 @@ const Scenario& many_heads(int length) {
 
 TEST(Lines, TheTableIsBoundedAndSaysSo) {
   const Scenario& s = many_heads(1024);
-  const Table table = Shown("lines", s, 900, 700, {{"threshold", "0"}}).table();
+  const Table table = ViewFixture("lines", s, 900, 700, {{"threshold", "0"}}).table();
   ASSERT_EQ(table.rows.size(), 100'000U);
   EXPECT_EQ(table.header.back(), "weight (the 100,000 strongest of 524,800)");
   for (std::size_t i = 1; i < table.rows.size(); ++i)
@@ -102,8 +102,8 @@ TEST(Lines, TheTableIsBoundedAndSaysSo) {
 }
 
 TEST(Lines, NoMoreHeadsAreDrawnThanMemoryHoldsAndItSaysSo) {
-  const Shown shown("lines", many_heads(1024), 900, 700,
-                    {{"line-heads", "0.0,0.1,0.2,0.3,0.4,1.0,1.1,1.2"}, {"threshold", "0.5"}});
+  const ViewFixture shown("lines", many_heads(1024), 900, 700,
+                          {{"line-heads", "0.0,0.1,0.2,0.3,0.4,1.0,1.1,1.2"}, {"threshold", "0.5"}});
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("the first 6 of 8 heads; ")));
   EXPECT_THAT(texts(shown.scene()), Contains("Attention of 6 heads"));
   EXPECT_EQ(in_words(find_view("lines")->commands[0].act(shown.context(), 0)),
@@ -111,7 +111,7 @@ TEST(Lines, NoMoreHeadsAreDrawnThanMemoryHoldsAndItSaysSo) {
 }
 
 TEST(Lines, HeadsThatTheModelHasNotAreNamed) {
-  const Shown shown("lines", Scenario(kRobot), 900, 700, {{"line-heads", "0.1,99.0"}});
+  const ViewFixture shown("lines", Scenario(kRobot), 900, 700, {{"line-heads", "0.1,99.0"}});
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("no head L99 H0; ")));
   EXPECT_THAT(find_view("lines")->refuse(shown.context()),
               HasSubstr("there is no head L99 H0: the model has layers 0 to"));
@@ -119,13 +119,13 @@ TEST(Lines, HeadsThatTheModelHasNotAreNamed) {
 
 TEST(Lines, ClicksPinAndTakeBack) {
   Scenario s(kRobot, {1, 2, 6, 3});
-  const Shown shown("lines", s, 900, 700);
+  const ViewFixture shown("lines", s, 900, 700);
   const int queries = shown.find(kQueries), keys = shown.find(kKeys);
   EXPECT_EQ(in_words(shown.click(queries, 4)), "query 4, pinned yes");
   EXPECT_EQ(in_words(shown.click(keys, 2)), "key 2, pinned yes");
   EXPECT_EQ(in_words(shown.click(keys, 7)),
             "query " + std::to_string(s.length() - 1) + ", key 7, pinned yes");
-  const Shown pinned("lines", s, 900, 700, {{"pinned", "yes"}, {"threshold", "0"}});
+  const ViewFixture pinned("lines", s, 900, 700, {{"pinned", "yes"}, {"threshold", "0"}});
   EXPECT_EQ(in_words(pinned.click(queries, 6)), "pinned no");
   EXPECT_EQ(in_words(pinned.click(keys, 3)), "key -1");
   // The lines from query 6 to its 7 keys, and to key 3 from all other queries that see it.
@@ -139,7 +139,7 @@ TEST(Lines, ClicksPinAndTakeBack) {
 
 TEST(Lines, UnderTheMouseATokenHasItsOwnLinesWithTheirWeights) {
   const Scenario s(kRobot);
-  const Shown shown("lines", s, 900, 700);
+  const ViewFixture shown("lines", s, 900, 700);
   constexpr int kQuery = 5;
   const auto lines = shown.tooltip(shown.find(kQueries), kQuery);
   ASSERT_EQ(lines.size(), 2U);

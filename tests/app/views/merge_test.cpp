@@ -76,7 +76,7 @@ TEST(Merge, PartsOfTheHeadsAndTheBiasAddUp) {
 
 TEST(Merge, TheTableSaysWhatEachHeadAdds) {
   Scenario s(kRobot, {1, 2, kPosition});
-  const Shown shown("merge", s, 1400, 900);
+  const ViewFixture shown("merge", s, 1400, 900);
   const Table table = shown.table();
   const auto heads = static_cast<std::size_t>(s.config().n_head),
              d = static_cast<std::size_t>(s.config().n_embd);
@@ -112,7 +112,7 @@ TEST(Merge, TheTableSaysWhatEachHeadAdds) {
 
 TEST(Merge, ShapesStandBesideAndPiecesChooseTheirHead) {
   Scenario s(kRobot, {1, 2, kPosition});
-  const Shown shown("merge", s, 1400, 900);
+  const ViewFixture shown("merge", s, 1400, 900);
   const int d = s.config().n_embd, d_head = s.config().d_head(), heads = s.config().n_head;
   const auto written = texts(shown.scene());
   EXPECT_THAT(written, Contains("[" + std::to_string(heads) + " heads × " + std::to_string(d_head) + "]"));
@@ -131,7 +131,7 @@ TEST(Merge, ShapesStandBesideAndPiecesChooseTheirHead) {
 
 TEST(Merge, HeadsCanStandByWhatTheyAdd) {
   Scenario s(kRobot, {1, 2, kPosition});
-  const Shown shown("merge", s, 1400, 900, {{"largest-first", "yes"}});
+  const ViewFixture shown("merge", s, 1400, 900, {{"largest-first", "yes"}});
   std::vector<double> norms;
   for (const int part : ids_of_role(shown.picture(), kPart))
     norms.push_back(std::stod(shown.table().rows.at(static_cast<std::size_t>(part))[1]));

@@ -53,7 +53,7 @@ TEST(NeuronTokens, AreTheLargestAndSmallestProductsOfTheReference) {
     SCOPED_TRACE(neuron);
     const auto found = s.ask(TokensOfNeuron{kLayer, neuron});
     std::vector<double> expected = products(kLayer, neuron);
-    ASSERT_EQ(found->up.size(), static_cast<std::size_t>(NeuronTokens::kMost));
+    ASSERT_EQ(found->up.size(), static_cast<std::size_t>(NeuronTokens::kMax));
     ASSERT_EQ(found->down.size(), found->up.size());
     for (const auto& list : {found->up, found->down})
       for (const TokenPush& token : list)
@@ -92,7 +92,7 @@ TEST(NeuronTokens, GoThroughTheUnembeddingOfItsOwnWhereThereIsOne) {
 
 TEST(Mlp, TheTableHasTheNeuronsOfTheReferenceStrongestFirst) {
   const Scenario s = robot();
-  const Table table = Shown("mlp", s, 900, 700, {{"neurons", "40"}}).table();
+  const Table table = ViewFixture("mlp", s, 900, 700, {{"neurons", "40"}}).table();
   const std::vector<int> expected = strongest(s);
   ASSERT_EQ(table.rows.size(), 40U);
   for (std::size_t i = 0; i < 40; ++i) {
@@ -107,7 +107,7 @@ TEST(Mlp, TheTableHasTheNeuronsOfTheReferenceStrongestFirst) {
 
 TEST(Mlp, RowsShowTheNumbersOfTheReferenceAndWhatNeuronsPush) {
   const Scenario s = robot();
-  const Shown shown("mlp", s, 1600, 1000);
+  const ViewFixture shown("mlp", s, 1600, 1000);
   const std::vector<int> expected = strongest(s);
   DrawnPage page = shown.page();
   for (const int place : {0, 1, 5}) {
@@ -147,13 +147,13 @@ TEST(Mlp, ANeuronBelowZeroPushesTheOtherWay) {
   int tried = 0;
   for (int layer = 0; layer < s.config().n_layer; ++layer) {
     s.select({layer, 0, kPosition});
-    const Table table = Shown("mlp", s, 1600, 1000, {{"neurons", "200"}}).table();
+    const Table table = ViewFixture("mlp", s, 1600, 1000, {{"neurons", "200"}}).table();
     const auto below =
         std::ranges::find_if(table.rows, [](const auto& row) { return row[3].starts_with('-'); });
     if (below == table.rows.end()) continue;
     ++tried;
     const std::string place = std::to_string(below - table.rows.begin());
-    const Shown shown("mlp", s, 1600, 1000, {{"neurons", "200"}, {"first-neuron", place}});
+    const ViewFixture shown("mlp", s, 1600, 1000, {{"neurons", "200"}, {"first-neuron", place}});
     const auto lines = shown.tooltip(shown.find(kNeuronRole, std::stoi(place)));
     const auto tokens = s.ask(TokensOfNeuron{layer, std::stoi((*below)[1])});
     EXPECT_EQ((*below)[4], std::to_string(tokens->down[0].id));
@@ -166,7 +166,7 @@ TEST(Mlp, ANeuronBelowZeroPushesTheOtherWay) {
 }
 
 TEST(Mlp, DotsLieOnTheCurveOfGelu) {
-  const Shown shown("mlp", robot(), 1600, 1000);
+  const ViewFixture shown("mlp", robot(), 1600, 1000);
   const auto curves = items_of<viz::Polyline>(shown.scene());
   ASSERT_EQ(curves.size(), 1U);
   int dots = 0;
@@ -185,7 +185,7 @@ TEST(Mlp, DotsLieOnTheCurveOfGelu) {
 
 TEST(Mlp, ANeuronIsFramedWhereverItStands) {
   const Scenario s = robot();
-  const Shown shown("mlp", s, 1600, 1000);
+  const ViewFixture shown("mlp", s, 1600, 1000);
   const int neuron = strongest(s)[0];
   for (const auto& [role, id, row, col] : {std::tuple{kNeuronRole, 0, 0, 0},
                                            {kCurveRole, 0, 0, 199},
@@ -209,7 +209,7 @@ class NoTokens final : public Answers {
  public:
   explicit NoTokens(const Scenario& s) : s_(s) {}
   std::shared_ptr<const Answer> ask(const Question& question) override {
-    if (question.work() == TokensOfNeuron::kWork) {
+    if (question.name() == TokensOfNeuron::kName) {
       ++asked;
       return nullptr;
     }
@@ -222,13 +222,13 @@ class NoTokens final : public Answers {
 };
 
 TEST(Mlp, ADifferenceOfNeuronsIsNamedAsOne) {
-  EXPECT_EQ(Question(TokensOfNeuron{}).difference().work(), "difference in neuron tokens");
+  EXPECT_EQ(Question(TokensOfNeuron{}).difference().name(), "difference in neuron tokens");
 }
 
 TEST(Mlp, AsksForTheTokensOfTheNeuronsThatShowAlone) {
   const Scenario s = robot();
   NoTokens answers(s);
-  const Shown shown("mlp", s.context(900, 700, answers));
+  const ViewFixture shown("mlp", s.context(900, 700, answers));
   const auto rows = static_cast<int>(ids_of_role(shown.picture(), kNeuronRole).size());
   EXPECT_GT(rows, 5);
   EXPECT_LE(answers.asked, 2 * rows) << "and whether it failed";
@@ -237,19 +237,19 @@ TEST(Mlp, AsksForTheTokensOfTheNeuronsThatShowAlone) {
 
 TEST(Mlp, ScrollsThroughTheNeurons) {
   const Scenario s = robot();
-  const Shown shown("mlp", s, 900, 700, {{"neurons", "200"}});
+  const ViewFixture shown("mlp", s, 900, 700, {{"neurons", "200"}});
   EXPECT_EQ(in_words(shown.press(Key::down)), "first-neuron 1");
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
-  const Shown later("mlp", s, 900, 700, {{"neurons", "200"}, {"first-neuron", "100"}});
+  const ViewFixture later("mlp", s, 900, 700, {{"neurons", "200"}, {"first-neuron", "100"}});
   EXPECT_EQ(ids_of_role(later.picture(), kNeuronRole).front(), 100);
-  const Shown last("mlp", s, 900, 700, {{"neurons", "200"}, {"first-neuron", "199"}});
+  const ViewFixture last("mlp", s, 900, 700, {{"neurons", "200"}, {"first-neuron", "199"}});
   EXPECT_EQ(ids_of_role(last.picture(), kNeuronRole).back(), 199);
 }
 
 TEST(Mlp, SaysThatTheFinalLayerNormIsLeftOut) {
   const Scenario s = robot();
-  EXPECT_THAT(texts(Shown("mlp", s, 1600, 1000).scene()), Contains(HasSubstr("without ln_f")));
-  EXPECT_THAT(texts(Shown("mlp", s, 800, 600).scene()), Contains(HasSubstr("without ln_f")));
+  EXPECT_THAT(texts(ViewFixture("mlp", s, 1600, 1000).scene()), Contains(HasSubstr("without ln_f")));
+  EXPECT_THAT(texts(ViewFixture("mlp", s, 800, 600).scene()), Contains(HasSubstr("without ln_f")));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
   Scenario s(kRobot, {0, 0, 5});
-  const Shown shown("next", s, 420, 700, {{"count", "5"}});
+  const ViewFixture shown("next", s, 420, 700, {{"count", "5"}});
   const Picture& picture = shown.picture();
   const model::PositionStatistics expected = s.ask(StatisticsOfTokens{})->positions[5];
   ASSERT_GE(picture.regions.size(), 5U);
@@ -51,7 +51,7 @@ TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {
   Scenario s("The king zebra");
   for (int query = 0; query + 1 < s.run->run->length(); ++query) {
     s.select({0, 0, query});
-    const Shown shown("next", s, 420, 600, {{"count", "2"}});
+    const ViewFixture shown("next", s, 420, 600, {{"count", "2"}});
     EXPECT_GE(shown.bar(s.run->tokens.tokens[query + 1].id), 0);
   }
 }
@@ -69,7 +69,7 @@ std::string precisely(double value) {
 void expect_guesses(int query, double temperature, const std::string& spelled, bool& below) {
   Scenario s(kRobot, {0, 0, query});
   const auto at = static_cast<std::size_t>(query);
-  const Shown shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
+  const ViewFixture shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 8U);
   const std::vector<double>& logits = reference(s).logits[at];
@@ -165,16 +165,16 @@ TEST(Next, NumbersAreThoseOfTheTemperature) {
 TEST(Next, TemperatureSharpens) {
   const auto first = [](const char* temperature) {
     return std::stod(
-        Shown("next", scenario(12), 420, 600, {{"temperature", temperature}}).table().rows[0][5]);
+        ViewFixture("next", scenario(12), 420, 600, {{"temperature", temperature}}).table().rows[0][5]);
   };
   EXPECT_GT(first("0.5"), first("1"));
 }
 
 TEST(Next, ABarContinuesFromThePositionThatIsShown) {
   Scenario s(kRobot);
-  const auto first = [](const Shown& shown) { return shown.region(0).id; };
+  const auto first = [](const ViewFixture& shown) { return shown.region(0).id; };
   s.select({1, 1, 4});
-  const Shown earlier("next", s, 420, 500);
+  const ViewFixture earlier("next", s, 420, 500);
   const std::string id = std::to_string(first(earlier));
   EXPECT_EQ(in_words(earlier.click(0)), "append " + id + " after 4");
   EXPECT_EQ(earlier.tooltip(0).back(), "click to continue after position 4, replacing what follows");
@@ -185,7 +185,7 @@ TEST(Next, ABarContinuesFromThePositionThatIsShown) {
     EXPECT_EQ(in_words(command.act(earlier.context(), 0)), "append " + id + " after 4");
 
   s.select({1, 1, s.length() - 1});
-  const Shown last("next", s, 420, 500);
+  const ViewFixture last("next", s, 420, 500);
   EXPECT_EQ(in_words(last.click(0)), "append " + std::to_string(first(last)) + " after -1");
   EXPECT_EQ(last.tooltip(0).back().substr(0, 6), "logit ");
   const std::string last_label = "“" + viz::visible(s.run->model->tokenizer->bytes(first(last))) + "”";
@@ -197,7 +197,7 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
   Scenario full = Scenario::of_length(256);
   ASSERT_EQ(full.length(), full.config().n_ctx);
   full.select({1, 1, full.length() - 1});
-  const Shown last("next", full, 420, 500);
+  const ViewFixture last("next", full, 420, 500);
   EXPECT_TRUE(last.click(0).empty());
   EXPECT_EQ(last.tooltip(0).back(), "the context is full");
 
@@ -211,13 +211,13 @@ TEST(Next, ABarThatCannotContinueSaysWhy) {
 }
 
 TEST(Next, KeysMoveTheQuery) {
-  const Shown shown("next", Scenario(kRobot, {1, 1, 4}), 420, 500);
+  const ViewFixture shown("next", Scenario(kRobot, {1, 1, 4}), 420, 500);
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::end)), "query -1");
 }
 
 TEST(Next, TheMenuCopiesTheProbabilityOfTheTable) {
-  const Shown shown("next", scenario(12), 420, 500);
+  const ViewFixture shown("next", scenario(12), 420, 500);
   const std::string probability = shown.table().rows[0][5];
   EXPECT_EQ(in_words(shown.choose("Copy probability " + probability, 0)), "copy " + probability);
 }

@@ -85,13 +85,13 @@ TEST(ParseOption, ReadsEachNumberOfAListOnceAndNotTooMany) {
   for (int i = 1; i < 17; ++i) text += "," + std::to_string(i);
   EXPECT_THAT([&] { parse_option(kList, text); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("at most 16")));
-  EXPECT_EQ(list_as_typed(kList, text + ",3,3").size(), kMostInList);
+  EXPECT_EQ(list_as_typed(kList, text + ",3,3").size(), kMaxInList);
   EXPECT_EQ(list_as_typed(kList, "7 3 7"), (std::vector<int>{7, 3}));
   Options o;
   std::vector<int> many{5, 5};
   for (int i = 0; i < 30; ++i) many.push_back(i);
   o.set(kList, many);
-  EXPECT_EQ(o[kList].size(), kMostInList);
+  EXPECT_EQ(o[kList].size(), kMaxInList);
   EXPECT_EQ(o[kList][1], 0) << "each once";
 }
 

@@ -27,7 +27,7 @@ const std::vector<double>& values_of(const std::string& name) {
 }
 
 TEST(Parameters, TheTableAddsUpToAll) {
-  const Table table = Shown("parameters", scenario(12), 900, 700).table();
+  const Table table = ViewFixture("parameters", scenario(12), 900, 700).table();
   std::int64_t sum = 0;
   double share = 0;
   for (std::size_t i = 0; i < parameters().size(); ++i) {
@@ -42,7 +42,7 @@ TEST(Parameters, TheTableAddsUpToAll) {
 }
 
 TEST(Parameters, LinesOfThePictureAddUpToAllWithTheChosenBlockOpen) {
-  const Shown shown("parameters", Scenario(scenario(12).run->prompt, {kLayer, 0, -1}), 1200, 1000);
+  const ViewFixture shown("parameters", Scenario(scenario(12).run->prompt, {kLayer, 0, -1}), 1200, 1000);
   DrawnPage page = shown.page();
   double lines = 0, of_block = 0, block = 0, share = 0;
   for (const int id : ids_of_role(shown.picture(), kRowRole)) {
@@ -64,7 +64,7 @@ TEST(Parameters, LinesOfThePictureAddUpToAllWithTheChosenBlockOpen) {
 }
 
 TEST(Parameters, TheLadderHasTheFourSizesAndTheLoadedModel) {
-  const Shown shown("parameters", scenario(12), 1200, 1000);
+  const ViewFixture shown("parameters", scenario(12), 1200, 1000);
   const auto all = texts(shown.scene());
   for (const char* count : {"124,439,808", "354,823,168", "774,030,080", "1,557,611,200"})
     EXPECT_THAT(all, Contains(count));
@@ -78,7 +78,7 @@ TEST(Parameters, TheLadderHasTheFourSizesAndTheLoadedModel) {
 }
 
 TEST(Parameters, CaptionsNameNoHead) {
-  const Shown shown("parameters", Scenario(scenario(12).run->prompt, {kLayer, 1, -1}), 900, 700);
+  const ViewFixture shown("parameters", Scenario(scenario(12).run->prompt, {kLayer, 1, -1}), 900, 700);
   EXPECT_EQ(caption(*find_view("parameters"), shown.context()), bundled()->name);
 }
 
@@ -129,7 +129,7 @@ TEST(TensorPictures, ACellIsTheStrongestOfWhatLiesUnderIt) {
 
 TEST(Parameters, TheMapSaysHowManyValuesACellStandsFor) {
   const auto said = [](const char* tensor) {
-    return texts(Shown("parameters", scenario(12), 1200, 1000, {{"tensor", tensor}}).scene());
+    return texts(ViewFixture("parameters", scenario(12), 1200, 1000, {{"tensor", tensor}}).scene());
   };
   EXPECT_THAT(said("wte.weight"), Contains(HasSubstr("largest of ")));
   EXPECT_THAT(said("wpe.weight"), Not(Contains(HasSubstr("largest of ")))) << "a cell each";
@@ -158,7 +158,7 @@ TEST(Parameters, AConstantTensorStandsInTheMiddleOfItsHistogram) {
 
 TEST(Parameters, WhatACellStandsForIsSaidAtEverySizeWithRoom) {
   for (const auto& [w, h] : {std::pair{1600.F, 1000.F}, {1200.F, 1000.F}, {1024.F, 900.F}}) {
-    EXPECT_THAT(texts(Shown("parameters", scenario(12), w, h, {{"tensor", "wte.weight"}}).scene()),
+    EXPECT_THAT(texts(ViewFixture("parameters", scenario(12), w, h, {{"tensor", "wte.weight"}}).scene()),
                 Contains(HasSubstr("largest of ")))
         << w;
   }
@@ -166,7 +166,7 @@ TEST(Parameters, WhatACellStandsForIsSaidAtEverySizeWithRoom) {
 
 TEST(Parameters, TheTooltipOfACellTellsItsValueAndPlace) {
   Scenario s(scenario(12).run->prompt, {kLayer, 0, -1});
-  const Shown shown("parameters", s, 1200, 1000, {{"tensor", "attn.c_proj.bias"}});
+  const ViewFixture shown("parameters", s, 1200, 1000, {{"tensor", "attn.c_proj.bias"}});
   const std::string name = "h." + std::to_string(kLayer) + ".attn.c_proj.bias";
   const auto lines = shown.tooltip(shown.find(kMapRole, 0), 0, 9);
   EXPECT_EQ(lines[0], name);
@@ -179,7 +179,7 @@ TEST(Parameters, TheTooltipOfACellTellsItsValueAndPlace) {
 
 TEST(Parameters, LinesOpenBlocksAndShowTensors) {
   Scenario s(scenario(12).run->prompt, {kLayer, 1, -1});
-  const Shown shown("parameters", s, 1200, 1000);
+  const ViewFixture shown("parameters", s, 1200, 1000);
   DrawnPage page = shown.page();
   int opened = 0, showed = 0;
   for (const int id : ids_of_role(shown.picture(), kRowRole)) {
@@ -196,7 +196,7 @@ TEST(Parameters, LinesOpenBlocksAndShowTensors) {
   EXPECT_EQ(in_words(shown.press(Key::down, true)), "tensor attn.c_attn.bias") << "after the usual one";
   EXPECT_EQ(in_words(shown.press(Key::right)), "head by 1 0");
   for (const char* tensor : {"wte.weight", "ln_f.weight", "lm_head.weight"}) {
-    const Shown other("parameters", s, 1200, 1000, {{"tensor", tensor}});
+    const ViewFixture other("parameters", s, 1200, 1000, {{"tensor", tensor}});
     const std::string expected = tensor == std::string("lm_head.weight") ? "wte.weight" : tensor;
     EXPECT_EQ(other.tooltip(other.find(kMapRole, 0), 0, 0)[0], expected) << "tied";
   }

@@ -21,7 +21,7 @@ TEST(PassView, LinesSayTheNormsOfTheReference) {
   const Scenario s = robot();
   const auto& blocks = reference(s).blocks;
   const auto& block = blocks[kLayer];
-  const Shown shown("way", s, 1600, 1000);
+  const ViewFixture shown("way", s, 1600, 1000);
   DrawnPage page = shown.page();
   for (const auto& [step, vector] : {std::pair{embedding, blocks[0].resid_pre},
                                      {before, block.resid_pre},
@@ -45,7 +45,7 @@ TEST(PassView, LinesSayTheNormsOfTheReference) {
 TEST(PassView, ColumnsAreAsHighAsTheReferenceHasIt) {
   const Scenario s = robot();
   const auto& blocks = reference(s).blocks;
-  const Shown shown("way", s, 1600, 1000);
+  const ViewFixture shown("way", s, 1600, 1000);
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 1 + 4 * blocks.size());
   const int chart = shown.find(kChartRole, 1);  // what is added
@@ -82,7 +82,7 @@ TEST(PassView, ColumnsAreAsHighAsTheReferenceHasIt) {
 
 TEST(PassView, AnAdditionAddsUpUnderTheMouse) {
   const Scenario s = robot();
-  const Shown shown("way", s, 1200, 800);
+  const ViewFixture shown("way", s, 1200, 800);
   const auto pass = s.ask(PassOfToken{kPosition});
   const auto& block = *pass->blocks[kLayer];
   for (const int dimension : {0, 17, 255}) {
@@ -99,7 +99,7 @@ TEST(PassView, AnAdditionAddsUpUnderTheMouse) {
 
 TEST(PassView, StripsHaveTheColoursOfTheirValues) {
   const Scenario s = robot();
-  const Shown shown("way", s, 1600, 1000, {}, light(), 8);
+  const ViewFixture shown("way", s, 1600, 1000, {}, light(), 8);
   const auto pass = s.ask(PassOfToken{kPosition});
   const int strip = shown.find(kStripRole, add_mlp);
   const auto& values = pass->blocks[kLayer]->resid_post;
@@ -113,7 +113,7 @@ TEST(PassView, StripsHaveTheColoursOfTheirValues) {
 }
 
 TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
-  const Shown shown("way", robot(), 1200, 800);
+  const ViewFixture shown("way", robot(), 1200, 800);
   const auto click = [&](int step) { return in_words(shown.click(shown.find(kStepRole, step))); };
   EXPECT_EQ(click(embedding), "show embedding");
   EXPECT_EQ(click(attention), "show heatmap");
@@ -129,7 +129,7 @@ TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
 }
 
 TEST(PassView, ColumnsAndKeysChooseLayers) {
-  const Shown shown("way", robot(), 1200, 800);
+  const ViewFixture shown("way", robot(), 1200, 800);
   const int chart = shown.find(kChartRole, 0);
   EXPECT_EQ(in_words(shown.click(chart, 0, 2 * (4 + 1))), "head 4 3");
   EXPECT_EQ(in_words(shown.click(chart, 0, 2 * (0 + 1) + 1)), "head 0 3");
@@ -143,20 +143,20 @@ TEST(PassView, ColumnsAndKeysChooseLayers) {
 TEST(PassView, TheFirstAndTheLastBlockHaveNothingBeforeAndBehind) {
   Scenario s = robot();
   s.select({0, 0, kPosition});
-  const Shown first("way", s, 1200, 800);
+  const ViewFixture first("way", s, 1200, 800);
   EXPECT_EQ(first.find(kStepRole, before), -1);
   EXPECT_THAT(texts(first.scene()), Contains("blocks 1–5"));
   EXPECT_THAT(first.tooltip(first.find(kStripRole, add_attention), add_attention, 0),
               Contains(HasSubstr("resid_pre")));
   s.select({5, 0, kPosition});
-  const Shown last("way", s, 1200, 800);
+  const ViewFixture last("way", s, 1200, 800);
   EXPECT_EQ(last.find(kStepRole, after), -1);
   EXPECT_THAT(texts(last.scene()), Contains("blocks 0–4"));
 }
 
 // The steps that feed a step are highlighted: all before it and none after it.
 TEST(PassView, LightsWhatFeedsAStep) {
-  const Shown shown("way", robot(), 1200, 800);
+  const ViewFixture shown("way", robot(), 1200, 800);
   const View& view = *find_view("way");
   for (const int step : {embedding, ln_1, add_attention, unembedding}) {
     SCOPED_TRACE(step);
@@ -195,7 +195,7 @@ TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
   for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
     SCOPED_TRACE(blocks);
     PartOfPass part(s, blocks);
-    const Shown shown("way", s.context(1200, 800, part));
+    const ViewFixture shown("way", s.context(1200, 800, part));
     EXPECT_THAT(texts(shown.scene()), Contains("computing…"));
     EXPECT_EQ(senseless_item(shown.scene()), -1);
     EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
@@ -211,12 +211,12 @@ TEST(PassView, AllLayersAreThereHoweverSmallItIs) {
   const Scenario s = robot();
   for (const auto& [width, height] :
        {std::pair{300.F, 320.F}, {480.F, 250.F}, {480.F, 330.F}, {800.F, 600.F}}) {
-    const Shown shown("way", s, width, height);
+    const ViewFixture shown("way", s, width, height);
     const int chart = shown.find(kChartRole, 1);
     ASSERT_GE(chart, 0) << width << " x " << height;
     EXPECT_EQ(shown.region(chart).col_count, 14);
   }
-  EXPECT_THAT(texts(Shown("way", s, 120, 90).scene()), Contains(HasSubstr("too small")));
+  EXPECT_THAT(texts(ViewFixture("way", s, 120, 90).scene()), Contains(HasSubstr("too small")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace headscope::app {
 namespace {
 
 TEST(PositionCosinesView, ColoursAreThoseOfTheCosines) {
-  const Shown shown("cosines", scenario(12), 1600, 1000);
+  const ViewFixture shown("cosines", scenario(12), 1600, 1000);
   const auto cosines = scenario(12).ask(CosinesOfPositions{});
   const viz::ColorTable color_of(viz::diverging_scale(1), light());
   for (const bool learned : {true, false}) {
@@ -24,7 +24,7 @@ TEST(PositionCosinesView, ColoursAreThoseOfTheCosines) {
 }
 
 TEST(PositionCosinesView, TooltipsTellBothCosines) {
-  const Shown shown("cosines", scenario(12), 900, 700);
+  const ViewFixture shown("cosines", scenario(12), 900, 700);
   const auto cosines = scenario(12).ask(CosinesOfPositions{});
   const auto lines = shown.tooltip(shown.encoding(0), 40, 3);
   EXPECT_THAT(lines, Contains("distance 37"));
@@ -33,11 +33,11 @@ TEST(PositionCosinesView, TooltipsTellBothCosines) {
 }
 
 TEST(PositionCosinesView, AClickOnARowDrawsItsCurveAndTakesItAway) {
-  const Shown shown("cosines", scenario(12), 900, 700, {{"from-positions", "10,20"}});
+  const ViewFixture shown("cosines", scenario(12), 900, 700, {{"from-positions", "10,20"}});
   EXPECT_EQ(in_words(shown.click(shown.encoding(1), 40, 3)), "from-positions 10,20,40");
   EXPECT_EQ(in_words(shown.click(shown.encoding(1), 10, 3)), "from-positions 20");
   EXPECT_EQ(in_words(shown.press(Key::right)), "from-positions 11,21");
-  const Shown ends("cosines", scenario(12), 900, 700, {{"from-positions", "0,255"}});
+  const ViewFixture ends("cosines", scenario(12), 900, 700, {{"from-positions", "0,255"}});
   EXPECT_EQ(in_words(ends.press(Key::left)), "");
   const Table table = shown.table();
   const auto cosines = scenario(12).ask(CosinesOfPositions{});
@@ -47,9 +47,9 @@ TEST(PositionCosinesView, AClickOnARowDrawsItsCurveAndTakesItAway) {
 }
 
 TEST(PositionCosinesView, TheFormulaHasTheModelsWidth) {
-  EXPECT_THAT(texts(Shown("cosines", scenario(12), 1600, 1000).scene()),
+  EXPECT_THAT(texts(ViewFixture("cosines", scenario(12), 1600, 1000).scene()),
               Contains(HasSubstr("10000^(2i/256)")));
-  EXPECT_THAT(texts(Shown("positions", scenario(12), 1600, 1000).scene()),
+  EXPECT_THAT(texts(ViewFixture("positions", scenario(12), 1600, 1000).scene()),
               Contains("PE(p, 2i) = sin(p / 10000^(2i/256)), PE(p, 2i+1) = cos(p / 10000^(2i/256))"));
 }
 

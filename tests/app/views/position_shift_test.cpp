@@ -8,7 +8,7 @@ namespace headscope::app {
 namespace {
 
 TEST(Shift, TooltipAndTableTellTheErrors) {
-  const Shown shown("shift", scenario(12), 900, 700);
+  const ViewFixture shown("shift", scenario(12), 900, 700);
   const auto shift = scenario(12).ask(ShiftOfPositions{});
   const auto lines = shown.tooltip(0, 0, 3);
   EXPECT_THAT(lines, Contains("3 positions ahead"));
@@ -23,7 +23,7 @@ TEST(Shift, TooltipAndTableTellTheErrors) {
 }
 
 TEST(Shift, CurvesLieWhereTheirErrorsAre) {
-  const Shown shown("shift", scenario(12), 900, 700);
+  const ViewFixture shown("shift", scenario(12), 900, 700);
   const auto shift = scenario(12).ask(ShiftOfPositions{});
   const viz::Region& plot = shown.region(0);
   const auto lines = viz::testing::items_of<viz::Polyline>(shown.scene());
@@ -35,7 +35,7 @@ TEST(Shift, CurvesLieWhereTheirErrorsAre) {
 }
 
 TEST(Shift, SaysThatFewPairsAreFittedWithoutError) {
-  const auto words = texts(Shown("shift", scenario(12), 1600, 1000).scene());
+  const auto words = texts(ViewFixture("shift", scenario(12), 1600, 1000).scene());
   EXPECT_THAT(words, Contains(HasSubstr("255 pairs. So few can be fitted without error")));
   EXPECT_THAT(words, Contains(HasSubstr("10000^(2i/256)")));
 }

@@ -98,7 +98,7 @@ double reference_encoding(const Scenario& s, int encoding, int position, int dim
 TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
   const Scenario& s = scenario(12);
   constexpr std::array<int, 3> kDimensions{3, 8, 151};
-  const Shown shown("positions", s, 1500, 900, {{"dimensions", "3,8,151"}}, light(), 2);
+  const ViewFixture shown("positions", s, 1500, 900, {{"dimensions", "3,8,151"}}, light(), 2);
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.config().n_ctx));
   DrawnPage page = shown.page();
@@ -120,7 +120,7 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
     }
     const int grid = shown.encoding(encoding);
     expect_axes(shown.region(grid), page);
-    const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
+    const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
     ASSERT_TRUE(bar);
     const DrawnScale scale(page, *bar);
     EXPECT_NEAR(scale.low(), -scale.high(), 0.02 * scale.high());
@@ -174,8 +174,8 @@ TEST(Positions, TheLegendSaysWhereValuesLieBeyondItAndOnlyThere) {
   for (const auto& [above, below] : {std::pair{0.F, 0.F}, {6.F, 0.F}, {0.F, -6.F}, {6.F, -6.F}}) {
     SCOPED_TRACE(std::to_string(above) + " and " + std::to_string(below));
     const Scenario s = with_outliers(above, below);
-    const Shown shown("positions", s, 1500, 900);
-    const auto bar = bar_beside(shown.scene(), shown.region(shown.encoding(0)).rect);
+    const ViewFixture shown("positions", s, 1500, 900);
+    const auto bar = color_bar_of(shown.scene(), shown.region(shown.encoding(0)).rect);
     ASSERT_TRUE(bar);
     DrawnPage page = shown.page();
     const DrawnScale scale(page, *bar);
@@ -189,11 +189,12 @@ TEST(Positions, TheLegendSaysWhereValuesLieBeyondItAndOnlyThere) {
 TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
   const Scenario& s = scenario(12);
   const NamedOptions curves{{"dimensions", "4,5"}};
-  const Shown whole("positions", s, 900, 700, curves);
+  const ViewFixture whole("positions", s, 900, 700, curves);
   EXPECT_EQ(in_words(whole.press(Key::right)), "dimensions 6,7");
   EXPECT_EQ(in_words(whole.press(Key::left)), "dimensions 2,3");
   EXPECT_EQ(in_words(whole.press(Key::down)), "");
-  const Shown zoomed("positions", s, 900, 700, {{"dimensions", "4,5"}, {"encoding-zoom", "16:32,40:80"}});
+  const ViewFixture zoomed("positions", s, 900, 700,
+                           {{"dimensions", "4,5"}, {"encoding-zoom", "16:32,40:80"}});
   EXPECT_EQ(in_words(zoomed.press(Key::right)), "encoding-zoom 16:32,45:85");
   EXPECT_EQ(in_words(zoomed.press(Key::up)), "encoding-zoom 14:30,40:80");
   EXPECT_EQ(in_words(zoomed.press(Key::page_down)), "encoding-zoom 32:48,40:80");
@@ -201,8 +202,8 @@ TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
 }
 
 TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
-  const Shown shown("positions", scenario(12), 900, 700,
-                    {{"dimensions", "4,5"}, {"encoding-zoom", "0:16,0:40"}});
+  const ViewFixture shown("positions", scenario(12), 900, 700,
+                          {{"dimensions", "4,5"}, {"encoding-zoom", "0:16,0:40"}});
   const Table table = shown.table();
   const auto drawn = [](std::string cell) {
     if (cell[0] == '-') cell.replace(0, 1, "−");

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kTolerance = 5e-5;  // between float32 and double, in bits
 
-int row_of(const Shown& shown, int position) {
+int row_of(const ViewFixture& shown, int position) {
   return shown.find(kPredictionRole, position);
 }
 
@@ -32,7 +32,7 @@ double mean_loss(const Scenario& s) {
 
 TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   const Scenario s(kRobot);
-  const Shown shown("predictions", s, 1700, 700);
+  const ViewFixture shown("predictions", s, 1700, 700);
   const Table table = shown.table();
   DrawnPage page = shown.page();
   for (int i = 0; i + 1 < s.length(); ++i) {
@@ -63,7 +63,7 @@ TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
 
 TEST(Predictions, ThePerplexityIsTwoToTheMeanLoss) {
   const Scenario s(kRobot);
-  const Shown shown("predictions", s, 1700, 700);
+  const ViewFixture shown("predictions", s, 1700, 700);
   const double mean = mean_loss(s);
   const auto title = viz::testing::number_after(shown.page().take_starting("Perplexity "), "Perplexity ");
   ASSERT_TRUE(title);
@@ -77,7 +77,7 @@ TEST(Predictions, ThePerplexityIsTwoToTheMeanLoss) {
 TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
   const Scenario s(kRobot);
   for (const viz::Theme* theme : {&light(), &dark()}) {
-    const Shown shown("predictions", s, 1700, 700, {}, *theme, 8);
+    const ViewFixture shown("predictions", s, 1700, 700, {}, *theme, 8);
     DrawnPage page = shown.page();
     const auto bars = items_of<viz::Image>(shown.scene());
     ASSERT_EQ(bars.size(), 1U);
@@ -108,7 +108,7 @@ TEST(Predictions, TheGuessThatFollowsIsFramed) {
 
 TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
   const Scenario& s = scenario(40);
-  const Shown shown("predictions", s, 900, 2000, {{"surprising-first", "yes"}});
+  const ViewFixture shown("predictions", s, 900, 2000, {{"surprising-first", "yes"}});
   const std::vector<int> order = ids_of_role(shown.picture(), kPredictionRole);
   ASSERT_EQ(std::ssize(order), s.length());
   for (std::size_t i = 1; i + 1 < order.size(); ++i)
@@ -118,10 +118,10 @@ TEST(Predictions, MostSurprisingFirstSortsByLossAndTheLastTokenComesLast) {
 
 TEST(Predictions, TheChosenRowIsInSightUnlessScrolled) {
   Scenario s(scenario(100).run->prompt, {0, 0, 60});
-  const Shown shown("predictions", s, 900, 500);
+  const ViewFixture shown("predictions", s, 900, 500);
   EXPECT_THAT(ids_of_role(shown.picture(), kPredictionRole), Contains(60));
   EXPECT_THAT(ids_of_role(shown.picture(), kShadedRole).size(), ::testing::Gt(3U));
-  const Shown scrolled("predictions", s, 900, 500, {{"first-position", "5"}});
+  const ViewFixture scrolled("predictions", s, 900, 500, {{"first-position", "5"}});
   EXPECT_EQ(ids_of_role(scrolled.picture(), kPredictionRole).front(), 5);
   EXPECT_THAT(ids_of_role(scrolled.picture(), kShadedRole), Contains(5)) << "the chips go with the rows";
   EXPECT_EQ(in_words(scrolled.click(row_of(scrolled, 8))), "query 8, first-position 5")
@@ -134,8 +134,8 @@ TEST(Predictions, TheChosenRowIsInSightUnlessScrolled) {
 TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
   Scenario s(scenario(100).run->prompt, {0, 0, 60});
   const NamedOptions sorted{{"surprising-first", "yes"}};
-  const Shown shown("predictions", s, 900, 500, sorted);
-  const auto order = ids_of_role(Shown("predictions", s, 900, 4000, sorted).picture(), kPredictionRole);
+  const ViewFixture shown("predictions", s, 900, 500, sorted);
+  const auto order = ids_of_role(ViewFixture("predictions", s, 900, 4000, sorted).picture(), kPredictionRole);
   EXPECT_EQ(ids_of_role(shown.picture(), kPredictionRole).front(), order.front());
   const auto chips = ids_of_role(shown.picture(), kShadedRole);
   const int chip = *std::ranges::max_element(
@@ -148,7 +148,7 @@ TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
 
 TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
   const Scenario s(kRobot);
-  const Shown shown("predictions", s, 1700, 700);
+  const ViewFixture shown("predictions", s, 1700, 700);
   const ExpectedPrediction e = expected(s, 3);
   const auto row = shown.tooltip(row_of(shown, 3)), chip = shown.tooltip(shown.find(kShadedRole, 4));
   for (const auto& lines : {row, chip}) {
@@ -166,7 +166,7 @@ TEST(Predictions, TooltipsTellTheNumbersOfTheReference) {
 
 TEST(Predictions, TheMenuContinuesWithAGuess) {
   const Scenario s(kRobot);
-  const Shown shown("predictions", s, 1700, 700);
+  const ViewFixture shown("predictions", s, 1700, 700);
   const Table table = shown.table();
   const auto best = [&](std::size_t i) {
     return "Continue with “" + table.rows[i][9] + "” " + percent(std::stod(table.rows[i][10]));
@@ -192,7 +192,7 @@ TEST(Predictions, APartOfTheAnswerShowsWhatIsThere) {
 }
 
 TEST(Predictions, OneTokenHasGuessesAndNoLoss) {
-  const Shown shown("predictions", scenario(1), 900, 500);
+  const ViewFixture shown("predictions", scenario(1), 900, 500);
   EXPECT_THAT(texts(shown.scene()), Contains("no token follows"));
   EXPECT_EQ(shown.table().rows.at(0)[7], "");
   EXPECT_NE(shown.table().rows.at(0)[8], "");
@@ -200,7 +200,7 @@ TEST(Predictions, OneTokenHasGuessesAndNoLoss) {
 
 // The size in a window of 1024 x 700.
 TEST(Predictions, SmallPanesKeepTheTokensAndTheirLoss) {
-  const Shown shown("predictions", scenario(23), 300, 300);
+  const ViewFixture shown("predictions", scenario(23), 300, 300);
   for (const char* heading : {"follows", "loss, bits"}) EXPECT_THAT(texts(shown.scene()), Contains(heading));
   EXPECT_GE(ids_of_role(shown.picture(), kPredictionRole).size(), 4U);
 }

@@ -11,7 +11,7 @@ namespace {
 constexpr double kTolerance = 2e-4;
 enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
 
-int strip(const Shown& shown, int row) {
+int strip(const ViewFixture& shown, int row) {
   const auto& regions = shown.picture().regions;
   const auto found = std::ranges::find(regions, row, &viz::Region::id);
   return found == regions.end() ? -1 : static_cast<int>(found - regions.begin());
@@ -52,7 +52,7 @@ TEST(Qkv, IsLayerNormTimesTheMatrixPlusTheBias) {
 
 TEST(Qkv, PiecesAreTheHeads) {
   Scenario s(kRobot, {1, 2, 5});
-  const Table table = Shown("qkv", s, 1200, 900).table();
+  const Table table = ViewFixture("qkv", s, 1200, 900).table();
   const auto& head = reference_head(s);
   const std::size_t d_head = head.q[5].size();
   ASSERT_EQ(table.header.size(), 11U);
@@ -68,7 +68,7 @@ TEST(Qkv, PiecesAreTheHeads) {
 
 TEST(Qkv, ShapesStandBesideAndPiecesChooseTheirHead) {
   const Scenario s(kRobot);
-  const Shown shown("qkv", s, 1200, 900);
+  const ViewFixture shown("qkv", s, 1200, 900);
   const int d = s.config().n_embd, d_head = s.config().d_head();
   const auto written = texts(shown.scene());
   EXPECT_THAT(written, Contains("[" + std::to_string(d) + "]"));

@@ -12,7 +12,7 @@ namespace {
 /// The expected place of a mark according to the axes' numbers; both axes have the same unit.
 class Places {
  public:
-  explicit Places(const Shown& shown, const QueryKeySpace& space) : frame_(shown.region(0).rect) {
+  explicit Places(const ViewFixture& shown, const QueryKeySpace& space) : frame_(shown.region(0).rect) {
     double low[2]{}, high[2]{};
     for (std::size_t i = 0; i < space.coordinates.size(); ++i) {
       const auto v = static_cast<double>(space.coordinates[i]);
@@ -42,7 +42,7 @@ TEST(QueryKeySpaceView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
   Scenario s("The king and his sons", {2, 1, 4, 1});
   const auto space = s.ask(QueryKeySpaceOf{2, 1});
   const auto stages = s.ask(StagesOf{2, 1});
-  const Shown shown("plane", s, 900, 700);
+  const ViewFixture shown("plane", s, 900, 700);
   const Places places(shown, *space);
   const auto name = [&](int position) { return token_name(s.run->tokens, position); };
   for (const bool key : {false, true}) {
@@ -73,13 +73,13 @@ TEST(QueryKeySpaceView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
 TEST(QueryKeySpaceView, ColoursByWeightPositionAndToken) {
   Scenario s("the king and the queen and the", {2, 1, 4, -1});
   const auto space = s.ask(QueryKeySpaceOf{2, 1});
-  const auto fill_at = [&](const Shown& shown, bool key, int position) {
+  const auto fill_at = [&](const ViewFixture& shown, bool key, int position) {
     const viz::Point at = Places(shown, *space).of(space->at(key, position));
     const viz::Bitmap pixels = viz::rasterize(shown.scene(), *fonts(), 1);
     return pixels.at(static_cast<int>(at.x), static_cast<int>(at.y));
   };
   const auto near = [](viz::Color a, viz::Color b) { return channel_difference(a, b) <= 12; };
-  const Shown weight("plane", s, 900, 700, {{"plane-color", "weight"}});
+  const ViewFixture weight("plane", s, 900, 700, {{"plane-color", "weight"}});
   float most = 0;
   for (int key = 0; key <= 4; ++key) most = std::max(most, s.weight(4, key));
   for (int key = 0; key < s.length(); ++key) {
@@ -87,20 +87,20 @@ TEST(QueryKeySpaceView, ColoursByWeightPositionAndToken) {
     EXPECT_TRUE(near(fill_at(weight, true, key), viz::sequential(light(), part))) << key;
   }
   EXPECT_TRUE(near(fill_at(weight, false, 0), light().surface)) << "queries are no keys";
-  const Shown position("plane", s, 900, 700, {{"plane-color", "position"}});
+  const ViewFixture position("plane", s, 900, 700, {{"plane-color", "position"}});
   EXPECT_TRUE(near(fill_at(position, false, 6), viz::sequential(light(), 6.0 / (s.length() - 1))));
-  const Shown token("plane", s, 900, 700, {{"plane-color", "token"}});
+  const ViewFixture token("plane", s, 900, 700, {{"plane-color", "token"}});
   EXPECT_THAT(texts(token.scene()), Contains("·and"));
   EXPECT_TRUE(near(fill_at(token, true, 2), fill_at(token, true, 5))) << "both are “and”";
   EXPECT_FALSE(near(fill_at(token, true, 2), fill_at(token, true, 6)));
-  const Shown kind("plane", s, 900, 700);
+  const ViewFixture kind("plane", s, 900, 700);
   EXPECT_FALSE(near(fill_at(kind, false, 0), fill_at(kind, true, 0)));
 }
 
 TEST(QueryKeySpaceView, SaysHowMuchItShows) {
   const Scenario& s = scenario(40);
   const auto space = s.ask(QueryKeySpaceOf{s.selection.layer, s.selection.head});
-  const Shown shown("plane", s, 900, 700);
+  const ViewFixture shown("plane", s, 900, 700);
   EXPECT_THAT(texts(shown.scene()),
               Contains("direction 1, " + percent(space->shares[0]) + " of the variance"));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(percent(space->shares[0] + space->shares[1]))));
@@ -114,7 +114,7 @@ TEST(QueryKeySpaceView, SaysHowMuchItShows) {
 TEST(QueryKeySpaceView, SaysWhenItIsNotFinite) {
   const Scenario s(
       Prompt{"The king and his", {}, false, parse_edits("L2H1.q*=1e38; L2H1.q*=1e38", *bundled())});
-  EXPECT_THAT(texts(Shown("plane", s, 900, 700).scene()),
+  EXPECT_THAT(texts(ViewFixture("plane", s, 900, 700).scene()),
               Contains("this head has non-finite queries or keys"));
 }
 

@@ -18,7 +18,7 @@ constexpr double kTolerance = 5e-5;  // between float32 and double
 TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
-  const Shown shown("query", s, 1700, 700);
+  const ViewFixture shown("query", s, 1700, 700);
   const Table table = shown.table();
   DrawnPage page = shown.page();
   struct Column {
@@ -65,7 +65,7 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
 }
 
 /// The horizontal bars of the legend, from left to right: q and k, v, weight × v.
-std::vector<viz::Image> legend_bars(const Shown& shown) {
+std::vector<viz::Image> legend_bars(const ViewFixture& shown) {
   std::vector<viz::Image> bars;
   const float bottom = shown.region(shown.strip(Vector::z, kQuery)).rect.bottom();
   for (viz::Image& image : items_of<viz::Image>(shown.scene())) {
@@ -79,7 +79,7 @@ TEST(Query, WhoLooksUpAComponentInTheLegendReadsItsValue) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
   constexpr float kFine = 8;  // device pixels: the legend's bars are short
-  const Shown shown("query", s, 1700, 700, {}, light(), kFine);
+  const ViewFixture shown("query", s, 1700, 700, {}, light(), kFine);
   DrawnPage page = shown.page();
   std::vector<DrawnScale> scales;
   for (const viz::Image& bar : legend_bars(shown)) scales.emplace_back(page, bar, DrawnScale::Kind::linear);
@@ -109,7 +109,7 @@ TEST(Query, WhoLooksUpAComponentInTheLegendReadsItsValue) {
 TEST(Query, TheTableHasTheVectorsOfTheReference) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
-  const Table table = Shown("query", s, 900, 700).table();
+  const Table table = ViewFixture("query", s, 900, 700).table();
   const std::size_t d_head = head.z[kQuery].size();
   ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.length()) + 1);
   for (std::size_t key = 0; key <= kQuery; ++key) {
@@ -131,7 +131,7 @@ TEST(Query, TheTableHasTheVectorsOfTheReference) {
 TEST(Query, TooltipsTellTheNumbersOfTheTableAndTheReference) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
-  const Shown shown("query", s, 1700, 700);
+  const ViewFixture shown("query", s, 1700, 700);
   const Table table = shown.table();
   const std::vector<std::string> row = shown.tooltip(shown.key_row(3));
   EXPECT_EQ(row[0], "key 3 “" + s.run->tokens.labels[3] + "”");
@@ -169,7 +169,7 @@ TEST(Query, ARowForEachKeyOneLineForThoseBehind) {
 }
 
 TEST(Query, StrongestFirstSortsByWeight) {
-  const Shown shown("query", scenario(100), 1200, 700, {{"strongest-first", "yes"}});
+  const ViewFixture shown("query", scenario(100), 1200, 700, {{"strongest-first", "yes"}});
   float before = 2;
   for (const int key : ids_of_role(shown.picture(), kKeyRole)) {
     const float weight = scenario(100).weight(shown.context().selection.query, key);
@@ -191,7 +191,7 @@ TEST(Query, LongPromptsScroll) {
 
 TEST(Query, ARowChoosesItsKeyAndGivesItBack) {
   Scenario s = robot_with_query(kQuery);
-  Shown shown("query", s, 1700, 700);
+  ViewFixture shown("query", s, 1700, 700);
   EXPECT_EQ(in_words(shown.click(shown.key_row(3))), "key 3");
   EXPECT_EQ(in_words(shown.click(shown.strip(Vector::value, 2), static_cast<int>(Vector::value), 4)),
             "key 2");
@@ -199,13 +199,13 @@ TEST(Query, ARowChoosesItsKeyAndGivesItBack) {
             "");
   EXPECT_EQ(in_words(shown.click(shown.strip(Vector::z, kQuery), static_cast<int>(Vector::z), 4)), "");
   s.select({1, 2, kQuery, 3});
-  EXPECT_EQ(in_words(Shown("query", s, 1700, 700).click(shown.key_row(3))), "key -1");
+  EXPECT_EQ(in_words(ViewFixture("query", s, 1700, 700).click(shown.key_row(3))), "key -1");
 }
 
 TEST(Query, TheChosenKeysRowHasAGround) {
   Scenario s = robot_with_query(kQuery);
   const auto grounds = [&] {
-    const Shown shown("query", s, 1700, 700);
+    const ViewFixture shown("query", s, 1700, 700);
     int rows = 0;
     for (const auto& fill : items_of<viz::FillRect>(shown.scene())) {
       if (fill.color.with_alpha(255) != light().key || fill.rect.w < 1000) continue;
@@ -220,8 +220,8 @@ TEST(Query, TheChosenKeysRowHasAGround) {
 }
 
 TEST(Query, KeysScrollTheRowsAndLeaveTheQuery) {
-  const Shown shown("query", Scenario(scenario(100).run->prompt, {1, 2, 60, -1}), 900, 500,
-                    {{"first-key", "20"}});
+  const ViewFixture shown("query", Scenario(scenario(100).run->prompt, {1, 2, 60, -1}), 900, 500,
+                          {{"first-key", "20"}});
   const auto rows = static_cast<int>(ids_of_role(shown.picture(), kKeyRole).size());
   const auto first_key = [](int key) { return "first-key " + std::to_string(key); };
   EXPECT_EQ(in_words(shown.press(Key::up)), first_key(19));
@@ -236,22 +236,22 @@ TEST(Query, KeysScrollTheRowsAndLeaveTheQuery) {
 
 TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
   Scenario s(scenario(100).run->prompt, {1, 2, 60, -1});
-  const Shown none("query", s, 900, 500, {{"first-key", "20"}});
+  const ViewFixture none("query", s, 900, 500, {{"first-key", "20"}});
   EXPECT_EQ(in_words(none.press(Key::down, true)), "key 20") << "the first in sight";
   s.select({1, 2, 60, 20});
-  const Shown shown("query", s, 900, 500, {{"first-key", "20"}});
+  const ViewFixture shown("query", s, 900, 500, {{"first-key", "20"}});
   EXPECT_EQ(in_words(shown.press(Key::down, true)), "key 21");
   EXPECT_EQ(in_words(shown.press(Key::up, true)), "key 19, first-key 19");
   const NamedOptions strongest{{"strongest-first", "yes"}};
-  const auto order = ids_of_role(Shown("query", s, 900, 4000, strongest).picture(), kKeyRole);
+  const auto order = ids_of_role(ViewFixture("query", s, 900, 4000, strongest).picture(), kKeyRole);
   s.select({1, 2, 60, order[4]});
-  EXPECT_EQ(in_words(Shown("query", s, 900, 500, strongest).press(Key::down, true)),
+  EXPECT_EQ(in_words(ViewFixture("query", s, 900, 500, strongest).press(Key::down, true)),
             "key " + std::to_string(order[5]));
 }
 
 // The size in a window of 1024 x 700.
 TEST(Query, SmallPanesKeepTheScoresRatherThanTheVectors) {
-  const Shown shown("query", scenario(23), 470, 330);
+  const ViewFixture shown("query", scenario(23), 470, 330);
   const auto all = texts(shown.scene());
   for (const std::string& heading : {std::string("score q·k"), std::string("× 1/√32"), std::string("weight")})
     EXPECT_THAT(all, Contains(heading));
@@ -261,7 +261,7 @@ TEST(Query, SmallPanesKeepTheScoresRatherThanTheVectors) {
 
 TEST(Query, TheMenuChoosesAndCopies) {
   Scenario s = robot_with_query(kQuery);
-  const Shown shown("query", s, 1700, 700);
+  const ViewFixture shown("query", s, 1700, 700);
   const Table table = shown.table();
   const std::string name = "3 “" + s.run->tokens.labels[3] + "”";
   const int row = shown.key_row(3);
@@ -273,7 +273,7 @@ TEST(Query, TheMenuChoosesAndCopies) {
 TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
-  const Shown shown("query", s, 1700, 700, {{"strips", "products"}});
+  const ViewFixture shown("query", s, 1700, 700, {{"strips", "products"}});
   const Table table = shown.table();
   const std::size_t d_head = head.q[kQuery].size(), first = 6 + d_head;
   ASSERT_EQ(table.header.size(), 6 + 2 * d_head);
@@ -295,7 +295,7 @@ TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
     EXPECT_EQ(shown.strip(Vector::weighted_value, static_cast<int>(key)), -1);
   }
   EXPECT_THAT(texts(shown.scene()), Contains("q × k"));
-  EXPECT_EQ(Shown("query", s, 1700, 700).strip(Vector::product, 0), -1) << "beside the values";
+  EXPECT_EQ(ViewFixture("query", s, 1700, 700).strip(Vector::product, 0), -1) << "beside the values";
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ std::vector<double> at_temperature(const Scenario& s, double temperature) {
 
 TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
   const Scenario s(kRobot);
-  const Shown shown("sampling", s, 1000, 700, {{"temperature", "0.8"}, {"top-k", "40"}, {"top-p", "0.6"}});
+  const ViewFixture shown("sampling", s, 1000, 700,
+                          {{"temperature", "0.8"}, {"top-k", "40"}, {"top-p", "0.6"}});
   const Table table = shown.table();
   const std::vector<double> p = at_temperature(s, 0.8);
   double together = 0, mass = 0;
@@ -59,7 +60,7 @@ TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
 TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
   const Scenario s(kRobot);
   for (const char* seed : {"0", "1", "2", "3", "4"}) {
-    const Shown shown("sampling", s, 1000, 700, {{"seed", seed}, {"top-k", "20"}});
+    const ViewFixture shown("sampling", s, 1000, 700, {{"seed", seed}, {"top-k", "20"}});
     const Table table = shown.table();
     std::mt19937_64 generator(std::stoull(seed));
     generator.discard(static_cast<unsigned long long>(s.length()));
@@ -72,7 +73,7 @@ TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
 }
 
 TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
-  const Shown shown("sampling", Scenario(kRobot), 1000, 700, {{"seed", "7"}});
+  const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"seed", "7"}});
   const Table table = shown.table();
   const auto drawn = std::ranges::find_if(table.rows, [](const auto& row) { return row.at(9) == "yes"; });
   ASSERT_NE(drawn, table.rows.end());
@@ -85,7 +86,7 @@ TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
 }
 
 TEST(Sampling, PartsOfTheBarsAreAsWideAsTheirProbabilities) {
-  const Shown shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
+  const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
   const Table table = shown.table();
   const auto& regions = shown.picture().regions;
   std::vector<viz::Rect> upper, lower;
@@ -106,7 +107,7 @@ TEST(Sampling, PartsOfTheBarsAreAsWideAsTheirProbabilities) {
 }
 
 TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
-  const Shown shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
+  const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
   const Table table = shown.table();
   int rows = 0, parts = 0;
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {

@@ -18,7 +18,7 @@ Scenario robot(int key) {
 TEST(ScoreView, NumbersAreTheReferences) {
   const Scenario s = robot(3);
   const auto& head = reference_head(s);
-  const auto values = named(Shown("cell", s, 900, 700).table());
+  const auto values = named(ViewFixture("cell", s, 900, 700).table());
   const auto number = [&](const std::string& name) { return std::stod(values.at(name)); };
   const auto &q = head.q[kQuery], &k = head.k[3];
   double dot = 0, qq = 0, kk = 0, largest = -1e300, sum = 0;
@@ -42,7 +42,7 @@ TEST(ScoreView, NumbersAreTheReferences) {
 }
 
 /// The texts of one line, from left to right: name, expression, sign, result.
-std::vector<std::string> step(const Shown& shown, int index) {
+std::vector<std::string> step(const ViewFixture& shown, int index) {
   std::vector<std::string> line;
   auto page = shown.page();
   for (const auto& box : page.take(shown.region(shown.find(kStep, index)).rect)) line.push_back(box.text);
@@ -75,7 +75,7 @@ TEST(ScoreView, WhatIsWrittenAddsUp) {
   int checked = 0;
   for (int key = 0; key <= kQuery; ++key) {
     const Scenario s = robot(key);
-    const Shown shown("cell", s, 900, 800);
+    const ViewFixture shown("cell", s, 900, 800);
     for (const int index : {0, 4, 6}) {  // positive and negative products, minus the maximum, row sum
       const std::vector<std::string> line = step(shown, index);
       ASSERT_EQ(line.size(), 4U) << index;
@@ -96,14 +96,14 @@ TEST(ScoreView, WhatIsWrittenAddsUp) {
 
 TEST(ScoreView, SaysWhatIsRounded) {
   const Scenario s = robot(3);
-  const Shown shown("cell", s, 900, 800);
+  const ViewFixture shown("cell", s, 900, 800);
   const auto row = s.ask(SoftmaxRowOf{1, 2, kQuery});
   const std::vector<std::string> weight = step(shown, 7);
   EXPECT_EQ(weight[2], "≈");
   EXPECT_THAT(shown.tooltip(shown.find(kStep, 7)), ElementsAre("weight " + exact(row->weights[3])));
   // The strongest key's exponential is e^0: exactly 1.
   const Scenario strongest = robot(row->largest_key);
-  const std::vector<std::string> power = step(Shown("cell", strongest, 900, 800), 5);
+  const std::vector<std::string> power = step(ViewFixture("cell", strongest, 900, 800), 5);
   EXPECT_EQ(power[2], "=");
   EXPECT_EQ(std::stod(power[3]), 1);
 }
@@ -112,13 +112,14 @@ TEST(ScoreView, TakesTheStrongestKeyWhereNoneIsChosen) {
   const Scenario s = robot(-1);
   const auto& weights = reference_head(s).weights[kQuery];
   const auto strongest = std::ranges::max_element(weights) - weights.begin();
-  EXPECT_EQ(named(Shown("cell", s, 900, 700).table()).at("position of the key"), std::to_string(strongest));
+  EXPECT_EQ(named(ViewFixture("cell", s, 900, 700).table()).at("position of the key"),
+            std::to_string(strongest));
 }
 
 TEST(ScoreView, BarsAreTheProducts) {
   const Scenario s = robot(3);
   const auto& head = reference_head(s);
-  const Shown shown("cell", s, 900, 800);
+  const ViewFixture shown("cell", s, 900, 800);
   const viz::Region& area = shown.region(shown.find(kComponent, 2));
   const float zero = area.rect.center().y;
   std::vector<double> products;
@@ -138,7 +139,7 @@ TEST(ScoreView, BarsAreTheProducts) {
 }
 
 TEST(ScoreView, AClickOnTheRowChoosesTheKey) {
-  const Shown shown("cell", robot(3), 900, 800);
+  const ViewFixture shown("cell", robot(3), 900, 800);
   const int keys = shown.find(kKey, kQuery);
   ASSERT_GE(keys, 0);
   EXPECT_EQ(in_words(shown.click(keys, 0, 5)), "key 5");
@@ -149,10 +150,10 @@ TEST(ScoreView, AClickOnTheRowChoosesTheKey) {
 TEST(ScoreView, NarrowPanesKeepTheLeftHandTermsAndShortenTheNames) {
   const Scenario s(kRobot);
   for (const float width : {520.F, 700.F, 1024.F}) {
-    const auto written = texts(Shown("cell", s, width, 700).scene());
+    const auto written = texts(ViewFixture("cell", s, width, 700).scene());
     EXPECT_THAT(written, Contains(HasSubstr("e^"))) << width;
   }
-  EXPECT_THAT(texts(Shown("cell", s, 520, 700).scene()), Contains("row sum"));
+  EXPECT_THAT(texts(ViewFixture("cell", s, 520, 700).scene()), Contains("row sum"));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr double kTolerance = 5e-5;  // between scores in float32 and double
 
 TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   const Scenario s("The king and his");
-  const Shown shown("scores", s, 1400, 1300);
+  const ViewFixture shown("scores", s, 1400, 1300);
   const Table table = shown.table();
   DrawnPage page = shown.page();
   for (int stage = 0; stage < 4; ++stage) {
@@ -44,7 +44,7 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
                                   : agree(drawn[0].text, cell, expected, kTolerance));
       }
     }
-    const auto bar = bar_beside(shown.scene(), grid.rect);
+    const auto bar = color_bar_of(shown.scene(), grid.rect);
     ASSERT_TRUE(bar);
     const DrawnScale scale(page, *bar);
     EXPECT_GE(scale.marks().size(), 2U);
@@ -55,10 +55,10 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
 TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
   Prompt prompt{kRobot, {}, false};
   prompt.edits = {model::SetCells{{model::Site::attn_scores, 2}, 1, {{3, 1, 90}}, false}};
-  const Shown shown("scores", Scenario(prompt, {2, 1, -1}), 1400, 1300);
+  const ViewFixture shown("scores", Scenario(prompt, {2, 1, -1}), 1400, 1300);
   DrawnPage page = shown.page();
   const int grid = shown.grid(2);
-  const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
+  const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
   ASSERT_TRUE(bar);
   const DrawnScale scale(page, *bar);
   EXPECT_GE(scale.high(), 89);
@@ -68,11 +68,11 @@ TEST(Scores, AScoreThatIsSetIsOnTheScaleOfItsStage) {
 TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
   const Scenario& s = scenario(23);
   for (const viz::Theme* theme : {&light(), &dark()}) {
-    const Shown shown("scores", s, 1400, 1300, {}, *theme);
+    const ViewFixture shown("scores", s, 1400, 1300, {}, *theme);
     DrawnPage page = shown.page();
     for (int stage = 0; stage < 4; ++stage) {
       const int grid = shown.grid(stage);
-      const auto bar = bar_beside(shown.scene(), shown.region(grid).rect);
+      const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
       ASSERT_TRUE(bar);
       const DrawnScale scale(page, *bar);
       for (int query = 0; query < s.length(); ++query) {
@@ -98,7 +98,7 @@ TEST(Scores, FourGridsOfOneSizeInRowsAndColumns) {
   };
   for (const Case& the : {Case{1600, 500, 4}, {900, 800, 2}, {500, 1600, 1}}) {
     SCOPED_TRACE(std::to_string(the.columns) + " columns");
-    const Shown shown("scores", scenario(23), the.width, the.height);
+    const ViewFixture shown("scores", scenario(23), the.width, the.height);
     const auto rect = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
     for (int stage = 0; stage < 4; ++stage) {
       const int first_of_row = stage - stage % the.columns, first_of_column = stage % the.columns;
@@ -118,7 +118,7 @@ TEST(Scores, FourGridsOfOneSizeInRowsAndColumns) {
 
 TEST(Scores, TheTooltipShowsTheArithmetic) {
   const Scenario& s = scenario(23);
-  const Shown shown("scores", s, 1000, 800);
+  const ViewFixture shown("scores", s, 1000, 800);
   const Table table = shown.table();
   constexpr std::array<const char*, 4> kWords{"score ", "scaled ", "masked ", "weight "};
   for (const auto& [query, key] : {std::pair{4, 1}, {1, 4}, {22, 22}, {0, 0}}) {
@@ -148,7 +148,7 @@ TEST(Scores, SmallPanesShareTheirLabels) {
     for (const int length : {12, 23, 100, bundled()->transformer->config().n_ctx}) {
       SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height) + ", " + std::to_string(length));
       Scenario s(scenario(length).run->prompt, {2, 1, length - 3, 1});
-      const Shown shown("scores", s, width, height);
+      const ViewFixture shown("scores", s, width, height);
       const auto rect = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
       for (int stage = 1; stage < 4; ++stage) {
         EXPECT_EQ(rect(stage).w, rect(0).w);
@@ -176,7 +176,7 @@ TEST(Scores, SmallPanesShareTheirLabels) {
 
 TEST(Scores, TheMenuCopiesTheValueOfEachStage) {
   const Scenario& s = scenario(23);
-  const Shown shown("scores", s, 1000, 800);
+  const ViewFixture shown("scores", s, 1000, 800);
   const Table table = shown.table();
   constexpr const char* kNames[] = {"score", "scaled", "masked", "weight"};
   for (int stage = 0; stage < 4; ++stage) {

@@ -24,7 +24,7 @@ Scenario kings() {
 
 TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   const Scenario s = kings();
-  const Shown shown("search", s, 1200, 700, {{"search-above", "0"}});
+  const ViewFixture shown("search", s, 1200, 700, {{"search-above", "0"}});
   EXPECT_THAT(texts(shown.scene()), Contains("Weights from “king”, “·king” to “king”, “·king”"));
   WeightSearch search;
   search.from = search.to = {TokenSelector::Kind::text, "king", 0};
@@ -46,8 +46,8 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
 
 TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   const Scenario s = kings();
-  const Shown shown("search", s, 1200, 700,
-                    {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
+  const ViewFixture shown("search", s, 1200, 700,
+                          {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
   const Table table = shown.table();
   ASSERT_FALSE(table.rows.empty());
   EXPECT_EQ(table.header.front(), "prompt");
@@ -57,8 +57,8 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   int region = -1;
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i)
     if (shown.picture().regions[i].id == index) region = static_cast<int>(i);
-  const Shown tall("search", s, 1200, 9000,
-                   {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
+  const ViewFixture tall("search", s, 1200, 9000,
+                         {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
   for (std::size_t i = 0; i < tall.picture().regions.size(); ++i)
     if (tall.picture().regions[i].id == index) region = static_cast<int>(i);
   ASSERT_GE(region, 0);
@@ -72,9 +72,9 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
 
 TEST(SearchView, FindsTheMarkedShape) {
   const Scenario s = kings();
-  const Shown none("search", s, 1200, 700, {{"search-for", "shape"}});
+  const ViewFixture none("search", s, 1200, 700, {{"search-for", "shape"}});
   EXPECT_THAT(texts(none.scene()), Contains(HasSubstr("no shape is marked")));
-  const Shown shown("search", s, 1200, 700, {{"search-for", "shape"}, {"shape-cells", "3.2,4.3,5.4"}});
+  const ViewFixture shown("search", s, 1200, 700, {{"search-for", "shape"}, {"shape-cells", "3.2,4.3,5.4"}});
   WeightSearch search;
   search.shape = {{3, 2}, {4, 3}, {5, 4}};
   search.above = 0.3;
@@ -91,7 +91,7 @@ TEST(SearchView, SaysWhereAListIsMissing) {
   s.prompts = nullptr;
   for (const auto& [view, option] :
        {std::pair{"search", "search-text"}, {"metrics", "metrics-text"}, {"plane", "plane-text"}}) {
-    const Shown shown(view, s, 900, 700, {{option, "list"}});
+    const ViewFixture shown(view, s, 900, 700, {{option, "list"}});
     EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("no list of prompts is open"))) << view;
     EXPECT_TRUE(shown.table().rows.empty());
     EXPECT_TRUE(is_over_list(*find_view(view), shown.context().options));
@@ -100,7 +100,7 @@ TEST(SearchView, SaysWhereAListIsMissing) {
 
 TEST(HeadMetricsView, CanBeMeasuredOnAList) {
   const Scenario s = kings();
-  const Shown shown("metrics", s, 1200, 700, {{"metrics-text", "list"}, {"metric", "previous"}});
+  const ViewFixture shown("metrics", s, 1200, 700, {{"metrics-text", "list"}, {"metric", "previous"}});
   const auto metrics = s.ask(MetricsOnList{{s.prompts, false}});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), metrics->heads.size());
@@ -112,7 +112,7 @@ TEST(HeadMetricsView, CanBeMeasuredOnAList) {
 
 TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const Scenario s = kings();
-  const Shown shown("plane", s, 900, 700, {{"plane-text", "list"}, {"plane-color", "prompt"}});
+  const ViewFixture shown("plane", s, 900, 700, {{"plane-text", "list"}, {"plane-color", "prompt"}});
   const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 2 * space->places.size());

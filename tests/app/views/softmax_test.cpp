@@ -17,7 +17,7 @@ std::vector<float> column(const Table& table, const std::string& name) {
 TEST(SoftmaxView, ThreeNumbersOfEverySize) {
   const Scenario s(kRobot);
   const auto weights = [&](const char* from) {
-    return column(Shown("softmax", s, 900, 600, {{"scores-from", from}}).table(), "weight");
+    return column(ViewFixture("softmax", s, 900, 600, {{"scores-from", from}}).table(), "weight");
   };
   const std::vector<float> one = weights("one"), ten = weights("ten"), hundred = weights("hundred");
   EXPECT_NEAR(one[0], 0.0900, 5e-5);
@@ -33,7 +33,7 @@ TEST(SoftmaxView, ThreeNumbersOfEverySize) {
 }
 
 TEST(SoftmaxView, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
-  const Shown shown("softmax", Scenario(kRobot), 900, 600, {{"scores-from", "robot"}});
+  const ViewFixture shown("softmax", Scenario(kRobot), 900, 600, {{"scores-from", "robot"}});
   const std::vector<float> printed{1, 0.48F, 0.52F, 0.31F, 0.35F, 0.34F, 0.25F, 0.26F, 0.23F, 0.26F};
   const std::vector<float> quarter = column(shown.table(), "of a quarter"),
                            weights = column(shown.table(), "weight");
@@ -47,7 +47,7 @@ TEST(SoftmaxView, WhatIsPrintedOfTheRobotIsSoftmaxOfAQuarter) {
 TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
   Scenario s(kRobot, {1, 2, kQuery});
   const auto& head = reference_head(s);
-  const std::vector<float> weights = column(Shown("softmax", s, 900, 600).table(), "weight");
+  const std::vector<float> weights = column(ViewFixture("softmax", s, 900, 600).table(), "weight");
   ASSERT_EQ(weights.size(), static_cast<std::size_t>(kQuery) + 1);
   for (std::size_t k = 0; k < weights.size(); ++k) {
     EXPECT_NEAR(weights[k], head.weights[kQuery][k], 5e-5);
@@ -60,7 +60,7 @@ TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
     sum += std::exp(factor * head.scores[kQuery][k]);
     plain_sum += std::exp(head.scores[kQuery][k]);
   }
-  const Table scaled = Shown("softmax", s, 900, 600, {{"softmax-scale", "2.5"}}).table();
+  const Table scaled = ViewFixture("softmax", s, 900, 600, {{"softmax-scale", "2.5"}}).table();
   for (std::size_t k = 0; k <= kQuery; ++k) {
     EXPECT_NEAR(column(scaled, "weight")[k], std::exp(factor * head.scores[kQuery][k]) / sum, 2e-4);
     EXPECT_NEAR(column(scaled, "unscaled")[k], std::exp(head.scores[kQuery][k]) / plain_sum, 2e-4);

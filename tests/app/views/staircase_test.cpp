@@ -8,11 +8,11 @@
 namespace headscope::app {
 namespace {
 
-Shown shown_with(const NamedOptions& options = {}) {
-  return Shown("staircase", scenario(12), 1600, 1000, options);
+ViewFixture shown_with(const NamedOptions& options = {}) {
+  return ViewFixture("staircase", scenario(12), 1600, 1000, options);
 }
 
-ViewActions drag(const Shown& shown, viz::Point by) {
+ViewActions drag(const ViewFixture& shown, viz::Point by) {
   const viz::Hit hit{0, 100, 100};
   return find_view("staircase")
       ->on(shown.context(), shown.picture(), &hit, {Gesture::Kind::drag, {}, by, {}});
@@ -43,7 +43,7 @@ TEST(Staircase, AxesHaveTheChosenDimensionsAndTheSharesOfTheDirections) {
 
 TEST(Staircase, ThePlaceOfAPositionTellsItsCoordinates) {
   const NamedOptions from_above{{"coordinates", "0,1,100"}, {"turn", "0"}, {"tilt", "90"}};
-  const Shown shown = shown_with(from_above);
+  const ViewFixture shown = shown_with(from_above);
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   const viz::Region& region = shown.region(1);
   // View from above, the box shows its first two sides; sin 0 = 0 is in the middle, cos 0 = 1 at its upper

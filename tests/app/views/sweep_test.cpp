@@ -19,7 +19,7 @@ SweepOf of_heads(const Scenario& s) {
 
 TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
   const Scenario s(kRobot);
-  const Shown shown("sweep", s, 1000, 700);
+  const ViewFixture shown("sweep", s, 1000, 700);
   const auto sweep = s.ask(of_heads(s));
   const viz::Region& grid = shown.region(kGrid);
   ASSERT_EQ(grid.row_count, s.config().n_layer);
@@ -46,11 +46,11 @@ TEST(SweepView, TheTableHasEveryEdit) {
   for (const auto& [name, metric] :
        {std::pair("logit", SweepMetric::logit), std::pair("difference", SweepMetric::difference),
         std::pair("probability", SweepMetric::probability), std::pair("kl", SweepMetric::divergence)}) {
-    const Shown shown("sweep", s, 900, 600,
-                      {{"sweep-metric", name},
-                       {"sweep-over", "layer-position"},
-                       {"sweep-site", "mlp_out"},
-                       {"sweep-change", "mean"}});
+    const ViewFixture shown("sweep", s, 900, 600,
+                            {{"sweep-metric", name},
+                             {"sweep-over", "layer-position"},
+                             {"sweep-site", "mlp_out"},
+                             {"sweep-change", "mean"}});
     const auto sweep = s.ask(SweepOf{.over = SweepOver::positions,
                                      .site = model::Site::mlp_out,
                                      .edit = SweepEdit::mean,
@@ -72,7 +72,7 @@ TEST(SweepView, ShowsWhatIsThereAlready) {
   for (std::size_t i = 12; i < part.known.size(); ++i) part.known[i] = false;
   OneAnswer answers(of_heads(s), part, false);
   EXPECT_TRUE(find_view("sweep")->shows_parts);
-  const Shown shown("sweep", s.context(900, 600, answers));
+  const ViewFixture shown("sweep", s.context(900, 600, answers));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 12 of 48; so far strongest: ")));
   EXPECT_THAT(shown.tooltip(kGrid, 1, 3), Contains(HasSubstr("Δ logit difference")));
   EXPECT_THAT(shown.tooltip(kGrid, 1, 4), ElementsAre("L1 H4", "computing…"));
@@ -94,7 +94,7 @@ TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
   difference_becomes(2, 3, 1);
   difference_becomes(0, 0, 50);  // the first token's
   OneAnswer answers(question, sweep, true);
-  const Shown shown("sweep", s.context(900, 600, answers), {{"sweep-over", "layer-position"}});
+  const ViewFixture shown("sweep", s.context(900, 600, answers), {{"sweep-over", "layer-position"}});
   const auto color_at = [&](int layer, int column) { return shown.color_of(kGrid, layer, column); };
   const auto apart = [&](viz::Color a, viz::Color b) { return std::abs(a.r - b.r) + std::abs(a.b - b.b); };
   EXPECT_LT(apart(*color_at(2, 3), *color_at(0, 0)), 32) << "both at the end of the scale";
@@ -103,7 +103,7 @@ TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
 
 TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   Scenario s(kRobot);
-  const Shown heads("sweep", s, 900, 600);
+  const ViewFixture heads("sweep", s, 900, 600);
   EXPECT_EQ(in_words(heads.click(kGrid, 4, 3)), "head 4 3");
   EXPECT_EQ(in_words(heads.choose("Show L4 H3", kGrid, 4, 3)), "head 4 3");
   const ViewActions copied = heads.choose("Copy the edit “L4 H3 off”", kGrid, 4, 3);
@@ -124,7 +124,7 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
       << "all heads of the layer";
   EXPECT_EQ(std::get<ToggleEdit>(heads.choose("Apply to the whole row: “L4 z off”", kGrid, 4, 3).at(0)).edit,
             std::get<ToggleEdit>(row[0]).edit);
-  const Shown positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
+  const ViewFixture positions("sweep", s, 900, 600, {{"sweep-over", "layer-position"}});
   EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
   EXPECT_EQ(in_words(heads.press(Key::right)), "head by 0 1");
   EXPECT_EQ(in_words(positions.press(Key::left, true)), in_words(heads.press(Key::left, true)));
@@ -135,7 +135,7 @@ TEST(SweepView, WhatIsEditedAlreadyHasADot) {
   const auto dots = [&](const std::string& edits, const NamedOptions& options) {
     const Scenario s(
         Prompt{kRobot, {}, false, edits.empty() ? model::Edits{} : parse_edits(edits, *bundled())});
-    const Shown shown("sweep", s, 900, 600, options);
+    const ViewFixture shown("sweep", s, 900, 600, options);
     std::vector<std::pair<int, int>> cells;
     for (const viz::Item& item : shown.scene().items) {
       const auto* dot = std::get_if<viz::FillRect>(&item);
@@ -158,7 +158,7 @@ TEST(SweepView, WhatIsEditedAlreadyHasADot) {
 }
 
 TEST(SweepView, PatchingNeedsSomethingToPatchFrom) {
-  const Shown shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-change", "patch"}});
+  const ViewFixture shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-change", "patch"}});
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("nothing to patch from")));
   EXPECT_TRUE(shown.table().rows.empty());
   EXPECT_THAT(find_view("sweep")->refuse(shown.context()), HasSubstr("there is nothing to patch from"));
@@ -206,7 +206,7 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
 }
 
 TEST(SweepView, RefusesATokenThatIsNone) {
-  const Shown shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-id", "4096"}});
+  const ViewFixture shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-id", "4096"}});
   EXPECT_EQ(find_view("sweep")->refuse(shown.context()),
             "there is no token 4096: the vocabulary has ids 0 to 4095; see --sweep-id");
 }

@@ -27,7 +27,7 @@ TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
   const std::string bytes(tokenizer.bytes(id));
   const auto steps = tokenizer.merges(bytes);
   ASSERT_GE(steps.size(), 4U);
-  const Shown shown("tokenization", s, 1200, 900);
+  const ViewFixture shown("tokenization", s, 1200, 900);
   DrawnPage page = shown.page();
   std::vector<std::string> pieces;
   for (const char c : bytes) pieces.push_back(viz::visible(std::string(1, c)));
@@ -53,7 +53,7 @@ TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
 
 TEST(Tokenization, TheTableHasARowForEachMerge) {
   const Scenario s = daughters();
-  const Table table = Shown("tokenization", s, 900, 700).table();
+  const Table table = ViewFixture("tokenization", s, 900, 700).table();
   std::size_t row = 0;
   for (int i = 0; i < s.length(); ++i) {
     const int id = s.run->tokens.ids()[i];
@@ -70,10 +70,10 @@ TEST(Tokenization, TheTableHasARowForEachMerge) {
 
 TEST(Tokenization, ASpecialTokenAndAByteSayWhyNothingWasMerged) {
   Scenario special(Prompt{"a", {}, true}, {0, 0, 0});
-  EXPECT_THAT(texts(Shown("tokenization", special, 900, 700).scene()),
+  EXPECT_THAT(texts(ViewFixture("tokenization", special, 900, 700).scene()),
               Contains(HasSubstr("not built by merges")));
   special.select({0, 0, 1});
-  EXPECT_THAT(texts(Shown("tokenization", special, 900, 700).scene()),
+  EXPECT_THAT(texts(ViewFixture("tokenization", special, 900, 700).scene()),
               Contains(HasSubstr("1 byte, a base token")));
 }
 
@@ -85,7 +85,7 @@ TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
     if (bytes.size() == 2 && bytes[0] < 0 && bytes[1] < 0 && tokenizer.merges(bytes).size() == 1) id = token;
   }
   ASSERT_GE(id, 0);
-  const Shown shown("tokenization", Scenario(Prompt{"", {id}, false}), 900, 700);
+  const ViewFixture shown("tokenization", Scenario(Prompt{"", {id}, false}), 900, 700);
   DrawnPage page = shown.page();
   const auto bytes = drawn_in(page, shown.region(shown.find(kStepRole, 0)).rect);
   ASSERT_EQ(bytes.size(), 2U);
@@ -97,7 +97,7 @@ TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
 TEST(Tokenization, TooltipsTellTheMerge) {
   const Scenario s = daughters();
   const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(s.run->tokens.ids().back()));
-  const Shown shown("tokenization", s, 1200, 900);
+  const ViewFixture shown("tokenization", s, 1200, 900);
   const auto lines = shown.tooltip(shown.find(kStepRole, 2));
   const auto rank = number_after(lines, "rank ");
   ASSERT_TRUE(rank);
@@ -108,7 +108,7 @@ TEST(Tokenization, TooltipsTellTheMerge) {
 }
 
 TEST(Tokenization, ARowChoosesItsToken) {
-  const Shown shown("tokenization", Scenario(scenario(100).run->prompt, {0, 0, 60}), 900, 600);
+  const ViewFixture shown("tokenization", Scenario(scenario(100).run->prompt, {0, 0, 60}), 900, 600);
   const auto rows = ids_of_role(shown.picture(), kTokenRole);
   EXPECT_THAT(rows, Contains(60));
   EXPECT_EQ(in_words(shown.click(shown.find(kTokenRole, rows[1]))),
@@ -132,7 +132,7 @@ TEST(Tokenization, MergesAreOfTheRunsTokensEachOnce) {
 }
 
 TEST(Tokenization, SmallPanesKeepTheSteps) {
-  const Shown shown("tokenization", daughters(), 300, 220);
+  const ViewFixture shown("tokenization", daughters(), 300, 220);
   EXPECT_GE(ids_of_role(shown.picture(), kStepRole).size(), 5U);
 }
 

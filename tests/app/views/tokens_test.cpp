@@ -23,7 +23,7 @@ TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
 TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
   Scenario s(kRobot, {2, 1, 5});
   const std::vector<double>& weights = reference_head(s).weights[5];
-  const Shown shown("tokens", s, 900, 120);
+  const ViewFixture shown("tokens", s, 900, 120);
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.length()));
   const auto fill_of = [&](int position) {
@@ -109,7 +109,7 @@ TEST(Tokens, BytesThatAreNoTextAreNamed) {
 
 TEST(Tokens, LeftAndRightChooseTheQueryUpAndDownTheNearestOfALine) {
   Scenario s(scenario(100).run->prompt, {2, 1, 40, 7});
-  const Shown shown("tokens", s, 500, 400);
+  const ViewFixture shown("tokens", s, 500, 400);
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
   EXPECT_EQ(in_words(shown.press(Key::home)), "query 0");
@@ -131,13 +131,13 @@ TEST(Tokens, LeftAndRightChooseTheQueryUpAndDownTheNearestOfALine) {
     }
   }
   s.select({2, 1, 0});
-  EXPECT_EQ(in_words(Shown("tokens", s, 500, 400).press(Key::up)), "");
+  EXPECT_EQ(in_words(ViewFixture("tokens", s, 500, 400).press(Key::up)), "");
 }
 
 TEST(Tokens, OutlinesTheQueryAndTheKey) {
   Scenario s(scenario(12).run->prompt);
   const auto outlined = [&](viz::Color color) {
-    const Shown shown("tokens", s, 900, 120);
+    const ViewFixture shown("tokens", s, 900, 120);
     std::vector<int> chips;
     for (const auto& outline : items_of<viz::StrokeRect>(shown.scene())) {
       if (outline.color != color) continue;
@@ -184,7 +184,7 @@ TEST(Tokens, SayHowMuchIsHidden) {
 
 TEST(Tokens, TheMenuChoosesAndCopiesTheExactBytes) {
   Scenario s("a\xE2\x82 b c d", {2, 1, -1});
-  const Shown shown("tokens", s, 800, 100);
+  const ViewFixture shown("tokens", s, 800, 100);
   for (int i = 0; i < s.length(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::string name = std::to_string(i) + " “" + s.run->tokens.labels[at] + "”";

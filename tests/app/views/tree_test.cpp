@@ -34,7 +34,7 @@ int count_from(const std::vector<Row>& rows, const std::string& from) {
 
 TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
   const Scenario s(kRobot);
-  const Shown shown("tree", s, 900, 700, {{"texts", "0"}});
+  const ViewFixture shown("tree", s, 900, 700, {{"texts", "0"}});
   const std::vector<Row> rows = rows_of(shown.table());
   ASSERT_EQ(rows.size(), 11U);
   const auto p = reference(s).probabilities(s.length() - 1);
@@ -50,7 +50,7 @@ TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
 
 TEST(Tree, HasEveryTextThatIsDrawnAhead) {
   const Scenario s(kRobot);
-  const Shown shown("tree", s, 900, 700, {{"texts", "4"}, {"ahead", "5"}, {"seed", "3"}});
+  const ViewFixture shown("tree", s, 900, 700, {{"texts", "4"}, {"ahead", "5"}, {"seed", "3"}});
   const std::vector<Row> rows = rows_of(shown.table());
   const auto drawn = s.ask(ContinuationsOf{4, 5, 1, 0, 1, 3});
   for (const auto& text : drawn->texts) {
@@ -134,7 +134,7 @@ TEST(Tree, ArrowsWalkAlongTheTexts) {
 }
 
 TEST(Tree, SiblingsStandByFallingProbabilityAndNothingOverlaps) {
-  const Shown shown("tree", Scenario(kRobot), 1400, 1000, {{"texts", "8"}, {"ahead", "6"}});
+  const ViewFixture shown("tree", Scenario(kRobot), 1400, 1000, {{"texts", "8"}, {"ahead", "6"}});
   const std::vector<Row> rows = rows_of(shown.table());
   std::map<int, double> last;
   for (const Row& row : rows) {
@@ -156,7 +156,7 @@ TEST(Tree, SiblingsStandByFallingProbabilityAndNothingOverlaps) {
 }
 
 TEST(Tree, WhereTheContextIsFullNothingFollows) {
-  const Shown shown("tree", scenario(bundled()->transformer->config().n_ctx), 900, 700);
+  const ViewFixture shown("tree", scenario(bundled()->transformer->config().n_ctx), 900, 700);
   EXPECT_EQ(shown.table().rows.size(), 1U);
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("is full")));
 }

@@ -27,7 +27,7 @@ class EditsBarTest : public HandsTest {
 };
 
 TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
-  ShownCore core(options());
+  CoreFixture core(options());
   EXPECT_EQ(find_item(core, "change"), nullptr) << "no strip while nothing is changed";
   press_and_draw(core, Key::i, kCtrl);
   EXPECT_EQ(keyboard_at(core), "change");
@@ -45,7 +45,7 @@ TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
 }
 
 TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
-  ShownCore core(options());
+  CoreFixture core(options());
   press_and_draw(core, Key::i, kCtrl);
   type(core, "L9H6.z=0");
   press_and_draw(core, Key::enter);
@@ -57,7 +57,7 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
 }
 
 TEST_F(EditsBarTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
-  ShownCore core(options());
+  CoreFixture core(options());
   add(core, "L1H6.z=0; L0H0.z=mean");
   click_item(core, "Switch L1 H6 off");
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
@@ -97,7 +97,7 @@ TEST_F(EditsBarTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
 }
 
 TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
-  ShownCore core(options());
+  CoreFixture core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
   ASSERT_EQ(core.moment().menu, Menu::edit);
@@ -109,7 +109,7 @@ TEST_F(EditsBarTest, OneHasAMenuWithASliderAndItsText) {
 }
 
 TEST_F(EditsBarTest, ADraggedSliderIsOneStep) {
-  ShownCore core(options());
+  CoreFixture core(options());
   add(core, "L1H6.z*=0.5");
   click_item(core, "L1 H6 × 0.5");
   const viz::Point at = item(core, "Strength");
@@ -122,7 +122,7 @@ TEST_F(EditsBarTest, ADraggedSliderIsOneStep) {
 }
 
 TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
-  ShownCore core(options());
+  CoreFixture core(options());
   EXPECT_FALSE(has_comparison(core.state()));
   add(core, "L1H6.z=0");
   const auto heatmap = [&] { return picture(core.window(), "heatmap"); };
@@ -144,7 +144,7 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
 }
 
 TEST_F(EditsBarTest, TheBaselineSideIsTheUneditedRun) {
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, SelectHead{2, 3});
   const auto clean = answer(core, PatternOf{2, 3})->values;
   add(core, "L0.attn_out=0");
@@ -155,7 +155,7 @@ TEST_F(EditsBarTest, TheBaselineSideIsTheUneditedRun) {
 }
 
 TEST_F(EditsBarTest, AHeadIsSwitchedByKeyAndByMenu) {
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, SelectHead{2, 3});
   press_and_show(core, Key::none, {.alt = true}, '/');
   EXPECT_THAT(active(core), ElementsAre("L2H3.z=0"));
@@ -169,7 +169,7 @@ TEST_F(EditsBarTest, AHeadIsSwitchedByKeyAndByMenu) {
 }
 
 TEST_F(EditsBarTest, ATokenLosesItsPositionByTheMenu) {
-  ShownCore core(options());
+  CoreFixture core(options());
   open_menu(core, "tokens", 2);
   ASSERT_THAT(labels(core, core.window().layer), Contains(HasSubstr("Remove the position of 2")));
   for (const WindowItem& item : core.window().items)
@@ -182,7 +182,7 @@ TEST_F(EditsBarTest, ATokenLosesItsPositionByTheMenu) {
 }
 
 TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
-  ShownCore core(options("The old king had a daughter, and the old king"));
+  CoreFixture core(options("The old king had a daughter, and the old king"));
   click_and_show(core, "Mouse Mask");
   const PlacedPicture map = picture(core.window(), "heatmap");
   const viz::Point from = cell(map, 0, 9, 1), to = cell(map, 0, 4, 1);
@@ -202,7 +202,7 @@ TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
 }
 
 TEST_F(EditsBarTest, ASecondPromptIsComparedAndPatchedFrom) {
-  ShownCore core(options("The old king had a daughter"));
+  CoreFixture core(options("The old king had a daughter"));
   press_and_draw(core, Key::p, kCtrl);
   EXPECT_EQ(keyboard_at(core), "second prompt");
   EXPECT_EQ(core.state().second.text.edit.text, "The old king had a daughter") << "to be changed";
@@ -254,7 +254,7 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
 }
 
 TEST_F(EditsBarTest, AListThatCannotBeIsSaidAndNotMade) {
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
   EXPECT_TRUE(says(core, "layers 0 to 5"));
   EXPECT_EQ(core.snapshot().error, "");
@@ -285,7 +285,7 @@ TEST_F(EditsBarTest, AViewWithoutDifferencesSaysSo) {
 TEST_F(EditsBarTest, EditsAtATourStopAreUndoneAndRestored) {
   CoreOptions o = options();
   o.tours = load_tours({assets_folder() / "tours"}).tours;
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   add(core, "L5H0.z=0");
   const auto& tours = core.state().tours;
   const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
@@ -306,7 +306,7 @@ TEST_F(EditsBarTest, EditsAtATourStopAreUndoneAndRestored) {
 }
 
 TEST_F(EditsBarTest, EditsStayWhileOneTypesAndGenerates) {
-  ShownCore core(options("The old king had a"));
+  CoreFixture core(options("The old king had a"));
   add(core, "L1H6.z=0");
   type_and_show(core, " daughter");
   EXPECT_TRUE(run(core).run->plan);

@@ -35,7 +35,7 @@ class ExportDialog : public HandsTest {
 };
 
 TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const fs::path file = folder_.write("there.png", "precious");
   open(core);
   retype(core, file.string());
@@ -55,7 +55,7 @@ TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
 }
 
 TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
-  ShownCore core(options());
+  CoreFixture core(options());
   open(core);
   click_item(core, "Scale 3×");
   retype(core, "size of the picture", "900x700");
@@ -83,7 +83,7 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
     return name == "HOME" ? std::optional(home) : std::nullopt;
   };
   o.start_folder = "/elsewhere";
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   open(core);
   retype(core, "~/mine");
   press_and_draw(core, Key::enter);
@@ -96,7 +96,7 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
 }
 
 TEST_F(ExportDialog, SaysWhatASizeIs) {
-  ShownCore core(options());
+  CoreFixture core(options());
   open(core);
   for (const char* size : {"large", "-12", "12x", "0x10", "-5x10", "1200x800 "}) {
     retype(core, "size of the picture", size);
@@ -137,7 +137,7 @@ TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
 }
 
 TEST_F(ExportDialog, TheWindowIsAPicture) {
-  ShownCore core(options());
+  CoreFixture core(options());
   open(core);
   click_item(core, "Format SVG");
   click_item(core, "Picture Window");
@@ -152,7 +152,7 @@ TEST_F(ExportDialog, TheWindowIsAPicture) {
 }
 
 TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const auto exported = [&](const std::string& name, const std::vector<std::string>& clicks) {
     open(core);
     for (const std::string& label : clicks) click_item(core, label);
@@ -174,7 +174,7 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
 }
 
 TEST_F(ExportDialog, TheExtensionFollowsTheFormat) {
-  ShownCore core(options());
+  CoreFixture core(options());
   open(core);
   retype(core, (folder_.path() / "mine.png").string());
   click_item(core, "Format SVG");
@@ -185,7 +185,7 @@ TEST_F(ExportDialog, APictureIsCopied) {
   CoreOptions o = options();
   const fs::path got = folder_.path() / "got.png";
   o.pictures = clipboard_program("cat > " + got.string() + "\n");
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   open(core);
   click_item(core, "Copy picture");
   wait_until(core, [&] { return !core.state().message.text.empty(); });
@@ -199,7 +199,7 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
   CoreOptions o = options();
   const std::filesystem::path go = folder_.path() / "go";
   o.pictures = clipboard_program("while [ ! -e '" + go.string() + "' ]; do sleep 0.02; done\n");
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   open(core);
   click_item(core, "Copy picture");
   type_and_draw(core, "x");
@@ -212,7 +212,7 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
 TEST_F(ExportDialog, WhyAPictureWasNotCopiedIsSaid) {
   CoreOptions o = options();
   o.pictures = clipboard_program("exit 1\n");
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   open(core);
   click_item(core, "Copy picture");
   wait_until(core, [&] { return !form(core).problem.empty(); });
@@ -224,13 +224,13 @@ TEST_F(ExportDialog, WhyAPictureWasNotCopiedIsSaid) {
 }
 
 TEST_F(ExportDialog, WithoutAProgramPicturesAreNotOffered) {
-  ShownCore core(options());
+  CoreFixture core(options());
   open(core);
   EXPECT_FALSE(find_item(core, "Copy picture")->enabled);
 }
 
 TEST_F(ExportDialog, NumbersAreCopiedFromItsForm) {
-  ShownCore core(options());
+  CoreFixture core(options());
   open(core);
   click_item(core, "Picture Tokens");
   click_and_show(core, "Copy data");  // missing answers are computed

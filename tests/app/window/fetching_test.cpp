@@ -57,7 +57,7 @@ class FetchingTest : public HandsTest {
 };
 
 TEST_F(FetchingTest, TheMenuFetchesAndTheModelOpensWhenItIsThere) {
-  ShownCore core(with_hub());
+  CoreFixture core(with_hub());
   click_item(core, "Model");
   EXPECT_TRUE(says(core, "On the Hugging Face hub"));
   EXPECT_TRUE(says(core, "1.52 GB"));
@@ -78,7 +78,7 @@ TEST_F(FetchingTest, TheMenuFetchesAndTheModelOpensWhenItIsThere) {
 }
 
 TEST_F(FetchingTest, OneAtATime) {
-  ShownCore core(with_hub());
+  CoreFixture core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   core.apply(FetchModel{{"c/d"}});
   EXPECT_EQ(core.state().fetching.model->repository, "a/b");
@@ -87,7 +87,7 @@ TEST_F(FetchingTest, OneAtATime) {
 }
 
 TEST_F(FetchingTest, CancelledTheModelStaysAndAnotherCanBeFetched) {
-  ShownCore core(with_hub());
+  CoreFixture core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   core.draw(frame_);
   click_item(core, "Cancel fetching");
@@ -103,7 +103,7 @@ TEST_F(FetchingTest, CancelledTheModelStaysAndAnotherCanBeFetched) {
 TEST_F(FetchingTest, AFailureIsSaidAndTheModelStays) {
   hub_->problem = "hub.example cannot answer now (503); tried 5 times";
   hub_->ends = true;
-  ShownCore core(with_hub());
+  CoreFixture core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   wait_for_end(core);
   EXPECT_TRUE(says(core, hub_->problem));
@@ -112,7 +112,7 @@ TEST_F(FetchingTest, AFailureIsSaidAndTheModelStays) {
 }
 
 TEST_F(FetchingTest, ADialogThatIsOpenStays) {
-  ShownCore core(with_hub());
+  CoreFixture core(with_hub());
   core.apply(FetchModel{{"a/b"}});
   core.apply(ShowDialog{Dialog::export_});
   hub_->ends = true;
@@ -124,7 +124,7 @@ TEST_F(FetchingTest, ADialogThatIsOpenStays) {
 TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
   CoreOptions o = with_hub();
   o.find_models = [] { return std::vector<DiscoveredModel>{{"openai-community/gpt2", bundled_folder()}}; };
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   wait_for_models(core);
   click_item(core, "Model");
   int rows = 0;
@@ -136,7 +136,7 @@ TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
 
 TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
   {
-    ShownCore core(with_hub());
+    CoreFixture core(with_hub());
     EXPECT_TRUE(says(core, "a miniature GPT-2"));
     EXPECT_TRUE(find_item(core, "Fetch GPT-2"));
     click_item(core, "Close the offer");
@@ -144,12 +144,12 @@ TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
   }
   CoreOptions again = with_hub();
   again.settings = load_settings(again.settings_file).settings;
-  ShownCore core(std::move(again));
+  CoreFixture core(std::move(again));
   EXPECT_FALSE(says(core, "a miniature GPT-2")) << "for good";
 }
 
 TEST_F(FetchingTest, NothingIsOfferedOnceAnotherModelWasOpened) {
-  ShownCore core(with_hub());
+  CoreFixture core(with_hub());
   apply_and_show(core, OpenModel{hub_->folder});
   EXPECT_FALSE(says(core, "a miniature GPT-2"));
   apply_and_show(core, OpenModel{bundled_folder()});
@@ -160,7 +160,7 @@ TEST_F(FetchingTest, WhatIsOfferedMayBeHere) {
   CoreOptions o = with_hub();
   here_ = hub_->folder;
   o.find_models = [] { return std::vector<DiscoveredModel>{{"openai-community/gpt2", here_}}; };
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   wait_for_models(core);
   click_and_show(core, "Open GPT-2");
   EXPECT_EQ(core.snapshot().model->folder, hub_->folder);
@@ -169,7 +169,7 @@ TEST_F(FetchingTest, WhatIsOfferedMayBeHere) {
 TEST_F(FetchingTest, WithoutAHubNothingIsOffered) {
   CoreOptions o = with_hub();
   o.fetch = nullptr;
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   EXPECT_FALSE(says(core, "a miniature GPT-2"));
   click_item(core, "Model");
   EXPECT_FALSE(says(core, "On the Hugging Face hub"));
@@ -180,7 +180,7 @@ TEST_F(FetchingTest, WithoutAHubNothingIsOffered) {
 TEST_F(FetchingTest, TheLineFitsIntoTheLeastWindow) {
   WindowFrame small;
   small.width = 800, small.height = 560;
-  ShownCore core(with_hub());
+  CoreFixture core(with_hub());
   for (const char* button : {"Close the offer", "Cancel fetching"}) {
     core.draw(small);
     const WindowItem* item = find_item(core, button);

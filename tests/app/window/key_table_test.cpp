@@ -61,7 +61,7 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
   for (const Command& command : commands()) {
     if (command.key == Key::none) continue;  // only in the menu
     SCOPED_TRACE(keys_of(command) + ": " + std::string(command.help));
-    ShownCore core(with_clipboard());
+    CoreFixture core(with_clipboard());
     type(core, "!");
     core.apply(TypeInField{Field::prompt, Undo{}});  // so that both undo and redo are possible; redone below
     if (command.key == Key::z) core.apply(TypeInField{Field::prompt, Redo{}});
@@ -97,7 +97,7 @@ TEST_F(KeyTable, ToggledTwiceIsAsBefore) {
         command.help.find("show or hide a second view") == std::string_view::npos &&
         command.help.find("this list") == std::string_view::npos)
       continue;
-    ShownCore core(with_clipboard());
+    CoreFixture core(with_clipboard());
     const std::string once = done(core, command);
     shown(core);
     EXPECT_NE(once, "") << command.help;

@@ -38,7 +38,7 @@ TEST_F(KeyboardTest, TabVisitsEachItemOnceInItsOrderAndComesBack) {
 }
 
 TEST_F(KeyboardTest, WhatCannotBePressedIsPassedOver) {
-  ShownCore core(options());
+  CoreFixture core(options());
   press_and_draw(core, Key::e, {.ctrl = true});
   const WindowItem* picture = find_item(core, "Copy picture");
   ASSERT_NE(picture, nullptr);
@@ -49,7 +49,7 @@ TEST_F(KeyboardTest, WhatCannotBePressedIsPassedOver) {
 }
 
 TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
-  ShownCore core(options());
+  CoreFixture core(options());
   for (const auto& [key, modifiers] : {std::pair{Key::e, Modifiers{.ctrl = true}},
                                        {Key::o, Modifiers{.ctrl = true}},
                                        {Key::f1, Modifiers{}}}) {
@@ -68,7 +68,7 @@ TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
 
 TEST_F(KeyboardTest, SpaceAndEnterPressAButton) {
   for (const Key key : {Key::space, Key::enter}) {
-    ShownCore core(options());
+    CoreFixture core(options());
     const std::string text = prompt(core);
     ASSERT_TRUE(tab_to(core, "Start token"));
     press(core, key);
@@ -98,7 +98,7 @@ TEST_F(KeyboardTest, F6WalksThePromptAndThePictures) {
 }
 
 TEST_F(KeyboardTest, ArrowsAreOfThePictureThatHasTheKeyboard) {
-  ShownCore core(options());
+  CoreFixture core(options());
   ASSERT_TRUE(tab_to(core, "Heads"));
   press_and_draw(core, Key::down);
   press_and_draw(core, Key::right);
@@ -123,7 +123,7 @@ TEST_F(KeyboardTest, ArrowsAreOfThePictureThatHasTheKeyboard) {
 
 TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
   CoreOptions o = options("Once upon a time");
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   core.apply(ShowMessage{"an error", true});
   core.apply(Generate{true});
   core.apply(ShowDialog{Dialog::help});
@@ -164,7 +164,7 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   o.examples = {{"First", "one", {}, "The first prompt"},
                 {"Second", "two", {}, "The second prompt"},
                 {"Third", "three", {}, "The third prompt"}};
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   press_and_draw(core, Key::l, {.ctrl = true});
   ASSERT_EQ(core.moment().menu, Menu::examples);
   press_and_draw(core, Key::down);
@@ -184,7 +184,7 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
 }
 
 TEST_F(KeyboardTest, TabMovesInAMenuToo) {
-  ShownCore core(options());
+  CoreFixture core(options());
   press_and_draw(core, Key::f10);
   const auto rows = stops(core);
   ASSERT_GT(rows.size(), 5U);
@@ -224,7 +224,7 @@ TEST_F(KeyboardTest, AListWithNothingToPressIsScrolledByKeys) {
 }
 
 TEST_F(KeyboardTest, ASliderIsMovedByArrows) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const OptionSpec& temperature = option("temperature");
   const double before = std::get<double>(core.state().options.value(temperature));
   ASSERT_TRUE(tab_to(core, temperature.label));
@@ -261,7 +261,7 @@ TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
 }
 
 TEST_F(KeyboardTest, AKeyThatIsHeldOnAPictureIsOneStepBack) {
-  ShownCore core(options());
+  CoreFixture core(options());
   for (int i = 0; i < 9 && keyboard_id(core) != picture(core.window(), "heatmap").id; ++i)
     press_and_draw(core, Key::f6);
   for (const auto& [key, modifiers] :

@@ -31,7 +31,7 @@ class Lists : public HandsTest {
 
 TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   const auto file = folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n");
-  ShownCore core(options("A robot"));
+  CoreFixture core(options("A robot"));
   drop(core, file);
   ASSERT_TRUE(core.state().prompts);
   EXPECT_EQ(core.state().prompts->prompts.size(), 2U);
@@ -48,7 +48,7 @@ TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
 }
 
 TEST_F(Lists, ThatCannotBeReadLeaveTheWindowAsItIs) {
-  ShownCore core(options("A robot"));
+  CoreFixture core(options("A robot"));
   drop(core, folder_.write("bad.jsonl", "\"x\"\nnothing\n"));
   EXPECT_THAT(core.state().message.text, HasSubstr("bad.jsonl:2"));
   EXPECT_TRUE(core.state().message.is_error);
@@ -57,7 +57,7 @@ TEST_F(Lists, ThatCannotBeReadLeaveTheWindowAsItIs) {
 }
 
 TEST_F(Lists, LeadToTheirPromptsAndBack) {
-  ShownCore core(options("A robot"));
+  CoreFixture core(options("A robot"));
   drop(core, folder_.write("kings.jsonl", "\"The king had a dog\"\n{\"ids\": [5, 9, 5, 9]}\n"));
   apply_and_show(core, DoAll{{ShowPrompt{core.state().prompts->prompts[0], {2, 3, 4, 1}}}});
   EXPECT_EQ(prompt(core), "The king had a dog");
@@ -70,7 +70,7 @@ TEST_F(Lists, LeadToTheirPromptsAndBack) {
 }
 
 TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
-  ShownCore core(options("The queen and the king and the queen"));
+  CoreFixture core(options("The queen and the king and the queen"));
   // The second prompt twice, the third by its ids.
   PromptList list{"three",
                   {{.text = "A king and a queen", .ids = {}}, {.text = "The king and his queen", .ids = {}}}};
@@ -106,7 +106,7 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
 }
 
 TEST_F(Lists, AreKeptBySessions) {
-  ShownCore first(options("A robot"));
+  CoreFixture first(options("A robot"));
   drop(first,
        folder_.write("kings.jsonl", "\"The king had a \\udcff dog\"\n{\"ids\": [5, 9]}\n" + std::string()));
   if (!first.state().prompts)  // a lone surrogate is not valid JSON
@@ -115,7 +115,7 @@ TEST_F(Lists, AreKeptBySessions) {
   const Recipe saved{session_of(first.state(), first.snapshot()), {}};
   const auto file = folder_.write("a.headscope", to_json(saved));
   EXPECT_EQ(read_recipe(file).session, saved.session);
-  ShownCore second(options("Something else"));
+  CoreFixture second(options("Something else"));
   drop(second, file);
   ASSERT_TRUE(second.state().prompts);
   EXPECT_EQ(*second.state().prompts, *first.state().prompts);
@@ -125,7 +125,7 @@ TEST_F(Lists, AreKeptBySessions) {
   Recipe strange{saved.session, {}};
   strange.session.prompts = odd;
   EXPECT_EQ(recipe_of(to_json(strange), "x").session.prompts, odd);
-  odd.prompts.assign(3, {.text = std::string(PromptList::kMostBytes / 2, 'x'), .ids = {}});
+  odd.prompts.assign(3, {.text = std::string(PromptList::kMaxBytes / 2, 'x'), .ids = {}});
   strange.session.prompts = odd;
   EXPECT_THROW(static_cast<void>(recipe_of(to_json(strange), "x")), model::LoadError);
   // A figure includes the list if its view shows it, the window if one of its views does.
@@ -151,7 +151,7 @@ TEST_F(Lists, AListThatIsNotThereAtTheNextStartIsNotAskedFor) {
 }
 
 TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {
-  ShownCore core(options("The old king had a daughter, and the old king"));
+  CoreFixture core(options("The old king had a daughter, and the old king"));
   apply_and_show(core, SetOption{&kDragAction, static_cast<int>(DragAction::shape)});
   const PlacedPicture map = picture(core.window(), "heatmap");
   drag(core, cell(map, 0, 5, 4), cell(map, 0, 7, 6));

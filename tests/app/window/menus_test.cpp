@@ -51,7 +51,7 @@ TEST_F(MenusTest, EachPictureHasOneByTheRightButton) {
 }
 
 TEST_F(MenusTest, AtTheBottomOfTheWindowItIsWholeToo) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const PlacedPicture placed = picture(core.window(), "heatmap");
   const viz::Region& cells = placed.picture->regions.front();
   const viz::Point in{cells.rect.x + 8, cells.rect.bottom() - 8};
@@ -134,7 +134,7 @@ TEST_F(MenusTest, TheOpenModelIsMarked) {
   const fs::path other = folder_.path() / "another";
   o.settings.recent_models = {other, folder_.path() / "gone"};
   o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   // A marked line has a dot on the left.
   const auto marked = [&](std::string_view label) {
     const viz::Rect row = find_item(core, label)->rect;
@@ -170,7 +170,7 @@ TEST_F(MenusTest, ALongListOfModelsScrolls) {
     for (int i = 0; i < 80; ++i) models.push_back({"model " + std::to_string(i), "/m/" + std::to_string(i)});
     return models;
   };
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   press(core, Key::m, {.ctrl = true});
   wait_until(core, [&] { return !core.state().models.empty(); });
   core.draw(frame_);
@@ -187,7 +187,7 @@ TEST_F(MenusTest, ALongListOfModelsScrolls) {
 }
 
 TEST_F(MenusTest, TheWindowsMenuHasEveryCommandWithALabel) {
-  ShownCore core(options());
+  CoreFixture core(options());
   click_item(core, "More");
   std::vector<std::string> expected;
   for (const Command& command : commands())
@@ -200,7 +200,7 @@ TEST_F(MenusTest, TheWindowsMenuHasEveryCommandWithALabel) {
 }
 
 TEST_F(MenusTest, OneMenuOpensAnother) {
-  ShownCore core(options());
+  CoreFixture core(options());
   click_item(core, "More");
   click_item(core, "Models");
   EXPECT_EQ(core.moment().menu, Menu::models);

@@ -47,7 +47,7 @@ class MessagesTest : public HandsTest {
 TEST_F(MessagesTest, InformationLeavesByItself) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(60);
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   EXPECT_FALSE(core.seconds_until_update());
   core.apply(ShowMessage{"for information"});
   core.draw(frame_);
@@ -65,7 +65,7 @@ TEST_F(MessagesTest, InformationLeavesByItself) {
 TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(200);
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   core.apply(ShowMessage{"the same"});
   std::this_thread::sleep_for(std::chrono::milliseconds(120));
   core.apply(ShowMessage{"the same"});
@@ -76,7 +76,7 @@ TEST_F(MessagesTest, ANewMessageHasItsOwnTime) {
 TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
   CoreOptions o = options();
   o.message_time = std::chrono::milliseconds(1);
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   core.apply(ShowMessage{"an error", true});
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   shown(core);
@@ -89,7 +89,7 @@ TEST_F(MessagesTest, AnErrorStaysUntilItIsClosed) {
 }
 
 TEST_F(MessagesTest, OnlyErrorsLookLikeErrors) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const auto error_coloured = [&](const std::string& words) {
     const viz::Color error = theme_of(false).error;
     for (const viz::Scene& scene : core.window().scenes) {
@@ -116,7 +116,7 @@ TEST_F(MessagesTest, OnlyErrorsLookLikeErrors) {
 TEST_F(MessagesTest, AnErrorOfALoadGoesWhenTheNextOneGoesWell) {
   const testing::TemporaryFolder other;
   testing::write_other_model(other);
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, OpenModel{folder_.path()});
   EXPECT_TRUE(core.state().message.is_error);
   apply_and_show(core, OpenModel{other.path()});
@@ -181,7 +181,7 @@ TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
 TEST_F(MessagesTest, AHintOrInformationMovesNothing) {
   CoreOptions o = options("The");
   o.examples = {{"Title", "what to look for", {}, "An example"}};
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   const auto expect_same = [&](const std::map<std::string, viz::Rect>& before) {
     for (const auto& [name, rect] : places(core)) {
       ASSERT_TRUE(before.contains(name)) << name;
@@ -202,7 +202,7 @@ TEST_F(MessagesTest, TheHintFollowsUndoAndRedo) {
   CoreOptions o = options("mine");
   o.examples = {{"Title", "what to look for", {}, "An example"}};
   o.examples_model = bundled_folder();
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   click_item(core, "Examples");
   click_and_show(core, "Title");
   EXPECT_TRUE(says(core, "what to look for"));

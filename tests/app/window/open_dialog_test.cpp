@@ -194,7 +194,7 @@ TEST_F(OpenDialog, NothingWaitsForASlowSearchForModels) {
     std::this_thread::sleep_for(std::chrono::seconds(2));
     return std::vector<DiscoveredModel>{{"slow", "/slow"}};
   };
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   const auto start = std::chrono::steady_clock::now();
   press_and_draw(core, Key::m, {.ctrl = true});
   EXPECT_EQ(core.moment().menu, Menu::models);

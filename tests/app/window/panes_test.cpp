@@ -18,7 +18,7 @@ class PanesTest : public HandsTest {
 };
 
 TEST_F(PanesTest, TwoViewsStandSideBySide) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const float alone = width(core, "heatmap");
   click_and_show(core, "Two views");
   ASSERT_EQ(core.state().second_view, "scores");
@@ -86,7 +86,7 @@ TEST_F(PanesTest, AGapIsDraggedAndKeptAndResetByADoubleClick) {
 }
 
 TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
-  ShownCore core(kept());
+  CoreFixture core(kept());
   const viz::Rect knob = find_item(core, kTemperature.label)->rect;
   const auto written = [&] {
     return file().session.options[kTemperature] != std::get<double>(kTemperature.default_value);
@@ -102,7 +102,7 @@ TEST_F(PanesTest, ASliderIsWrittenWhenItIsLetGo) {
 }
 
 TEST_F(PanesTest, WhatIsHeldStaysWhenTheMouseLeavesTheWindow) {
-  ShownCore core(options());
+  CoreFixture core(options());
   const viz::Point at = item(core, "heads splitter");
   core.handle(MouseDown{at, 0, 1, {}});
   core.handle(MouseMove{{at.x + 30, at.y}});
@@ -132,7 +132,7 @@ TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
 }
 
 TEST_F(PanesTest, ADoubleClickResetsTheTemperature) {
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, SetOption{&kTemperature, 0.3});
   const viz::Point at = item(core, kTemperature.label);
   for (const int clicks : {1, 2}) {
@@ -171,7 +171,7 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
   }
   CoreOptions o = kept(std::nullopt);
   o.window.model = o.settings.last_model;  // like the program
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   const UiState& s = core.state();
   EXPECT_EQ(core.snapshot().model->folder, other);
   EXPECT_EQ(s.prompt.edit.text, "Remember \xF0\x9F\x98\x80 me \xE2\x82");
@@ -196,11 +196,11 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
 
 TEST_F(PanesTest, APromptFromTheCommandLineIsNotWhatWasChosenForTheLastOne) {
   {
-    ShownCore core(kept("The old king"));
+    CoreFixture core(kept("The old king"));
     core.apply(SelectHead{1, 2});
     core.apply(SelectQuery{1});
   }
-  ShownCore core(kept("Another prompt"));
+  CoreFixture core(kept("Another prompt"));
   EXPECT_EQ(prompt(core), "Another prompt");
   EXPECT_EQ(core.state().selection, Selection{});
 }

@@ -53,7 +53,7 @@ TEST_F(SelectionTest, ARowOfTheQuerysTableChoosesTheKey) {
 }
 
 TEST_F(SelectionTest, AKeyThatTheNextQueryDoesNotSeeIsNone) {
-  ShownCore core(options());
+  CoreFixture core(options());
   apply_and_show(core, SelectQuery{6}, SelectKey{5});
   EXPECT_EQ(picture(core.window(), "heatmap").context.selection.key, 5);
   apply_and_show(core, SelectQuery{3});
@@ -61,7 +61,7 @@ TEST_F(SelectionTest, AKeyThatTheNextQueryDoesNotSeeIsNone) {
 }
 
 TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
-  ShownCore core(options("The old king had a daughter"));
+  CoreFixture core(options("The old king had a daughter"));
   const std::string before = prompt(core);
   apply_and_show(core, SelectQuery{2});
   const auto bars = places<AppendToken>(core, "next");
@@ -96,7 +96,7 @@ TEST_F(SelectionTest, WithTheStartTokenTooAGuessContinuesFromThePosition) {
 }
 
 TEST_F(SelectionTest, AKeyOfAGuessContinuesFromThereToo) {
-  ShownCore core(options("The old king had a daughter"));
+  CoreFixture core(options("The old king had a daughter"));
   apply_and_show(core, SelectQuery{1});
   press(core, Key::none, {.alt = true}, '1');
   EXPECT_EQ(prompt(core).rfind("The old", 0), 0U);
@@ -104,7 +104,7 @@ TEST_F(SelectionTest, AKeyOfAGuessContinuesFromThereToo) {
 }
 
 TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   const model::Tokenizer& tokenizer = *core.snapshot().model->tokenizer;
   // Letter by letter, since the text as a whole would be one token.
   std::vector<int> expected = core.snapshot().run->run->tokens;
@@ -123,7 +123,7 @@ TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
 }
 
 TEST_F(SelectionTest, WhatFollowsTheEmptyPromptStandsBehindTheStartToken) {
-  ShownCore core(options(""));
+  CoreFixture core(options(""));
   std::vector<int> expected = core.snapshot().run->run->tokens;
   ASSERT_EQ(expected.size(), 1U);
   for (int i = 0; i < 3; ++i) {
@@ -136,7 +136,7 @@ TEST_F(SelectionTest, WhatFollowsTheEmptyPromptStandsBehindTheStartToken) {
   }
   EXPECT_TRUE(core.state().start_token);
   EXPECT_EQ(core.state().tries->size(), 1U);
-  ShownCore other(options(""));
+  CoreFixture other(options(""));
   generate(other, 3);
   EXPECT_EQ(prompt(other), prompt(core)) << "each position has a number of its own";
 }
@@ -170,7 +170,7 @@ TEST_F(SelectionTest, WhereTheContextIsFullNothingIsAppended) {
 }
 
 TEST_F(SelectionTest, GeneratingFromTheSamePlaceTakesAnotherSeedEveryTime) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   for (const int seed : {0, 1, 2}) {  // also if the text ends at once
     core.apply(Generate{true});
     EXPECT_EQ(core.state().options[kSeed], seed) << "the seed is that of the text that is there";
@@ -222,7 +222,7 @@ TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) 
 }
 
 TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {
-  ShownCore core(options("The old king had a daughter"));
+  CoreFixture core(options("The old king had a daughter"));
   apply_and_show(core, SelectQuery{1});
   const auto bars = places<AppendToken>(core, "next");
   type(core, "!");
@@ -232,7 +232,7 @@ TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {
 
 TEST_F(SelectionTest, AChipThatTheModelDoesNotReadCannotBeChosen) {
   const std::string text = long_prompt();
-  ShownCore core(options(text));
+  CoreFixture core(options(text));
   apply_and_show(core, SetOption{&option("first-line"), 1 << 20});
   const int length = core.snapshot().run->run->length();
   const PlacedPicture strip = picture(core.window(), "tokens");

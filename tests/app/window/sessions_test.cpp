@@ -71,7 +71,7 @@ TEST_F(Sessions, WhatIsSavedIsOpenedAgain) {
   EXPECT_THAT(first.state().message.text, HasSubstr("Saved"));
   const Session saved = session(first);
   EXPECT_EQ(saved.edits.size(), 2U);
-  ShownCore second(own("something else"));
+  CoreFixture second(own("something else"));
   drop(second, file("work.headscope"));
   EXPECT_EQ(session(second), saved);
   EXPECT_EQ(second.state().session, file("work.headscope"));
@@ -82,7 +82,7 @@ TEST_F(Sessions, WhatIsSavedIsOpenedAgain) {
 
 TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   folder_.write("there.headscope", "precious");
-  ShownCore core(own());
+  CoreFixture core(own());
   save_as(core, "a.headscope");
   type(core, "!");
   press(core, Key::s, {.ctrl = true});
@@ -100,22 +100,22 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
 }
 
 TEST_F(Sessions, ThatCannotBeWrittenSaysWhy) {
-  ShownCore core(own());
+  CoreFixture core(own());
   save_as(core, "no/such/a.headscope");
   EXPECT_EQ(core.state().dialog, Dialog::save);
   EXPECT_THAT(core.state().save_form.problem, HasSubstr("no/such"));
 }
 
 TEST_F(Sessions, OfAnyBytesAreOpenedAsTheyWere) {
-  ShownCore first(own("a \xff\xfe b"));
+  CoreFixture first(own("a \xff\xfe b"));
   save_as(first, "a.headscope");
-  ShownCore second(own());
+  CoreFixture second(own());
   drop(second, file("a.headscope"));
   EXPECT_EQ(prompt(second), "a \xff\xfe b");
 }
 
 TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
-  ShownCore core(own());
+  CoreFixture core(own());
   const Session before = session(core);
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"a.headscope", "{"},
@@ -133,7 +133,7 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
 }
 
 TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
-  ShownCore core(own());
+  CoreFixture core(own());
   Session s = session(core);
   s.model.name = "../../" + bundled_folder().string();
   s.prompt.text = "another";
@@ -146,7 +146,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   folder_.write("broken/config.json", bytes_of_file(bundled_folder() / "config.json"));
   CoreOptions o = own();
   o.settings.recent_models = {folder_.path() / "broken"};
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   Session s = session(core);
   s.model.name = "broken";
   s.prompt.text = "another";
@@ -173,7 +173,7 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
 }
 
 TEST_F(Sessions, OfOtherWeightsSaySo) {
-  ShownCore core(own());
+  CoreFixture core(own());
   Session s = session(core);
   s.model.weights = "sha256:" + std::string(64, '0');
   s.prompt.text = "another";
@@ -183,7 +183,7 @@ TEST_F(Sessions, OfOtherWeightsSaySo) {
 }
 
 TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
-  ShownCore core(own());
+  CoreFixture core(own());
   Session s = session(core);
   s.selection = {4000, 4000, 4000, 4000};
   s.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
@@ -194,7 +194,7 @@ TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
 }
 
 TEST_F(Sessions, OfTheFirstVersionOpen) {
-  ShownCore core(own("else"));
+  CoreFixture core(own("else"));
   drop(core, headscope::testing::source_dir() / "tests/data/session-1.headscope");
   EXPECT_EQ(core.state().message.text, "");
   const Session s = session(core);
@@ -222,7 +222,7 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   EXPECT_EQ(read_recipe(state / "last.headscope").session.prompt.text, "The old king had a dog");
   CoreOptions o = own("else");
   o.state_folder = state;
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   press_and_draw(core, Key::f10);
   tab_and_press(core, "Sessions", Key::enter);
   core.draw(frame_);
@@ -234,9 +234,9 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
 }
 
 TEST_F(Sessions, AreListedWhereFoldersAreOpened) {
-  ShownCore first(own());
+  CoreFixture first(own());
   save_as(first, "listed.headscope");
-  ShownCore core(own("else"));
+  CoreFixture core(own("else"));
   press_and_draw(core, Key::o, {.ctrl = true});
   wait_for(core, [&] { return !core.state().open_form.loading; });
   core.draw(frame_);
@@ -268,7 +268,7 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   EXPECT_EQ(recipe.session.view, "query");
   EXPECT_EQ(recipe.session.edits.size(), 1U) << "what is off is not in the picture";
   EXPECT_THAT(recipe.session.model.weights, HasSubstr("sha256:"));
-  ShownCore second(own("else"));
+  CoreFixture second(own("else"));
   drop(second, file("a.png"));
   EXPECT_EQ(prompt(second), "The old king had a dog");
   EXPECT_EQ(second.state().view, "query");
@@ -322,9 +322,9 @@ TEST_F(Sessions, ThatAreStillBeingOpenedAreNotSaved) {
 }
 
 TEST_F(Sessions, WithoutASecondPromptBringNone) {
-  ShownCore first(own());
+  CoreFixture first(own());
   save_as(first, "a.headscope");
-  ShownCore core(own("else"));
+  CoreFixture core(own("else"));
   apply_and_show(core, CompareWith{true},
                  TypeInField{Field::second, Insert{"what nobody else should read", false}});
   drop(core, file("a.headscope"));
@@ -333,7 +333,7 @@ TEST_F(Sessions, WithoutASecondPromptBringNone) {
 }
 
 TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
-  ShownCore core(own());
+  CoreFixture core(own());
   core.apply(ShowDialog{Dialog::export_});
   ExportForm form = core.state().export_form;
   form.subject.clear();
@@ -350,7 +350,7 @@ TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
 }
 
 TEST_F(Figures, CarryNothingWhereThatIsNotWanted) {
-  ShownCore core(own());
+  CoreFixture core(own());
   apply_and_show(core, ShowDialog{Dialog::export_});
   EXPECT_TRUE(says(core, "With its recipe"));
   click_and_show(core, "Recipe");
@@ -375,7 +375,7 @@ TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
 }
 
 TEST_F(Sessions, AFolderIsNoNameForOne) {
-  ShownCore core(own());
+  CoreFixture core(own());
   const fs::path folder = folder_.path() / "kept";
   fs::create_directory(folder);
   for (const std::string& typed : {folder.string(), folder.string() + "/"}) {

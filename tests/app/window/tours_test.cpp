@@ -135,7 +135,7 @@ TEST_F(ToursTest, EveryStopHasRoomForItsPictureInASmallWindow) {
 }
 
 TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
-  ShownCore core(with_tours());
+  CoreFixture core(with_tours());
   apply_and_show(core, OpenTour{0}, GoToStop{2});
   EXPECT_EQ(find_item(core, "Return to the stop"), nullptr);
   const ViewState stop = core.state().tour.entered;
@@ -151,7 +151,7 @@ TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
 }
 
 TEST_F(ToursTest, WhatIsTypedStaysUntilAStopIsAboutAnotherText) {
-  ShownCore core(with_tours());
+  CoreFixture core(with_tours());
   apply_and_show(core, OpenTour{0});
   core.apply(TypeInField{Field::prompt, Replace{"A fox and a girl"}});
   core.apply(GoToStop{1});
@@ -199,7 +199,7 @@ TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
 
 TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
   write_other_model(folder_);
-  ShownCore core(with_tours());
+  CoreFixture core(with_tours());
   core.apply(OpenTour{0});
   core.apply(GoToStop{6});
   ASSERT_EQ(*resolve_stop(core.state().tours[0], 6).token, "girl");
@@ -231,7 +231,7 @@ TEST_F(ToursTest, AnotherTextOrOptionIsAwayFromTheStop) {
 }
 
 TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
-  ShownCore core(with_tours());
+  CoreFixture core(with_tours());
   EXPECT_FALSE(find_item(core, "Back")->enabled);
   apply_and_show(core, SelectHead{2, 1}, OpenTour{0}, GoToStop{1});
   click_item(core, "Back");
@@ -245,7 +245,7 @@ TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
 TEST_F(ToursTest, IsOpenAtTheStartWithNothingToGoBackTo) {
   CoreOptions o = with_tours();
   o.tour = 0;
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   EXPECT_FALSE(find_item(core, "Back")->enabled);
   EXPECT_FALSE(has_left_stop(core.state()));
 }
@@ -253,7 +253,7 @@ TEST_F(ToursTest, IsOpenAtTheStartWithNothingToGoBackTo) {
 TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {
   CoreOptions o = with_tours();
   o.offer_tours = true;
-  ShownCore core(std::move(o));
+  CoreFixture core(std::move(o));
   EXPECT_EQ(prompt(core), "My own prompt");
   EXPECT_NE(find_item(core, core.state().tours.front().title), nullptr);
   click_and_show(core, "Close the tour");

@@ -58,7 +58,7 @@ class TypingTest : public HandsTest {
 };
 
 TEST_F(TypingTest, AtTheStartThePromptHasTheCaret) {
-  ShownCore core(options("The"));
+  CoreFixture core(options("The"));
   expect_typed(core);
 }
 
@@ -87,7 +87,7 @@ TEST_F(TypingTest, AfterAClickOnEveryPicture) {
 }
 
 TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   const auto all = labels(core, 0);
   for (const std::string& label : all) {
     // Items that open something or edit have their own tests.
@@ -104,7 +104,7 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
 }
 
 TEST_F(TypingTest, WithAButtonThatHasTheKeyboard) {
-  ShownCore core(options("The"));
+  CoreFixture core(options("The"));
   for (const std::string label : {"Start token", "Attention views", "heads splitter", "max +"}) {
     SCOPED_TRACE(label);
     press(core, Key::escape);
@@ -120,7 +120,7 @@ TEST_F(TypingTest, WithAButtonThatHasTheKeyboard) {
 }
 
 TEST_F(TypingTest, BackspaceMendsThePromptAfterAClickOnAPicture) {
-  ShownCore core(options("The old king"));
+  CoreFixture core(options("The old king"));
   click(core, cell(picture(core.window(), "heads"), 2));
   press(core, Key::backspace);
   EXPECT_EQ(prompt(core), "The old kin");
@@ -129,7 +129,7 @@ TEST_F(TypingTest, BackspaceMendsThePromptAfterAClickOnAPicture) {
 }
 
 TEST_F(TypingTest, NothingReachesThePromptThroughADialogOrAMenu) {
-  ShownCore core(options("The"));
+  CoreFixture core(options("The"));
   for (const Dialog dialog : {Dialog::help, Dialog::export_, Dialog::open}) {
     apply_and_show(core, ShowDialog{dialog});
     for (const char c : std::string("ab 1")) strike(core, c);
@@ -146,7 +146,7 @@ TEST_F(TypingTest, NothingReachesThePromptThroughADialogOrAMenu) {
 }
 
 TEST_F(TypingTest, InADialogItGoesIntoTheFieldWithTheCaret) {
-  ShownCore core(options("The"));
+  CoreFixture core(options("The"));
   apply_and_show(core, ShowDialog{Dialog::export_});
   const std::string path = core.state().export_form.path.edit.text;
   strike(core, 'x');

@@ -118,7 +118,7 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   static void set_strength(Set& set, float value) { set.cells.front().value = value; }
 
   static bool fills(const Set& set, model::HeadIndex head, int query, int key) {
-    return is_of_head(set.point, set.head, head) &&
+    return is_at_head(set.point, set.head, head) &&
            std::ranges::any_of(set.cells, [&](const model::CellValue& cell) {
              return cell.query == query && cell.key == key;
            });

@@ -48,7 +48,7 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     if (sources > 1 || (sources == 0 && !second))
       throw WrongEdit("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\"");
     allow(value, std::array<std::string_view, 4>{"prompt", "ids", "positions", "model"});
-    Patch patch{in.at, source.wholes("ids"), source.wholes("positions"), second};
+    Patch patch{in.at, source.integers("ids"), source.integers("positions"), second};
     if (second && value.at("model") != "second") throw WrongEdit("\"model\" of \"patch\" must be \"second\"");
     if (value.contains("prompt")) {
       if (!value.at("prompt").is_string()) throw WrongEdit("\"prompt\" takes text");
@@ -85,7 +85,7 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   static bool fills(const Patch& patch, model::HeadIndex head, int query, int key) {
     const std::vector<int>& to = patch.at.positions;
     const auto found = std::ranges::find(to, query);
-    if (!is_of_head(patch.at.point, patch.at.head, head) || found == to.end() || patch.positions.empty())
+    if (!is_at_head(patch.at.point, patch.at.head, head) || found == to.end() || patch.positions.empty())
       return false;
     return key <= patch.positions[found - to.begin()];
   }

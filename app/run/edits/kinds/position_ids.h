@@ -31,7 +31,7 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
     }
     result.push_back(std::move(set));
   }
-  static Set from_json(const EditObject& in) { return {in.wholes("position_ids")}; }
+  static Set from_json(const EditObject& in) { return {in.integers("position_ids")}; }
   static std::string text(const Set& set) {
     std::string text;
     for (std::size_t i = 0; i < set.ids.size();) {

@@ -11,7 +11,7 @@
 namespace headscope::model {
 
 /// What a pass has to compute after reusing other runs.
-struct Beginning {
+struct PassStart {
   int position = 0;  ///< the first computed position
   /// Blocks before this one are shared with the unedited run; n_layer: only the steps after the blocks are
   /// computed.
@@ -23,12 +23,12 @@ struct Beginning {
 };
 
 /// The first point where a plan differs from the unedited run: layer and at_scores.
-Beginning beginning_of(const Plan& plan, const Config& config);
+PassStart first_difference(const Plan& plan, const Config& config);
 
 /// Begins a run of the tokens: fills in its pages and, in `claimed`, the rows of each page that the pass may
 /// write, nothing for a page that is reused entirely. `reusable`: maximum number of positions taken from
 /// other runs.
-Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
+PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
                     const std::shared_ptr<PageMemory>& memory,
                     std::vector<std::optional<Page::ClaimedRows>>& claimed);
 

@@ -1,4 +1,4 @@
-#include "model/pass/pages_of_run.h"
+#include "model/pass/run_pages.h"
 
 #include <algorithm>
 #include <utility>
@@ -66,8 +66,8 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
 
 }  // namespace
 
-Beginning beginning_of(const Plan& plan, const Config& config) {
-  Beginning result;
+PassStart first_difference(const Plan& plan, const Config& config) {
+  PassStart result;
   const HookPoint point = plan.first_point();
   if (point.site < Site::resid_pre) return result;
   result.layer = in_block(point.site) ? point.layer : config.n_layer;
@@ -75,7 +75,7 @@ Beginning beginning_of(const Plan& plan, const Config& config) {
   return result;
 }
 
-Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
+PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
                     const std::shared_ptr<PageMemory>& memory,
                     std::vector<std::optional<Page::ClaimedRows>>& claimed) {
   const int length = run.length();
@@ -85,9 +85,9 @@ Beginning begin_run(Run& run, const ForwardOptions& options, int reusable,
     sources.from = options.clean;
     sources.common = of_clean;
   }
-  Beginning result;
+  PassStart result;
   if ((options.hooks == nullptr || options.hooks->empty()) && has_layers_for(options.clean, run)) {
-    result = beginning_of(*run.plan, run.config);
+    result = first_difference(*run.plan, run.config);
     sources.first_layer = result.layer + (result.at_scores ? 1 : 0);
     if (sources.first_layer > 0) sources.below = options.clean;
   }
