@@ -2,7 +2,9 @@
 install(TARGETS headscope RUNTIME DESTINATION bin)
 install(DIRECTORY assets/models DESTINATION share/headscope PATTERN "*.py" EXCLUDE)
 install(FILES assets/prompts.txt DESTINATION share/headscope)
-install(DIRECTORY assets/tours DESTINATION share/headscope)
+install(DIRECTORY assets/tours assets/guide DESTINATION share/headscope)
+# The pictures that the guide shows.
+install(DIRECTORY assets/gallery DESTINATION share/headscope FILES_MATCHING PATTERN "*.png")
 install(FILES assets/headscope.desktop DESTINATION share/applications)
 install(FILES assets/headscope.svg DESTINATION share/icons/hicolor/scalable/apps)
 install(FILES assets/package/headscope.xml DESTINATION share/mime/packages)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures models with headscope_yardsticks, keeps all of it in one JSON file and prints the README's tables.
+"""Measures models with headscope_yardsticks, keeps all of it in one JSON file and prints the tables of assets/guide/testing-and-speed.md.
 
     tests/bench/report.py --program build/test/tests/bench/headscope_yardsticks --model ~/models/gpt2 --precision f32,bf16 --out report.json
 """
@@ -108,7 +108,7 @@ def write(path, results):
 
 
 def arguments(words):
-    parser = argparse.ArgumentParser(description="Measure models and print the README's tables.")
+    parser = argparse.ArgumentParser(description="Measure models and print the tables of assets/guide/testing-and-speed.md.")
     parser.add_argument("--program", default="build/test/tests/bench/headscope_yardsticks", help="default: %(default)s")
     parser.add_argument("--model", action="append", metavar="DIR", help="may be given again; default: the bundled model")
     parser.add_argument("--precision", default="f32", help="one or more of f32,f16,bf16 (default: %(default)s)")

@@ -1,4 +1,4 @@
-"""Attention of any model: the README's lines of Python as they stand there, and what the program makes of their files.
+"""Attention of any model: the Python of assets/guide/attention-files.md as it stands there, and what the program makes of their files.
 
 They are run on torch's own tensors. Where safetensors is not installed its save_file is written here; models and
 tokenizers are stand-ins, whose patterns are drawn at random. Without torch nothing is tested."""
@@ -68,9 +68,9 @@ class Model:
         return WORDS
 
 
-def lines_of_readme(starts):
-    """The README's block of Python that begins with this line."""
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def lines_of_guide(starts):
+    """The block of Python in the guide that begins with this line."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "assets/guide/attention-files.md").read_text(), re.DOTALL)
     found = [block for block in blocks if block.startswith(starts)]
     assert len(found) == 1, f"{len(found)} blocks begin with {starts!r}"
     return found[0]
@@ -105,7 +105,7 @@ class Attention(ProgramCase):
         return header, [row[1] for row in rows], np.array([[float(cell) for cell in row[2:]] for row in rows], np.float32)
 
     def test_a_hugging_face_model(self):
-        names = self.run_lines(lines_of_readme("import json, torch"), {})
+        names = self.run_lines(lines_of_guide("import json, torch"), {})
         for layer in range(3):
             header, tokens, weights = self.rows(self.folder / "bert.safetensors", "--layer", str(layer), "--head", "2")
             self.assertEqual(tokens, WORDS)
@@ -118,7 +118,7 @@ class Attention(ProgramCase):
 
     def test_a_cache_of_transformer_lens(self):
         names = {"json": json, "save_file": sys.modules["safetensors.torch"].save_file, "model": Model(), "text": "the cat"}
-        self.run_lines(lines_of_readme("logits, cache"), names)
+        self.run_lines(lines_of_guide("logits, cache"), names)
         _, tokens, weights = self.rows(self.folder / "lens.safetensors", "--layer", "1", "--head", "3")
         self.assertEqual(tokens, WORDS)
         self.assertTrue(np.array_equal(weights, names["model"].made[1][0, 3].numpy()))
