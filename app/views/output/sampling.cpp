@@ -104,7 +104,7 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone)
 std::string number_words(const ViewContext& c, const Draw& draw) {
   return "seed " + std::to_string(c.options[kSeed]) + " gives " + viz::fixed_number(draw.number, 4) + ": “" +
          label_of(c, draw.drawn) + "” (rank " + grouped(draw.rank + 1) + ", " +
-         percent(draw.probability(draw.drawn));
+         percent(draw.probability(draw.drawn)) + ")";
 }
 
 std::string all_words(const ViewContext& c, const Draw& draw) {
