@@ -69,6 +69,8 @@ TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
     std::size_t row = 0;
     while ((passed += number(table.rows.at(row)[8])) <= place) ++row;
     EXPECT_EQ(table.rows.at(row)[9], "yes") << "seed " << seed;
+    const std::string said = shown.page().take_starting("seed ");
+    EXPECT_TRUE(said.starts_with(std::string("seed ") + seed + " gives ") && said.ends_with(" %)")) << said;
   }
 }
 
