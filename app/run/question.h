@@ -61,14 +61,15 @@ struct Answer {
 ///     static constexpr bool kModelOnly = true;  if the answer depends on the model alone, not on the run
 ///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see capabilities.h
 ///     bool operator==(const Q&) const;
-///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;  throws RunError
-///     or Stopped std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
+///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;
+///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///     std::size_t hash() const;  equal for equal ones
 ///
-/// The last two are optional: reusable_part if part of another run's answer is valid for this run without any
-/// work, which is then shown with the run; hash if many such questions are kept and the default hash, of the
-/// bytes of types without padding, is not enough. An answer that can be subtracted from that of
-/// `run.baseline` provides one of two functions, and every view and command gets the difference from it:
+/// compute throws RunError or Stopped. The last two are optional: reusable_part if part of another run's
+/// answer is valid for this run without any work, which is then shown with the run; hash if many such
+/// questions are kept and the default hash, of the bytes of types without padding, is not enough. An answer
+/// that can be subtracted from that of `run.baseline` provides one of two functions, and every view and
+/// command gets the difference from it:
 ///
 ///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
 ///     Answer compute_difference(const PromptRun& run, const Computation<Answer>& computation) const;
@@ -81,7 +82,7 @@ struct Answer {
 /// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer any question.
 class Question {
  public:
-  /// Work without the answer's type.
+  /// A Computation without the answer's type.
   struct ComputeContext {
     using Show = std::function<void(app::Answer part, double done)>;
     model::Workspace& workspace;
