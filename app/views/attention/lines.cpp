@@ -318,7 +318,7 @@ Table table(const ViewContext& c) {
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
-  std::string weight = difference_column_prefix(c) + std::string("weight");
+  std::string weight = difference_column_prefix(c) + "weight";
   if (drawn.links.size() < drawn.passed)
     weight += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
               grouped(static_cast<std::int64_t>(drawn.passed)) + ")";

@@ -197,7 +197,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.number(two ? "loss there" : "before", 4, n.loss_before,
                 {.file = "compared loss", .digits = 3, .blank = incomparable});
     list.bar("difference, bits", 9, n.difference,
-             {.file = difference_column_prefix(c) + std::string("loss"), .digits = 3, .blank = incomparable});
+             {.file = difference_column_prefix(c) + "loss", .digits = 3, .blank = incomparable});
     measured = list.last();
   }
   const bool any = (is_difference ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];

@@ -50,9 +50,8 @@ const char* difference_column(const ViewContext& c) {
   return is_between_two(c) ? "difference" : "change";
 }
 
-const char* difference_column_prefix(const ViewContext& c) {
-  if (c.side != Side::difference) return "";
-  return is_between_two(c) ? "difference of " : "change of ";
+std::string difference_column_prefix(const ViewContext& c) {
+  return c.side == Side::difference ? std::string(difference_column(c)) + " of " : "";
 }
 
 }  // namespace headscope::app

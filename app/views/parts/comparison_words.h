@@ -26,6 +26,6 @@ const char* difference_prefix(const ViewContext& context);
 /// know these names.
 const char* difference_column(const ViewContext& context);
 /// Prefix of CSV columns on the difference side: "change of ", "difference of "; else empty.
-const char* difference_column_prefix(const ViewContext& context);
+std::string difference_column_prefix(const ViewContext& context);
 
 }  // namespace headscope::app
