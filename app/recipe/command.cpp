@@ -94,6 +94,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
     if (s.options.value(*option) != option->default_value)
       add(std::string(option->name), to_text(*option, s.options.value(*option)));
   if (const std::string size = size_words(figure); !size.empty()) add("size", size);
+  if (figure.rows > 0) add("rows", std::to_string(figure.rows));
   add("scale", plain(figure.scale));
   if (s.look.dark) add("theme", "dark");
   if (s.look.font_size != Session::Look{}.font_size) add("font-size", plain(s.look.font_size));

@@ -89,6 +89,7 @@ struct Figure {
   float scale = 2;  ///< device pixels per logical pixel
   bool caption = true;
   bool svg_text = false;
+  int rows = 0;  ///< maximum number of a list's rows; 0: as many as fit
   bool operator==(const Figure&) const = default;
 };
 

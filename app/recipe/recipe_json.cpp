@@ -98,7 +98,7 @@ void describe_listed(Form& form, auto& prompt) {
   if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMaxBytes, prompt.text);
   if (Form::kReads || !prompt.ids.empty())
     form.integers("ids", std::numeric_limits<int>::min(), kMaxIds, prompt.ids);
-  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "absent next to a text");
+  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "no ids, because there is a text");
 }
 
 void describe_prompts(auto& form, auto& list) {
@@ -131,6 +131,7 @@ void describe_figure(auto& form, auto& figure) {
   form.number("scale", 0.25, 16, figure.scale);
   form.flag("caption", figure.caption);
   form.flag("svg_text", figure.svg_text);
+  form.whole("rows", 0, kLargestSide, figure.rows);
 }
 
 template <class Form>
@@ -142,12 +143,12 @@ void describe_session(Form& form, auto& s, auto& unknown) {
   form.optional("second", s.second, [&](auto& part, auto& second) {
     describe_second(part, second);
     if (!second.attention.empty() && s.model.attention.empty())
-      part.reject("attention", "absent next to a model with weights");
+      part.reject("attention", "no attention file, because the model has weights");
   });
   form.optional("second_model", s.second_model,
                 [](auto& part, auto& second) { describe_second_model(part, second); });
   if (s.second_model && !s.model.attention.empty())
-    form.reject("second_model", "absent next to attention patterns");
+    form.reject("second_model", "no second model, because the first one is an attention file");
   form.one_of("show", kSideNames, s.side);
   form.bytes("view", kMaxNameBytes, s.view);
   if (find_view(s.view) == nullptr) form.reject("view", kKnownView);

@@ -51,7 +51,7 @@ Picture on_page(const View& view, ViewContext context, const std::string& words,
   if (words.empty()) return built(view, context);
   context.height = std::max(1.F, page.height - caption_height(words, page.width, context));
   Picture picture = with_caption(built(view, context), words, context);
-  if (picture.scene.height > page.height + 0.5F) picture.whole = false;
+  if (picture.scene.height > page.height + 0.5F) picture.whole = picture.readable = false;
   picture.scene.height = page.height;
   return picture;
 }
@@ -68,13 +68,10 @@ float least(float low, float high, const Holds& holds) {
   return high;
 }
 
-/// The smallest page that fits the whole figure: keeps one side of the context's size if growing the other is
+/// The smallest page that `holds` the figure: keeps one side of the context's size if growing the other is
 /// enough. None if sides of `most` do not suffice.
-std::optional<Size> least_page(const View& view, const ViewContext& context, const std::string& words,
-                               float most) {
-  const auto holds = [&](float width, float height) {
-    return on_page(view, context, words, {width, height}).whole;
-  };
+template <class Holds>
+std::optional<Size> least_page(const ViewContext& context, float most, const Holds& holds) {
   const float w = context.width, h = context.height;
   const float most_w = std::max(most, w), most_h = std::max(most, h);
   if (holds(w, h)) return Size{w, h};
@@ -150,21 +147,26 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   // A trimmed page gets its caption after trimming.
   const bool cuts = options.page == Page::trimmed || options.page == Page::width;
   const std::string inside = cuts ? std::string() : words;
-  Picture picture = on_page(view, context, inside, {context.width, context.height});
-  if (!picture.whole) {
-    const Size asked{context.width, context.height};
+  const Size asked{context.width, context.height};
+  const bool exact = options.page == Page::exact;
+  // An exact page has what fits, like a pane of the window; other pages have all.
+  const auto fits = [&](const Picture& picture) { return exact ? picture.readable : picture.whole; };
+  const auto holds = [&](float width, float height) {
+    return fits(on_page(view, context, inside, {width, height}));
+  };
+  Picture picture = on_page(view, context, inside, asked);
+  if (!fits(picture)) {
     const auto refuse = [&](const std::string& needs) {
       throw std::runtime_error("the view " + std::string(view.id) + needs);
     };
-    const bool exact = options.page == Page::exact;
     const float most = exact || options.page == Page::width ? kLargest : kMaxGrown;
-    const auto page = least_page(view, context, inside, most);
+    const auto page = least_page(context, most, holds);
     if (exact && page) refuse(" needs at least " + in_words(*page) + " here, not " + in_words(asked));
     if (exact) refuse(" does not fit any size with these options");
     if (options.page == Page::width && (!page || page->width > asked.width)) {
-      const auto holds = [&](float width) { return on_page(view, context, inside, {width, kLargest}).whole; };
-      if (!holds(kLargest)) refuse(" does not fit any width with these options");
-      refuse(" needs a width of at least " + in_words(least(asked.width, kLargest, holds)) + " here, not " +
+      const auto wide = [&](float width) { return holds(width, kLargest); };
+      if (!wide(kLargest)) refuse(" does not fit any width with these options");
+      refuse(" needs a width of at least " + in_words(least(asked.width, kLargest, wide)) + " here, not " +
              in_words(asked.width));
     }
     if (page) picture = on_page(view, context, inside, *page);
@@ -186,7 +188,7 @@ Table exported_table(const View& view, const ViewContext& context) {
     row.resize(table.header.size());
     row.push_back(words);
   }
-  table.header.emplace_back("difference");
+  table.header.emplace_back("compared");
   return table;
 }
 

@@ -23,7 +23,8 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file);
 
 /// How the context's size determines the file's size.
 enum class Page {
-  exact,     ///< exactly that size, caption included; a figure that does not fit is an error
+  exact,     ///< exactly that size, caption included: lists are cut to the rows that fit; an error only if
+             ///< nothing can be read
   width,     ///< exactly that width, and as high as the figure needs; an error if it is too narrow
   at_least,  ///< that size, or the smallest that fits the figure
   trimmed,   ///< drawn on that size, or the smallest that fits, then cut to the figure

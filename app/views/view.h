@@ -60,6 +60,7 @@ struct ViewContext {
   float device_scale = 1;  ///< device pixels per logical pixel: images are pooled to what is visible
   bool in_pane = false;    ///< drawn in a pane, which has its own title: no title here, nor a legend if there
                            ///< is little room
+  int max_rows = 0;        ///< maximum number of a list's rows; 0: as many as fit
   bool trimmed = false;  ///< the page will be cut to the figure: it is placed at the left, not in the middle
 
   /// The answer to a question about the run, possibly a part; null while there is none, and if it failed.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -189,6 +190,10 @@ float head_height(const Table& table, const Style& style) {
   return line_height(style) + style.unit() +
          static_cast<float>(table.header.size()) * table_row_height(style) + style.unit();
 }
+/// Height of the line about the rows that are shown.
+float note_height(const Style& style) {
+  return line_height(style) + style.unit();
+}
 /// Height of the rows below and the legend.
 float foot_height(const Table& table, bool legend, const Style& style) {
   float height = 0;
@@ -214,6 +219,37 @@ std::string note_of(const Table& table, int rows, int first, int count) {
   if (table.filter.empty()) return note;
   if (note.empty()) note = text(rows) + " of " + text(table.rows) + " " + table.row_names;
   return note + " with “" + table.filter + "”";
+}
+
+/// `count` of these rows, which are in the table's order: the marked one, and the strongest of the others.
+std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {
+  std::vector<int> strongest(rows.begin(), rows.end());
+  if (table.strength >= 0) {
+    const std::vector<float>& numbers = table.columns[table.strength].numbers;
+    const auto magnitude = [&](int row) { return std::isnan(numbers[row]) ? -1 : std::abs(numbers[row]); };
+    std::ranges::stable_sort(strongest, std::greater{}, magnitude);
+  }
+  const auto marked = std::ranges::find(strongest, table.marked);
+  if (count > 0 && marked != strongest.end() && marked - strongest.begin() >= count)
+    strongest[count - 1] = table.marked;
+  strongest.resize(count);
+  std::vector<int> selected;
+  std::ranges::copy_if(rows, std::back_inserter(selected),
+                       [&](int row) { return std::ranges::find(strongest, row) != strongest.end(); });
+  return selected;
+}
+
+/// Which rows were selected: "24 of 48 keys, the strongest", "heads 1 to 23 of 48, and the chosen one".
+std::string note_of_selection(const Table& table, std::span<const int> rows, std::span<const int> selected) {
+  const std::size_t count = selected.size();
+  if (table.strength >= 0)
+    return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names +
+           ", the strongest";
+  const bool first_ones = std::ranges::equal(selected, rows.first(count));
+  const auto in_order = static_cast<int>(first_ones ? count : count - 1);
+  const int all = static_cast<int>(rows.size());
+  if (in_order == 0) return table.row_names + ": 1 of " + std::to_string(all);
+  return note_of(table, all, 0, in_order) + (first_ones ? "" : ", and the chosen one");
 }
 
 struct Painter {
@@ -284,23 +320,29 @@ struct Painter {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const FixedCell& cell = row[i];
       const Place* place = layout.place_of(cell.column);
-      const auto words = [&](const std::string& said, float x, FontStyle face, Align align, float room) {
-        if (!said.empty()) text(said, {x, middle}, style.small(), cell.color, face, align, room);
+      const auto words = [&](const std::string& said, float x, FontStyle face, Align align, float room,
+                             float size) {
+        if (!said.empty()) text(said, {x, middle}, size, cell.color, face, align, room);
       };
       const float end = end_of_words(row, i);
       if (!place) {
-        words(cell.instead, previous_end + 3 * u, FontStyle::regular, Align::left,
-              end - previous_end - 3 * u);
+        words(cell.instead, previous_end + 3 * u, FontStyle::regular, Align::left, end - previous_end - 3 * u,
+              style.small());
         continue;
       }
       if (!cell.text.empty()) {
-        text(cell.text, *place, middle, cell.size > 0 ? cell.size : style.small(), cell.color,
-             FontStyle::medium);
+        const float size = cell.size > 0 ? cell.size : style.small();
+        if (alignment(column_of(*place)) == Align::left) {  // may extend into empty cells
+          words(cell.text, place->x, FontStyle::medium, Align::left, end - place->x, size);
+        } else {
+          text(cell.text, *place, middle, size, cell.color, FontStyle::medium);
+        }
       }
       if (!cell.vector.empty()) strip(*place, y, cell.vector, cell.vector_id, cell.vector_row);
-      words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u);
+      words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u,
+            style.small());
       words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right,
-            place->x - 2 * u - previous_end);
+            place->x - 2 * u - previous_end, style.small());
       previous_end = place->right();
     }
   }
@@ -459,9 +501,11 @@ float table_row_height(const Style& style) {
 }
 
 float table_height(const Table& table, const Style& style) {
-  const int lines = table.rows + (table.masked.empty() ? 0 : 1);
+  const bool limited = table.max_rows > 0 && table.max_rows < table.rows;
+  const int lines = (limited ? table.max_rows : table.rows) + (table.masked.empty() ? 0 : 1);
   return head_height(table, style) + foot_height(table, table.legend, style) +
-         static_cast<float>(lines) * table_row_height(style);
+         static_cast<float>(lines) * table_row_height(style) +
+         (limited && table.note_below ? note_height(style) : 0);
 }
 
 TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
@@ -477,13 +521,26 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   const float room = area.h - head_height(table, style) - foot_height(table, layout.legend, style);
   layout.masked = !table.masked.empty() && room >= 2 * h;
   const int all = static_cast<int>(rows.size());
-  const int fit = std::max(0, static_cast<int>(std::floor((room - (layout.masked ? h : 0)) / h)));
-  const int count = std::min(all, fit), first = std::clamp(table.first, 0, all - count);
-  layout.rows.assign(rows.begin() + first, rows.begin() + first + count);
-  layout.window = {first, all};
-  layout.note = note_of(table, all, first, count);
+  const int most = table.max_rows > 0 ? std::min(all, table.max_rows) : all;
+  const auto fit_in = [&](float height) {
+    return std::clamp(static_cast<int>(std::floor((height - (layout.masked ? h : 0)) / h)), 0, most);
+  };
+  int count = fit_in(room);
+  layout.note_below = table.note_below && count < all;
+  if (layout.note_below) count = fit_in(room - note_height(style));
+  if (table.selects && count < all) {
+    layout.rows = selected_rows(table, rows, count);
+    layout.window = {0, most};
+    layout.note = note_of_selection(table, rows, layout.rows);
+  } else {
+    const int first = std::clamp(table.first, 0, all - count);
+    layout.rows.assign(rows.begin() + first, rows.begin() + first + count);
+    layout.window = {first, all};
+    layout.note = note_of(table, all, first, count);
+  }
   const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
-  layout.whole = count == all && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();
+  layout.whole =
+      count == most && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();
   return layout;
 }
 
@@ -506,6 +563,11 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   if (layout.masked) {
     paint.masked_line(y);
     y += h;
+  }
+  if (layout.note_below) {
+    paint.text(layout.note, {layout.left(), y + u + line / 2}, style.small(), style.theme.text_muted,
+               FontStyle::regular, Align::left, layout.area.right() - layout.left());
+    y += note_height(style);
   }
   if (!table.footer.empty()) {
     y += 2 * u;

@@ -78,7 +78,14 @@ struct Table {
   std::string masked;   ///< text of a hatched line under the rows about rows that the table does not have
   bool legend = false;  ///< a line under the table with the strips' scales
   int first = 0;        ///< index in the order of the first visible row
-  int marked = -1;      ///< index of a row on a ground of `mark`; -1: none
+  /// For pictures that cannot scroll: if not all rows fit, a line under them says which are shown.
+  bool note_below = false;
+  /// If not all rows fit, the marked one is among those that are shown, and the others are the strongest, in
+  /// the table's order; `first` has no effect.
+  bool selects = false;
+  int strength = -1;  ///< column whose largest magnitudes are strongest; -1: the first rows of the order are
+  int max_rows = 0;   ///< maximum number of rows; 0: as many as fit
+  int marked = -1;    ///< index of a row on a ground of `mark`; -1: none
   Color mark;
   TableOrder order;
   std::string filter;     ///< only rows in which some text contains it, byte by byte; empty: all
@@ -105,10 +112,11 @@ struct TableLayout {
   std::vector<int> rows;      ///< the visible rows, from the top
   TableWindow window;         ///< the same as indices among all rows that pass the filter
   float rows_top = 0;
-  bool masked = false;  ///< whether the hatched line fits
-  bool legend = false;  ///< whether a strip is visible that the legend describes
-  std::string note;     ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
-  bool whole = true;    ///< all columns and rows fit
+  bool note_below = false;  ///< the note has a line under the rows
+  bool masked = false;      ///< whether the hatched line fits
+  bool legend = false;      ///< whether a strip is visible that the legend describes
+  std::string note;         ///< which rows show, "keys 3 to 17 of 42"; empty: all of them
+  bool whole = true;        ///< all columns and rows fit
 
   float left() const { return places.empty() ? area.x : places.front().x; }
   float right() const { return places.empty() ? area.x : places.back().right(); }
@@ -116,7 +124,8 @@ struct TableLayout {
 };
 
 float table_row_height(const Style& style);
-/// The height at which all rows fit, whatever the filter; the columns may be missing.
+/// The height at which all rows fit, or the maximum number of rows, whatever the filter; the columns may be
+/// missing.
 float table_height(const Table& table, const Style& style);
 
 TableLayout lay_out_table(const Table& table, Rect area, const Style& style);

@@ -21,7 +21,8 @@ struct TableWindow {
 struct Picture {
   Scene scene;
   std::vector<Region> regions;
-  bool whole = true;  ///< false: something did not fit and was left out or truncated
+  bool whole = true;     ///< false: something did not fit and was left out or truncated
+  bool readable = true;  ///< false: there is no room for anything but words that say so
   TableWindow rows = {};
 };
 

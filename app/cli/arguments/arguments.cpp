@@ -74,8 +74,8 @@ Destination destination_of(const Arguments& given, const char* example,
   const auto format = standard ? given.out_format : format_of(given.out_name);
   if (format && std::ranges::find(formats, *format) != formats.end()) return {given.out_name, *format};
   throw UsageError(standard ? "--format takes " + names + " here"
-                            : "the file after --out must end in " + names + ", not as in " +
-                                  quote(given.out_name));
+                            : "the file after --out must end in " + names + "; " + quote(given.out_name) +
+                                  " does not");
 }
 
 void require_at_most_one(std::span<const std::string> commands) {

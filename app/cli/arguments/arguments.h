@@ -61,6 +61,7 @@ struct PictureArguments {
   int width = 1000;  ///< logical pixels
   int height = 0;    ///< 0: as high as the view needs
   Page page = Page::trimmed;
+  int rows = 0;     ///< maximum number of a list's rows; 0: as many as fit
   float scale = 2;  ///< device pixels for a logical one
   bool dark = false;
   float font_size = 14;

@@ -237,12 +237,19 @@ void CommandSyntax::picture(bool of_window) {
   CommandSyntax group = under(kPicture);
   group.on_option("size", of_window ? "WxH" : "WxH|W|fit",
                   of_window ? "the window's size in logical pixels (default: 1600x1000)"
-                            : "the picture's size in logical pixels, caption included; W: a width, as high "
-                              "as\nneeded; fit (the default): cropped to the content",
+                            : "the picture's size in logical pixels, caption included: lists are cut to the "
+                              "rows\nthat fit; W: a width, as high as needed; fit (the default): cropped to "
+                              "the content",
                   [given = given_.get()](const std::string&, const std::string& text) {
                     set_size(given->picture, text);
                     given->size_given = true;
                   });
+  if (!of_window)
+    group.option(
+        "rows", "N",
+        "at most N rows of a list: the chosen one and the strongest (default: all; with --size WxH,\n"
+        "those that fit)",
+        picture.rows, whole(1));
   group.option(
       "scale", "S",
       of_window ? "file pixels per logical pixel" : "png: file pixels per logical pixel (default: 2)",

@@ -135,7 +135,8 @@ Finish describe_attribute(CommandSyntax& command) {
   const auto own = std::make_shared<AttributeCommand>();
   command.reading();
   command.option("token", "TEXT|ID",
-                 "the token whose logit is attributed, e.g. \" it\", or its id (default:\nthe most probable)",
+                 "the token whose logit is attributed, e.g. \" it\", or its id (default:\nthe most probable "
+                 "of the unedited run)",
                  own->token, token_text);
   command.option("against", "TEXT|ID", "the token whose logit is subtracted (default: none)", own->against,
                  token_text);

@@ -129,8 +129,8 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
 void require_below(int count, int value, const std::string& where, const std::string& what,
                    const std::string& hint) {
   if (value >= count)
-    throw model::RunError(where + "there is no " + what + " " + std::to_string(value) +
-                          ": they go from 0 to " + std::to_string(count - 1) + " here" + hint);
+    throw model::RunError(where + "there is no " + what + " " + std::to_string(value) + ": the last one is " +
+                          std::to_string(count - 1) + hint);
 }
 
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model) {

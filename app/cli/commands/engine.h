@@ -92,7 +92,7 @@ WindowOptions window_options(const Arguments& given, const Streams& streams);
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over);
 
 /// Throws model::RunError that begins with `where` unless the value is in [0, count): "there is no layer 7:
-/// they go from 0 to 5 here", and `hint`.
+/// the last one is 5", and `hint`.
 void require_below(int count, int value, const std::string& where, const std::string& what,
                    const std::string& hint = "");
 

@@ -53,6 +53,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   context.fonts = &fonts;
   context.width = static_cast<float>(command.picture.width);
   context.font_size = command.picture.font_size;
+  context.max_rows = command.picture.rows;
   if (view.refuse) {
     if (const std::string sentence = view.refuse(context); !sentence.empty())
       throw model::RunError(where + sentence);

@@ -108,10 +108,10 @@ void set_over(PlotCommand& plot) {
 }
 
 void check_plot(PlotCommand& plot) {
-  if (plot.over_list.empty()) require_prompt_or_attention(plot);
   plot.views = plot.choices;
   if (plot.views.empty())
     throw UsageError("plot needs a view, e.g. headscope plot heatmap; the views are " + list_of_views());
+  if (plot.over_list.empty()) require_prompt_or_attention(plot);
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   set_over(plot);
   reject_recipe(plot);

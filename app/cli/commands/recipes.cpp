@@ -133,6 +133,7 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
   if (has_comparison(s) || std::ranges::any_of(kBaselines, is_given)) a.comparison.side = s.side;
   if (s.selection != Selection{}) a.selection = s.selection;
   a.options = figure.window ? s.options : options_of(view, s.options);
+  a.picture.rows = figure.rows;
   a.picture.scale = figure.scale;
   a.scale_given = true;
   a.picture.dark = s.look.dark;
@@ -168,7 +169,8 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  .page = command.picture.page,
                  .scale = command.out.format == FileFormat::png ? command.picture.scale : Figure{}.scale,
                  .caption = !command.no_caption,
-                 .svg_text = command.svg_text}};
+                 .svg_text = command.svg_text,
+                 .rows = command.picture.rows}};
 }
 
 WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second) {

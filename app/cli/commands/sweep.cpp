@@ -101,14 +101,15 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
 
 std::string subject_of(const SweepCommand& command, const PromptRun& run, const Sweep& sweep) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  if (command.metric == SweepMetric::divergence) return "KL(run || edited), nats,";
+  if (command.metric == SweepMetric::divergence) return "KL(run || edited), nats";
   if (command.metric == SweepMetric::probability)
     return "probability of " + viz::visible(tokenizer.bytes(sweep.token));
   return logit_name(tokenizer, sweep.token, command.metric == SweepMetric::difference ? sweep.against : -1);
 }
 
 void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
-  out << subject_of(command, run, sweep) << format(" after position %d  ", sweep.position)
+  const char* comma = command.metric == SweepMetric::divergence ? "," : "";
+  out << subject_of(command, run, sweep) << comma << format(" after position %d  ", sweep.position)
       << run.tokens.labels[sweep.position] << '\n';
   std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
@@ -116,7 +117,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
       if (const double difference = sweep.difference(command.metric, layer, column); !std::isnan(difference))
         lines.push_back({difference, cell_name(command, run, layer, column)});
   write_by_size(std::move(lines), "%+14.6f  ", out);
-  out << format("%14.6f  unedited\n", printable(sweep.before.of(command.metric)));
+  out << format("%14.6f  in this run\n", printable(sweep.before.of(command.metric)));
 }
 
 /// The plot command for the sweep view.
@@ -224,11 +225,13 @@ Finish describe_sweep(CommandSyntax& command) {
                         own->ablation, kAblations);
   command.choice_option("site", "the activation of each layer to edit (default: resid_pre; for heads: z)",
                         own->given_site, kSweepSites);
-  command.option("token", "TEXT|ID", "the token, e.g. \" it\", or its id (default: the most probable)",
+  command.option("token", "TEXT|ID",
+                 "the token, e.g. \" it\", or its id (default: the most probable\nof the unedited run)",
                  own->token, token_text);
-  command.option("other-token", "TEXT|ID",
-                 "the token whose logit is subtracted (default: the second most\nprobable)", own->other_token,
-                 token_text);
+  command.option(
+      "other-token", "TEXT|ID",
+      "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
+      own->other_token, token_text);
   command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
                  own->position, whole(-1));
   command.option(

@@ -121,6 +121,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
   list.table.footer = {{list.cell(0, "sum"), sum, list.cell(norms, norm), list.cell(norms + 1, norm)}};
   list.table.legend = true;
+  list.table.strength = norms;
   if (c.options[kLargestFirst]) list.table.order = {norms};
   list.table.marked = c.selection.head;
   list.table.vector_role = kComponent;

@@ -6,6 +6,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
@@ -204,6 +205,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.table.header = {query_row(c, n, list)};
     list.table.footer = {sum_row(c, n, list)};
   }
+  list.table.strength = kWeightColumn;
   if (c.options[kStrongestFirst]) {
     list.table.order = {kWeightColumn};
     list.table.row_names = "strongest keys";
@@ -227,7 +229,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string words = is_difference(c) ? ", " + difference_words(c) : "";
   paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
-              head_name(n.layer, c.selection.head) + words + list.note(", "));
+              head_title(c, n.layer, c.selection.head) + words + list.note(", "));
   list.paint(picture);
   return picture;
 }

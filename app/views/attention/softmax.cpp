@@ -8,6 +8,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
@@ -96,7 +97,7 @@ Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
   Numbers n;
   const double factor = c.options[kScale];
   const model::Config& config = c.run->run->config;
-  n.title = "Softmax of " + head_name(c.selection.layer, c.selection.head) + ", query " +
+  n.title = "Softmax of " + head_title(c, c.selection.layer, c.selection.head) + ", query " +
             token_name(c.run->tokens, c.selection.query);
   // Edited scores, before they are scaled.
   const float of_model = config.attention_scale(c.selection.layer);
@@ -236,6 +237,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.number("", 0, magnitude, {.hidden = true});
     order = list.last();
   }
+  if (row) list.table.strength = order;
   if (sorted) list.table.order = {order};
   list.table.marked = row ? c.selection.key : -1;
   list.table.mark = theme.key;

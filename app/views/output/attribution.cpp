@@ -109,6 +109,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   }
   list.bar(c.side == Side::difference ? "difference" : "logit", 8, n.values,
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
+  list.table.strength = list.last();
   const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
     viz::FixedRow& row = list.table.footer.emplace_back();
     row = {list.cell(named, name), list.cell(list.last(), value)};
@@ -198,10 +199,11 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   // Height of the row of parts outside the layers.
   const float ends_h = 2 * (style.line(style.small()) + style.unit());
-  const ChartAndList l = lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + style.line(style.small()));
+  ChartAndList l = lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + style.line(style.small()));
   List list = list_of(c, *n);
   list.lay_out(l.list);
   const bool lists = l.list.w > 0 && list.layout().places.size() > 1;
+  if (!lists) l.chart.w = below_title(c).w;
   if (l.chart.w < 12 * c.font_size || l.chart.h < 6 * c.font_size) return too_small(c, "for the parts");
   Picture picture = blank(c);
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);

@@ -41,7 +41,9 @@ Picture message(const ViewContext& c, std::string_view words) {
 }
 
 Picture too_small(const ViewContext& c, std::string_view words) {
-  return message(c, "too small" + (words.empty() ? "" : " " + std::string(words)));
+  Picture picture = message(c, "too small" + (words.empty() ? "" : " " + std::string(words)));
+  picture.readable = false;
+  return picture;
 }
 
 const viz::Region& region_of(const Picture& picture, const viz::Hit& hit) {

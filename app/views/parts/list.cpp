@@ -85,6 +85,10 @@ List::List(const ViewContext& context, const ListRows& rows, int count) : contex
   table.row_names = rows.names;
   table.first_number = 1;
   table.row_role = rows.role;
+  table.max_rows = context.max_rows;
+  table.note_below = !context.in_pane;
+  const int by_default = std::get<int>(rows.first.default_value);
+  table.selects = !context.in_pane && by_default >= 0 && table.first == by_default;
 }
 
 ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int importance,
@@ -145,7 +149,7 @@ bool List::lay_out(viz::Rect area) {
 }
 
 std::string List::note(std::string_view after) const {
-  return layout_.note.empty() ? "" : std::string(after) + layout_.note;
+  return layout_.note.empty() || layout_.note_below ? "" : std::string(after) + layout_.note;
 }
 
 void List::paint(Picture& picture) const {

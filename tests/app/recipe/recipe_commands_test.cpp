@@ -328,7 +328,7 @@ TEST_F(RecipeCommands, HelpSaysWhatGoesWithNoRecipeOfAWindow) {
 TEST_F(RecipeCommands, WhatARecipeHasAndAnotherPromptDoesNotIsSaidToBeTheRecipes) {
   made({"plot", "heatmap", "--prompt", "The old king had", "--query", "3", "--key", "2"}, "a.svg");
   const Words again{"plot", "--recipe", file("a.svg"), "--out", file("b.svg"), "--prompt", "The old"};
-  const std::string said = "headscope: there is no token ", range = ": they go from 0 to 1 here; ";
+  const std::string said = "headscope: there is no token ", range = ": the last one is 1; ";
   EXPECT_THAT(fail(again),
               HasSubstr(said + "3" + range + "it comes from the recipe: override it with --query"));
   EXPECT_THAT(fail(again + Words{"--query", "2"}), HasSubstr(said + "2" + range + "see --query"));

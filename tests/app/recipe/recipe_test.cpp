@@ -76,7 +76,7 @@ TEST(Recipe, NamesFilesOfAttentionButNoPlaces) {
     EXPECT_THAT(problem_of(object.dump()), HasSubstr("second.attention")) << name;
   }
   EXPECT_THAT(problem_of(with("/second/attention", "b.safetensors")),
-              HasSubstr("absent next to a model with weights"));
+              HasSubstr("no attention file, because the model has weights"));
 }
 
 TEST(Recipe, ComesBackAsItWas) {
