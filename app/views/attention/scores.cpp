@@ -2,9 +2,11 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/matrix_zoom.h"
@@ -14,34 +16,14 @@
 #include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
 #include "app/views/view.h"
+#include "viz/charts/table.h"
 
 namespace headscope::app {
 namespace {
 
-enum Role { kCell };  // row: query, col: key; Region::id: the stage
+enum Role { kCell, kNumber };  // row: query, col: key; Region::id: the stage
 
 constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
-
-struct Arrangement {
-  int rows = 1;
-  int cols = 4;
-};
-
-/// The arrangement with the largest maps: side by side, two by two, or on top of each other.
-Arrangement arrange(viz::Rect area, const viz::Style& style) {
-  const float labels = 9 * style.font_size, title = 2.5F * style.font_size;
-  Arrangement best;
-  float largest = -1e9F;
-  for (const Arrangement a : {Arrangement{1, 4}, Arrangement{2, 2}, Arrangement{4, 1}}) {
-    const float side = std::min(area.w / static_cast<float>(a.cols) - labels,
-                                area.h / static_cast<float>(a.rows) - title - labels / 2);
-    if (side > largest) {
-      largest = side;
-      best = a;
-    }
-  }
-  return best;
-}
 
 /// Names of a stage in pictures and in files.
 struct StageName {
@@ -82,89 +64,169 @@ std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const vi
   return {signed_scale(Stage::scores), scaled, masked, pattern};
 }
 
-/// The layout of the four stages. If there is no room for each stage's labels, only those at the left and on
-/// top are drawn.
-struct Panels {
-  Arrangement grid;
-  bool shared = false;
-  viz::LabelRoom left, top;  ///< if shared
-  float foot = 0;            ///< under the maps, for words about pooling
-  std::array<viz::Rect, kStages> places;
+/// How the four maps are arranged.
+struct Arrangement {
+  int rows = 1;
+  int cols = 4;
+  bool level_scales = false;  ///< the colour scales are above the maps, not next to them
 };
 
-/// Splits an area into rows and columns; those of the first column and the first row are larger by `more`.
-std::array<viz::Rect, kStages> places_in(viz::Rect area, Arrangement grid, viz::Point size, viz::Point more,
-                                         float gap) {
-  std::array<viz::Rect, kStages> places;
-  for (int i = 0; i < kStages; ++i) {
-    const auto row = static_cast<float>(i / grid.cols), col = static_cast<float>(i % grid.cols);
-    viz::Rect& place = places[i];
-    place = {area.x + col * (size.x + gap), area.y + row * (size.y + gap), size.x, size.y};
-    (col > 0 ? place.x : place.w) += more.x;
-    (row > 0 ? place.y : place.h) += more.y;
-  }
-  return places;
+/// The layout of the four stages. Labels are shared: those of the queries are at the left, those of the keys
+/// on top.
+struct Panels {
+  Arrangement grid;
+  float side = 0;               ///< of a map
+  bool labels = false;          ///< whether there is room for labels
+  viz::LabelRoom left, top;     ///< their room
+  float heading = 0, foot = 0;  ///< above each map, and under it for words about pooling
+  int lines = 0;                ///< keys of the chosen query whose numbers are under each map
+  std::array<viz::Rect, kStages> places = {};
+  bool is_left(int stage) const { return stage % grid.cols == 0; }
+  bool is_top(int stage) const { return stage < grid.cols; }
+};
+
+float numbers_height(int lines, const viz::Style& style) {
+  return lines > 0 ? static_cast<float>(lines + 1) * style.line(style.small()) + style.unit() : 0;
 }
 
-/// `title` and `scale`: the room that each stage needs above its map and next to it. Shared column labels
-/// have no title above them.
-Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols, float title,
-                    float scale, const viz::Style& style) {
+/// The maps of one arrangement, as large as the area allows above `lines` lines of numbers. `scale`: the
+/// width of the widest colour scale next to a map.
+Panels panels_of(Arrangement grid, viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols,
+                 float scale, int lines, const viz::Style& style) {
+  constexpr float kMinSide = 3;  // ems; below, labels are unreadable
+  const float em = style.font_size, u = style.unit(), gap = 3 * u, small = style.line(style.small()) + u;
+  const auto across = static_cast<float>(grid.cols), down = static_cast<float>(grid.rows);
   Panels panels;
-  panels.grid = arrange(area, style);
-  const float em = style.font_size, wide_gap = 5 * style.unit(), gap = 3 * style.unit();
-  const auto across = static_cast<float>(panels.grid.cols), down = static_cast<float>(panels.grid.rows);
-  const viz::Point own{(area.w - wide_gap * (across - 1)) / across, (area.h - wide_gap * (down - 1)) / down};
-  panels.places = places_in(area, panels.grid, own, {}, wide_gap);
-  if (own.x >= 16 * em) return panels;
-  const float width = area.w - (across - 1) * gap - across * scale,
-              height = area.h - (down - 1) * gap - down * (title + 1);
-  float side = std::min(width / across, height / down);
+  panels.grid = grid;
+  panels.heading = style.line(em) + u + (grid.level_scales ? small : 0);
+  const float own = panels.heading + 1 + numbers_height(lines, style);
+  const float width = area.w - (across - 1) * gap - (grid.level_scales ? 0 : across * scale);
+  const float height = area.h - (down - 1) * gap - down * own;
+  const float unlabelled = panels.side = std::floor(std::min(width / across, height / down));
   for (int pass = 0; pass < 2; ++pass) {
-    const float cell = std::max(1.F, side) / static_cast<float>(rows.labels.size());
+    const float cell = std::max(1.F, panels.side) / static_cast<float>(rows.labels.size());
     panels.left = viz::row_label_room(rows, cell, std::min(0.3F * width, 7 * em), style);
     const float free = height - down * (width - panels.left.size) / across;
     panels.top = viz::column_label_room({cols.labels, "", {}, -1}, cell,
                                         std::clamp(free, 3.6F * em, 7.5F * em), style);
-    side = std::floor(std::min((width - panels.left.size) / across, (height - panels.top.size) / down));
+    panels.side =
+        std::floor(std::min((width - panels.left.size) / across, (height - panels.top.size) / down));
   }
-  constexpr float kMinSide = 3;  // ems; below, labels are unreadable
-  panels.shared = side >= kMinSide * em;
-  if (panels.shared) {
-    const bool pools = side * style.device_scale < static_cast<float>(rows.labels.size());
-    const float foot = style.line(style.small()) + style.unit();
-    if (pools && height - panels.top.size >= down * (side + foot)) panels.foot = foot;
-    const float wide = (area.w - panels.left.size - (across - 1) * gap) / across;
-    panels.places = places_in(area, panels.grid, {wide, title + side + 1 + panels.foot},
-                              {panels.left.size, panels.top.size}, gap);
+  panels.labels = panels.side >= kMinSide * em;
+  if (!panels.labels) panels.left = panels.top = {}, panels.side = unlabelled;
+  const bool pools = panels.side * style.device_scale < static_cast<float>(rows.labels.size());
+  const float most = (area.h - panels.top.size - (down - 1) * gap) / down;  // height of a panel
+  if (pools && most >= panels.side + own + small) panels.foot = small;
+  const float left_over = most - panels.side - own - panels.foot;
+  panels.lines = lines > 0 ? lines + static_cast<int>(left_over / style.line(style.small())) : 0;
+  const viz::Point size{(area.w - panels.left.size - (across - 1) * gap) / across, most};
+  for (int i = 0; i < kStages; ++i) {
+    const auto row = static_cast<float>(i / grid.cols), col = static_cast<float>(i % grid.cols);
+    viz::Rect& place = panels.places[i];
+    place = {area.x + col * (size.x + gap), area.y + row * (size.y + gap), size.x, size.y};
+    (col > 0 ? place.x : place.w) += panels.left.size;
+    (row > 0 ? place.y : place.h) += panels.top.size;
   }
   return panels;
 }
 
-/// Draws the row and column labels if panels share them or are narrow.
+/// The arrangement with the largest maps: side by side, two by two, or on top of each other; with numbers
+/// under the maps if these do not shrink much.
+Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols, float scale,
+                    int keys, const viz::Style& style) {
+  constexpr int kWantedLines = 4, kMaxLines = 12;
+  constexpr float kNumbersCost = 0.7F;  // fraction of the maps' side that must remain
+  const auto largest = [&](int lines) {
+    Panels best;
+    for (const bool level : {false, true})
+      for (const auto& [down, across] : {std::pair{1, 4}, {2, 2}, {4, 1}}) {
+        const Panels panels = panels_of({down, across, level}, area, rows, cols, scale, lines, style);
+        if (panels.side > best.side * (level ? 1.05F : 1)) best = panels;
+      }
+    return best;
+  };
+  const Panels maps = largest(0), both = largest(std::min(kWantedLines, keys));
+  Panels best = both.labels && both.side >= kNumbersCost * maps.side ? both : maps;
+  best.lines = std::min({best.lines, kMaxLines, keys});
+  return best;
+}
+
+/// Draws the shared labels, or none if there is no room.
 void share_labels(Picture& picture, const ViewContext& c, const Panels& panels, int stage,
                   viz::Heatmap& map) {
-  const viz::Rect& panel = panels.places[stage];
   const viz::Style style = style_of(c);
-  if (!panels.shared) {
-    if (panel.w >= 16 * style.font_size) return;
-    map.rows.labels = map.cols.labels = {};
-    picture.whole = false;
-    return;
-  }
-  const bool first_col = stage % panels.grid.cols == 0, first_row = stage < panels.grid.cols;
-  map.row_room = first_col ? panels.left : viz::LabelRoom{};
-  map.col_room = first_row ? panels.top : viz::LabelRoom{};
+  const viz::Rect& panel = panels.places[stage];
+  map.row_room = panels.is_left(stage) ? panels.left : viz::LabelRoom{};
+  map.col_room = panels.is_top(stage) ? panels.top : viz::LabelRoom{};
   map.says_pooling = panels.foot > 0;
-  if (!first_col) map.rows = {};
-  if (!first_row) map.cols = {};
+  if (!panels.labels || !panels.is_left(stage)) map.rows = {};
+  if (!panels.labels || !panels.is_top(stage)) map.cols = {};
   map.cols.title.clear();
-  const float u = style.unit(), line = style.line(style.font_size) + u;
-  if (stage == 0)
-    viz::add_label(picture.scene, style, "key",
-                   {panel.x + panels.left.size - 2 * u, panel.y + line + u + panels.top.size / 2},
-                   style.small(), c.theme->key, viz::FontStyle::medium, viz::Align::right);
-  picture.whole = false;
+  if (!panels.labels) picture.whole = false;
+  if (stage == 0 && panels.labels)
+    viz::add_label(
+        picture.scene, style, "key",
+        {panel.x + panels.left.size - 2 * style.unit(), panel.y + panels.heading + panels.top.size / 2},
+        style.small(), c.theme->key, viz::FontStyle::medium, viz::Align::right);
+}
+
+/// The keys of the chosen query whose numbers are shown, in order: the chosen one and those with the
+/// strongest weights, or with the largest differences.
+std::vector<int> listed_keys(const ViewContext& c, const Stages& stages, int count) {
+  const viz::Matrix weights = stages.matrix(Stage::pattern);
+  const auto strength = [&](int key) {
+    return key == c.selection.key ? INFINITY : std::abs(weights.at(c.selection.query, key));
+  };
+  std::vector<int> keys;
+  for (int key = 0; key < weights.cols; ++key)
+    if (!stages.masked(c.selection.query, key) && !std::isnan(strength(key))) keys.push_back(key);
+  std::ranges::stable_sort(keys, std::greater{}, strength);
+  keys.resize(std::min(keys.size(), static_cast<std::size_t>(count)));
+  std::ranges::sort(keys);
+  return keys;
+}
+
+/// Draws a stage's numbers for some keys of the chosen query, under its map.
+void paint_numbers(Picture& picture, const ViewContext& c, const Stages& stages, const Panels& panels,
+                   Stage stage, std::span<const int> keys) {
+  if (panels.lines == 0) return;
+  const viz::Style style = style_of(c);
+  const int i = static_cast<int>(stage), query = c.selection.query;
+  const float u = style.unit(), line = style.line(style.small());
+  const viz::Rect& panel = panels.places[i];
+  const viz::Matrix values = stages.matrix(stage);
+  const float x = panel.x + (panels.is_left(i) ? panels.left.size : 0);
+  float y =
+      panel.y + panels.heading + (panels.is_top(i) ? panels.top.size : 0) + panels.side + 1 + panels.foot + u;
+  const auto draw = [&](std::string_view words, float at, viz::Color color, viz::Align align, float room) {
+    viz::add_label(picture.scene, style, words, {at, y + line / 2}, style.small(), color,
+                   viz::FontStyle::regular, align, room);
+  };
+  if (panels.is_left(i)) {
+    const std::string name = "query " + token_name(c.run->tokens, query);
+    draw(name, x, c.theme->query, viz::Align::left, panels.side);
+  }
+  y += line;
+  float largest = 0;
+  for (const int key : keys)
+    if (std::isfinite(values.at(query, key))) largest = std::max(largest, std::abs(values.at(query, key)));
+  const int digits = stage == Stage::pattern ? 4 : viz::decimals_for(static_cast<double>(largest));
+  for (const int key : keys) {
+    const auto value = static_cast<double>(values.at(query, key));
+    constexpr double kSmall = 0.0005;
+    const std::string number =
+        value != 0 && std::abs(value) < kSmall ? viz::number(value, 2) : viz::fixed_number(value, digits);
+    const viz::Color color = key == c.selection.key ? c.theme->key : c.theme->text;
+    const float width = style.width(number, style.small());
+    draw(std::to_string(key) + " " + c.run->tokens.labels[key], x, color, viz::Align::left,
+         panels.side - width - 2 * u);
+    draw(number, x + panels.side, color, viz::Align::right, panels.side);
+    viz::Region region{kNumber, i, {x, y, panels.side, line}};
+    region.first_row = query, region.first_col = key;
+    region.row_count = values.rows, region.col_count = values.cols;
+    picture.regions.push_back(region);
+    y += line;
+  }
 }
 
 Picture build(const ViewContext& c) {
@@ -177,7 +239,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const viz::Rect area = paint_title(
       picture, c,
-      "From scores to weights, " + head_name(c.selection.layer, c.selection.head) + difference_suffix(c),
+      "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head) + difference_suffix(c),
       is_difference ? difference_words(c)
                     : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
   const PatternScale weights = pattern_scale(c, stages->matrix(Stage::pattern), "weight", causal);
@@ -190,9 +252,11 @@ Picture build(const ViewContext& c) {
   for (const Stage stage : kAllStages)
     scale_width = std::max(scale_width, viz::color_scale_width(scales[static_cast<std::size_t>(stage)],
                                                                scale_title(stage), std::nullopt, style));
-  const Panels panels =
-      place_panels(area, token_axis(c, "query", c.theme->query, c.selection.query),
-                   token_axis(c, "key", c.theme->key, c.selection.key), line + u, scale_width + 4 * u, style);
+  const Panels panels = place_panels(area, token_axis(c, "query", c.theme->query, c.selection.query),
+                                     token_axis(c, "key", c.theme->key, c.selection.key), scale_width + 4 * u,
+                                     c.selection.query + 1, style);
+  if (panels.side < 2 * style.font_size) return too_small(c, "for the four maps");
+  const std::vector<int> keys = listed_keys(c, *stages, panels.lines);
   // Tokens without a counterpart have no difference.
   std::vector<std::uint8_t> absent;
   if (is_difference)
@@ -204,8 +268,8 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, kNames[i].title, {panel.x, y}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
     const float used = style.width(kNames[i].title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    paint_note(picture, c, stage_note(c, stage, is_difference || causal), {panel.x + used, y},
-               panel.w - used);
+    viz::add_whole_label(picture.scene, style, stage_note(c, stage, is_difference || causal),
+                         {panel.x + used, y}, panel.w - used, c.theme->text_muted);
 
     viz::Heatmap map = attention_map(c, stages->matrix(stage), kCell);
     if (stage == Stage::pattern) color_weights(map, weights);
@@ -217,14 +281,29 @@ Picture build(const ViewContext& c) {
       map.cells.masked = absent;
     }
     map.scale_title = scale_title(stage);
-    map.least_scale_width = scale_width;
+    map.show_scale = !panels.grid.level_scales;
+    map.least_scale_width = map.show_scale ? scale_width : 0;
     map.centered = false;
     map.id = i;
     share_labels(picture, c, panels, i, map);
-    paint_shape(
-        picture.scene, c,
-        viz::paint_heatmap(picture, map, {panel.x, panel.y + line + u, panel.w, panel.h - line - u}, style));
+    const viz::Rect place{panel.x, panel.y + panels.heading,
+                          map.row_room->size + panels.side + (map.show_scale ? scale_width + 4 * u : 0),
+                          map.col_room->size + panels.side + 1 + panels.foot};
+    paint_shape(picture.scene, c, viz::paint_heatmap(picture, map, place, style));
+    if (panels.grid.level_scales) {
+      const viz::Point at{panel.x, panel.y + line + style.line(style.small()) / 2};
+      viz::Scene measured;
+      if (at.x + viz::paint_color_scale_line(measured, map.cells.scale, "", at, style) <= panel.right())
+        viz::paint_color_scale_line(picture.scene, map.cells.scale, "", at, style);
+      else
+        picture.whole = false;
+    }
+    paint_numbers(picture, c, *stages, panels, stage, keys);
   }
+  const auto is_zero = [](float value) { return !std::isfinite(value) || value == 0; };
+  if (is_difference && std::ranges::all_of(stages->values.scores, is_zero) &&
+      std::ranges::all_of(stages->values.pattern, is_zero))
+    paint_no_difference(picture, c, c.selection.layer, area);
   return picture;
 }
 
@@ -243,8 +322,7 @@ Table table(const ViewContext& c) {
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_matrix(c, hit);
   const auto stages = current_stages(c);
-  if (!stages || region_of(picture, hit).role != kCell || hit.row >= stages->values.length ||
-      hit.col >= stages->values.length) {
+  if (!stages || hit.row >= stages->values.length || hit.col >= stages->values.length) {
     return facts;
   }
   add_cell(facts, c, picture, kCell, hit);
@@ -264,6 +342,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!hit || region_of(picture, *hit).role != kNumber) return matrix_gesture(c, picture, hit, gesture);
+  return gesture.kind == Gesture::Kind::click ? ViewActions{clicked_key(c, hit->col)} : ViewActions{};
+}
+
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return zoom_scrolls(kZoom, c, picture, kCell);
 }
@@ -276,6 +359,7 @@ View scores_view() {
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
+  view.on = on;
   view.scrolls = scrolls;
   view.build = build;
   view.facts = facts;

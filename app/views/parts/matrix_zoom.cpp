@@ -193,19 +193,6 @@ void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom
 
 namespace {
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
-  if (!hit) return {};
-  const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
-  if (pulls && c.options[kDragAction] != DragAction::off) return paint(c, picture, *hit, gesture);
-  if (gesture.kind == Gesture::Kind::click) {
-    if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
-    if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
-    return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
-  }
-  return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
-}
-
 void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
   if (!c.options[kShape].empty())
     menu.push_back({"Clear the marked shape", {SetOption{&kShape, std::vector<int>()}}});
@@ -248,12 +235,26 @@ viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int 
   return map;
 }
 
+ViewActions matrix_gesture(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                           const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
+  if (!hit) return {};
+  const bool pulls = gesture.kind == Gesture::Kind::drag || gesture.kind == Gesture::Kind::click;
+  if (pulls && c.options[kDragAction] != DragAction::off) return paint(c, picture, *hit, gesture);
+  if (gesture.kind == Gesture::Kind::click) {
+    if (!may_see(c, hit->row, hit->col)) return {SelectQuery{hit->row}, SelectKey{}};
+    if (hit->row != c.selection.query) return {SelectQuery{hit->row}, SelectKey{hit->col}};
+    return {SelectQuery{hit->row}, clicked_key(c, hit->col)};
+  }
+  return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
+}
+
 View attention_matrix_view() {
   View view;
   view.commands = {{"+=-", "", "Zoom around the query", zoom_about_query},
                    {"0", "Fit", "Show the whole matrix",
                     [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
-  view.on = on;
+  view.on = matrix_gesture;
   view.menu = menu;
   view.refuse = refuse;
   view.shows_difference = true;

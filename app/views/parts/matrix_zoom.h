@@ -27,6 +27,9 @@ std::vector<std::pair<int, int>> dragged_cells(const Picture& picture, const viz
                                                const Gesture& gesture);
 /// The heatmap of a matrix of queries and keys, without its colours: axes, selection and zoom.
 viz::Heatmap attention_map(const ViewContext& context, const viz::Matrix& matrix, int role);
+/// The actions of a gesture on such a matrix: selecting, editing the mask, zooming.
+ViewActions matrix_gesture(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                           const Gesture& gesture);
 /// A view of such matrices with its gestures, commands and menu.
 View attention_matrix_view();
 /// Adds columns of a file for all keys, "3 ·it", and a query's row of them: its position and token after
