@@ -18,7 +18,7 @@ ASSETS = HERE.parent
 PROMPT = "The green fish walk under golden bread and sing. Then the green fish walk under golden"
 SIZE, SCALE = "1200x800", "0.8"  # 960 x 640 pixels
 CAPTION = 40  # pixels under the window
-# Inter is what the window's text is set in; Pillow's own font serves without it.
+# Inter is what the window's text is set in (Debian: fonts-inter).
 FONT = "/usr/share/fonts/opentype/inter/Inter-Medium.otf"
 
 
@@ -57,7 +57,9 @@ def captioned(picture, caption, font):
 
 def main():
     headscope = sys.argv[1] if len(sys.argv) > 1 else str(ASSETS.parent / "build/release/app/headscope")
-    font = ImageFont.truetype(FONT, 16) if pathlib.Path(FONT).exists() else ImageFont.load_default()
+    if not pathlib.Path(FONT).exists():
+        sys.exit(f"{FONT} is missing; install fonts-inter")
+    font = ImageFont.truetype(FONT, 16)
     with tempfile.TemporaryDirectory() as folder:
         made = list(frames(headscope, pathlib.Path(folder)))
     pictures = [captioned(picture, caption, font) for picture, caption, _ in made]
