@@ -25,7 +25,7 @@ struct Transfer {
   CURL* curl;
   HttpResponse response = {};
   std::size_t header_bytes = 0;
-  bool has_body = false;
+  bool headers_done = false;
   std::exception_ptr error = {};
 
   /// Runs `work` and stores an exception. Returns whether it succeeded.
@@ -43,12 +43,12 @@ struct Transfer {
   void header(std::string_view line) {
     header_bytes += line.size();
     if (header_bytes > kMaxHeaderBytes) throw ConnectionError("the response headers are too long", false);
-    if (!has_body) read_header(line, response);
+    if (!headers_done) read_header(line, response);
   }
 
   void begin_once() {
-    if (has_body) return;
-    has_body = true;
+    if (headers_done) return;
+    headers_done = true;
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     response.status = static_cast<int>(status);

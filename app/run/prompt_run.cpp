@@ -44,8 +44,8 @@ std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<cons
   std::size_t end = 0;
   for (const int id : ids) {
     if (id < 0 || id >= vocabulary) {
-      throw model::RunError("The prompt has the token id " + std::to_string(id) +
-                            "; the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1) + ".");
+      throw model::RunError("the prompt has the token id " + std::to_string(id) +
+                            "; the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1));
     }
     const std::size_t start = end;
     end += model.tokenizer->bytes(id).size();

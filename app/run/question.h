@@ -31,7 +31,7 @@ struct Computation {
   const Answer* previous = nullptr;
   std::function<void(Answer part, double done)> shown = {};  ///< empty: parts are not shown
 
-  /// Shows a part of the answer and the fraction done, in [0, 1]. It is also what `begun` will be.
+  /// Shows a part of the answer and the fraction done, in [0, 1]. It is also what `partial` will be.
   void show(Answer part, double done) const {
     if (shown) shown(std::move(part), done);
   }

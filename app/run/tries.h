@@ -10,7 +10,7 @@ namespace headscope::app {
 struct TriedText {
   std::vector<int> ids;               ///< from the prompt's first token on
   int start = 0;                      ///< number of ids that were already in the prompt
-  std::vector<double> probabilities;  ///< [ids - begun]: the model's probability of each; NaN: not known
+  std::vector<double> probabilities;  ///< [ids - start]: the model's probability of each; NaN: not known
   bool operator==(const TriedText&) const = default;
 };
 

@@ -57,6 +57,8 @@ enum class Control {
 /// Default maximum of numbers in a list: more than a picture can distinguish.
 inline constexpr std::size_t kMaxInList = 16;
 
+class Options;
+
 /// Everything about an option of a view: its control, flag, line in `views --json`, setting and tests are
 /// derived from it. An option that several views list has one value for all of them.
 struct OptionSpec {
@@ -80,6 +82,8 @@ struct OptionSpec {
   bool of_weights = false;  ///< has no effect on attention patterns without weights: no control there
   bool pane_only = false;   ///< what part of the picture a pane shows; figures show all
   Control control = Control::automatic;
+  /// Whether it has an effect, given the other options: else the window shows no control. Null: always.
+  bool (*applies)(const Options&) = nullptr;
 };
 
 /// A spec with its type: bool, int, double, an enum with choices, Zoom or a list of numbers.

@@ -75,6 +75,7 @@ UiState first_state(const CoreOptions& options) {
   s.can_copy_pictures = options.pictures.has_value();
   s.can_fetch = options.fetch != nullptr;
   s.offer_models = settings.offer_models;
+  s.all_controls = settings.all_controls;
   return s;
 }
 
@@ -518,6 +519,7 @@ Settings Core::settings() const {
   s.recent_models = state_.recent_models;
   s.recent_folders = state_.recent_folders;
   s.offer_models = state_.offer_models;
+  s.all_controls = state_.all_controls;
   s.recent_sessions = state_.recent_sessions;
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;

@@ -21,6 +21,13 @@ Point within(const PlacedPicture& picture, Point at) {
   return {at.x - picture.where.x, at.y - picture.where.y};
 }
 
+/// Whether a picture still shows what a gesture began on: the same side of a run of the same tokens. If not,
+/// its cells mean other queries and keys.
+bool shows_what_was_pressed(const PlacedPicture& picture, const MousePress& press) {
+  const auto& run = picture.context.run;
+  return picture.context.side == press.side && (run ? run->run->tokens : std::vector<int>()) == press.tokens;
+}
+
 }  // namespace
 
 void Ui::act(ViewActions todo) {
@@ -91,6 +98,8 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     if (press->clicks > 1 && moment.pressed_before != placed.view) return;
     MousePress& hold = moment.press.emplace();
     hold.view = placed.view;
+    hold.side = placed.context.side;
+    if (placed.context.run) hold.tokens = placed.context.run->run->tokens;
     hold.start = hold.last = press->at;
     hold.clicks = press->clicks;
     hold.button = press->button;
@@ -99,6 +108,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     return;
   }
   if (!moment.press || moment.press->view != placed.view) return;
+  if (!shows_what_was_pressed(placed, *moment.press)) return moment.press.reset();
   compat::show_keyboard_item(true);  // Dear ImGui hides the focus during a drag
   MousePress& hold = *moment.press;
   out.cursor = hold.moved ? Cursor::move : Cursor::hand;

@@ -43,11 +43,11 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   Lane lane{run, {}, 0, 0, std::move(workspace.claimed)};
   lane.claimed.clear();
   lane.claimed.reserve(Page::count_for(weights.config.n_ctx));  // once, large enough for any run
-  lane.beginning = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length,
-                             workspace.pages, lane.claimed);
+  lane.start = begin_run(*run, options, hooked ? std::max(options.hooked_from, 0) : length, workspace.pages,
+                         lane.claimed);
 
   const bool whole = run->plan != nullptr && run->plan->needs_whole_run();
-  const int chunk = whole ? length : std::max(options.chunk, 1), common = lane.beginning.position;
+  const int chunk = whole ? length : std::max(options.chunk, 1), common = lane.start.position;
   for (lane.first = common; lane.first < length; lane.first += chunk) {
     lane.rows = std::min(chunk, length - lane.first);
     try {

@@ -43,7 +43,7 @@ class Pass {
   }
 
   FloatRows run() {
-    for (int layer = lanes_.front().beginning.layer; layer < config_.n_layer; ++layer) {
+    for (int layer = lanes_.front().start.layer; layer < config_.n_layer; ++layer) {
       report_progress(layer);
       attention(layer);
       mlp(layer);
@@ -81,7 +81,7 @@ class Pass {
 
   /// Adds the lanes that begin here, with the unedited run's activations.
   void begin_lanes(const PassStart& here) {
-    for (; active_ < lanes_.size() && lanes_[active_].beginning.order() == here.order(); ++active_) {
+    for (; active_ < lanes_.size() && lanes_[active_].start.order() == here.order(); ++active_) {
       Lane& lane = lanes_[active_];
       if (here.order() == 0) {
         embed(lane);

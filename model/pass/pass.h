@@ -16,7 +16,7 @@ namespace headscope::model {
 /// The positions of one run that a pass computes.
 struct Lane {
   std::shared_ptr<Run> run;
-  PassStart beginning;
+  PassStart start;
   int first = 0;  ///< position of its first row; earlier ones are in the run's pages
   int rows = 0;
   std::vector<std::optional<Page::ClaimedRows>> claimed =
@@ -39,7 +39,7 @@ struct PositionRange {
 /// so that each step works on the top rows: those of the active lanes. Without `asked` there is one lane,
 /// whose q, k, v and resid are stored in the pages it claimed, and hooks are called. With `asked` the lanes
 /// are variants of options.clean: each has its own pages for the current layer only, and the last layer
-/// computes only the requested rows. lanes: at least one, sorted by Beginning::order. Returns the end of the
+/// computes only the requested rows. lanes: at least one, sorted by PassStart::order. Returns the end of the
 /// residual stream, [rows of all lanes, d_model], in the workspace's activations. Throws Stopped.
 FloatRows run_pass(const Weights& weights, std::span<Lane> lanes, const ForwardOptions& options,
                    const PositionRange* asked, Workspace::Impl& workspace);

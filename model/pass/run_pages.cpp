@@ -66,7 +66,7 @@ PageOfRun page_for(const Config& config, const std::shared_ptr<PageMemory>& memo
 
 }  // namespace
 
-PassStart first_difference(const Plan& plan, const Config& config) {
+PassStart pass_start(const Plan& plan, const Config& config) {
   PassStart result;
   const HookPoint point = plan.first_point();
   if (point.site < Site::resid_pre) return result;
@@ -87,7 +87,7 @@ PassStart begin_run(Run& run, const ForwardOptions& options, int reusable,
   }
   PassStart result;
   if ((options.hooks == nullptr || options.hooks->empty()) && has_layers_for(options.clean, run)) {
-    result = first_difference(*run.plan, run.config);
+    result = pass_start(*run.plan, run.config);
     sources.first_layer = result.layer + (result.at_scores ? 1 : 0);
     if (sources.first_layer > 0) sources.below = options.clean;
   }

@@ -23,7 +23,7 @@ struct PassStart {
 };
 
 /// The first point where a plan differs from the unedited run: layer and at_scores.
-PassStart first_difference(const Plan& plan, const Config& config);
+PassStart pass_start(const Plan& plan, const Config& config);
 
 /// Begins a run of the tokens: fills in its pages and, in `claimed`, the rows of each page that the pass may
 /// write, nothing for a page that is reused entirely. `reusable`: maximum number of positions taken from

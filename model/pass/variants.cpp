@@ -28,15 +28,14 @@ Lane lane_of(std::size_t index, const std::shared_ptr<const Plan>& plan, const R
   lane.run->config = clean.config;
   lane.run->tokens = clean.tokens;
   lane.run->pages = clean.pages;
-  lane.beginning.layer = n_layer;
+  lane.start.layer = n_layer;
   if (plan == nullptr || plan->edits().empty()) return lane;
   lane.run->plan = plan;
   lane.run->means = plan->no_means();
   const int last = plan->needs_whole_run() ? length : end;
-  const PassStart beginning = first_difference(*plan, clean.config);
-  if (plan->first_position() >= last || (beginning.layer == n_layer && !lane.takes_final_means()))
-    return lane;
-  lane.beginning = beginning;
+  const PassStart start = pass_start(*plan, clean.config);
+  if (plan->first_position() >= last || (start.layer == n_layer && !lane.takes_final_means())) return lane;
+  lane.start = start;
   lane.first = plan->first_position();
   lane.rows = last - lane.first;
   return lane;
@@ -85,7 +84,7 @@ void run_variants(const Weights& weights, const std::shared_ptr<const void>& ide
   if (count == 0) return;
   std::vector<Lane> lanes;
   for (std::size_t i = 0; i < plans.size(); ++i) lanes.push_back(lane_of(i, plans[i], clean, first + count));
-  std::ranges::stable_sort(lanes, {}, [](const Lane& lane) { return lane.beginning.order(); });
+  std::ranges::stable_sort(lanes, {}, [](const Lane& lane) { return lane.start.order(); });
   const auto most_lanes = static_cast<std::size_t>(std::max(kLogitsTogether / count, 1));
   std::vector<std::vector<Lane>> groups;
   int rows = 0;

@@ -12,13 +12,33 @@ struct WindowSize {
 
 class OptionsInTheWindow : public CoreTest {
  protected:
-  OptionsInTheWindow() { shown(core_); }
+  OptionsInTheWindow() {
+    core_.apply(ShowMoreControls{true});
+    shown(core_);
+  }
 
   void show(const View& view) {
     if (view.place == Place::tab) core_.apply(ShowView{std::string(view.id)});
     redraw();
   }
   void redraw() { shown(core_, size_.width, size_.height); }
+
+  /// Gives another option of the view the value with which this one applies. Returns that option; null: it
+  /// applies already.
+  const OptionSpec* make_apply(const OptionSpec& option, const View& view) {
+    if (!option.applies || option.applies(core_.state().options)) return nullptr;
+    for (const OptionSpec* other : view.options)
+      for (int i = 0; i < static_cast<int>(other->choices.size()); ++i) {
+        Options tried = core_.state().options;
+        tried.set(*other, i);
+        if (!option.applies(tried)) continue;
+        core_.apply(SetOption{other, i});
+        redraw();
+        return other;
+      }
+    ADD_FAILURE() << option.name << " never applies";
+    return nullptr;
+  }
 
   OptionValue now(const OptionSpec& option) const { return core_.state().options.value(option); }
 
@@ -136,7 +156,10 @@ TEST_F(OptionsInTheWindow, EachIsChangedWithTheMouse) {
         SCOPED_TRACE(std::string(view.id) + " " + std::string(option->name) + " at " +
                      std::to_string(size.width));
         if (option->control == Control::automatic) {
+          const OptionSpec* changed = make_apply(*option, view);
           ASSERT_NO_FATAL_FAILURE(expect_changed_by_mouse(*option));
+          if (changed) core_.apply(SetOption{changed, changed->default_value});
+          redraw();
         }
         EXPECT_EQ(now(*option), option->default_value);
       }
@@ -152,7 +175,8 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
       shown.insert(placed.view->options.begin(), placed.view->options.end());
     std::set<std::string> wanted;
     for (const OptionSpec* option : shown)
-      for (const std::string& name : names(*option)) wanted.insert(name);
+      if (!option->applies || option->applies(core_.state().options))
+        for (const std::string& name : names(*option)) wanted.insert(name);
     for (const OptionSpec* option : all_options()) {
       for (const std::string& name : names(*option)) {
         EXPECT_EQ(find_item(core_, name) != nullptr, wanted.contains(name)) << view.id << " " << name;
@@ -160,6 +184,44 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
       }
     }
   }
+}
+
+TEST_F(OptionsInTheWindow, ManyControlsAreShownOnDemandAndRemembered) {
+  core_.apply(ShowMoreControls{false});
+  show(*find_view("sweep"));
+  EXPECT_NE(find_item(core_, "Metric Difference"), nullptr);
+  EXPECT_EQ(find_item(core_, "Next ›"), nullptr);
+  press_item("More options");
+  EXPECT_NE(find_item(core_, "Next ›"), nullptr);
+  EXPECT_TRUE(core_.settings().all_controls);
+  press_item("Fewer options");
+  EXPECT_EQ(find_item(core_, "Next ›"), nullptr);
+  EXPECT_FALSE(core_.settings().all_controls);
+  // A control whose value is set stays in sight.
+  show(*find_view("lines"));
+  EXPECT_EQ(find_item(core_, "+ Head"), nullptr);
+  core_.apply(SetOption{&option("pinned"), true});
+  redraw();
+  EXPECT_NE(find_item(core_, "Selected only"), nullptr);
+  // Views with few controls have no such button.
+  show(*find_view("query"));
+  EXPECT_EQ(find_item(core_, "More options"), nullptr);
+}
+
+TEST_F(OptionsInTheWindow, AreShownWhereTheyHaveAnEffect) {
+  core_.apply(ShowMoreControls{false});
+  show(*find_view("search"));
+  EXPECT_NE(find_item(core_, "Queries From token"), nullptr);
+  EXPECT_EQ(find_item(core_, "Anywhere"), nullptr);
+  core_.apply(SetOption{&option("search-for"), 1});
+  redraw();
+  EXPECT_EQ(find_item(core_, "Queries From token"), nullptr);
+  EXPECT_NE(find_item(core_, "Anywhere"), nullptr);
+  for (const View& view : views())
+    for (const OptionSpec* one : view.options)
+      if (one->applies) {
+        EXPECT_NE(one->control, Control::none) << one->name;
+      }
 }
 
 // A key's symbol is the one that the layout gives without Shift.

@@ -96,6 +96,13 @@ EditList with_position_id(EditList list, int position, int id) {
   return list;
 }
 
+bool is_causal(const std::vector<std::vector<bool>>& sees) {
+  for (std::size_t query = 0; query < sees.size(); ++query)
+    for (std::size_t key = 0; key < sees[query].size(); ++key)
+      if (sees[query][key] != (key <= query)) return false;
+  return true;
+}
+
 EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees) {
   const model::SetMask* now = nullptr;  // the last mask of this head
   for (const ListedEdit& listed : list.edits) {
@@ -114,7 +121,14 @@ EditList with_visibility(EditList list, model::HeadIndex head, int length, int q
   auto& row = mask.sees.at(static_cast<std::size_t>(query));
   row.at(static_cast<std::size_t>(key)) = sees;
   if (std::ranges::find(row, true) == row.end()) return list;
-  return with_edit(std::move(list), std::move(mask));
+  // A causal mask changes nothing, unless it overrides one of the layer.
+  const bool overrides = now != nullptr && (now->layer != mask.layer || now->head != mask.head);
+  if (!is_causal(mask.sees) || overrides) return with_edit(std::move(list), std::move(mask));
+  std::erase_if(list.edits, [&](const ListedEdit& listed) {
+    const auto* own = std::get_if<model::SetMask>(&listed.edit);
+    return own && listed.on && own->layer == mask.layer && own->head == mask.head;
+  });
+  return list;
 }
 
 bool is_beyond(const Edit& edit, int length) {

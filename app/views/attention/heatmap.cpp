@@ -6,6 +6,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/matrix_zoom.h"
@@ -41,7 +42,7 @@ struct Words {
 };
 
 Words words_of(const ViewContext& c) {
-  const std::string head = head_name(c.selection.layer, c.selection.head);
+  const std::string head = head_title(c, c.selection.layer, c.selection.head);
   const model::Plan* plan = c.run->run->plan.get();
   const bool edited = plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer});
   const PatternFile* file = c.run->model->patterns.get();
@@ -90,7 +91,10 @@ Picture build(const ViewContext& c) {
   hatch_masked(map.cells, pattern->masked);
   map.scale_title = scale.title;
   map.centered = !c.trimmed;
-  paint_shape(picture.scene, c, viz::paint_heatmap(picture, map, area, style_of(c)));
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
+  paint_shape(picture.scene, c, grid);
+  if (is_difference && viz::value_range(pattern->matrix()).magnitude() == 0)
+    paint_no_difference(picture, c, c.selection.layer, grid.rect);
   return picture;
 }
 

@@ -4,6 +4,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
@@ -288,11 +289,16 @@ Picture build(const ViewContext& c) {
   const std::vector<PatternOf> heads = shown_heads(c);
   paint_title(picture, c,
               "Attention of " +
-                  (heads.size() == 1 ? head_name(heads.front().layer, heads.front().head)
+                  (heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
                                      : std::to_string(heads.size()) + " heads") +
                   difference_suffix(c),
               subtitle_of(c));
   viz::paint_links(picture, chart, layout, style);
+  const bool none = std::ranges::all_of(sources, [](const Source& source) {
+    return viz::value_range(source.pattern->matrix()).magnitude() == 0;
+  });
+  if (c.side == Side::difference && none)
+    paint_no_difference(picture, c, heads.front().layer, below_title(c));
   return picture;
 }
 

@@ -5,6 +5,7 @@
 #include "app/run/analyses/query_key_space.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
@@ -233,7 +234,7 @@ Picture build(const ViewContext& c) {
   if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
     return too_small(c, "for the points");
   Picture picture = blank(c);
-  paint_title(picture, c, "Queries and keys of " + head_name(c.selection.layer, c.selection.head),
+  paint_title(picture, c, "Queries and keys of " + head_title(c, c.selection.layer, c.selection.head),
               subtitle_of(c, *shown));
   viz::paint_scatter(picture, chart, layout, style_of(c));
   paint_legend(picture, c, *shown);
@@ -270,7 +271,7 @@ std::string score_words(const ViewContext& c, int query, int key, const std::str
 }
 
 /// The beginning of a prompt of the list.
-std::string first_difference(const ViewContext& c, const ListQueryKeySpace& list, std::size_t prompt) {
+std::string opening_words(const ViewContext& c, const ListQueryKeySpace& list, std::size_t prompt) {
   constexpr int kMax = 24;  // tokens
   std::string words = "prompt " + grouped(static_cast<std::int64_t>(prompt) + 1) + ": ";
   auto place = std::ranges::lower_bound(list.places, prompt, {}, &ListQueryKeySpace::Place::prompt);
@@ -324,7 +325,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string kind = at->key ? "key " : "query ";
   if (uses_list(c)) {
     facts.say(kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”");
-    facts.say(first_difference(c, *c.ask(list_question(c)), at->of.prompt));
+    facts.say(opening_words(c, *c.ask(list_question(c)), at->of.prompt));
     facts.commands.push_back(
         {"Show prompt " + grouped(static_cast<std::int64_t>(at->of.prompt) + 1), chosen(c, *at)});
   } else {

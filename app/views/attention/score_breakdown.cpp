@@ -7,6 +7,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
@@ -29,7 +30,7 @@ enum Vector { kQuery, kKeyVector, kProduct };
 
 // ---- the picture ----
 
-constexpr const char* kNote = "= exact, ≈ rounded for display";
+constexpr const char* kNote = "= exact, ≈ rounded so that each line adds up";
 constexpr const char* kMore = "; hover for all digits";
 
 /// Heights from above: vectors, bars and their numbers, steps, the row, the note.
@@ -254,7 +255,7 @@ void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const v
 }
 
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  const std::string head = head_name(n.now.layer, n.now.head);
+  const std::string head = head_title(c, n.now.layer, n.now.head);
   const bool chosen = c.selection.key >= 0;
   if (!n.before) return head + ": attention to " + (chosen ? "the chosen key" : "the strongest key");
   return difference_words(c) + (unchanged(n) ? kNoDifference : "") + "; " + head +

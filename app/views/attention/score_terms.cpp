@@ -250,9 +250,10 @@ std::vector<Step> pair_steps(const ViewContext& c, const ScoreTerms& terms) {
        "changes no weight, only keeps e^x in range"}));
   steps.push_back(make_step("exponential", "e^" + in_brackets(shifted, of_shift), power, of_sum,
                             {"exponential " + exact(terms.power())}));
-  steps.push_back(make_step(
-      "row sum: this key + the rest of " + keys, written(power, of_sum) + added(terms.other_powers(), of_sum),
-      sum, of_sum, {"row sum " + exact(terms.row->sum), "other keys " + exact(terms.other_powers())}));
+  steps.push_back(
+      make_step("row sum: this key + all others, " + keys + " in all",
+                written(power, of_sum) + added(terms.other_powers(), of_sum), sum, of_sum,
+                {"row sum " + exact(terms.row->sum), "other keys " + exact(terms.other_powers())}));
   steps.push_back(weight_step(c, terms, of_sum));
   return steps;
 }

@@ -23,17 +23,27 @@ const Option<Target> kTarget = choice_option<Target>(
     "search-for", "For", "fF", "what to search for",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
      {"shape", "Shape", "Heads whose attention falls in the shape marked on a heatmap"}});
-const Option<QueryChoice> kQueries = choice_option<QueryChoice>(
-    "search-from", "Queries", "qQ", "which queries",
-    {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
-     {"position", "From position", "The chosen query's position"},
-     {"any", "From any", "All queries but the first, which sees only itself"}});
-const Option<KeyChoice> kKeys = choice_option<KeyChoice>(
-    "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
-    {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
-     {"position", "To position", "The chosen key's position"},
-     {"before", "At distance", "At the chosen key's distance before the query"},
-     {"any", "To any", "All keys that the query sees"}});
+bool is_for_weights(const Options& options) {
+  return options[kTarget] == Target::weights;
+}
+bool is_for_shapes(const Options& options) {
+  return options[kTarget] == Target::shape;
+}
+const Option<QueryChoice> kQueries = applying_if(
+    is_for_weights,
+    choice_option<QueryChoice>(
+        "search-from", "Queries", "qQ", "which queries",
+        {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
+         {"position", "From position", "The chosen query's position"},
+         {"any", "From any", "All queries but the first, which sees only itself"}}));
+const Option<KeyChoice> kKeys = applying_if(
+    is_for_weights,
+    choice_option<KeyChoice>(
+        "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
+        {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
+         {"position", "To position", "The chosen key's position"},
+         {"before", "At distance", "At the chosen key's distance before the query"},
+         {"any", "To any", "All keys that the query sees"}}));
 const Option<Heads> kHeads = choice_option<Heads>(
     "search-heads", "Heads", "hH", "which heads",
     {{"all", "All heads", "All heads of all layers"}, {"chosen", "Chosen head", "Only the chosen head"}});
@@ -41,9 +51,10 @@ const Option<double> kAbove =
     number_option("search-above", "Above", "eE",
                   "only weights larger than this; for shapes, only larger shares of the attention", 0.3, 0, 1,
                   {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
-const Option<bool> kMoves =
+const Option<bool> kMoves = applying_if(
+    is_for_shapes,
     switch_option("shape-anywhere", "Anywhere", "wW",
-                  "match the shape anywhere along the diagonal, not only where it was marked", true);
+                  "match the shape anywhere along the diagonal, not only where it was marked", true));
 const Option<int> kFirstRow = first_row_option("first-found", "First found", "first row shown in the list");
 const Option<int> kChosenRow = gesture_option(
     "chosen-found", "Chosen", "the row of the list that was opened last", -1, -1, 1 << 24, "none");
@@ -54,7 +65,7 @@ bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 bool of_shape(const ViewContext& c) {
-  return c.options[kTarget] == Target::shape;
+  return is_for_shapes(c.options);
 }
 
 /// Selects a token's text without its leading space, so that both spellings are found.

@@ -32,20 +32,27 @@ const auto kMetric =
                              {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
 const auto kOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
-const auto kEdit = choice_option<SweepEdit>("sweep-change", "Change", "wW", "the edit applied to each",
+const auto kEdit = choice_option<SweepEdit>("sweep-change", "Edit", "wW", "the edit applied to each",
                                             choices_of(kSweepEdits));
 
 const auto kSite =
     make_option<int>("sweep-site", "Site", "the site edited in each layer, position by position",
-                     {.default_value = 0, .choices = choices_of(kSweepSites), .keys = "xX"});
+                     {.default_value = 0,
+                      .choices = choices_of(kSweepSites),
+                      .keys = "xX",
+                      .applies = [](const Options& options) { return options[kOver] != SweepOver::heads; }});
 
 constexpr int kMaxIds = 1 << 24;
 const auto kToken = make_option<int>(
     "sweep-rank", "Token", "the token, by its rank among the predictions (of the baseline when comparing)",
-    {.default_value = 1, .low = 1, .high = 100, .keys = "lL"});
-const auto kAgainst =
-    make_option<int>("sweep-other-rank", "Against", "the other token, by its rank among the predictions",
-                     {.default_value = 2, .low = 1, .high = 100, .keys = "uU"});
+    {.default_value = 1, .low = 1, .high = 100, .keys = "lL", .applies = [](const Options& options) {
+       return options[kMetric] != SweepMetric::divergence;
+     }});
+const auto kAgainst = make_option<int>(
+    "sweep-other-rank", "Against", "the other token, by its rank among the predictions",
+    {.default_value = 2, .low = 1, .high = 100, .keys = "uU", .applies = [](const Options& options) {
+       return options[kMetric] == SweepMetric::difference;
+     }});
 const OptionSpec kId{.default_value = -1,
                      .default_name = "none",
                      .low = -1,
@@ -116,16 +123,16 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
 /// "logit of “·the” − “·a”".
 std::string metric_name(const ViewContext& c, const Sweep& sweep) {
   const SweepMetric metric = c.options[kMetric];
-  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), nats,";
+  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), nats";
   return (metric == SweepMetric::probability ? "probability of " : "logit of ") + quoted(c, sweep.token) +
          (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
 }
 
 std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
   const std::string after = " after " + token_name(c.run->tokens, sweep.position);
-  if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + after;
-  return "difference in " + metric_name(c, sweep) + after + ", baseline " +
-         viz::number(sweep.before.of(c.options[kMetric]), 4);
+  if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + "," + after;
+  return "difference in " + metric_name(c, sweep) + after + ", which is " +
+         viz::number(sweep.before.of(c.options[kMetric]), 4) + " in this run";
 }
 
 std::string scale_title(const ViewContext& c) {

@@ -17,6 +17,13 @@ Option<T> make_option(std::string_view name, std::string_view label, std::string
   return {std::move(rest)};
 }
 
+/// The option with its `applies`.
+template <class T>
+Option<T> applying_if(bool (*applies)(const Options&), Option<T> option) {
+  option.applies = applies;
+  return option;
+}
+
 // Common kinds of options, by name, label, keys (empty: none) and help.
 
 inline Option<bool> switch_option(std::string_view name, std::string_view label, std::string_view keys,

@@ -39,13 +39,39 @@ float stepper_width(const Ui& ui, const OptionSpec& option) {
          ui.u(12);
 }
 
-std::vector<const OptionSpec*> controls_of(const Ui& ui, const View& view) {
-  std::vector<const OptionSpec*> controls = options_shown_with(view);
+/// One control of a view: an option or a command; with neither, the button that shows more or fewer.
+struct ViewControl {
+  const OptionSpec* option = nullptr;
+  const KeyCommand* command = nullptr;
+};
+
+/// The controls of a view, in order. If there are many, the last ones are shown on demand; an option with
+/// another value than its default one always is.
+std::vector<ViewControl> controls_of(const Ui& ui, const View& view) {
   const bool weights = !ui.snapshot.model || !ui.snapshot.model->patterns;
-  std::erase_if(controls, [&](const OptionSpec* option) {
-    return option->control != Control::automatic || (option->of_weights && !weights);
-  });
+  const Options& options = ui.state.options;
+  std::vector<ViewControl> controls;
+  for (const OptionSpec* option : options_shown_with(view))
+    if (option->control == Control::automatic && (weights || !option->of_weights) &&
+        (option->applies == nullptr || option->applies(options)))
+      controls.push_back({option, nullptr});
+  for (const KeyCommand& command : view.commands)
+    if (!command.label.empty()) controls.push_back({nullptr, &command});
+  if (controls.size() <= kMaxControls) return controls;
+  if (!ui.state.all_controls) {
+    std::vector<ViewControl> shown;
+    for (const ViewControl& one : controls) {
+      const bool is_set = one.option && options.value(*one.option) != one.option->default_value;
+      if (shown.size() + 1 < kMaxControls || is_set) shown.push_back(one);
+    }
+    controls = std::move(shown);
+  }
+  controls.emplace_back();
   return controls;
+}
+
+std::string more_words(const Ui& ui) {
+  return ui.state.all_controls ? "Fewer options" : "More options";
 }
 
 float option_width(const Ui& ui, const OptionSpec& option) {
@@ -118,27 +144,30 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
   }
 }
 
-/// The widths of a view's controls, in order.
-std::vector<float> control_widths(const Ui& ui, const View& view) {
-  std::vector<float> widths;
-  for (const OptionSpec* option : controls_of(ui, view)) widths.push_back(option_width(ui, *option));
-  for (const KeyCommand& command : view.commands)
-    if (!command.label.empty()) widths.push_back(ui.button_width(command.label));
-  return widths;
+float width_of(const Ui& ui, const ViewControl& control) {
+  if (control.option) return option_width(ui, *control.option);
+  return ui.button_width(control.command ? std::string(control.command->label) : more_words(ui));
 }
 
 void draw_rows(Ui& ui, const View& view, const Rect& first) {
   Rows rows(first, ui.u(6));
-  for (const OptionSpec* option : controls_of(ui, view))
-    draw_option(ui, *option, rows.take(option_width(ui, *option)));
   const ViewContext context =
       make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), first.w, first.h, 1);
-  for (const KeyCommand& command : view.commands) {
-    if (command.label.empty()) continue;
-    const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
-    if (ui.button(rows.take(ui.button_width(command.label)), command.label,
-                  {.enabled = !actions.empty(), .tip = tip_words(command.help, command.keys, 0)}))
-      ui.actions.emplace_back(DoAll{actions});
+  for (const ViewControl& control : controls_of(ui, view)) {
+    const Rect rect = rows.take(width_of(ui, control));
+    if (control.option) {
+      draw_option(ui, *control.option, rect);
+    } else if (control.command) {
+      const KeyCommand& command = *control.command;
+      const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
+      if (ui.button(rect, command.label,
+                    {.enabled = !actions.empty(), .tip = tip_words(command.help, command.keys, 0)}))
+        ui.actions.emplace_back(DoAll{actions});
+    } else if (ui.button(rect, more_words(ui),
+                         {.tip = ui.state.all_controls ? "Show the first controls of each view only"
+                                                       : "Show all controls of each view"})) {
+      ui.actions.emplace_back(ShowMoreControls{!ui.state.all_controls});
+    }
   }
 }
 
@@ -152,14 +181,14 @@ std::string tip_words(std::string_view help, std::string_view keys, std::size_t 
 
 float controls_width(const Ui& ui, const View& view) {
   float width = 0;
-  for (const float control : control_widths(ui, view)) width += control + ui.u(6);
+  for (const ViewControl& control : controls_of(ui, view)) width += width_of(ui, control) + ui.u(6);
   return width;
 }
 
 float draw_controls(Ui& ui, const View& view, const Rect& first, float most) {
   const auto height = [&](float width) {
     Rows rows({0, 0, width, first.h}, ui.u(6));
-    for (const float control : control_widths(ui, view)) rows.take(control);
+    for (const ViewControl& control : controls_of(ui, view)) rows.take(width_of(ui, control));
     return rows.bottom();
   };
   if (height(first.w) <= most) {

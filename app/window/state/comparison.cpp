@@ -24,6 +24,7 @@ void reduce(UiState& s, const CompareWith& a, World& w) {
     s.second.text.edit = apply(make_text_state(files ? model->folder.string() : s.prompt.edit.text),
                                SelectAll{});  // typing replaces the text
   if (a.on) s.second.is_file = files;
+  if (s.second.on && !a.on) s.side = Side::run;
   s.second.on = a.on;
   s.second.alignment = a.alignment;
 }
@@ -35,6 +36,7 @@ void reduce(UiState& s, const CompareModel& a, World& w) {
     return;
   }
   s.tour.saved_comparison.reset();
+  if (a.folder.empty()) s.side = Side::run;
   s.second.model = a.folder;
   ++s.second.request;
 }
@@ -67,11 +69,11 @@ ViewActions translate_to_run(ViewActions actions, const PromptRun& run) {
     const auto* guess =
         std::get_if<AppendToken>(&action);  // a guess that names its prompt continues that prompt
     const bool goes_on = (guess && !guess->of) || std::holds_alternative<SetTokens>(action);
-    const bool baseline_run =
+    const bool changes_a_run =
         (goes_on && !compares_one_prompt(run)) || std::holds_alternative<ToggleEdit>(action) ||
         std::holds_alternative<SetPositionId>(action) || std::holds_alternative<SetVisibility>(action) ||
         std::holds_alternative<DragEdit>(action);
-    if (!baseline_run) own.push_back(std::move(action));
+    if (!changes_a_run) own.push_back(std::move(action));
   }
   return own;
 }

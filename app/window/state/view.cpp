@@ -84,6 +84,11 @@ void reduce(ViewSlice& s, const CloseSecondView&, World& w) {
   w.save();
 }
 
+void reduce(ViewSlice& s, const ShowMoreControls& a, World& w) {
+  s.all_controls = a.all;
+  w.save();
+}
+
 void reduce(ViewSlice& s, const TypeList& a, World&) {
   s.typed_list = a.option;
   show_option_text(s);

@@ -32,10 +32,17 @@ struct ViewSlice {
   Visits visits;
   Selection selection_before;  ///< before the last click, which a double click undoes
   Options options_before;
+  bool all_controls = false;               ///< all controls of a view are shown, however many
   TextField option_text;                   ///< the text of `list_option`, as typed
   const OptionSpec* typed_list = nullptr;  ///< the option being typed if several lists are shown
 };
 
+/// Controls of a view beyond which the others are shown only on demand.
+constexpr std::size_t kMaxControls = 6;
+
+struct ShowMoreControls {
+  bool all = false;
+};
 struct ShowView {
   std::string id;
   bool second_pane = false;  ///< in the second pane, which is opened if need be
@@ -70,6 +77,7 @@ void reduce(ViewSlice& s, const ShowView& a, World& w);
 void reduce(ViewSlice& s, const ShowPart& a, World& w);
 void reduce(ViewSlice& s, const StepView& a, World& w);
 void reduce(ViewSlice& s, const CloseSecondView& a, World& w);
+void reduce(ViewSlice& s, const ShowMoreControls& a, World& w);
 void reduce(ViewSlice& s, const TypeList& a, World& w);
 void reduce(UiState& s, const Revisit& a, World& w);
 void reduce(UiState& s, const DoAll& a, World& w);

@@ -87,6 +87,16 @@ TEST(EditList, AMaskIsEditedCellByCell) {
   EXPECT_EQ(sees(open), (std::vector<std::vector<bool>>{{true, true}, {false, true}}));
 }
 
+TEST(EditList, AMaskThatChangesNothingIsNotMade) {
+  EXPECT_TRUE(with_visibility({}, {1, 2}, 3, 2, 1, true).edits.empty()) << "the query sees the key";
+  EXPECT_TRUE(with_visibility({}, {1, 2}, 3, 1, 2, false).edits.empty()) << "the key is masked";
+  const EditList masked = with_visibility({}, {1, 2}, 3, 2, 1, false);
+  EXPECT_TRUE(with_visibility(masked, {1, 2}, 3, 2, 1, true).edits.empty()) << "undone cell by cell";
+  // Over a mask of the whole layer a causal one is an edit.
+  const EditList layer = list_of({model::SetMask{1, {}, {{true}, {false, true}}}});
+  EXPECT_EQ(with_visibility(layer, {1, 2}, 2, 1, 0, true).edits.size(), 2U);
+}
+
 TEST(EditList, ARowThatIsScaledToOneHasOneCellSet) {
   const auto all_on = [](int key) { return model::SetCells{{Site::pattern, 1}, 2, {{5, key, 1}}, true}; };
   const EditList list = list_of({all_on(2), all_on(3)});

@@ -253,6 +253,37 @@ TEST_F(EditsBarTest, WhatIsDoneOnTheSecondPromptIsMeantForTheFirst) {
   EXPECT_EQ(core.snapshot().error, "");
 }
 
+TEST_F(EditsBarTest, ClosingTheSecondPromptShowsTheFirstRun) {
+  Core core(options("The old king had a daughter"));
+  for (const Side side : {Side::baseline, Side::difference}) {
+    apply_and_show(core, CompareWith{true}, TypeInField{Field::second, Replace{"The old queen had a son"}},
+                   SetSide{side});
+    core.apply(CompareWith{});
+    EXPECT_EQ(core.state().side, Side::run) << "before the next run is there";
+    shown(core);
+  }
+}
+
+TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
+  Core core(options("The old king had a daughter"));
+  apply_and_show(core, CompareWith{true, Alignment::subsequence},
+                 TypeInField{Field::second, Replace{"The very old king had a daughter"}},
+                 SetSide{Side::difference}, SetOption{&kDragAction, 1});
+  const PlacedPicture map = picture(core.window(), "heatmap");
+  const auto at = [&](int query, int key) { return cell(map, map.picture->regions.front().id, query, key); };
+  core.handle(MouseMove{at(4, 1)});
+  core.handle(MouseDown{at(4, 1), 0, 1, {}});
+  core.handle(MouseMove{at(4, 2)});
+  shown(core);
+  const auto made = active(core);
+  ASSERT_FALSE(made.empty());
+  apply_and_show(core, CompareWith{});
+  core.handle(MouseMove{at(4, 3)});
+  core.handle(MouseUp{at(4, 3), 0});
+  shown(core);
+  EXPECT_EQ(active(core), made);
+}
+
 TEST_F(EditsBarTest, AListThatCannotBeIsSaidAndNotMade) {
   CoreFixture core(options());
   apply_and_show(core, ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
