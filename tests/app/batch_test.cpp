@@ -211,7 +211,7 @@ TEST(PromptsThatFail, SkipPicturesThatDoNotFit) {
   const TemporaryFolder folder;
   std::string words = "one";
   for (int i = 0; i < 60; ++i) words += " and another";
-  const Ran ran = run({"plot", "predictions", "--prompts", "-", "--skip-errors", "--size", "480x320", "--out",
+  const Ran ran = run({"plot", "lens", "--prompts", "-", "--skip-errors", "--size", "480", "--out",
                        (folder.path() / "{n}.svg").string()},
                       "\"one\"\n\"" + words + "\"\n\"two\"\n");
   EXPECT_EQ(ran.status, 0) << ran.err;

@@ -115,7 +115,7 @@ TEST(FigureRows, AreLimitedOnEveryPage) {
     ViewContext c = scenario(23).context(900, 700);
     c.max_rows = 3;
     for (const Page page : {Page::exact, Page::width, Page::trimmed}) {
-      c.height = height_for_width(view, c, 1);
+      c.height = page == Page::exact ? 700 : height_for_width(view, c, 1);
       const viz::Scene scene = export_scene_of(view, c, {.page = page});
       EXPECT_LT(scene.height, 701) << id;
       EXPECT_EQ(view.build(c).rows.all, 3) << id;
@@ -241,11 +241,11 @@ TEST(Pages, CutToASquareHeatmapLeaveNothingWhiteBesideIt) {
 TEST(Pages, AllBarsThatWereAskedForAreThere) {
   ViewContext c = scenario(12).context(640, 480);
   set(c, "count", "25");
-  const auto [width, height] = least_named(*find_view("next"), c, {});
-  EXPECT_EQ(width, 640);
-  EXPECT_GT(height, 25 * 24);
-  c.height = height;
-  const auto texts = viz::testing::texts(export_scene_of(*find_view("next"), c, {}));
+  c.height = height_for_width(*find_view("next"), c, 1);
+  const viz::Scene scene = export_scene_of(*find_view("next"), c, {.page = Page::width});
+  EXPECT_EQ(scene.width, 640);
+  EXPECT_GT(scene.height, 25 * 24);
+  const auto texts = viz::testing::texts(scene);
   EXPECT_EQ(std::ranges::count_if(texts, [](const std::string& t) { return t.ends_with(" %"); }), 27)
       << "25 bars, all others, and the end of the axis";
 }
@@ -254,11 +254,9 @@ TEST(Pages, AWordThatTheCaptionWouldCutNeedsAWiderPage) {
   const Scenario long_word(std::string(58, 'w'));
   ViewContext c = long_word.context(330, 400);
   set(c, "count", "3");
-  const auto [width, height] = least_named(*find_view("next"), c, {});
-  EXPECT_GT(width, 330);
-  c.width = width;
-  c.height = height;
-  const auto texts = viz::testing::texts(export_scene_of(*find_view("next"), c, {}));
+  const viz::Scene scene = export_scene_of(*find_view("next"), c, {.page = Page::at_least});
+  EXPECT_GT(scene.width, 330);
+  const auto texts = viz::testing::texts(scene);
   EXPECT_THAT(texts, Contains(HasSubstr(std::string(58, 'w'))));
 }
 

@@ -424,6 +424,8 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, co
   return grid;
 }
 
+constexpr float kMinMap = 2;  // ems; smaller maps cannot be read
+
 Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Style& style) {
   const Matrix& m = map.cells.matrix;
   const float u = style.unit();
@@ -471,6 +473,8 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   grid.role = map.role;
   grid.id = map.id;
   if (map.centered) grid.rect.x += std::floor((inner.w - grid.rect.w) / 2);
+  if (std::min(grid.rect.w, grid.rect.h) < kMinMap * style.font_size)
+    picture.whole = picture.readable = false;
   if (grid.rect.w <= 0 || grid.rect.h <= 0) {
     picture.whole = false;
     return grid;

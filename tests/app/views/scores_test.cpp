@@ -64,8 +64,7 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
 TEST(Scores, TheNumbersUnderAMapAreThoseOfTheChosenQuerysStrongestKeys) {
   for (const auto& [width, height] : {std::pair{624.F, 400.F}, {560.F, 760.F}, {1280.F, 720.F}}) {
     for (const int key : {-1, 3}) {
-      Scenario s = scenario(23);
-      s.select({0, 0, 20, key});
+      Scenario s(scenario(23).run->prompt, {0, 0, 20, key});
       const ViewFixture shown("scores", s, width, height);
       const Table table = shown.table();
       DrawnPage page = shown.page();
