@@ -7,6 +7,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -358,6 +359,7 @@ View query_key_space_view() {
   view.options = {&kText, &kColoring};
   add_gestures<click>(view);
   view.caption = {true, true, true};
+  view.landmarks = {landmark<kPlot>("plot")};
   return view;
 }
 
