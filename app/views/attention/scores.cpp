@@ -7,6 +7,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -116,7 +117,7 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
   const auto across = static_cast<float>(panels.grid.cols), down = static_cast<float>(panels.grid.rows);
   const viz::Point own{(area.w - wide_gap * (across - 1)) / across, (area.h - wide_gap * (down - 1)) / down};
   panels.places = places_in(area, panels.grid, own, {}, wide_gap);
-  if (own.x >= 16 * em) return panels;
+  if (own.x >= 16 * em && own.y >= 16 * em) return panels;
   const float width = area.w - (across - 1) * gap - across * scale,
               height = area.h - (down - 1) * gap - down * (title + 1);
   float side = std::min(width / across, height / down);
@@ -280,6 +281,10 @@ View scores_view() {
   view.build = build;
   view.facts = facts;
   view.table = table;
+  view.landmarks = {landmark<kCell, static_cast<int>(Stage::scores)>("scores"),
+                    landmark<kCell, static_cast<int>(Stage::scaled)>("scaled"),
+                    landmark<kCell, static_cast<int>(Stage::masked)>("masked"),
+                    landmark<kCell, static_cast<int>(Stage::pattern)>("pattern")};
   return view;
 }
 
