@@ -139,6 +139,7 @@ void draw_chips(Ui& ui, Places& row) {
 
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   const EditsState& edits = ui.state.edits;
+  ui.area(WindowArea::kEdits, rect);
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
