@@ -46,7 +46,8 @@ struct IsBundledModel {
     try {
       const fs::path bundled = bundled_model();
       if (run.model->patterns) return {false};
-      if (weights_stamp(bundled) == run.model->weights_stamp) return {true};
+      if (fs::equivalent(bundled, run.model->folder))
+        return {weights_stamp(bundled) == run.model->weights_stamp};
       if (size_of_weights(bundled) != size_of_weights(run.model->folder)) return {false};
       return {weights_hash(bundled, computation.stop) == weights_hash(*run.model, computation.stop)};
     } catch (const std::runtime_error&) {  // one of the models is not there any more

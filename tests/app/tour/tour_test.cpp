@@ -257,7 +257,6 @@ TEST(Tour, LandmarksHaveDifferentNames) {
       EXPECT_TRUE(names.insert(landmark.name).second) << view.id << ": " << landmark.name;
       EXPECT_FALSE(landmark.name.starts_with("pane ") || landmark.name.starts_with("option "));
     }
-    EXPECT_FALSE(names.empty()) << view.id << " has nothing to point at";
   }
 }
 
