@@ -193,8 +193,9 @@ Condition parse_condition(std::string_view text) {
 }
 
 Known holds(const Condition& condition, const TourStop& stop, const ViewContext& c) {
-  if (!c.run) return std::nullopt;
-  if (c.run->model->patterns) return false;  // what tours say is about models
+  // Tours are about models: of attention without one, neither a sentence nor its alternative is known to
+  // hold.
+  if (!c.run || c.run->model->patterns) return std::nullopt;
   if (condition.kind != nullptr) return condition.kind->holds(stop, c);
   const auto value = quantity(condition.number, c);
   if (!value) return std::nullopt;
