@@ -22,15 +22,6 @@ std::string label_at(const ViewContext& c, int position) {
   return "“" + c.run->tokens.labels[position] + "”";
 }
 
-/// The selected key, else the one with the largest weight; -1: not known yet.
-int key_of(const ViewContext& c) {
-  if (c.selection.key >= 0) return c.selection.key;
-  const auto pattern = current_pattern(c);
-  const auto weights = weights_of_query(c, pattern.get());
-  if (weights.empty()) return -1;
-  return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
-}
-
 std::string guess(const ViewContext& c, std::size_t place) {
   const auto next = current_next(c);
   if (!next) return "";
@@ -43,89 +34,135 @@ std::shared_ptr<const NextToken> next_before(const ViewContext& c) {
   return c.compared() ? compared_next(c) : current_next(c);
 }
 
-std::string probability_of(const NextToken& next, int id) {
+std::optional<double> probability_of(const NextToken& next, int id) {
   const auto logit = static_cast<double>(next.logits[id]);
-  return percent(std::exp(logit - model::log_sum_exp(next.logits)));
+  return std::exp(logit - model::log_sum_exp(next.logits));
 }
 
 int best_guess(const NextToken& next) {
   return model::largest_logits(next.logits, 1).front().id;
 }
 
-/// A number by its name. `words` returns an empty text while it is not known.
+using Value = std::optional<double>;
+
+/// A name in braces. Quantities have a value, which conditions can compare with a limit; the others are
+/// words. Both are nothing while they are not known.
 struct Number {
   std::string_view name;
-  std::string (*words)(const ViewContext&);
+  Value (*value)(const ViewContext&) = nullptr;
+  std::string (*written)(double) = nullptr;  ///< of the value
+  std::string (*words)(const ViewContext&) = nullptr;
 };
 
+constexpr Number count(std::string_view name, Value (*value)(const ViewContext&)) {
+  return {name, value, [](double n) { return grouped(static_cast<std::int64_t>(n)); }};
+}
+constexpr Number index(std::string_view name, Value (*value)(const ViewContext&)) {
+  return {name, value, [](double n) { return std::to_string(static_cast<int>(n)); }};
+}
+constexpr Number share(std::string_view name, Value (*value)(const ViewContext&)) {
+  return {name, value, [](double fraction) { return percent(fraction); }};
+}
+constexpr Number text(std::string_view name, std::string (*words)(const ViewContext&)) {
+  return {name, nullptr, nullptr, words};
+}
+
+Value position(int at) {
+  return at < 0 ? Value() : Value(at);
+}
+
+std::string label_of_key(const ViewContext& c, int key) {
+  return key < 0 ? "" : "“" + key_tokens(*c.run).labels[key] + "”";
+}
+
+Value weight_on(const ViewContext& c, int key) {
+  const auto pattern = current_pattern(c);
+  const auto weights = weights_of_query(c, pattern.get());
+  if (key < 0 || key >= std::ssize(weights)) return {};
+  return static_cast<double>(weights[key]);
+}
+
 constexpr std::array kNumbers{
-    Number{"model", [](const ViewContext& c) { return c.run->model->name; }},
-    Number{"parameters",
-           [](const ViewContext& c) {
-             return grouped(static_cast<std::int64_t>(c.run->model->transformer->parameter_count()));
-           }},
-    Number{"layers", [](const ViewContext& c) { return grouped(config(c).n_layer); }},
-    Number{"heads", [](const ViewContext& c) { return grouped(config(c).n_head); }},
-    Number{"all_heads", [](const ViewContext& c) { return grouped(config(c).n_layer * config(c).n_head); }},
-    Number{"d_model", [](const ViewContext& c) { return grouped(config(c).n_embd); }},
-    Number{"d_head", [](const ViewContext& c) { return grouped(config(c).n_embd / config(c).n_head); }},
-    Number{"d_mlp", [](const ViewContext& c) { return grouped(config(c).n_inner); }},
-    Number{"vocabulary", [](const ViewContext& c) { return grouped(config(c).vocab_size); }},
-    Number{"n_ctx", [](const ViewContext& c) { return grouped(config(c).n_ctx); }},
-    Number{"tokens", [](const ViewContext& c) { return grouped(c.run->tokens.length()); }},
-    Number{"bytes", [](const ViewContext& c) { return grouped(std::ssize(c.run->prompt.text)); }},
-    Number{"token", [](const ViewContext& c) { return label_at(c, c.selection.query); }},
-    Number{"position", [](const ViewContext& c) { return grouped(c.selection.query); }},
-    Number{"id", [](const ViewContext& c) { return grouped(c.run->run->tokens[c.selection.query]); }},
-    Number{"seen", [](const ViewContext& c) { return grouped(c.selection.query + 1); }},
-    Number{"layer", [](const ViewContext& c) { return std::to_string(c.selection.layer); }},
-    Number{"head", [](const ViewContext& c) { return std::to_string(c.selection.head); }},
-    Number{"key",
-           [](const ViewContext& c) {
-             const int key = key_of(c);
-             return key < 0 ? "" : label_at(c, key);
-           }},
-    Number{"key_position",
-           [](const ViewContext& c) {
-             const int key = key_of(c);
-             return key < 0 ? "" : std::to_string(key);
-           }},
-    Number{"weight",
-           [](const ViewContext& c) -> std::string {
-             const auto pattern = current_pattern(c);
-             const auto weights = weights_of_query(c, pattern.get());
-             const int key = key_of(c);
-             if (key < 0 || key >= std::ssize(weights)) return "";
-             return percent(static_cast<double>(weights[key]));
-           }},
-    Number{"guess", [](const ViewContext& c) { return guess(c, 0); }},
-    Number{"second_guess", [](const ViewContext& c) { return guess(c, 1); }},
-    Number{"probability",
-           [](const ViewContext& c) -> std::string {
-             const auto next = current_next(c);
-             return next ? probability_of(*next, best_guess(*next)) : "";
-           }},
+    text("model", [](const ViewContext& c) { return c.run->model->name; }),
+    count("parameters",
+          [](const ViewContext& c) -> Value {
+            return static_cast<double>(c.run->model->transformer->parameter_count());
+          }),
+    count("layers", [](const ViewContext& c) -> Value { return config(c).n_layer; }),
+    count("heads", [](const ViewContext& c) -> Value { return config(c).n_head; }),
+    count("all_heads", [](const ViewContext& c) -> Value { return config(c).n_layer * config(c).n_head; }),
+    count("d_model", [](const ViewContext& c) -> Value { return config(c).n_embd; }),
+    count("d_head", [](const ViewContext& c) -> Value { return config(c).d_head(); }),
+    count("d_mlp", [](const ViewContext& c) -> Value { return config(c).n_inner; }),
+    count("vocabulary", [](const ViewContext& c) -> Value { return config(c).vocab_size; }),
+    count("n_ctx", [](const ViewContext& c) -> Value { return config(c).n_ctx; }),
+    /// The factor of scores: "1/√64".
+    text("scale", [](const ViewContext& c) { return scale_factor(config(c), c.selection.layer); }),
+    count("tokens", [](const ViewContext& c) -> Value { return c.run->tokens.length(); }),
+    /// The tokens that fit into the model: those that were run.
+    count("positions", [](const ViewContext& c) -> Value { return c.run->run->length(); }),
+    count("bytes",
+          [](const ViewContext& c) -> Value { return static_cast<double>(c.run->tokens.tokens.back().end); }),
+    text("token", [](const ViewContext& c) { return label_at(c, c.selection.query); }),
+    count("position", [](const ViewContext& c) -> Value { return c.selection.query; }),
+    // The nearest earlier position of the same token.
+    index("earlier_position",
+          [](const ViewContext& c) {
+            const auto& tokens = c.run->run->tokens;
+            int at = c.selection.query - 1;
+            while (at >= 0 && tokens[at] != tokens[c.selection.query]) --at;
+            return position(at);
+          }),
+    count("id", [](const ViewContext& c) -> Value { return c.run->run->tokens[c.selection.query]; }),
+    count("seen", [](const ViewContext& c) -> Value { return c.selection.query + 1; }),
+    index("layer", [](const ViewContext& c) -> Value { return c.selection.layer; }),
+    index("head", [](const ViewContext& c) -> Value { return c.selection.head; }),
+    // The selected key, or the strongest if none is selected.
+    text("key", [](const ViewContext& c) { return label_of_key(c, attended_key(c)); }),
+    index("key_position", [](const ViewContext& c) { return position(attended_key(c)); }),
+    share("weight", [](const ViewContext& c) { return weight_on(c, attended_key(c)); }),
+    text("strongest_key", [](const ViewContext& c) { return label_of_key(c, strongest_key(c)); }),
+    index("strongest_position", [](const ViewContext& c) { return position(strongest_key(c)); }),
+    share("strongest_weight", [](const ViewContext& c) { return weight_on(c, strongest_key(c)); }),
+    text("guess", [](const ViewContext& c) { return guess(c, 0); }),
+    text("second_guess", [](const ViewContext& c) { return guess(c, 1); }),
+    share("probability",
+          [](const ViewContext& c) -> Value {
+            const auto next = current_next(c);
+            return next ? probability_of(*next, best_guess(*next)) : Value();
+          }),
     // For edited runs: the baseline's first guess, and its probability in the baseline and now.
-    Number{"guess_before",
-           [](const ViewContext& c) {
-             const auto before = next_before(c);
-             return before ? "“" + label_of(c, best_guess(*before)) + "”" : "";
-           }},
-    Number{"probability_before",
-           [](const ViewContext& c) -> std::string {
-             const auto before = next_before(c);
-             return before ? probability_of(*before, best_guess(*before)) : "";
-           }},
-    Number{"probability_of_it",
-           [](const ViewContext& c) -> std::string {
-             const auto before = next_before(c), now = current_next(c);
-             return before && now ? probability_of(*now, best_guess(*before)) : "";
-           }},
+    text("guess_before",
+         [](const ViewContext& c) {
+           const auto before = next_before(c);
+           return before ? "“" + label_of(c, best_guess(*before)) + "”" : "";
+         }),
+    share("probability_before",
+          [](const ViewContext& c) -> Value {
+            const auto before = next_before(c);
+            return before ? probability_of(*before, best_guess(*before)) : Value();
+          }),
+    share("probability_of_it",
+          [](const ViewContext& c) -> Value {
+            const auto before = next_before(c), now = current_next(c);
+            return before && now ? probability_of(*now, best_guess(*before)) : Value();
+          }),
 };
 
 const Number* find_number(std::string_view name) {
   const auto found = std::ranges::find(kNumbers, name, &Number::name);
   return found == kNumbers.end() ? nullptr : &*found;
+}
+
+/// Whether the context has a run with everything that a number may need.
+bool has_numbers(const ViewContext& context) {
+  return context.run && !context.run->model->patterns;
+}
+
+std::string words_of(const Number& number, const ViewContext& context) {
+  if (number.words != nullptr) return number.words(context);
+  const Value value = number.value(context);
+  return value ? number.written(*value) : "";
 }
 
 }  // namespace
@@ -151,14 +188,23 @@ std::string number_names() {
   return names;
 }
 
+std::string_view quantity_named(std::string_view name) {
+  const Number* number = find_number(name);
+  return number && number->value ? number->name : std::string_view();
+}
+
+std::optional<double> quantity(std::string_view name, const ViewContext& context) {
+  const Number* number = find_number(name);
+  return has_numbers(context) && number && number->value ? number->value(context) : std::nullopt;
+}
+
 std::string with_numbers(std::string_view text, const ViewContext& context) {
   std::string result;
   for (const std::string_view name : numbers_in(text)) {
     const auto open = static_cast<std::size_t>(name.data() - text.data()) - 1;
     result += text.substr(0, open);
     const Number* number = find_number(name);
-    const bool known = context.run && !context.run->model->patterns;
-    const std::string words = known && number ? number->words(context) : "";
+    const std::string words = has_numbers(context) && number ? words_of(*number, context) : "";
     result += words.empty() ? "…" : words;
     text.remove_prefix(open + name.size() + 2);
   }

@@ -46,11 +46,14 @@ class Parser {
     tour_.title = title(2);
     next();
     const int about = number_;
-    for (const std::string& words : paragraphs(false))
-      tour_.about += (tour_.about.empty() ? "" : " ") + words;
+    for (const TourParagraph& paragraph : paragraphs(false))
+      tour_.about += (tour_.about.empty() ? "" : " ") + paragraph.words;
     if (tour_.about.empty()) fail("a paragraph about the tour");
     require_length(tour_.about, kMaxBytesInParagraph, "a paragraph", about);
-    while (!at_end_) tour_.stops.push_back(stop());
+    while (!at_end_) {
+      tour_.stops.push_back(stop());
+      finish(tour_.stops.back(), resolve_stop(tour_, static_cast<int>(tour_.stops.size()) - 1));
+    }
     if (tour_.stops.empty()) fail("\"## title of a stop\"");
     if (!tour_.stops.front().prompt) fail_at(first_stop_, "\"- prompt: words\" at the first stop", "none");
     return std::move(tour_);
@@ -58,8 +61,10 @@ class Parser {
 
  private:
   [[noreturn]] void fail_at(int number, const std::string& expected, const std::string& found) const {
-    throw model::LoadError(file_ + ":" + std::to_string(number) + ": expected " + expected + ", found " +
-                           found);
+    fail_with(number, "expected " + expected + ", found " + found);
+  }
+  [[noreturn]] void fail_with(int number, const std::string& why) const {
+    throw model::LoadError(file_ + ":" + std::to_string(number) + ": " + why);
   }
   [[noreturn]] void fail(const std::string& expected) const {
     fail_at(number_, expected, at_end_ ? "the end of the file" : model::quote(line_));
@@ -89,27 +94,67 @@ class Parser {
       fail_at(number, "at most " + std::to_string(most) + " bytes in " + where, std::to_string(words.size()));
   }
 
-  /// The paragraphs up to the next heading. With `numbers`, each name in braces must be a number's name, on
-  /// one line.
-  std::vector<std::string> paragraphs(bool numbers) {
-    std::vector<std::string> all;
-    bool open = false;
+  /// The paragraphs up to the next heading. In a stop they have conditions, and each name in braces must be a
+  /// number's name, on one line.
+  std::vector<TourParagraph> paragraphs(bool in_stop) {
+    std::vector<TourParagraph> all;
+    bool open = false, begun = false;  // begun: a condition is waiting for its paragraph
     for (; !at_end_ && !line_.starts_with('#'); next()) {
-      if (line_.empty()) {
-        open = false;
+      const bool condition = in_stop && (line_ == "-" || line_.starts_with("- "));
+      if (line_.empty() || condition) open = false;
+      if (line_.empty()) continue;
+      if (condition && begun) fail("a paragraph after the condition");
+      if (!open && !begun) {
+        if (all.size() == kMaxParagraphs)
+          fail_at(number_, "at most " + std::to_string(kMaxParagraphs) + " paragraphs", "one more");
+        all.emplace_back();
+      }
+      begun = condition;
+      if (condition) {
+        conditions(all);
         continue;
       }
-      if (!open && all.size() == kMaxParagraphs)
-        fail_at(number_, "at most " + std::to_string(kMaxParagraphs) + " paragraphs", "one more");
-      if (!open) all.emplace_back();
-      if (!all.back().empty()) all.back() += ' ';
-      all.back() += line_;
       open = true;
-      require_length(all.back(), kMaxBytesInParagraph, "a paragraph", number_);
-      for (const std::string_view name : numbers ? numbers_in(all.back()) : std::vector<std::string_view>())
+      std::string& words = all.back().words;
+      words.append(words.empty() ? "" : " ").append(line_);
+      require_length(words, kMaxBytesInParagraph, "a paragraph", number_);
+      for (const std::string_view name : in_stop ? numbers_in(words) : std::vector<std::string_view>())
         if (!is_number_name(name)) fail("one of the numbers " + number_names() + " in braces");
     }
+    if (begun) fail("a paragraph after the condition");
     return all;
+  }
+
+  /// Reads "- if: …" or "- otherwise: …" for the last paragraph.
+  void conditions(std::vector<TourParagraph>& all) {
+    TourParagraph& paragraph = all.back();
+    const auto [name, value] = name_and_value();
+    paragraph.otherwise = name == "otherwise";
+    if (paragraph.otherwise && (all.size() < 2 || all[all.size() - 2].conditions.empty()))
+      fail("\"- if: …\" and its paragraph before \"- otherwise\"");
+    if (!paragraph.otherwise && name != "if") fail("\"- if: this prompt\" or \"- otherwise\"");
+    if (paragraph.otherwise && line_.find(':') == std::string_view::npos) return;
+    try {
+      paragraph.conditions = parse_conditions(value);
+    } catch (const std::invalid_argument& e) {
+      fail_with(number_, e.what());
+    }
+    for (const Condition& condition : paragraph.conditions) conditions_.emplace_back(number_, condition);
+  }
+
+  /// Completes a stop by what depends on the stops before it.
+  void finish(TourStop& stop, const TourStop& resolved) {
+    for (const auto& [line, point] : std::exchange(points_, {})) {
+      try {
+        stop.points.push_back(parse_point(point, find_view(resolved.view)));
+      } catch (const std::invalid_argument& e) {
+        fail_with(line, e.what());
+      }
+    }
+    for (const auto& [line, condition] : std::exchange(conditions_, {}))
+      if (const std::string_view missing = lacks(condition, resolved); !missing.empty())
+        fail_at(line, std::string(missing) + " at this stop or before it",
+                "only the condition \"" + std::string(condition.kind->name) + "\"");
   }
 
   TourStop stop() {
@@ -119,16 +164,28 @@ class Parser {
       fail_at(number_, "at most " + std::to_string(kMaxStops) + " stops", "one more");
     TourStop stop;
     stop.title = title(3);
-    for (next(); line_.starts_with('-'); next()) command(stop);
+    for (next(); line_.starts_with('-') && !is_condition(); next()) command(stop);
     stop.caption = paragraphs(true);
     if (stop.caption.empty()) fail("a paragraph about the stop " + model::quote(stop.title));
     return stop;
   }
 
-  void command(TourStop& stop) {
+  /// Whether the line begins a paragraph with conditions.
+  bool is_condition() const {
+    const std::string_view name = name_and_value().first;
+    return name == "if" || name == "otherwise";
+  }
+
+  /// "layer" and "2" for "- layer: 2"; both may be empty.
+  std::pair<std::string_view, std::string_view> name_and_value() const {
     const std::size_t colon = line_.find(':');
-    const std::string_view name = trimmed(line_.substr(1, colon == std::string_view::npos ? 0 : colon - 1));
-    const std::string value(trimmed(line_.substr(std::min(colon, line_.size() - 1) + 1)));
+    if (colon == std::string_view::npos) return {trimmed(line_.substr(1)), ""};
+    return {trimmed(line_.substr(1, colon - 1)), trimmed(line_.substr(colon + 1))};
+  }
+
+  void command(TourStop& stop) {
+    const auto [name, words] = name_and_value();
+    const std::string value(words);
     if (value.empty() && name != "prompt") fail("a line like \"- view: heatmap\"");
     if (name == "prompt") {
       stop.prompt = value;
@@ -148,11 +205,13 @@ class Parser {
       stop.options.push_back(option(value));
     } else if (name == "edit") {
       stop.edits += (stop.edits.empty() ? "" : ";; ") + value;  // appended
+    } else if (name == "point") {
+      points_.emplace_back(number_, value);
     } else if (name == "wait") {
       stop.wait = find_wait(value);
       if (stop.wait == nullptr && value != "nothing") fail(names_of_waits() + " to wait for");
     } else {
-      fail("prompt, view, layer, head, token, key, option, edit or wait");
+      fail("prompt, view, layer, head, token, key, option, edit, point or wait");
     }
   }
 
@@ -171,7 +230,7 @@ class Parser {
     try {
       return {option, parse_option(*option, trimmed(text.substr(std::min(space, text.size()))))};
     } catch (const std::exception& e) {
-      throw model::LoadError(file_ + ":" + std::to_string(number_) + ": " + e.what());
+      fail_with(number_, e.what());
     }
   }
 
@@ -180,6 +239,9 @@ class Parser {
   int number_ = 0, first_stop_ = 0;
   bool at_end_ = false;
   Tour tour_;
+  // Of the stop being read, with their lines.
+  std::vector<std::pair<int, std::string>> points_;
+  std::vector<std::pair<int, Condition>> conditions_;
 };
 
 }  // namespace

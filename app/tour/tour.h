@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/tour/conditions.h"
+#include "app/tour/points.h"
 #include "app/tour/wait.h"
 #include "app/views/view.h"
 
@@ -21,9 +23,10 @@ struct TourStop {
       token;  ///< words of the prompt whose last token is the query, or "last"; nothing: the previous stop's
   std::optional<std::string> key;  ///< the same for the key; nothing: no key is selected
   std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< for this stop only
-  std::string edits;                 ///< the edits at this stop, in the notation of parse_edits; empty: none
-  const Wait* wait = nullptr;        ///< null: nothing
-  std::vector<std::string> caption;  ///< paragraphs, with {names} of numbers: see numbers.h
+  std::string edits;  ///< the edits at this stop, in the notation of parse_edits; empty: none
+  std::vector<TourPoint> points;
+  const Wait* wait = nullptr;  ///< null: nothing
+  std::vector<TourParagraph> caption;
 };
 
 /// A guided walk through the window.
@@ -52,13 +55,23 @@ TourStop resolve_stop(const Tour& tour, int stop);
 ///     - key: king
 ///     - option: value-scale log
 ///     - edit: L2H3.z=0
+///     - point: cell
 ///     - wait: head
 ///
 ///     What to look at, in paragraphs, with numbers of the run such as {tokens} or {weight}.
 ///
-/// The lines of a paragraph are joined; `%` begins a comment. Throws model::LoadError that names `file` and
-/// the line, also for more than 100 stops, 20 paragraphs at a stop, 2000 bytes in a paragraph or 200 in a
-/// title.
+///     - if: this prompt, this head, weight above 50 %
+///     A paragraph that is shown only if all of this holds.
+///     - otherwise: layers above 1
+///     A paragraph in place of the one before it, if this holds.
+///     - otherwise
+///     A paragraph in place of both.
+///
+/// A stop points at a landmark of its view or of a side pane, at `pane view`, `pane next`, `pane heads` or
+/// `pane tokens`, at `prompt`, `edits`, or at the control of an option: `option strips`.
+/// assets/guide/tours.md explains points and conditions. The lines of a paragraph are joined; `%` begins a
+/// comment. Throws model::LoadError that names `file` and the line, also for more than 100 stops, 20
+/// paragraphs at a stop, 2000 bytes in a paragraph or 200 in a title.
 Tour parse_tour(std::string_view text, const std::string& file);
 
 /// The folders of tours: next to the program, and `tours` in the user's configuration.

@@ -10,13 +10,20 @@ std::span<const Wait> waits() {
        [](const ViewState& a, const ViewState& b) {
          return a.selection.layer != b.selection.layer || a.selection.head != b.selection.head;
        },
+       [](const ViewContext& c) {
+         const model::Config config = c.run->model->config();
+         return config.n_layer * config.n_head > 1;
+       },
        true},
       {"query", "Now click another token.",
-       [](const ViewState& a, const ViewState& b) { return a.selection.query != b.selection.query; }},
+       [](const ViewState& a, const ViewState& b) { return a.selection.query != b.selection.query; },
+       [](const ViewContext& c) { return c.run->tokens.run_length > 1; }},
       {"key", "Now click a key.",
-       [](const ViewState& a, const ViewState& b) { return a.selection.key != b.selection.key; }},
+       [](const ViewState& a, const ViewState& b) { return a.selection.key != b.selection.key; },
+       [](const ViewContext&) { return true; }},
       {"view", "Now open another view.",
-       [](const ViewState& a, const ViewState& b) { return a.view != b.view; }},
+       [](const ViewState& a, const ViewState& b) { return a.view != b.view; },
+       [](const ViewContext&) { return true; }},
   };
   return kWaits;
 }

@@ -19,6 +19,8 @@ struct Wait {
   std::string_view name;     ///< after "wait:" in a tour's file
   std::string_view request;  ///< shown at the stop
   bool (*is_done)(const ViewState& entered, const ViewState& now);
+  /// Whether the model and the prompt allow it: there may be no other head or token.
+  bool (*is_possible)(const ViewContext& context);
   bool needs_heads = false;  ///< it needs the heads pane, which is then shown at any width
 };
 

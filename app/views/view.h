@@ -231,6 +231,13 @@ struct Scroll {
   bool is_zoom = false;  ///< the rest is hidden because an option says so: a figure hides it, too
 };
 
+/// A part of a view's picture that a tour can point at; see app/views/parts/landmarks.h.
+struct Landmark {
+  std::string_view name;  ///< in a tour's file: "query row"
+  /// Its place in the picture; nothing while it is out of sight, or if there is none.
+  std::optional<viz::Rect> (*find)(const ViewContext&, const Picture&) = nullptr;
+};
+
 /// A command with keys, and with a button if it has a label.
 struct KeyCommand {
   std::string_view keys;   ///< characters that trigger it together with Alt: "dD"
@@ -258,6 +265,7 @@ struct View {
   std::optional<Part> part;  ///< the part whose main view it is; none: of no part
   std::vector<const OptionSpec*> options;
   std::vector<KeyCommand> commands;
+  std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
   Picture (*build)(const ViewContext&) = nullptr;
   /// The facts and commands at a place in the picture, in addition to those the window offers for every
   /// picture.

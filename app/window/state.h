@@ -31,13 +31,13 @@ class Action
     : public OneOf<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
                    SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView,
                    CloseSecondView, Revisit, SetOption, ShowMoreControls, TypeList, OpenTour, GoToStop,
-                   CloseTour, DoAll, BeginClick, UndoClick, SetPanes, SetDark, SetFontSize, SetStartToken,
-                   AddEdits, ToggleEdit, SetPositionId, SetVisibility, ListEdits, SwitchEdits, UndoEdits,
-                   TypeEdits, ShowEdits, SetSide, CompareWith, CompareModel, Generate, ShowDialog, SetExport,
-                   DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers,
-                   OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown,
-                   CancelLoad, FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer,
-                   BrowseFolder, FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit> {
+                   CloseTour, RevealPoint, DoAll, BeginClick, UndoClick, SetPanes, SetDark, SetFontSize,
+                   SetStartToken, AddEdits, ToggleEdit, SetPositionId, SetVisibility, ListEdits, SwitchEdits,
+                   UndoEdits, TypeEdits, ShowEdits, SetSide, CompareWith, CompareModel, Generate, ShowDialog,
+                   SetExport, DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste,
+                   CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead,
+                   WeightsKnown, CancelLoad, FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded,
+                   DismissOffer, BrowseFolder, FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit> {
  public:
   using OneOf::OneOf;
 };

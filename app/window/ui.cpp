@@ -187,6 +187,14 @@ void Ui::begin_pane(const char* id, const Rect& rect, bool card) {
   compat::begin_child(id, at_least_a_pixel(rect), card,
                       ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   if (card) ImGui::PopStyleColor();
+  if (card) area(WindowArea::kPane, rect);
+  begin_scene();
+}
+
+void Ui::begin_overlay() {
+  ImGui::SetCursorScreenPos({0, 0});
+  ImGui::BeginChild("overlay", {input.frame.width, input.frame.height}, false,
+                    ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar);
   begin_scene();
 }
 

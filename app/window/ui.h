@@ -91,6 +91,10 @@ class Ui {
   /// A part of the window; `card`: with a background and a border.
   void begin_pane(const char* id, const viz::Rect& rect, bool card = true);
   void end_pane();
+  /// A layer over all panes, under menus and dialogs, that takes no input.
+  void begin_overlay();
+  void end_overlay() { end_pane(); }
+  void area(std::string_view name, const viz::Rect& rect) { out.areas.push_back({name, rect}); }
   /// A pane that scrolls over `height`; returns the rectangle of its content.
   viz::Rect begin_list(const char* id, const viz::Rect& rect, float height);
   void end_list();

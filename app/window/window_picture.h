@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/text/prompt_editor.h"
@@ -66,13 +67,30 @@ struct PlacedField {
   int layer = 0;
 };
 
+/// A part of the window that a tour can point at.
+struct WindowArea {
+  static constexpr std::string_view kPane = "pane", kPrompt = "prompt", kEdits = "edits";
+  std::string_view name;  ///< one of these, or an option's name
+  viz::Rect rect;
+};
+
+/// What the last search for something out of sight found nothing for; equal searches are not repeated.
+struct HiddenPoint {
+  int tour = -1, stop = -1;
+  std::size_t point = 0;
+  std::shared_ptr<const Picture> picture;
+  bool operator==(const HiddenPoint&) const = default;
+};
+
 /// The window as a value, without its pixels: Dear ImGui keeps those until the next frame.
 struct WindowPicture {
   std::vector<WindowItem> items;  ///< in the order of Tab
   std::vector<PlacedPicture> pictures;
   std::vector<PlacedField> fields;
-  std::vector<viz::Scene> scenes;  ///< everything painted except the views' pictures, in order
-  int layer = 0;                   ///< the topmost one
+  std::vector<WindowArea> areas;
+  std::vector<viz::Rect> outlines;  ///< around what the tour's stop points at
+  std::vector<viz::Scene> scenes;   ///< everything painted except the views' pictures, in order
+  int layer = 0;                    ///< the topmost one
   Cursor cursor = Cursor::arrow;
   std::optional<viz::Rect> caret;  ///< the area that changes when the caret blinks and is redrawn then
   bool stale = false;              ///< some picture is a previous one, waiting for quick answers
@@ -129,6 +147,7 @@ struct Moment {
   bool edits = false;            ///< whether the Edits bar was open in the last frame
   bool second = false;           ///< the same for the second prompt
   Dialog dialog = Dialog::none;  ///< the dialog drawn last
+  HiddenPoint hidden;            ///< what the tour points at and no scrolling brings into view
 };
 
 }  // namespace headscope::app

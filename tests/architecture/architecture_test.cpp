@@ -178,6 +178,10 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/tour/numbers.cpp", "tokens"},                    // names of numbers
       {"app/tour/numbers.cpp", "heads"},
       {"app/tour/numbers.cpp", "parameters"},
+      {"app/tour/numbers.cpp", "positions"},
+      {"app/views/parts/landmarks.h", "cell"},   // of a matrix
+      {"app/views/attention/qkv.cpp", "query"},  // a vector
+      {"app/views/attention/softmax.cpp", "scores"},
       {"app/views/input/tokenization.cpp", "merge"},      // a step of byte-pair encoding
       {"app/tour/wait.cpp", "query"},                     // the awaited action
       {"app/views/attention/heatmap.cpp", "query"},       // an axis, a column

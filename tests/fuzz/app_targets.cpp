@@ -76,8 +76,14 @@ Outcome check_tour(std::string_view text) {
     for (std::size_t i = 0; i < tour.stops.size(); ++i) {
       promise(!tour.stops[i].caption.empty(), "a stop has something to say");
       promise(resolve_stop(tour, static_cast<int>(i)).prompt.has_value(), "every stop has a prompt");
-      for (const std::string& words : tour.stops[i].caption)
-        promise(with_numbers(words, {}).size() <= words.size() * 3, "numbers stand in for their names");
+      promise(shown_paragraphs(resolve_stop(tour, static_cast<int>(i)), {}).size() <=
+                  tour.stops[i].caption.size(),
+              "without a run, only paragraphs without conditions are shown");
+      for (const TourParagraph& paragraph : tour.stops[i].caption) {
+        promise(!paragraph.words.empty(), "a paragraph has words");
+        promise(with_numbers(paragraph.words, {}).size() <= paragraph.words.size() * 3,
+                "numbers stand in for their names");
+      }
     }
   });
 }

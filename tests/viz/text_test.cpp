@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/support/matchers.h"
+#include "viz/scene/picture.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::viz {
@@ -285,6 +286,14 @@ TEST_F(FontFolder, WithOneFontServesEveryStyle) {
     EXPECT_EQ(loaded->file(style).parent_path(), folder_);
     EXPECT_GT(loaded->width("any", style, 10), 10);
   }
+}
+
+TEST(Wrap, BreaksAtSpacesButNotBeforeAPercentSign) {
+  const Style style{light_theme(), fonts(), 14, 1};
+  const float width = style.width("from 99.0", 14) + 1;
+  EXPECT_THAT(wrap(style, "from 99.0 % to 1 %", 14, FontStyle::regular, width),
+              ElementsAre("from", "99.0 % to", "1 %"));
+  EXPECT_THAT(wrap(style, "from 99.0 to", 14, FontStyle::regular, width), ElementsAre("from 99.0", "to"));
 }
 
 }  // namespace

@@ -60,7 +60,9 @@ std::vector<std::string> wrap(const Style& style, std::string_view text, float s
   std::vector<std::string> lines;
   std::string line;
   for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t space = std::min(text.find(' ', start), text.size());
+    std::size_t space = std::min(text.find(' ', start), text.size());
+    while (text.substr(space).starts_with(" %"))  // it stays with its number
+      space = std::min(text.find(' ', space + 1), text.size());
     const std::string word(text.substr(start, space - start));
     std::string longer = line.empty() ? word : line + " " + word;
     if (!line.empty() && style.width(longer, size, face) > width) {

@@ -10,6 +10,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -319,6 +320,7 @@ View circuits_view() {
   view.figure_size = figure_size;
   view.whole_height = whole_height;
   view.caption = {false, true, false};
+  view.landmarks = {landmark<kToken>("list")};
   return view;
 }
 

@@ -11,6 +11,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
@@ -376,6 +377,7 @@ View head_metrics_view() {
   view.figure_size = figure_size;
   view.shows_difference = true;
   view.needs = Capability::patterns;
+  view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
   return view;
 }
 

@@ -11,6 +11,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/weight_colors.h"
@@ -585,6 +586,12 @@ View heads_view() {
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.figure_size = figure_size;
+  view.landmarks = {landmark<kHead>("grid"), {"head", [](const ViewContext& c, const Picture& p) {
+                                                if (!c.run) return std::optional<viz::Rect>();
+                                                const int heads = c.run->run->config.n_head;
+                                                return around_regions(
+                                                    p, kHead, c.selection.layer * heads + c.selection.head);
+                                              }}};
   return view;
 }
 

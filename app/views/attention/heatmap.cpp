@@ -9,6 +9,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -182,6 +183,7 @@ View heatmap_view() {
   view.build = build;
   view.facts = facts;
   view.table = table;
+  view.landmarks = attention_landmarks<kCell>();
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -234,6 +235,7 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
   chart.arrangement = arcs ? viz::LinkChart::Arrangement::arcs : viz::LinkChart::Arrangement::columns;
   chart.from = token_axis(c, arcs ? "" : "query", c.theme->query, c.selection.query);
   chart.to = key_axis(c);
+  if (c.options[kPinned] && c.selection.key < 0) chart.to.emphasised = strongest_key(c);
   chart.marked_from = c.selection.query;
   chart.marked_to = c.selection.key;
   for (const Source& source : sources) chart.series.push_back({source.name, source.color});
@@ -481,6 +483,13 @@ View lines_view() {
   view.needs = Capability::patterns;
   view.caption = {true, true, true};
   view.shown_heads = names_of_shown_heads;
+  view.landmarks = {
+      {"query", [](const ViewContext& c,
+                   const Picture& p) { return around_position(p, kQueries, c.selection.query); }},
+      {"key",
+       [](const ViewContext& c, const Picture& p) { return around_position(p, kKeys, attended_key(c)); }},
+      landmark<kQueries>("queries"),
+      landmark<kKeys>("keys")};
   return view;
 }
 

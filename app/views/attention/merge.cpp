@@ -8,6 +8,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -292,6 +293,12 @@ View merge_view() {
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;
+  view.landmarks = {landmark<kPart>("parts"),
+                    {"head", [](const ViewContext& c,
+                                const Picture& p) { return around_regions(p, kPart, c.selection.head); }},
+                    landmark<kStrip, kZ>("sums"),
+                    landmark<kStrip, kOut>("output"),
+                    landmark<kStrip, kAfter>("residual stream")};
   return view;
 }
 

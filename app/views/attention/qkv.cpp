@@ -10,6 +10,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/strips.h"
@@ -214,6 +215,8 @@ View qkv_view() {
   view.figure_size = figure_size;
   view.caption = {true, true, true};
   view.shows_difference = true;
+  view.landmarks = {landmark<kComponent, kResidual>("input"), landmark<kComponent, kQueryHead>("query"),
+                    landmark<kComponent, kKeyHead>("key"), landmark<kComponent, kValueHead>("value")};
   return view;
 }
 

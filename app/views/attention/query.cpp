@@ -9,6 +9,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
@@ -369,6 +370,10 @@ View query_view() {
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
+  view.landmarks = {landmark<kKey>("keys"), key_landmark<kKey>("key"),
+                    vector_landmark<kComponent, static_cast<int>(Vector::weighted_value)>("weighted values"),
+                    vector_landmark<kComponent, static_cast<int>(Vector::product)>("products"),
+                    vector_landmark<kComponent, static_cast<int>(Vector::z)>("sum")};
   return view;
 }
 

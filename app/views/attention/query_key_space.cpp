@@ -8,6 +8,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -359,6 +360,7 @@ View query_key_space_view() {
   view.options = {&kText, &kColoring};
   add_gestures<click>(view);
   view.caption = {true, true, true};
+  view.landmarks = {landmark<kPlot>("plot")};
   return view;
 }
 

@@ -10,6 +10,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -83,12 +84,15 @@ Layout lay_out(const ViewContext& c) {
     names = std::max(names, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
   names = 3 * style.unit() + std::ceil(names);
   float y = area.y;
-  if (area.h >= h.rest() + h.vectors()) {
-    const float spare = area.h - h.rest() - h.vectors();
+  // The products are what the steps begin with: in little room they get shorter, then replace the row.
+  const float least = std::round(2.5F * style.font_size), most = h.bars + 6 * style.font_size;
+  float room = area.h - h.rest() - h.vectors() + h.bars;
+  if (room < least) room += h.keys + h.gap;
+  if (room >= least) {
     const float x = area.x + names, w = std::min(area.w - names, widest);
     layout.q = {x, y, w, h.strip};
     layout.k = {x, layout.q.bottom(), w, h.strip};
-    layout.bars = {x, layout.k.bottom() + h.gap / 2, w, h.bars + std::min(spare, 6 * style.font_size)};
+    layout.bars = {x, layout.k.bottom() + h.gap / 2, w, std::min(room, most)};
     y = layout.bars.bottom() + h.gap + h.numbers + h.gap;
   }
   layout.steps = {area.x, y, std::min(area.w, widest + names), h.steps};
@@ -389,6 +393,8 @@ View score_view() {
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;
+  view.landmarks = {landmark<kComponent, kProduct>("products"), landmark<kComponent>("vectors"),
+                    landmark<kStep>("steps"), landmark<kStep, 0>("score"), landmark<kKey>("keys")};
   return view;
 }
 

@@ -9,6 +9,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -364,6 +365,10 @@ View scores_view() {
   view.build = build;
   view.facts = facts;
   view.table = table;
+  view.landmarks = {landmark<kCell, static_cast<int>(Stage::scores)>("scores"),
+                    landmark<kCell, static_cast<int>(Stage::scaled)>("scaled"),
+                    landmark<kCell, static_cast<int>(Stage::masked)>("masked"),
+                    landmark<kCell, static_cast<int>(Stage::pattern)>("pattern")};
   return view;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/run/analyses/weight_search.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/prompt_list_words.h"
@@ -362,6 +363,7 @@ View search_view() {
   view.figure_size = figure_size;
   view.of_model = uses_list;
   view.caption = {true, false, true};
+  view.landmarks = {landmark<kRow>("matches")};
   return view;
 }
 

@@ -11,6 +11,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -345,6 +346,7 @@ View softmax_view() {
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;
+  view.landmarks = {landmark<kRow>("scores")};
   return view;
 }
 

@@ -8,6 +8,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/navigation.h"
 #include "viz/charts/vector_strip.h"
@@ -482,6 +483,7 @@ View mlp_view() {
   view.needs = Capability::weights | Capability::mlp;
   view.caption = {true, false, true};
   view.shows_difference = true;
+  view.landmarks = {landmark<kNeuron>("neurons"), landmark<kStrip>("vectors")};
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/file_rows.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "viz/charts/vector_strip.h"
@@ -441,6 +442,8 @@ View pass_view() {
   add_gestures<click, layers_by_lines>(view);
   view.caption = {true, false, true};
   view.shows_difference = true;
+  view.landmarks = {landmark<kStep>("steps"), landmark<kStep, kAttention>("attention"),
+                    landmark<kStep, kMlp>("MLP"), landmark<kChart>("charts")};
   return view;
 }
 

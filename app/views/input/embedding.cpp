@@ -6,6 +6,7 @@
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "model/pass/plan.h"
@@ -333,6 +334,8 @@ View embedding_view() {
   view.commands = query_steps("Previous token", "Next token");
   add_list<kRows>(view);
   view.caption = {true, false, true};
+  view.landmarks = {landmark<kStrip, kToken>("token row"), landmark<kStrip, kPosition>("position row"),
+                    landmark<kStrip, kSum>("sum"), landmark<kNeighbour>("nearest tokens")};
   return view;
 }
 

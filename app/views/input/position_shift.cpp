@@ -7,6 +7,7 @@
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
@@ -154,6 +155,7 @@ View position_shift_view() {
                 build, facts, table);
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {false, false, false};
+  view.landmarks = {landmark<kErrors>("errors")};
   return view;
 }
 

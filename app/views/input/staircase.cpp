@@ -11,6 +11,7 @@
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "viz/scene/path3d.h"
 
@@ -265,6 +266,8 @@ View staircase_view() {
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {false, false, false};
+  view.landmarks = {landmark<kSpace, kLearned>("learned path"),
+                    landmark<kSpace, kSinusoidal>("sinusoidal path")};
   return view;
 }
 

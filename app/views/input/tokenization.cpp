@@ -3,6 +3,7 @@
 #include "app/run/analyses/token_merges.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "viz/text/piece_rows.h"
@@ -242,6 +243,7 @@ View tokenization_view() {
   view.needs = Capability::weights | Capability::tokenizer;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
+  view.landmarks = {landmark<kStep>("merges"), query_landmark<kToken>("token"), landmark<kToken>("tokens")};
   return view;
 }
 

@@ -6,6 +6,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
@@ -313,6 +314,8 @@ View tokens_view() {
   view.needs = Capability::patterns;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
+  view.landmarks = {landmark<kChip>("chips"), query_landmark<kChip>("query chip"),
+                    key_landmark<kChip>("key chip")};
   return view;
 }
 

@@ -5,6 +5,7 @@
 #include "app/run/sources/model_sizes.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
@@ -494,6 +495,7 @@ View parameters_view() {
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.caption = {false, false, false};
+  view.landmarks = {landmark<kRow>("tensors"), landmark<kMap>("values")};
   return view;
 }
 

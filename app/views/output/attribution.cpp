@@ -5,6 +5,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
@@ -382,6 +383,11 @@ View attribution_view() {
   view.shows_difference = true;
   view.figure_size = figure_size;
   view.caption = {true, true, true};
+  view.landmarks = {
+      landmark<kCell>("grid"),
+      {"head", [](const ViewContext& c,
+                  const Picture& p) { return around_cells(p, kCell, c.selection.layer, c.selection.head); }},
+      landmark<kRow>("list")};
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/navigation.h"
 #include "viz/charts/axis.h"
@@ -262,6 +263,9 @@ View cache_view() {
   add_gestures<click>(view);
   view.figure_size = figure_size;
   view.caption = {true, false, false};
+  view.landmarks = {landmark<kCell>("grid"), {"prompt pass", [](const ViewContext&, const Picture& p) {
+                                                return around_cells(p, kCell, 0, -1);
+                                              }}};
   return view;
 }
 

@@ -10,6 +10,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
@@ -558,6 +559,7 @@ View lens_view() {
   view.shows_parts = true;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
+  view.landmarks = {landmark<kCell>("grid")};
   return view;
 }
 

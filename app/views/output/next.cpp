@@ -11,6 +11,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
@@ -278,6 +279,12 @@ View next_view() {
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, true};
+  view.landmarks = {landmark<kGuess>("guesses"),
+                    {"guess", [](const ViewContext&, const Picture& p) {
+                       const auto first =
+                           std::ranges::find(p.regions, static_cast<int>(kGuess), &viz::Region::role);
+                       return first == p.regions.end() ? std::nullopt : std::optional(first->rect);
+                     }}};
   return view;
 }
 

@@ -11,6 +11,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "viz/charts/bars.h"
@@ -481,6 +482,8 @@ View predictions_view() {
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, false};
+  view.landmarks = {landmark<kRow>("positions"), query_landmark<kRow>("position"),
+                    landmark<kChip>("shaded tokens")};
   return view;
 }
 

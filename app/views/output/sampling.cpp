@@ -5,6 +5,7 @@
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/selected.h"
 #include "model/files/error.h"
@@ -331,6 +332,7 @@ View sampling_view() {
   add_list<kRows, click>(view);
   view.whole_height = whole_height;
   view.caption = {true, false, true};
+  view.landmarks = {landmark<kPart>("line"), landmark<kGuess>("guesses")};
   return view;
 }
 

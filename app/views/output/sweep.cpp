@@ -12,6 +12,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
@@ -458,6 +459,7 @@ View sweep_view() {
   view.figure_size = figure_size;
   view.caption = {true, false, true};
   view.on_baseline = [](const ViewContext& c) { return c.options[kEdit] == SweepEdit::patch; };
+  view.landmarks = {landmark<kCell>("grid")};
   return view;
 }
 

@@ -11,6 +11,7 @@
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
@@ -450,6 +451,7 @@ View tree_view() {
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.caption = {true, false, false};
+  view.landmarks = {landmark<kNode>("tree")};
   return view;
 }
 

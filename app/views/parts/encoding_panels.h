@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "viz/charts/heatmap.h"
 
@@ -104,6 +105,10 @@ void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_vie
     return refuse_numbers(c, kEncodings.curves, kEncodings.row, kEncodings.rows(c));
   };
   view.needs = Capability::weights | Capability::positions_table;
+  view.landmarks = {landmark<kEncodingMap, kLearned>("learned map"),
+                    landmark<kEncodingMap, kSinusoidal>("sinusoidal map"),
+                    landmark<kEncodingCurves, kLearned>("learned curves"),
+                    landmark<kEncodingCurves, kSinusoidal>("sinusoidal curves")};
   view.caption = {.prompt = false};
 }
 

@@ -55,4 +55,15 @@ std::span<const float> weights_of_query(const ViewContext& c, const Pattern* pat
       .subspan(query * keys, static_cast<std::size_t>(pattern->masked.end_of(c.selection.query)));
 }
 
+int strongest_key(const ViewContext& c) {
+  const auto pattern = current_pattern(c);
+  const auto weights = weights_of_query(c, pattern.get());
+  if (weights.empty()) return -1;
+  return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
+}
+
+int attended_key(const ViewContext& c) {
+  return c.selection.key >= 0 ? c.selection.key : strongest_key(c);
+}
+
 }  // namespace headscope::app

@@ -28,4 +28,9 @@ int compared_query(const ViewContext& context);
 /// null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);
 
+/// The key with the selected query's largest weight; -1 while that is not known.
+int strongest_key(const ViewContext& context);
+/// The selected key, else the strongest one; -1 while that is not known.
+int attended_key(const ViewContext& context);
+
 }  // namespace headscope::app

@@ -74,6 +74,14 @@ float chip_width(const Ui& ui, const std::string& words) {
   return std::ceil(ui.width(words, viz::FontStyle::medium)) + ui.u(66);
 }
 
+/// Of all edits, and the gaps after them.
+float chips_width(const Ui& ui) {
+  float width = 0;
+  for (const ListedEdit& listed : ui.state.edits.list.edits)
+    width += chip_width(ui, edit_words(listed.edit)) + ui.u(kGap);
+  return width;
+}
+
 /// One edit: a switch, its text, which opens its menu, and a button that removes it.
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const EditList& list = ui.state.edits.list;
@@ -139,6 +147,7 @@ void draw_chips(Ui& ui, Places& row) {
 
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   const EditsState& edits = ui.state.edits;
+  ui.area(WindowArea::kEdits, rect);
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
@@ -153,7 +162,8 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
               tip_words("Undo the last edit", command(CommandId::undo_edit)), !edits.before.empty()))
     ui.actions.emplace_back(UndoEdits{});
   const float least = ui.u(any ? 150 : 260);
-  const Rect field = row.right(std::max(least, std::min(ui.u(300), row.rest().w * 0.4F)));
+  const float most = std::max(least, std::min(ui.u(300), row.rest().w * 0.4F));
+  const Rect field = row.right(std::clamp(row.rest().w - chips_width(ui) - ui.u(kGap), least, most));
   draw_chips(ui, row);
   ui.field(Field::edits, field, "add an edit: L1H6.z=0");
 }

@@ -115,6 +115,7 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
 }
 
 void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  ui.area(option.name, rect);
   const OptionValue& value = ui.state.options.value(option);
   if (const bool* on = std::get_if<bool>(&value)) {
     if (ui.button(rect, option.label, {.on = *on, .tip = tip_words(option.help, option.keys, 0)}))

@@ -26,6 +26,8 @@ void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);
 void draw_tabs(Ui& ui, const viz::Rect& rect,
                bool second_view);               ///< the middle pane or the second view
 void draw_tour(Ui& ui, const viz::Rect& rect);  ///< the open tour or the list of tours
+/// Outlines what the open stop points at, above the panes.
+void draw_points(Ui& ui);
 void draw_status(Ui& ui, const viz::Rect& rect);
 /// The error above the status line; the height is 0 if there is none.
 float error_height(const Ui& ui, float width);

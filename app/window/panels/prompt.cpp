@@ -61,6 +61,7 @@ void draw_prompt(Ui& ui, const Rect& rect) {
   const Heights h = heights(ui);
   EditorLook look;
   look.rect = {rect.x, rect.y, rect.w, h.editor};
+  ui.area(WindowArea::kPrompt, look.rect);
   look.font_size = ui.state.font_size * kTextFactor;
   look.grey_from = grey_from(ui.snapshot, ui.state.prompt.edit.text);
   ui.editor(Field::prompt, std::move(look));

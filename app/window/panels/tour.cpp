@@ -1,7 +1,7 @@
 // The tour panel: the open stop, its text and the navigation buttons.
 #include <algorithm>
 
-#include "app/tour/numbers.h"
+#include "app/tour/conditions.h"
 #include "app/window/panels/panels.h"
 
 namespace headscope::app {
@@ -88,11 +88,11 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const float top = head.rest().bottom() + ui.u(6);
   const Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
   const float gap = ui.u(9), width = body.w - ui.u(16);
-  std::vector<std::string> words;
-  for (const std::string& paragraph : stop.caption) words.push_back(with_numbers(paragraph, context));
+  const std::vector<std::string> words = shown_paragraphs(*resolved_tour_stop(ui.state), context);
   float height = ui.paragraph_height(stop.title, width, kTitle) + gap;
   for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, width) + gap;
-  const std::string task(stop.wait != nullptr ? stop.wait->request : "");
+  const bool asks = stop.wait != nullptr && (!context.run || stop.wait->is_possible(context));
+  const std::string task(asks ? stop.wait->request : "");
   if (!task.empty()) height += ui.paragraph_height(task, width) + gap;
 
   const Rect list = ui.begin_list("caption", body, height);

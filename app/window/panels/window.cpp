@@ -40,15 +40,22 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   ui.actions.emplace_back(SetPanes{panes, drag->done});
 }
 
-/// Whether the stop waits for something in the heads pane.
-bool asks_for_head(const UiState& state) {
+/// Whether the stop needs the heads pane: to wait for something there, or to point at it.
+bool needs_heads(const UiState& state) {
   const TourStop* stop = tour_stop(state);
-  return stop != nullptr && stop->wait != nullptr && stop->wait->needs_heads;
+  return stop != nullptr &&
+         ((stop->wait != nullptr && stop->wait->needs_heads) || points_to(state, Place::left));
+}
+
+/// Whether the stop needs the next token. One that points only at other things gives its room to the view.
+bool needs_next(const UiState& state) {
+  const TourStop* stop = tour_stop(state);
+  return stop == nullptr || stop->points.empty() || points_to(state, Place::right);
 }
 
 /// In a wide window a tour has its own column. Otherwise it replaces the heads, which move to the column of
-/// the next token if the stop needs them. The next token is left out if room is short, so that the view keeps
-/// its size.
+/// the next token if the stop needs them. The next token is left out if room is short or the stop points only
+/// at the view, so that the view keeps its size.
 void draw_body(Ui& ui, Rect body) {
   const float gap = ui.u(10), own = ui.u(300);
   const bool tour = ui.state.tour.open, wide = body.w >= ui.u(1250);
@@ -56,8 +63,8 @@ void draw_body(Ui& ui, Rect body) {
     draw_tour(ui, {body.x, body.y, own, body.h});
     body = {body.x + own + gap, body.y, body.w - own - gap, body.h};
   }
-  const bool instead = tour && !wide, heads_right = instead && asks_for_head(ui.state);
-  const bool has_right = !instead || heads_right || body.w >= ui.u(900);
+  const bool instead = tour && !wide, heads_right = instead && needs_heads(ui.state);
+  const bool has_right = !instead || heads_right || (body.w >= ui.u(900) && needs_next(ui.state));
   const bool two = !ui.state.second_view.empty();
   PaneSizes c = columns(ui, body.w - (has_right ? 2 : 1) * gap, body.h, has_right);
   if (instead) c.heads = std::max(c.heads, ui.u(232));
@@ -144,6 +151,7 @@ void draw_window(Ui& ui) {
   if (fetching > 0) draw_fetching(ui, {margin, window.h - status - error - fetching, inner, fetching});
   if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});
   draw_status(ui, {margin, window.h - status, inner, status});
+  draw_points(ui);
   draw_menus(ui);
   draw_edit_menus(ui);
   draw_export(ui);

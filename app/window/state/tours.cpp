@@ -108,6 +108,13 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   s.tour.options = s.options;
 }
 
+void reduce(UiState& s, const RevealPoint& a, World&) {
+  if (s.tour.tour < 0) return;
+  for (const ViewAction& action : a.scroll)
+    if (const auto* set = std::get_if<SetOption>(&action)) set_option(s, *set->option, set->value);
+  s.tour.options = s.options;
+}
+
 void apply_stop_to_model(UiState& s, const Snapshot& snapshot) {
   if (s.tour.tour < 0 || view_state(s) != s.tour.entered) return;
   const TourStop stop = resolve_stop(s.tours.at(s.tour.tour), s.tour.stop);
@@ -119,6 +126,19 @@ void apply_stop_to_model(UiState& s, const Snapshot& snapshot) {
 const TourStop* tour_stop(const TourSlice& state) {
   const TourPlace& place = state.tour;
   return place.tour < 0 ? nullptr : &state.tours.at(place.tour).stops.at(place.stop);
+}
+
+std::optional<TourStop> resolved_tour_stop(const TourSlice& state) {
+  const TourPlace& place = state.tour;
+  if (place.tour < 0) return std::nullopt;
+  return resolve_stop(state.tours.at(place.tour), place.stop);
+}
+
+bool points_to(const TourSlice& state, Place place) {
+  const TourStop* stop = tour_stop(state);
+  return stop != nullptr && std::ranges::any_of(stop->points, [&](const TourPoint& point) {
+           return point.view != nullptr && point.view->place == place;
+         });
 }
 
 bool is_stop_done(const UiState& state) {

@@ -45,10 +45,15 @@ struct GoToStop {  ///< goes to a stop of the open tour
   int stop = 0;
 };
 struct CloseTour {};
+/// Scrolls a picture to what the open stop points at.
+struct RevealPoint {
+  ViewActions scroll;
+};
 
 void reduce(UiState& s, const OpenTour& a, World& w);
 void reduce(UiState& s, const GoToStop& a, World& w);
 void reduce(UiState& s, const CloseTour& a, World& w);
+void reduce(UiState& s, const RevealPoint& a, World& w);
 
 /// Applies the open stop's selection and edits to a newly loaded model, which determines the heads and tokens
 /// they name.
@@ -56,6 +61,10 @@ void apply_stop_to_model(UiState& state, const Snapshot& snapshot);
 
 /// The open stop; null: none.
 const TourStop* tour_stop(const TourSlice& state);
+/// The same, completed by the previous stops.
+std::optional<TourStop> resolved_tour_stop(const TourSlice& state);
+/// Whether the open stop points at something in the pane of a view in this place.
+bool points_to(const TourSlice& state, Place place);
 /// Whether the user has done what the stop waits for; true if it waits for nothing.
 bool is_stop_done(const UiState& state);
 /// Whether the window shows something other than what the stop set, or another prompt.

@@ -120,6 +120,21 @@ TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {
   apply_and_show(core, SaveSession{});
 }
 
+TEST_F(AttentionWindow, ToursSayNothingAboutItThatHoldsOnlyForModels) {
+  CoreOptions own = options();
+  own.window.model = file({2, 3, 7, 7});
+  own.tours = {parse_tour(
+      "# T\n\nAbout.\n\n## S\n- prompt: the fox\n\nEverywhere.\n\n- if: tokens above 1, this prompt\nMany.\n"
+      "- otherwise\nOne.\n",
+      "own.md")};
+  own.tour = 0;
+  CoreFixture core(std::move(own));
+  ASSERT_TRUE(core.snapshot().run->model->patterns);
+  EXPECT_TRUE(says(core, "Everywhere."));
+  EXPECT_FALSE(says(core, "Many."));
+  EXPECT_FALSE(says(core, "One."));
+}
+
 TEST_F(AttentionWindow, OpensOnAViewThatItCanShow) {
   CoreOptions own = options();
   own.settings.session.view = "mlp";

@@ -46,6 +46,12 @@ More.
 The end.
 )";
 
+std::vector<std::string> words_of(const TourStop& stop) {
+  std::vector<std::string> words;
+  for (const TourParagraph& paragraph : stop.caption) words.push_back(paragraph.words);
+  return words;
+}
+
 std::string repeated(std::string_view words, int times) {
   std::string text;
   for (int i = 0; i < times; ++i) text += words;
@@ -68,7 +74,7 @@ TEST(Tour, SaysWhatItsLinesSay) {
   ASSERT_EQ(first.options.size(), 1);
   EXPECT_EQ(first.options.front().first->name, "value-scale");
   EXPECT_EQ(first.options.front().second, OptionValue(1));
-  EXPECT_THAT(first.caption, ElementsAre("Words of {token} go on.", "A second paragraph."));
+  EXPECT_THAT(words_of(first), ElementsAre("Words of {token} go on.", "A second paragraph."));
   EXPECT_EQ(tour.stops[1].wait, find_wait("head"));
 }
 
@@ -108,7 +114,7 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
            Case{head + "- layer: -2\n\nW.\n", "walk.md:7: expected a number"},
            Case{head + "- layer: 99999999999\n\nW.\n", "walk.md:7: expected a number"},
            Case{head + "- colour: red\n\nW.\n",
-                "walk.md:7: expected prompt, view, layer, head, token, key, option, edit or wait"},
+                "walk.md:7: expected prompt, view, layer, head, token, key, option, edit, point or wait"},
            Case{head + "- view\n\nW.\n", "walk.md:7: expected"},
            Case{head + "- \n\nW.\n", "walk.md:7: expected"},
            Case{head + "- token:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},
@@ -124,6 +130,35 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
            Case{head + "\n" + std::string(1500, 'a') + "\n" + std::string(1500, 'b') + "\n",
                 "walk.md:9: expected at most 2000 bytes in a paragraph, found 3001"},
            Case{head + repeated("\nW.\n", 21), "walk.md:48: expected at most 20 paragraphs, found one more"},
+           Case{head + "\n- if: this promt\nW.\n", "walk.md:8: expected this prompt, this model, "},
+           Case{head + "\n- if: this prompt,\nW.\n", "found \"\""},
+           Case{head + "\n- if:\nW.\n", "walk.md:8: expected this prompt, "},
+           Case{head + "\n- if: weight over 0.5\nW.\n", "found \"weight over 0.5\""},
+           Case{head + "\n- if: weight above much\nW.\n", "found \"weight above much\""},
+           Case{head + "\n- if: token above 1\nW.\n", "found \"token above 1\""},
+           Case{head + "\n- if: weight above nan\nW.\n", "found \"weight above nan\""},
+           Case{head + "\n- if: this head\nW.\n",
+                "walk.md:8: expected \"- layer: …\" at this stop or before it"},
+           Case{head + "- layer: 0\n\n- if: this head\nW.\n", "walk.md:9: expected \"- head: …\""},
+           Case{head + "- if: this key\nW.\n", "walk.md:7: expected \"- key: …\""},
+           Case{head + "- if: this token\nW.\n", "walk.md:7: expected \"- token: …\""},
+           Case{
+               head + "\n- when: this prompt\nW.\n",
+               "walk.md:8: expected \"- if: this prompt\" or \"- otherwise\", found \"- when: this prompt\""},
+           Case{head + "\n- if: this prompt\n\n## Next\n",
+                "walk.md:10: expected a paragraph after the condition"},
+           Case{head + "\n- if: this prompt\n- otherwise\nW.\n",
+                "walk.md:9: expected a paragraph after the condition"},
+           Case{head + "\nW.\n- otherwise\nV.\n",
+                "walk.md:9: expected \"- if: …\" and its paragraph before \"- otherwise\""},
+           Case{head + "- otherwise\nV.\n", "walk.md:7: expected \"- if: …\""},
+           Case{head + "\n- if: this prompt\nW.\n- otherwise\nV.\n- otherwise\nU.\n",
+                "walk.md:12: expected \"- if: …\""},
+           Case{head + "- point: cell\n\nW.\n", "walk.md:7: expected "},
+           Case{head + "- view: heatmap\n- point: cel\n\nW.\n",
+                "walk.md:8: expected query row, key column, cell, "},
+           Case{head + "- view: heatmap\n- point: option strips\n\nW.\n", "found \"option strips\""},
+           Case{head + "- point: pane\n\nW.\n", "found \"pane\""},
            Case{"# T\n\nAbout.\n\n" + repeated("## S\n- prompt: x\n\nW.\n", 101),
                 "walk.md:405: expected at most 100 stops, found one more"},
            Case{"# " + std::string(300, 't') + "\n\nAbout.\n",
@@ -138,6 +173,89 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
     } catch (const model::LoadError& e) {
       EXPECT_THAT(e.what(), HasSubstr(wrong.said));
       EXPECT_EQ(std::string(e.what()).find('\n'), std::string::npos);
+    }
+  }
+}
+
+TEST(Tour, ParagraphsHaveConditionsAndAlternatives) {
+  const Tour tour = parse_tour(R"(# T
+
+About.
+
+## S
+- prompt: x
+- layer: 0
+- head: 0
+- if: this prompt, weight above 50 %
+One,
+in two lines.
+- otherwise: layers below 2
+
+Two.
+- otherwise
+Three.
+
+Four.
+)",
+                               "walk.md");
+  const auto& caption = tour.stops[0].caption;
+  EXPECT_THAT(words_of(tour.stops[0]), ElementsAre("One, in two lines.", "Two.", "Three.", "Four."));
+  ASSERT_EQ(caption[0].conditions.size(), 2U);
+  EXPECT_EQ(caption[0].conditions[0].kind->name, "this prompt");
+  EXPECT_EQ(caption[0].conditions[1].kind, nullptr);
+  EXPECT_EQ(caption[0].conditions[1].number, "weight");
+  EXPECT_TRUE(caption[0].conditions[1].above);
+  EXPECT_EQ(caption[0].conditions[1].limit, 0.5);
+  EXPECT_FALSE(caption[1].conditions[0].above);
+  std::vector<bool> otherwise;
+  for (const TourParagraph& paragraph : caption) otherwise.push_back(paragraph.otherwise);
+  EXPECT_THAT(otherwise, ElementsAre(false, true, true, false));
+  EXPECT_TRUE(caption[2].conditions.empty());
+}
+
+TEST(Tour, PointsAreOfItsViewOrOfTheWindow) {
+  const Tour tour = parse_tour(R"(# T
+
+About.
+
+## S
+- prompt: x
+- view: heatmap
+- point: cell
+- point: pane view
+- point: pane next
+- point: guess
+- point: option cell-values
+- point: edits
+
+W.
+
+## The same view
+- point: query row
+
+W.
+)",
+                               "walk.md");
+  const auto& points = tour.stops[0].points;
+  ASSERT_EQ(points.size(), 6U);
+  EXPECT_EQ(points[0].view, find_view("heatmap"));
+  EXPECT_EQ(points[0].landmark->name, "cell");
+  EXPECT_EQ(points[1].view, find_view("heatmap"));
+  EXPECT_EQ(points[1].kind, TourPoint::Kind::pane);
+  EXPECT_EQ(points[2].view, find_view("next"));
+  EXPECT_EQ(points[3].view, find_view("next"));
+  EXPECT_EQ(points[4].option, find_option("cell-values"));
+  EXPECT_EQ(points[5].kind, TourPoint::Kind::edits);
+  EXPECT_EQ(tour.stops[1].points[0].view, find_view("heatmap"));
+}
+
+// A tour's view and the side panes share their names: none may hide another.
+TEST(Tour, LandmarksHaveDifferentNames) {
+  for (const View& view : views()) {
+    std::set<std::string_view> names;
+    for (const Landmark& landmark : view.landmarks) {
+      EXPECT_TRUE(names.insert(landmark.name).second) << view.id << ": " << landmark.name;
+      EXPECT_FALSE(landmark.name.starts_with("pane ") || landmark.name.starts_with("option "));
     }
   }
 }

@@ -479,6 +479,8 @@ TEST_F(ReachTest, NoActionIsForgotten) {
   for (const std::size_t i : {index_of<BeginClick>(), index_of<UndoClick>()}) reached.insert(i);
   // Comes from the command line.
   reached.insert(index_of<AddEdits>());
+  // Comes from a tour.
+  reached.insert(index_of<RevealPoint>());
   // These report results and are not user actions.
   for (const std::size_t i :
        {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<SecondOpened>(),

@@ -1,0 +1,245 @@
+#include "app/tour/conditions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <span>
+
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/paths.h"
+#include "app/run/sources/weights_hash.h"
+#include "app/tour/numbers.h"
+#include "app/tour/tour.h"
+#include "app/views/parts/selected.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
+#include "model/pass/run.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether a run's model has the bundled model's weights, wherever its files are.
+struct IsBundled {
+  bool yes = false;
+  std::size_t bytes() const { return sizeof(*this); }
+};
+
+std::uintmax_t size_of_weights(const fs::path& folder) {
+  std::uintmax_t size = 0;
+  for (const std::string& name : weight_files(folder))
+    size += fs::file_size(name.empty() ? folder : folder / name);
+  return size;
+}
+
+struct IsBundledModel {
+  using Answer = IsBundled;
+  static constexpr std::string_view kName = "whether this is the bundled model";
+  static constexpr bool kQuick = true;  // large files are not read: their size is enough
+  static constexpr bool kModelOnly = true;
+  static constexpr Capabilities kNeeds = Capability::patterns;
+  bool operator==(const IsBundledModel&) const = default;
+
+  IsBundled compute(const PromptRun& run, const Computation<IsBundled>& computation) const {
+    try {
+      const fs::path bundled = bundled_model();
+      if (run.model->patterns) return {false};
+      if (fs::equivalent(bundled, run.model->folder))
+        return {weights_stamp(bundled) == run.model->weights_stamp};
+      if (size_of_weights(bundled) != size_of_weights(run.model->folder)) return {false};
+      return {weights_hash(bundled, computation.stop) == weights_hash(*run.model, computation.stop)};
+    } catch (const std::runtime_error&) {  // one of the models is not there any more
+      return {false};
+    }
+  }
+};
+
+using Known = std::optional<bool>;
+
+Known has_prompt(const TourStop& stop, const ViewContext& c) {
+  const Prompt& prompt = c.run->prompt;
+  return prompt.text == stop.prompt && prompt.ids.empty() && !prompt.start_token;
+}
+
+Known has_bundled_model(const TourStop&, const ViewContext& c) {
+  const auto answer = c.ask(IsBundledModel{});
+  return answer ? Known(answer->yes) : std::nullopt;
+}
+
+/// Edited as the stop says, and compared with nothing but the unedited run.
+Known has_edits(const TourStop& stop, const ViewContext& c) {
+  if (c.run->baseline && compares_different_inputs(*c.run)) return false;
+  try {
+    if (stop.edits.empty()) return c.run->prompt.edits.empty();
+    return c.run->prompt.edits == parse_edits(stop.edits, *c.run->model);
+  } catch (const model::RunError&) {  // the edits are about another model
+    return false;
+  }
+}
+
+bool is_index(const std::optional<int>& given, int selected, int count) {
+  return given && (*given < 0 ? count - 1 : *given) == selected;
+}
+
+Known is_layer(const TourStop& stop, const ViewContext& c) {
+  return is_index(stop.layer, c.selection.layer, c.run->model->config().n_layer);
+}
+
+Known is_head(const TourStop& stop, const ViewContext& c) {
+  return *is_layer(stop, c) && is_index(stop.head, c.selection.head, c.run->model->config().n_head);
+}
+
+/// The last position for "last", and for words that the prompt does not have.
+Known is_token(const TourStop& stop, const ViewContext& c) {
+  const int position = position_of(stop.token.value_or("last"), c.run->prompt.text, c.run->tokens);
+  return c.selection.query == (position < 0 ? c.run->run->length() - 1 : position);
+}
+
+Known is_key(const TourStop& stop, const ViewContext& c) {
+  const int position = position_of(stop.key.value_or("last"), c.run->prompt.text, c.run->tokens);
+  return position >= 0 && c.selection.key == position;
+}
+
+/// A test of the position of the selected query's strongest key.
+template <bool (*kTest)(const ViewContext&, int key)>
+Known strongest(const TourStop&, const ViewContext& c) {
+  if (!has_own_keys(*c.run)) return false;
+  const int key = strongest_key(c);
+  return key < 0 ? std::nullopt : Known(kTest(c, key));
+}
+
+bool is_previous(const ViewContext& c, int key) {
+  return key == c.selection.query - 1;
+}
+
+/// Whether the query's token also stands directly before the key: what an induction head looks for.
+bool follows_same_token(const ViewContext& c, int key) {
+  const auto& tokens = c.run->run->tokens;
+  return key > 0 && key <= c.selection.query && tokens[key - 1] == tokens[c.selection.query];
+}
+
+/// Whether an earlier token is the same as the query's.
+Known repeats(const TourStop&, const ViewContext& c) {
+  const std::span tokens(c.run->run->tokens);
+  const auto before = tokens.first(static_cast<std::size_t>(c.selection.query));
+  return std::ranges::find(before, tokens[before.size()]) != before.end();
+}
+
+std::string_view lacks_head(const TourStop& stop) {
+  return !stop.layer ? "\"- layer: …\"" : !stop.head ? "\"- head: …\"" : "";
+}
+std::string_view lacks_layer(const TourStop& stop) {
+  return stop.layer ? "" : "\"- layer: …\"";
+}
+std::string_view lacks_token(const TourStop& stop) {
+  return stop.token ? "" : "\"- token: …\"";
+}
+std::string_view lacks_key(const TourStop& stop) {
+  return stop.key ? "" : "\"- key: …\"";
+}
+
+constexpr ConditionKind kKinds[] = {
+    {"this prompt", has_prompt},
+    {"this model", has_bundled_model},
+    {"these edits", has_edits},
+    {"this layer", is_layer, lacks_layer},
+    {"this head", is_head, lacks_head},
+    {"this token", is_token, lacks_token},
+    {"this key", is_key, lacks_key},
+    {"repeated token", repeats},
+    {"strongest on previous token", strongest<is_previous>},
+    {"strongest after same token", strongest<follows_same_token>},
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
+  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string names_of_kinds() {
+  std::string names;
+  for (const ConditionKind& kind : kKinds) names.append(kind.name).append(", ");
+  return names + "or a number's name, above or below, and a limit";
+}
+
+/// "weight above 50 %"; nothing if it is something else.
+std::optional<Condition> parse_limit(std::string_view text) {
+  for (const bool above : {true, false}) {
+    const std::string_view word = above ? " above " : " below ";
+    const std::size_t at = text.find(word);
+    if (at == std::string_view::npos) continue;
+    Condition condition{nullptr, quantity_named(trimmed(text.substr(0, at))), above, 0};
+    std::string_view limit = trimmed(text.substr(at + word.size()));
+    const bool percent = limit.ends_with('%');
+    if (percent) limit = trimmed(limit.substr(0, limit.size() - 1));
+    const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), condition.limit);
+    const bool whole = error == std::errc{} && end == limit.data() + limit.size();
+    if (!whole || !std::isfinite(condition.limit) || condition.number.empty()) return {};
+    if (percent) condition.limit /= 100;
+    return condition;
+  }
+  return {};
+}
+
+Condition parse_condition(std::string_view text) {
+  const auto kind = std::ranges::find(kKinds, text, &ConditionKind::name);
+  if (kind != std::end(kKinds)) return {&*kind, {}, true, 0};
+  const auto limit = parse_limit(text);
+  if (!limit) throw std::invalid_argument("expected " + names_of_kinds() + ", found " + model::quote(text));
+  return *limit;
+}
+
+Known holds(const Condition& condition, const TourStop& stop, const ViewContext& c) {
+  // Tours are about models: of attention without one, neither a sentence nor its alternative is known to
+  // hold.
+  if (!c.run || c.run->model->patterns) return std::nullopt;
+  if (condition.kind != nullptr) return condition.kind->holds(stop, c);
+  const auto value = quantity(condition.number, c);
+  if (!value) return std::nullopt;
+  return condition.above ? *value > condition.limit : *value < condition.limit;
+}
+
+/// False if one condition does not hold, even if others are not known.
+Known all_hold(const std::vector<Condition>& conditions, const TourStop& stop, const ViewContext& c) {
+  Known all = true;
+  for (const Condition& condition : conditions) {
+    const Known one = holds(condition, stop, c);
+    if (one == false) return false;
+    if (!one) all = std::nullopt;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Condition> parse_conditions(std::string_view text) {
+  std::vector<Condition> conditions;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    Condition condition = parse_condition(trimmed(text.substr(0, comma)));
+    conditions.push_back(condition);
+    if (comma == std::string_view::npos) return conditions;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string_view lacks(const Condition& condition, const TourStop& stop) {
+  return condition.kind != nullptr && condition.kind->lacks ? condition.kind->lacks(stop) : "";
+}
+
+std::vector<std::string> shown_paragraphs(const TourStop& stop, const ViewContext& context) {
+  std::vector<std::string> shown;
+  Known settled = true;  // whether one of the alternatives so far is shown; nothing while that is not known
+  for (const TourParagraph& paragraph : stop.caption) {
+    const Known here = all_hold(paragraph.conditions, stop, context);
+    const bool shows = here == true && (!paragraph.otherwise || settled == false);
+    if (shows) shown.push_back(with_numbers(paragraph.words, context));
+    if (!paragraph.otherwise || settled == false) settled = here;
+  }
+  return shown;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,499 @@
+// What the bundled tours say is true: with foreign prompts, heads, models, edits and comparisons every number
+// is the run's, and no sentence about another one is shown; with a tour's own prompt and the bundled model,
+// every sentence about them is checked against the run.
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+#include <variant>
+
+#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/nearest_tokens.h"
+#include "app/run/analyses/next_token.h"
+#include "app/tour/numbers.h"
+#include "tests/app/window/tours_fixture.h"
+#include "tests/support/drawn_text.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+/// The shown run, read without the program's own numbers.
+class RunReader {
+ public:
+  RunReader(const PromptRun& run, const Selection& selection)
+      : run_(run), at_(clamped(selection, run)), length_(run.run->length()) {}
+
+  const std::string& label(int position) const { return run_.tokens.labels[position]; }
+  int id(int position) const { return run_.run->tokens[position]; }
+  int length() const { return length_; }
+
+  float weight(int layer, int head, int query, int key) const {
+    const auto [pattern, is_new] = patterns_.try_emplace({layer, head});
+    if (is_new) pattern->second = computed(PatternOf{layer, head}, run_);
+    return pattern->second.matrix().at(query, key);
+  }
+  int strongest(int layer, int head, int query) const {
+    int best = 0;
+    for (int key = 1; key < length_; ++key)
+      if (weight(layer, head, query, key) > weight(layer, head, query, best)) best = key;
+    return best;
+  }
+  /// Whether a query's strongest key stands after an earlier copy of the query's token.
+  bool copies(int layer, int head, int query) const {
+    const int key = strongest(layer, head, query);
+    return key > 0 && key <= query && id(key - 1) == id(query);
+  }
+  // The same of the selected head.
+  float weight(int query, int key) const { return weight(at_.layer, at_.head, query, key); }
+  int strongest(int query) const { return strongest(at_.layer, at_.head, query); }
+  bool copies(int query) const { return copies(at_.layer, at_.head, query); }
+  const Selection& selected() const { return at_; }
+
+  double cosine_of_positions(int a, int b) const {
+    const auto d = static_cast<std::size_t>(run_.run->config.n_embd);
+    const auto all = run_.model->transformer->position_embedding();
+    const auto row = [&](int p) { return all.subspan(static_cast<std::size_t>(p) * d, d); };
+    const auto dot = [](auto x, auto y) { return std::inner_product(x.begin(), x.end(), y.begin(), 0.0); };
+    return dot(row(a), row(b)) / std::sqrt(dot(row(a), row(a)) * dot(row(b), row(b)));
+  }
+
+  /// Ids by descending probability after the query, in the run or its baseline.
+  static std::vector<int> guesses(const NextToken& next) {
+    std::vector<int> ids(next.logits.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    std::ranges::stable_sort(ids, std::greater(), [&](int id) { return next.logits[id]; });
+    return ids;
+  }
+  static double probability(const NextToken& next, int id) {
+    double sum = 0;
+    for (const float logit : next.logits)
+      sum += std::exp(static_cast<double>(logit) - static_cast<double>(next.logits[id]));
+    return 1 / sum;
+  }
+  NextToken next() const { return computed(NextAfter{at_.query}, run_); }
+  NextToken next_before() const {
+    return run_.baseline ? computed(NextAfter{counterpart_of(run_, at_.query)}, *run_.baseline) : next();
+  }
+  std::string label_of_id(int id) const { return viz::visible(run_.model->tokenizer->bytes(id)); }
+
+  /// What a name in braces stands for: words, or a number.
+  std::variant<std::string, double> value(std::string_view name) const {
+    const model::Config& config = run_.run->config;
+    const auto best = [&](const NextToken& next) { return guesses(next)[0]; };
+    const auto quoted = [](const std::string& words) { return "“" + words + "”"; };
+    const int strongest_key = strongest(at_.layer, at_.head, at_.query);
+    const int key = at_.key >= 0 ? at_.key : strongest_key;
+    const std::map<std::string_view, std::function<std::variant<std::string, double>()>> values{
+        {"model", [&] { return run_.model->name; }},
+        {"scale", [&] { return "1/√" + std::to_string(config.n_embd / config.n_head); }},
+        {"token", [&] { return quoted(label(at_.query)); }},
+        {"key", [&] { return quoted(label(key)); }},
+        {"strongest_key", [&] { return quoted(label(strongest_key)); }},
+        {"guess", [&] { return quoted(label_of_id(best(next()))); }},
+        {"second_guess", [&] { return quoted(label_of_id(guesses(next())[1])); }},
+        {"guess_before", [&] { return quoted(label_of_id(best(next_before()))); }},
+        {"parameters", [&] { return 1.0 * static_cast<double>(run_.model->transformer->parameter_count()); }},
+        {"layers", [&] { return 1.0 * config.n_layer; }},
+        {"heads", [&] { return 1.0 * config.n_head; }},
+        {"all_heads", [&] { return 1.0 * config.n_layer * config.n_head; }},
+        {"d_model", [&] { return 1.0 * config.n_embd; }},
+        {"d_head", [&] { return 1.0 * config.n_embd / config.n_head; }},
+        {"d_mlp", [&] { return 1.0 * config.n_inner; }},
+        {"vocabulary", [&] { return 1.0 * config.vocab_size; }},
+        {"n_ctx", [&] { return 1.0 * config.n_ctx; }},
+        {"bytes", [&] { return 1.0 * static_cast<double>(run_.prompt.text.size()); }},
+        {"tokens", [&] { return 1.0 * static_cast<double>(run_.tokens.tokens.size()); }},
+        {"positions", [&] { return 1.0 * length_; }},
+        {"layer", [&] { return 1.0 * at_.layer; }},
+        {"head", [&] { return 1.0 * at_.head; }},
+        {"position", [&] { return 1.0 * at_.query; }},
+        {"id", [&] { return 1.0 * id(at_.query); }},
+        {"seen", [&] { return 1.0 * at_.query + 1; }},
+        {"earlier_position",
+         [&] {
+           int earlier = at_.query - 1;
+           while (id(earlier) != id(at_.query)) --earlier;
+           return 1.0 * earlier;
+         }},
+        {"strongest_position", [&] { return 1.0 * strongest_key; }},
+        {"key_position", [&] { return 1.0 * key; }},
+        {"strongest_weight",
+         [&] { return static_cast<double>(weight(at_.layer, at_.head, at_.query, strongest_key)); }},
+        {"weight", [&] { return static_cast<double>(weight(at_.layer, at_.head, at_.query, key)); }},
+        {"probability", [&] { return probability(next(), best(next())); }},
+        {"probability_before", [&] { return probability(next_before(), best(next_before())); }},
+        {"probability_of_it", [&] { return probability(next(), best(next_before())); }},
+    };
+    return values.at(name)();
+  }
+
+ private:
+  template <class Q>
+  static typename Q::Answer computed(const Q& question, const PromptRun& run) {
+    model::Workspace workspace;
+    return question.compute(run, {workspace, {}, {}, {}, {}});
+  }
+
+  const PromptRun& run_;
+  Selection at_;
+  int length_;
+  mutable std::map<std::pair<int, int>, Pattern> patterns_;
+};
+
+/// The texts between a paragraph's names in braces and, read from what is shown, those in place of the names;
+/// nothing if it is another paragraph.
+std::optional<std::vector<std::string>> values_shown(std::string_view paragraph, std::string_view shown) {
+  std::vector<std::string> values;
+  for (const std::string_view name : numbers_in(paragraph)) {
+    const std::size_t open = paragraph.find('{');
+    if (!shown.starts_with(paragraph.substr(0, open))) return std::nullopt;
+    shown.remove_prefix(open);
+    paragraph.remove_prefix(open + name.size() + 2);
+    const std::string_view until = paragraph.substr(0, paragraph.find('{'));
+    const bool last = until.size() == paragraph.size();
+    if (last && !shown.ends_with(until)) return std::nullopt;
+    const std::size_t end = last ? shown.size() - until.size() : shown.find(until);
+    if (end == std::string_view::npos) return std::nullopt;
+    values.emplace_back(shown.substr(0, end));
+    shown.remove_prefix(end);
+  }
+  return shown == paragraph ? std::optional(values) : std::nullopt;
+}
+
+void expect_value(std::string_view name, const std::string& shown, const RunReader& run) {
+  const auto expected = run.value(name);
+  if (const auto* words = std::get_if<std::string>(&expected)) {
+    EXPECT_EQ(shown, *words) << name;
+    return;
+  }
+  const auto number = viz::testing::read_number(shown);
+  ASSERT_TRUE(number) << name << ": " << shown;
+  EXPECT_NEAR(number->value, std::get<double>(expected), number->rounding + 1e-6) << name;
+}
+
+/// Counts the queries in [from, to) for which something holds.
+int count_of(int from, int to, const std::function<bool(int)>& holds) {
+  int count = 0;
+  for (int i = from; i < to; ++i) count += holds(i) ? 1 : 0;
+  return count;
+}
+
+/// Whether each query's largest weight in the selected head is on the token before it.
+bool attends_back(const RunReader& run) {
+  return count_of(1, run.length(), [&](int q) {
+           return run.strongest(q) == q - 1 && run.weight(q, q - 1) > 0.5F;
+         }) == run.length() - 1;
+}
+
+/// The mean cosine of rows at a distance, and how much it varies along that diagonal.
+std::pair<double, double> cosines_at(const RunReader& run, int distance) {
+  constexpr int kPositions = 256;
+  double sum = 0, squares = 0;
+  for (int p = 0; p + distance < kPositions; ++p) {
+    const double cosine = run.cosine_of_positions(p, p + distance);
+    sum += cosine, squares += cosine * cosine;
+  }
+  const double count = kPositions - distance, mean = sum / count;
+  return {mean, std::sqrt(squares / count - mean * mean)};
+}
+
+/// The sentences about a tour's own prompt or the bundled model, by their beginning, and what makes them
+/// true.
+struct Claim {
+  std::string_view begins;
+  std::function<bool(const Core&, const RunReader&)> holds;
+};
+
+const std::vector<Claim>& claims() {
+  static const std::vector<Claim> kClaims{
+      {"Words that are used in similar ways",
+       [](const Core& core, const RunReader& run) {
+         if (run.label(run.selected().query) != "·little") return true;  // checked for this token
+         model::Workspace workspace;
+         const auto nearest = NearestTo{core.state().selection.query}.compute(*core.snapshot().run,
+                                                                              {workspace, {}, {}, {}, {}});
+         std::set<std::string> labels;
+         for (const Neighbour& token : nearest.tokens) labels.insert(run.label_of_id(token.id));
+         return labels.contains("·small") && labels.contains("·tiny") && labels.contains("·young");
+       }},
+      {"Next to the diagonal, the similarity is still high",
+       [](const Core&, const RunReader& run) {
+         return cosines_at(run, 1).first > 0.6 && cosines_at(run, 1).first > 4 * cosines_at(run, 100).first;
+       }},
+      {"This head does one simple thing",
+       [](const Core&, const RunReader& run) { return attends_back(run); }},
+      {"Several heads put most of their weight on the first",
+       [](const Core&, const RunReader& run) {
+         const auto mean_on_first = [&](int number) {
+           double sum = 0;
+           for (int q = 1; q < run.length(); ++q)
+             sum += static_cast<double>(run.weight(number / 8, number % 8, q, 0));
+           return sum / (run.length() - 1);
+         };
+         return count_of(0, 48, [&](int number) { return mean_on_first(number) > 0.5; }) >= 4;
+       }},
+      {"So “she” reads most from “girl”",
+       [](const Core&, const RunReader& run) {
+         const int she = run.selected().query, girl = 5;
+         const auto reads_girl = [&](int q) { return run.strongest(q) == girl; };
+         return run.label(she) == "·she" && run.label(girl) == "·girl" && reads_girl(she) &&
+                count_of(girl + 1, run.length(), reads_girl) == run.length() - girl - 2;
+       }},
+      {"A nonsense sentence, and its beginning again",
+       [](const Core&, const RunReader& run) {
+         return count_of(1, 6, [&](int i) { return run.id(i) == run.id(i + 11); }) == 5 && run.length() == 17;
+       }},
+      {"That is what followed “golden” the first time",
+       [](const Core&, const RunReader& run) {
+         const int last = run.selected().query;
+         return run.label(5) == "·golden" && run.id(last) == run.id(5) &&
+                RunReader::guesses(run.next())[0] == run.id(6) &&
+                count_of(0, 48, [&](int n) { return run.weight(n / 8, n % 8, last, 6) > 0.5F; }) >= 3 &&
+                run.weight(2, 5, last, 6) > 0.5F;
+       }},
+      {"Click other tokens of the second sentence",
+       [](const Core&, const RunReader& run) {
+         return run.label(10) == "·Then" && count_of(10, 17, [&](int q) { return run.copies(q); }) > 3;
+       }},
+      {"In the second sentence the lines run in parallel",
+       [](const Core&, const RunReader& run) {
+         return count_of(10, 17, [&](int q) { return run.copies(q); }) > 3 &&
+                count_of(1, 10, [&](int q) { return run.strongest(q) == 0; }) > 6;
+       }},
+      {"“the dog saw the man” and “the man saw the dog”",
+       [](const Core&, const RunReader& run) {
+         std::vector<int> one, other;
+         for (int i = 0; i < 5; ++i) one.push_back(run.id(2 + i)), other.push_back(run.id(9 + i));
+         const bool differ = one != other;
+         std::ranges::sort(one), std::ranges::sort(other);
+         return differ && one == other && run.label(2) == "·the" && run.label(6) == "·man" &&
+                run.label(13) == "·dog";
+       }},
+      {"The learned rows of this model are similar near the diagonal",
+       [](const Core&, const RunReader& run) {
+         return cosines_at(run, 1).first > 0.6 && cosines_at(run, 1).second > 0.02;
+       }},
+      {"“·P” is how “Pellinor” begins",
+       [](const Core&, const RunReader& run) {
+         return run.label(5) + run.label(6) + run.label(7) + run.label(8) == "·Pellinor" &&
+                RunReader::guesses(run.next())[0] == run.id(5) &&
+                count_of(0, run.length(), [&](int i) { return run.id(i) == run.id(5); }) == 1;
+       }},
+      {"“·P” is the token that followed “Mr.” the first time",
+       [](const Core&, const RunReader& run) {
+         return run.label(3) == "·Mr" && run.label(4) == "." && run.label(5) == "·P" &&
+                run.strongest(run.selected().query) == 5 && run.selected().key == 5;
+       }},
+      {"“·P” is less certain now",
+       [](const Core&, const RunReader& run) {
+         const int p = run.id(5);
+         return RunReader::guesses(run.next())[0] == p &&
+                RunReader::probability(run.next(), p) < RunReader::probability(run.next_before(), p) - 0.2;
+       }},
+      {"Without edits, L1 H1 and L2 H5 put most",
+       [](const Core& core, const RunReader&) {
+         const RunReader unedited(*core.snapshot().run->baseline, core.state().selection);
+         const int last = unedited.length() - 1;
+         return unedited.weight(1, 1, last, 5) > 0.5F && unedited.weight(2, 5, last, 5) > 0.5F;
+       }},
+      {"L0 H0 provides this",
+       [](const Core&, const RunReader& run) {
+         return run.selected().layer == 0 && run.selected().head == 0 && attends_back(run);
+       }},
+      {"The induction heads themselves were not edited",
+       [](const Core& core, const RunReader& run) {
+         const auto& edits = core.snapshot().run->prompt.edits;
+         return edits.size() == 1 && RunReader::probability(run.next(), run.id(5)) < 0.05 &&
+                RunReader::probability(run.next_before(), run.id(5)) > 0.9;
+       }},
+  };
+  return kClaims;
+}
+
+/// The check of a paragraph; null: it has none.
+const Claim* claim_of(const TourParagraph& paragraph) {
+  const auto claim = std::ranges::find_if(
+      claims(), [&](const Claim& one) { return paragraph.words.starts_with(one.begins); });
+  return claim == claims().end() ? nullptr : &*claim;
+}
+
+class TourClaimsTest : public ToursTest {
+ protected:
+  static RunReader reader(const Core& core) { return {*core.snapshot().run, core.state().selection}; }
+
+  /// The paragraphs of the open stop that are shown, after comparing their numbers with the run, and the
+  /// panel's text with them.
+  static std::vector<const TourParagraph*> shown_and_true(const Core& core) {
+    const TourStop& stop = open_tour(core).stops[core.state().tour.stop];
+    const RunReader run = reader(core);
+    const std::string panel = words_of_panels(core);
+    std::vector<const TourParagraph*> shown;
+    for (const std::string& words : paragraphs_of(core)) {
+      EXPECT_THAT(panel, HasSubstr(words));
+      const TourParagraph* found = nullptr;  // the longest: another one's words may be its beginning
+      for (const TourParagraph& paragraph : stop.caption)
+        if (values_shown(paragraph.words, words) && (!found || paragraph.words.size() > found->words.size()))
+          found = &paragraph;
+      EXPECT_NE(found, nullptr) << words;
+      if (!found) continue;
+      shown.push_back(found);
+      const auto names = numbers_in(found->words);
+      const auto values = values_shown(found->words, words).value();
+      for (std::size_t i = 0; i < names.size(); ++i) expect_value(names[i], values[i], run);
+    }
+    return shown;
+  }
+
+  static bool is_under(const TourParagraph& paragraph, std::string_view condition) {
+    return std::ranges::any_of(paragraph.conditions, [&](const Condition& one) {
+      return one.kind != nullptr && one.kind->name == condition;
+    });
+  }
+
+  /// Walks through all stops; at each of them `change` is applied, after which no sentence under one of the
+  /// conditions may be shown.
+  static void walk(Core& core, const std::function<void(Core&)>& change,
+                   const std::vector<std::string_view>& conditions) {
+    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
+      core.apply(OpenTour{static_cast<int>(t)});
+      for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
+        SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1));
+        core.apply(GoToStop{i});
+        core.apply(GoToStop{i});  // back to its prompt
+        shown(core);
+        change(core);
+        shown(core);
+        const RunReader run = reader(core);
+        for (const TourParagraph* paragraph : shown_and_true(core)) {
+          for (const std::string_view condition : conditions)
+            EXPECT_FALSE(is_under(*paragraph, condition)) << paragraph->words;
+          const Claim* claim = claim_of(*paragraph);
+          EXPECT_TRUE(claim == nullptr || claim->holds(core, run))
+              << "more conditions are needed: " << paragraph->words;
+        }
+      }
+    }
+  }
+
+  static void replace_prompt(Core& core, const std::string& text) {
+    core.apply(TypeInField{Field::prompt, Replace{text}});
+  }
+  static void other_head(Core& core) {
+    const Selection now = clamped(core.state().selection, *core.snapshot().run);
+    core.apply(SelectHead{now.layer, now.head == 3 ? 2 : 3});
+  }
+};
+
+TEST_F(TourClaimsTest, HoldForASingleToken) {
+  CoreFixture core(with_tours());
+  walk(core, [](Core& c) { replace_prompt(c, "The"); }, {"this prompt"});
+}
+
+TEST_F(TourClaimsTest, HoldForAPromptLongerThanTheContext) {
+  CoreFixture core(with_tours());
+  walk(core, [](Core& c) { replace_prompt(c, long_prompt()); }, {"this prompt"});
+}
+
+TEST_F(TourClaimsTest, HoldForAnotherScriptInAnotherHead) {
+  CoreFixture core(with_tours());
+  walk(core,
+       [](Core& c) {
+         replace_prompt(c, "Ein Käfer 🐞 traf die Prinzessin — 王女 ね, ein Käfer 🐞");
+         other_head(c);
+       },
+       {"this prompt", "this head"});
+}
+
+TEST_F(TourClaimsTest, HoldForAnotherHeadOfTheToursPrompt) {
+  CoreFixture core(with_tours());
+  walk(core, other_head, {"this head"});
+}
+
+TEST_F(TourClaimsTest, HoldForAnEditedRun) {
+  CoreFixture core(with_tours());
+  walk(core,
+       [](Core& c) {
+         c.apply(AddEdits{{model::SetMean{{{model::Site::z, 3}, 2, {}, {}}}}});
+       },
+       {"these edits"});
+}
+
+TEST_F(TourClaimsTest, HoldForTwoPrompts) {
+  CoreFixture core(with_tours());
+  core.apply(TypeInField{Field::second, Replace{"The queen had a son, and the queen"}});
+  walk(core, [](Core& c) { c.apply(CompareWith{true, Alignment::position}); }, {"these edits"});
+}
+
+TEST_F(TourClaimsTest, HoldForAModelWithOneLayerAndOneHead) {
+  write_other_model(folder_, {.layers = 1, .heads = 1, .positions = 64, .vocabulary = 4096});
+  CoreFixture core(with_tours());
+  apply_and_show(core, OpenModel{folder_.path()});
+  ASSERT_EQ(core.snapshot().model->folder, folder_.path());
+  walk(core, [](Core&) {}, {"this model"});
+}
+
+TEST_F(TourClaimsTest, HoldForARandomModelAndAForeignPrompt) {
+  write_other_model(folder_, {.layers = 3, .heads = 2, .positions = 64, .vocabulary = 4096});
+  CoreFixture core(with_tours());
+  apply_and_show(core, OpenModel{folder_.path()});
+  walk(core, [](Core& c) { replace_prompt(c, "The fox saw the fox"); }, {"this model", "this prompt"});
+}
+
+TEST_F(TourClaimsTest, AreAboutTheBundledModelWhereverItsFilesAre) {
+  std::filesystem::copy(bundled_folder(), folder_.path() / "a copy",
+                        std::filesystem::copy_options::recursive);
+  CoreFixture core(with_tour(
+      "# T\n\nAbout.\n\n## S\n- prompt: The old king\n- if: this model\nIt is.\n- otherwise\nNo.\n"));
+  EXPECT_THAT(paragraphs_of(core), ElementsAre("It is."));
+  apply_and_show(core, OpenModel{folder_.path() / "a copy"});
+  ASSERT_EQ(core.snapshot().model->folder, folder_.path() / "a copy");
+  EXPECT_THAT(paragraphs_of(core), ElementsAre("It is."));
+}
+
+TEST_F(TourClaimsTest, AboutTheToursOwnPromptAndTheBundledModelAreTrue) {
+  CoreFixture core(with_tours());
+  std::set<std::string_view> used;
+  for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
+    core.apply(OpenTour{static_cast<int>(t)});
+    for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
+      SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1));
+      core.apply(GoToStop{i});
+      shown(core);
+      const auto shown_ones = shown_and_true(core);
+      const RunReader run = reader(core);
+      for (const TourParagraph& paragraph : open_tour(core).stops[i].caption) {
+        if (!is_under(paragraph, "this prompt") && !is_under(paragraph, "this model")) continue;
+        EXPECT_THAT(shown_ones, Contains(&paragraph)) << paragraph.words;
+        const Claim* claim = claim_of(paragraph);
+        ASSERT_NE(claim, nullptr) << "nothing checks: " << paragraph.words;
+        EXPECT_TRUE(claim->holds(core, run)) << paragraph.words;
+        used.insert(claim->begins);
+      }
+    }
+  }
+  EXPECT_EQ(used.size(), claims().size()) << "a check is of no sentence";
+}
+
+TEST_F(TourClaimsTest, TheSpikeIsWhatFloatsSay) {
+  EXPECT_EQ(std::exp(-100.0F), 3.7835e-44F);
+  EXPECT_EQ(std::exp(-200.0F), 0.0F);
+}
+
+TEST_F(TourClaimsTest, AToursFirstWordsCountItsStops) {
+  const std::map<std::string_view, std::string_view> words{{"1-how-gpt2-reads", "twenty-two stops"},
+                                                           {"2-attention", "Eleven stops"},
+                                                           {"3-positions", "Five stops"},
+                                                           {"4-break-a-head", "six stops"}};
+  const std::map<std::string_view, std::size_t> counts{
+      {"1-how-gpt2-reads", 22}, {"2-attention", 11}, {"3-positions", 5}, {"4-break-a-head", 6}};
+  for (const Tour& tour : with_tours().tours) {
+    EXPECT_THAT(tour.about, HasSubstr(words.at(tour.id)));
+    EXPECT_EQ(tour.stops.size(), counts.at(tour.id));
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,146 @@
+// Conditions of a tour's paragraphs, one by one, as the run and the selection change.
+
+#include "model/pass/edits.h"
+#include "tests/app/window/tours_fixture.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+class TourConditionsTest : public ToursTest {
+ protected:
+  /// A tour whose only stop says "Yes." if the conditions hold, else "No.".
+  CoreOptions asking(const std::string& conditions, const std::string& lines = "") {
+    return with_tour("# T\n\nAbout.\n\n## S\n- prompt: the fox saw the dog, the fox\n" + lines +
+                     "- if: " + conditions + "\nYes.\n- otherwise\nNo.\n");
+  }
+
+  static bool holds(const Core& core) {
+    const auto words = paragraphs_of(core);
+    EXPECT_EQ(words.size(), 1U);
+    return words == std::vector<std::string>{"Yes."};
+  }
+  template <class... Actions>
+  static bool holds_after(Core& core, const Actions&... actions) {
+    apply_and_show(core, actions...);
+    return holds(core);
+  }
+};
+
+TEST_F(TourConditionsTest, ThisPrompt) {
+  CoreFixture core(asking("this prompt"));
+  EXPECT_TRUE(holds(core));
+  EXPECT_FALSE(holds_after(core, TypeInField{Field::prompt, Replace{"the fox saw the dog"}}));
+  EXPECT_TRUE(holds_after(core, GoToStop{0}));
+  EXPECT_FALSE(holds_after(core, SetStartToken{true})) << "all positions are others";
+}
+
+TEST_F(TourConditionsTest, TheseEdits) {
+  const model::Edit off = model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0};
+  CoreFixture core(asking("these edits", "- edit: L1H6.z=0\n"));
+  EXPECT_TRUE(holds(core));
+  EXPECT_FALSE(holds_after(core, SwitchEdits{true}));
+  EXPECT_TRUE(holds_after(core, SwitchEdits{false}));
+  EXPECT_FALSE(holds_after(core, AddEdits{{off}}));
+}
+
+TEST_F(TourConditionsTest, NoEditsIsWhatAStopWithoutThemSays) {
+  CoreFixture core(asking("these edits"));
+  EXPECT_TRUE(holds(core));
+  EXPECT_FALSE(holds_after(core, AddEdits{{model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0.5F}}}));
+}
+
+TEST_F(TourConditionsTest, ThisLayerAndThisHead) {
+  const std::string lines = "- layer: 1\n- head: -1\n";
+  CoreFixture layer(asking("this layer", lines)), head(asking("this head", lines));
+  EXPECT_TRUE(holds(layer));
+  EXPECT_TRUE(holds(head));
+  EXPECT_TRUE(holds_after(layer, SelectHead{1, 2}));
+  EXPECT_FALSE(holds_after(head, SelectHead{1, 2}));
+  EXPECT_FALSE(holds_after(layer, SelectHead{2, 7}));
+  EXPECT_FALSE(holds_after(head, SelectHead{2, 7})) << "the last head of another layer";
+}
+
+TEST_F(TourConditionsTest, AHeadThatTheModelLacksIsNotTheLastOne) {
+  write_other_model(folder_, {.layers = 1, .heads = 1, .positions = 64, .vocabulary = 4096});
+  CoreFixture core(asking("this head", "- layer: 3\n- head: 5\n"));
+  EXPECT_TRUE(holds(core));
+  EXPECT_FALSE(holds_after(core, OpenModel{folder_.path()}));
+}
+
+TEST_F(TourConditionsTest, ThisTokenAndThisKey) {
+  const std::string lines = "- token: dog\n- key: fox\n";
+  CoreFixture token(asking("this token", lines)), key(asking("this key", lines));
+  EXPECT_TRUE(holds(token));
+  EXPECT_TRUE(holds(key));
+  EXPECT_FALSE(holds_after(token, SelectQuery{5}));
+  EXPECT_FALSE(holds_after(key, SelectKey{0}));
+  EXPECT_FALSE(holds_after(key, SelectKey{-1}));
+}
+
+TEST_F(TourConditionsTest, RepeatedToken) {
+  CoreFixture core(asking("repeated token"));
+  EXPECT_EQ(core.snapshot().run->tokens.labels[7], "·fox");
+  EXPECT_TRUE(holds_after(core, SelectQuery{7}));
+  EXPECT_FALSE(holds_after(core, SelectQuery{2})) << "saw";
+  EXPECT_FALSE(holds_after(core, SelectQuery{1})) << "the first one";
+}
+
+TEST_F(TourConditionsTest, WhereTheStrongestKeyStands) {
+  CoreFixture previous(asking("strongest on previous token", "- layer: 0\n- head: 0\n"));
+  EXPECT_TRUE(holds_after(previous, SelectQuery{4}));
+  EXPECT_FALSE(holds_after(previous, SelectQuery{0})) << "it has only itself";
+  CoreFixture copies(asking("strongest after same token", "- layer: 2\n- head: 5\n"));
+  const std::string text =
+      "The green fish walk under golden bread and sing. Then the green fish walk under golden";
+  apply_and_show(copies, TypeInField{Field::prompt, Replace{text}});
+  EXPECT_TRUE(holds_after(copies, SelectQuery{16}));
+  EXPECT_FALSE(holds_after(copies, SelectQuery{5})) << "the first “golden”";
+}
+
+TEST_F(TourConditionsTest, LimitsOfNumbers) {
+  CoreFixture layers(asking("layers above 5")), more(asking("layers above 6")),
+      less(asking("layers below 7"));
+  EXPECT_TRUE(holds(layers));
+  EXPECT_FALSE(holds(more));
+  EXPECT_TRUE(holds(less));
+  CoreFixture weight(asking("strongest_weight above 90 %", "- layer: 0\n- head: 0\n- token: saw\n"));
+  EXPECT_TRUE(holds(weight)) << "the head attends to the previous token";
+}
+
+TEST_F(TourConditionsTest, TheFirstAlternativeThatHoldsIsShown) {
+  CoreFixture core(with_tour(R"(# T
+
+About.
+
+## S
+- prompt: the fox
+- if: layers above 10
+Ten.
+- otherwise: layers above 5
+Five.
+- otherwise
+Few.
+
+- if: this prompt
+Here.
+
+- if: heads above 1
+Heads.
+)"));
+  EXPECT_THAT(paragraphs_of(core), ElementsAre("Five.", "Here.", "Heads."));
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"a fox"}});
+  EXPECT_THAT(paragraphs_of(core), ElementsAre("Five.", "Heads."));
+}
+
+// What cannot be done is not asked for.
+TEST_F(TourConditionsTest, AStopAsksOnlyForWhatIsPossible) {
+  CoreFixture core(with_tour("# T\n\nAbout.\n\n## S\n- prompt: the fox\n- wait: query\n\nW.\n"));
+  EXPECT_THAT(words_of_panels(core), HasSubstr("Now click another token."));
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"The"}});
+  ASSERT_EQ(core.snapshot().run->tokens.run_length, 1);
+  EXPECT_THAT(words_of_panels(core), Not(HasSubstr("Now click another token.")));
+}
+
+}  // namespace
+}  // namespace headscope::app

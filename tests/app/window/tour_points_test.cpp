@@ -1,0 +1,155 @@
+// The outlines around what a stop of a tour points at.
+
+#include "app/tour/points.h"
+#include "tests/app/window/tours_fixture.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using viz::Rect;
+
+class TourPointsTest : public ToursTest {
+ protected:
+  static std::vector<Rect> panes(const Core& core) {
+    std::vector<Rect> panes;
+    for (const WindowArea& area : core.window().areas)
+      if (area.name == WindowArea::kPane) panes.push_back(area.rect);
+    return panes;
+  }
+  static Rect window_of(float width, float height) { return {0, 0, width, height}; }
+};
+
+TEST_F(TourPointsTest, EveryStopShowsWhatItPointsAt) {
+  for (const auto& [width, height] : {std::pair{1024.0F, 700.0F}, {1600.0F, 1000.0F}}) {
+    CoreFixture core(with_tours());
+    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
+      core.apply(OpenTour{static_cast<int>(t)});
+      for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
+        SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1) + " at " + std::to_string(width));
+        core.apply(GoToStop{i});
+        shown(core, width, height);
+        const auto& points = open_tour(core).stops[i].points;
+        const auto& outlines = shown(core, width, height).outlines;
+        EXPECT_FALSE(points.empty());
+        ASSERT_EQ(outlines.size(), points.size());
+        EXPECT_FALSE(has_left_stop(core.state()));
+        for (std::size_t p = 0; p < points.size(); ++p) {
+          EXPECT_TRUE(window_of(width, height).encloses(outlines[p]));
+          const bool is_pane = points[p].kind == TourPoint::Kind::pane;
+          EXPECT_EQ(std::ranges::count(panes(core), outlines[p]), is_pane ? 1 : 0)
+              << (points[p].landmark ? points[p].landmark->name : "") << " is not in sight";
+          for (std::size_t other = 0; other < p; ++other) EXPECT_NE(outlines[other], outlines[p]);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(TourPointsTest, AnyPromptAndModelHaveAnOutline) {
+  write_other_model(folder_, {.layers = 1, .heads = 1, .positions = 64, .vocabulary = 4096});
+  CoreFixture core(with_tours());
+  apply_and_show(core, OpenModel{folder_.path()});
+  for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
+    core.apply(OpenTour{static_cast<int>(t)});
+    for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
+      SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1));
+      core.apply(GoToStop{i});
+      core.apply(TypeInField{Field::prompt, Replace{"The"}});
+      shown(core);
+      for (const Rect& outline : shown(core).outlines) EXPECT_TRUE(window_of(1600, 1000).encloses(outline));
+    }
+  }
+}
+
+constexpr std::string_view kFarKey = R"(# T
+
+About.
+
+## A key far down
+- prompt: One two three four five six seven eight nine ten and one two three four five six seven eight nine ten and one two three four five six seven eight nine ten, then a fox came and sang
+- view: query
+- layer: 0
+- head: 0
+- token: last
+- key: fox
+- point: key
+
+W.
+)";
+
+TEST_F(TourPointsTest, WhatIsScrolledAwayIsBroughtIntoView) {
+  CoreFixture core(with_tour(kFarKey));
+  shown(core, 1024, 700);
+  const WindowPicture& window = shown(core, 1024, 700);
+  ASSERT_EQ(window.outlines.size(), 1U);
+  const PlacedPicture& query = picture(window, "query");
+  EXPECT_GT(value<int>(core, "first-key"), 0);
+  const int key = clamped(core.state().selection, *core.snapshot().run).key;
+  EXPECT_EQ(core.snapshot().run->tokens.labels[key], "·fox");
+  const auto row = std::ranges::find(query.picture->regions, key, &viz::Region::id);
+  ASSERT_NE(row, query.picture->regions.end()) << "its row is drawn";
+  EXPECT_TRUE(window.outlines[0].contains(
+      {query.where.x + row->rect.center().x, query.where.y + row->rect.center().y}));
+  EXPECT_FALSE(has_left_stop(core.state())) << "the user has done nothing";
+}
+
+TEST_F(TourPointsTest, WhoScrollsAwayIsLeftAlone) {
+  CoreFixture core(with_tour(kFarKey));
+  shown(core, 1024, 700);
+  core.apply(SetOption{&option("first-key"), 1});
+  shown(core, 1024, 700);
+  const WindowPicture& window = shown(core, 1024, 700);
+  EXPECT_EQ(value<int>(core, "first-key"), 1);
+  ASSERT_EQ(window.outlines.size(), 1U);
+  EXPECT_EQ(std::ranges::count(panes(core), window.outlines[0]), 1) << "the pane, where it can be found";
+}
+
+TEST_F(TourPointsTest, AScrolledListIsAsBeforeOnceTheTourIsClosed) {
+  CoreFixture core(with_tour(kFarKey));
+  shown(core, 1024, 700);
+  ASSERT_GT(value<int>(core, "first-key"), 0);
+  core.apply(CloseTour{});
+  EXPECT_EQ(value<int>(core, "first-key"), 0);
+}
+
+TEST_F(TourPointsTest, AnotherViewHasNoOutline) {
+  CoreFixture core(with_tours());
+  apply_and_show(core, OpenTour{0}, GoToStop{2});
+  ASSERT_FALSE(core.window().outlines.empty());
+  apply_and_show(core, ShowView{"heatmap"});
+  EXPECT_TRUE(core.window().outlines.empty());
+  apply_and_show(core, GoToStop{2});
+  EXPECT_FALSE(core.window().outlines.empty());
+  apply_and_show(core, CloseTour{});
+  EXPECT_TRUE(core.window().outlines.empty());
+}
+
+TEST_F(TourPointsTest, AnOutlineLetsTheMouseThrough) {
+  CoreFixture core(with_tours());
+  apply_and_show(core, OpenTour{0}, GoToStop{2});
+  const PlacedPicture& chips = picture(core.window(), "tokens");
+  click_and_show(core, cell(chips, 2));
+  EXPECT_EQ(core.state().selection.query, 2);
+  ASSERT_FALSE(core.window().outlines.empty());
+  click_item(core, "Next stop");
+  EXPECT_EQ(core.state().tour.stop, 3);
+}
+
+// At small sizes the next token gives its room to the view, unless the stop is about it.
+TEST_F(TourPointsTest, AStopAboutItsViewHasTheRoomOfTheNextToken) {
+  CoreFixture core(with_tours());
+  apply_and_show(core, OpenTour{0});
+  const auto has_next = [&] {
+    return std::ranges::any_of(shown(core, 1024, 700).pictures,
+                               [](const PlacedPicture& placed) { return placed.view->id == "next"; });
+  };
+  EXPECT_TRUE(has_next()) << "the first stop points at it";
+  core.apply(GoToStop{1});
+  EXPECT_FALSE(has_next());
+  core.apply(CloseTour{});
+  EXPECT_TRUE(has_next());
+}
+
+}  // namespace
+}  // namespace headscope::app
