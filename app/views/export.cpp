@@ -154,7 +154,7 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   if (!picture.whole) {
     const Size asked{context.width, context.height};
     const auto refuse = [&](const std::string& needs) {
-      throw std::runtime_error("the view " + std::string(view.id) + needs);
+      throw std::runtime_error("the view " + std::string(view.name()) + needs);
     };
     const bool exact = options.page == Page::exact;
     const float most = exact || options.page == Page::width ? kLargest : kMaxGrown;
@@ -195,7 +195,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
   if (format == FileFormat::csv) {
     const Table table = exported_table(view, context);
     if (table.header.empty())
-      throw std::runtime_error("the view " + std::string(view.id) + " has no data to export here");
+      throw std::runtime_error("the view " + std::string(view.name()) + " has no data to export here");
     return to_csv(table);
   }
   ExportOptions layout = options;
