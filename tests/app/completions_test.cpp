@@ -115,6 +115,7 @@ TEST(Manual, QuotesWhatTroffWouldRead) {
   EXPECT_THAT(page, HasSubstr("it\\(aqs [a: b] \\e \\(gac\\(ga $d and more\n"));
   EXPECT_THAT(page, HasSubstr("\n\\&.footer\n\\&\\(aqx\n\\&\n\\eend\n"));
   EXPECT_THAT(page, Not(HasSubstr("\n'")));
+  EXPECT_THAT(page, HasSubstr("share/headscope/guide/*.md")) << "refers to the guide";
 }
 
 }  // namespace
