@@ -36,7 +36,7 @@ std::set<std::string> options_in(const std::string& help) {
 std::vector<std::vector<std::string>> every_path() {
   std::vector<std::vector<std::string>> paths{{}};
   for (const CommandRow& row : command_rows()) paths.push_back({std::string(row.name)});
-  for (const View& view : views()) paths.push_back({"plot", std::string(view.id)});
+  for (const View& view : views()) paths.push_back({"plot", std::string(view.name())});
   return paths;
 }
 

@@ -1,4 +1,6 @@
 // The help with its guide, and the definitions in tooltips.
+#include <cmath>
+
 #include "app/run/sources/paths.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -30,7 +32,7 @@ TEST_F(HelpTest, ShowsTheKeysThenAnyPageOfTheGuide) {
   CoreFixture core(with_guide());
   press_and_show(core, Key::f1);
   EXPECT_TRUE(says(core, "Ctrl+E"));
-  EXPECT_EQ(keyboard_at(core), "search");
+  EXPECT_EQ(keyboard_at(core), "search the help");
   click_and_show(core, "Edits");
   EXPECT_EQ(core.state().help_form.page, "edits");
   EXPECT_TRUE(says(core, "An edit sets, scales"));
@@ -120,21 +122,27 @@ TEST_F(HelpTest, AWordThatNeedsNoDefinitionWakesNothing) {
 
 TEST_F(HelpTest, TextsOfPicturesAreDefinedButNoTokens) {
   CoreOptions o = with_guide();
-  o.window.prompt = Prompt{"The logit", {}, false};
+  o.window.prompt = Prompt{"The key and the key", {}, false};
   CoreFixture core(std::move(o));
-  apply_and_show(core, ShowView{"predictions"});
+  apply_and_show(core, ShowView{"lens"});
+  ASSERT_THAT(core.snapshot().run->tokens.labels, Contains("·key"));
   const auto point_at = [&](std::string_view words) {
-    const PlacedPicture placed = picture(core.window(), "predictions");
+    const PlacedPicture placed = picture(core.window(), "lens");
     for (const viz::Item& drawn : placed.picture->scene.items) {
       const auto* run = std::get_if<viz::GlyphRun>(&drawn);
       if (run == nullptr || run->text != words) continue;
-      const viz::Point at{placed.where.x + run->origin.x + 2, placed.where.y + run->origin.y - 3};
-      return point(core, at, true);
+      const float along = 4, up = 3, c = std::cos(run->angle), s = std::sin(run->angle);
+      const viz::Point at{run->origin.x + c * along + s * up, run->origin.y + s * along - c * up};
+      if (viz::hit_test(placed.picture->regions, at)) continue;  // has a tooltip of its own
+      return point(core, {placed.where.x + at.x, placed.where.y + at.y}, true);
     }
     ADD_FAILURE() << "no text " << words;
   };
-  point_at("loss, bits");
-  EXPECT_TRUE(says(core, "How badly the model predicted"));
+  point_at("residual stream");
+  EXPECT_TRUE(says(core, "The vector of each position that runs through")) << "the title of an axis";
+  shown(core);
+  point_at("·key");
+  EXPECT_FALSE(core.window().over_term) << "a token on the other axis";
 }
 
 }  // namespace
