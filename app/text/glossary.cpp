@@ -87,7 +87,7 @@ Glossary::Glossary(const GuidePage& page, const std::string& file) {
         fail(block, "a term's synonyms, definition, one line of formula and view, in this order");
       }
     }
-    if (entry.text.empty()) fail(heading, "a definition of " + entry.term);
+    if (entry.text.empty()) fail(heading, "a definition below the term");
     add_term(entry.term, file, heading.line);
     for (const std::string& synonym : entry.synonyms) add_term(synonym, file, heading.line);
   }
@@ -105,12 +105,12 @@ void Glossary::add_term(const std::string& term, const std::string& file, int li
   if (added.words.empty()) throw model::LoadError(where + ": expected a term with letters");
   added.words.back() = singular(std::move(added.words.back()));
   added.entry = entries_.size() - 1;
-  for (const Term& known : terms_) {
-    if (known.words != added.words) continue;
-    if (known.entry == added.entry) return;
-    throw model::LoadError(where + ": expected each term once; “" + term + "” also belongs to “" +
-                           entries_[known.entry].term + "”");
-  }
+  added.line = line;
+  const auto known = std::ranges::find(terms_, added.words, &Term::words);
+  if (known != terms_.end() && known->entry != added.entry)
+    throw model::LoadError(where + ": expected each term once, but the entry in line " +
+                           std::to_string(known->line) + " has one of these, too");
+  if (known != terms_.end()) return;
   terms_.push_back(std::move(added));
 }
 

@@ -54,6 +54,7 @@ class Glossary {
   struct Term {
     std::vector<std::string> words;  ///< in lower case, the last one singular
     std::size_t entry = 0;
+    int line = 0;  ///< of the entry in the file
   };
   std::vector<GlossaryEntry> entries_;
   std::vector<Term> terms_;  ///< the longest first

@@ -86,7 +86,7 @@ class Parser {
       block.level = static_cast<int>(std::min(line.find_first_not_of('#'), line.size()));
       block.text = spans(trimmed(line.substr(static_cast<std::size_t>(block.level))));
       ++at_;
-      if (block.text.empty()) fail("a heading's words after " + std::string(line));
+      if (block.text.empty()) fail("the words of the heading");
     } else if (line.starts_with('|')) {
       block.kind = Kind::table;
       for (; at_ < lines_.size() && lines_[at_].starts_with('|'); ++at_) {
