@@ -36,7 +36,7 @@ COMPANIONS = {
     ("search", "search-for"): SHAPE,
     ("search", "shape-cells"): ["--search-for", "shape", "--search-above", "0.05"],
     ("search", "shape-anywhere"): ["--search-for", "shape", "--search-above", "0.05", *SHAPE],
-    ("search", "search-text"): LIST, ("plane", "plane-text"): LIST, ("query_key_space", "plane-text"): LIST, ("metrics", "metrics-text"): LIST,
+    ("search", "search-text"): LIST, ("plane", "plane-text"): LIST, ("metrics", "metrics-text"): LIST,
     ("search", "first-found"): ["--search-from", "any", "--search-above", "0.1"],
     ("search", "chosen-found"): ["--search-from", "any", "--search-above", "0.1"],
     "sweep-site": ["--sweep-over", "layer-position"], "sweep-change": SECOND,

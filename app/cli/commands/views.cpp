@@ -23,7 +23,8 @@ Json views_json() {
   for (const View& view : views()) {
     Json options = Json::array();
     for (const OptionSpec* option : view.options) options.push_back(json_of(*option));
-    array.push_back({{"id", view.name()},
+    array.push_back({{"id", view.id},
+                     {"name", view.name()},
                      {"title", view.title},
                      {"group", title_of(view.group)},
                      {"help", view.help},
