@@ -46,9 +46,9 @@ class FieldReader {
   void one_of(const char* key, const Named<Value> (&all)[kCount], Value& out) const {
     take(key, [&](const nlohmann::json& value) {
       std::string names;
-      for (const auto& [name, meaning] : all) {
-        if (value == name) return void(out = meaning);
-        names += (names.empty() ? "" : ", ") + std::string(name);
+      for (const Named<Value>& row : all) {
+        if (value == row.name || value == listed_name(row)) return void(out = row.value);
+        names += (names.empty() ? "" : ", ") + std::string(listed_name(row));
       }
       reject(key, "one of " + names);
     });

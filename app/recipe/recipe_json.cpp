@@ -33,8 +33,6 @@ constexpr std::size_t kMaxNameBytes = 1024;
 constexpr int kLargestSide = 32768;
 constexpr float kWidestSavedPane = 1e5F;
 
-constexpr const char* kKnownView = "a known view";
-
 constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
 constexpr Named<Page> kPages[]{
     {"exact", Page::exact}, {"width", Page::width}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
@@ -134,6 +132,16 @@ void describe_figure(auto& form, auto& figure) {
   form.whole("rows", 0, kLargestSide, figure.rows);
 }
 
+/// A view's id; reading also takes the name that it got later.
+template <class Form>
+void describe_view(Form& form, const char* key, bool needed, auto& id) {
+  form.bytes_if_any(key, kMaxNameBytes, id);
+  if (id.empty() && !needed) return;
+  const View* view = find_view(id);
+  if (view == nullptr) return form.reject(key, "a known view");
+  if constexpr (Form::kReads) id = view->id;
+}
+
 template <class Form>
 void describe_session(Form& form, auto& s, auto& unknown) {
   form.object("model", s.model, [](auto& part, auto& model) { describe_model(part, model); });
@@ -150,10 +158,8 @@ void describe_session(Form& form, auto& s, auto& unknown) {
   if (s.second_model && !s.model.attention.empty())
     form.reject("second_model", "no second model, because the first one is an attention file");
   form.one_of("show", kSideNames, s.side);
-  form.bytes("view", kMaxNameBytes, s.view);
-  if (find_view(s.view) == nullptr) form.reject("view", kKnownView);
-  form.bytes_if_any("beside", kMaxNameBytes, s.second_view);
-  if (!s.second_view.empty() && find_view(s.second_view) == nullptr) form.reject("beside", kKnownView);
+  describe_view(form, "view", true, s.view);
+  describe_view(form, "beside", false, s.second_view);
   form.options("options", s.options, unknown);
   form.object("selection", s.selection, [](auto& part, auto& place) { describe_selection(part, place); });
   form.list("tries", kMaxTries, s.tries, [](auto& part, auto& tried) { describe_tried(part, tried); });

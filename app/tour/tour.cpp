@@ -192,7 +192,7 @@ class Parser {
     } else if (name == "view") {
       const View* view = find_view(value);
       if (!view || view->place != Place::tab) fail("the id of a view");
-      stop.view = value;
+      stop.view = view->id;
     } else if (name == "layer") {
       stop.layer = index(value);
     } else if (name == "head") {

@@ -157,7 +157,7 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   Picture picture = on_page(view, context, inside, asked);
   if (!fits(picture)) {
     const auto refuse = [&](const std::string& needs) {
-      throw std::runtime_error("the view " + std::string(view.id) + needs);
+      throw std::runtime_error("the view " + std::string(view.name()) + needs);
     };
     const float most = exact || options.page == Page::width ? kLargest : kMaxGrown;
     const auto page = least_page(context, most, holds);
@@ -197,7 +197,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
   if (format == FileFormat::csv) {
     const Table table = exported_table(view, context);
     if (table.header.empty())
-      throw std::runtime_error("the view " + std::string(view.id) + " has no data to export here");
+      throw std::runtime_error("the view " + std::string(view.name()) + " has no data to export here");
     return to_csv(table);
   }
   ExportOptions layout = options;

@@ -23,9 +23,11 @@ struct Zoom {
 using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>>;
 
 struct Choice {
-  std::string_view name;   ///< on the command line and in settings, "log"
-  std::string_view label;  ///< on the control, "Log"
-  std::string_view help;   ///< one line
+  std::string_view name;           ///< on the command line and in settings, "log"
+  std::string_view label;          ///< on the control, "Log"
+  std::string_view help;           ///< one line
+  std::string_view new_name = {};  ///< the name that help lists after it was renamed; `name` still works
+  std::string_view listed_name() const { return new_name.empty() ? name : new_name; }
 };
 
 /// A choice for a value, in a table that the command line can read, too.

@@ -131,7 +131,8 @@ constexpr Command kTable[] = {
     {Id::unnamed, Key::f10, kNone, "", "open the window's menu", nullptr, Menu::more},
     {Id::unnamed, Key::f10, kShift, "", "open the menu of the focused picture or text", nullptr,
      Menu::picture},
-    {Id::unnamed, Key::f1, kNone, "Keys and mouse", "this list", toggle_help, kNoMenu, kOnce, kInDialogs},
+    {Id::unnamed, Key::f1, kNone, "Help", "this help: keys, the guide and its glossary", toggle_help, kNoMenu,
+     kOnce, kInDialogs},
     {Id::unnamed, Key::z, kCtrl, "", "undo typing, generating or appending",
      [](const UiState&) -> Maybe {
        return TypeInField{Field::prompt, Undo{}};
@@ -158,12 +159,12 @@ std::string name_of(Key key) {
   return "";
 }
 
-/// "Alt+S  Alt+Shift+S", "Alt+1 … 9".
+/// "Alt+S, Alt+Shift+S", "Alt+1 … 9".
 std::string keys_help(std::string_view keys) {
   constexpr std::size_t kMany = 4;
   if (keys.size() > kMany) return key_name(keys.front()) + " … " + keys.back();
   std::string text;
-  for (const char key : keys) text += (text.empty() ? "" : "  ") + key_name(key);
+  for (const char key : keys) text += (text.empty() ? "" : ", ") + key_name(key);
   return text;
 }
 
@@ -207,9 +208,9 @@ std::vector<KeyHelp> list_of_keys() {
     if (command.key != Key::none) lines.push_back({keys_of(command), std::string(command.help)});
   lines.insert(
       lines.end(),
-      {{"Tab  Shift+Tab", "next, previous control; Space presses it, ← → move sliders and splitters"},
-       {"F6  Shift+F6", "next, previous picture, or the prompt"},
-       {"↑ ↓ ← →  Page  Home  End", "in a picture: change the head or the query, or scroll"},
+      {{"Tab, Shift+Tab", "next, previous control; Space presses it, ← → move sliders and splitters"},
+       {"F6, Shift+F6", "next, previous picture, or the prompt"},
+       {"↑ ↓ ← → Page Home End", "in a picture: change the head or the query, or scroll"},
        {"Enter", "return to the prompt"},
        {"Esc", "stop generating or loading; close a menu or dialog; return to the prompt"}});
   const auto add = [&](std::string_view keys, std::string what) {

@@ -63,6 +63,7 @@ UiState first_state(const CoreOptions& options) {
   s.second.alignment = options.window.alignment;
   s.side = options.window.side;
   s.tours = options.tours;
+  s.guide = std::make_shared<const Guide>(options.guide);
   s.tour.open = options.offer_tours && !s.tours.empty();
   if (options.window.selection) s.selection = *options.window.selection;
   s.prompt.edit = make_text_state(std::move(text));
@@ -179,6 +180,7 @@ void Core::handle(const Event& event) {
   // First move the mouse there, because it presses what it hovers.
   const std::optional<viz::Point> at = place_of(event);
   if (at) frame_.pointer = at;
+  frame_.defines = false;
   if (at && !std::holds_alternative<MouseMove>(event)) {
     const Event move = MouseMove{*at};
     run_frame(&move);
@@ -188,6 +190,9 @@ void Core::handle(const Event& event) {
   dragging_ = false;
   if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // releases the key and moves the focus
   if (unsaved_ && std::holds_alternative<MouseUp>(event)) save();
+  define_at_.reset();
+  if (std::holds_alternative<MouseMove>(event) && window_.over_term)
+    define_at_ = std::chrono::steady_clock::now() + options_.rest_time;
 }
 
 void Core::run_frame(const Event* event) {
@@ -224,7 +229,9 @@ void Core::request_answers() {
 
 const WindowPicture& Core::draw(const WindowFrame& frame) {
   constexpr int kMaxFrames = 4;
+  const bool defines = frame_.defines;
   frame_ = frame;
+  frame_.defines = defines;
   run_frame(nullptr);
   for (int i = 1; window_.settling && i < kMaxFrames; ++i) run_frame(nullptr);
   return window_;
@@ -269,6 +276,10 @@ bool Core::take_results() {
   for (const Action& action : background_.take()) apply(action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
     apply(DismissMessage{}), changed = true;
+  if (define_at_ && std::chrono::steady_clock::now() >= *define_at_) {
+    define_at_.reset();
+    frame_.defines = changed = true;
+  }
   auto newest = worker_.snapshot();
   if (newest == snapshot_) return changed;
   const bool other_model = newest->model != snapshot_->model;
@@ -331,8 +342,11 @@ void Core::apply_given_edits() {
 }
 
 std::optional<double> Core::seconds_until_update() const {
-  if (!message_until_) return std::nullopt;
-  return std::chrono::duration<double>(*message_until_ - std::chrono::steady_clock::now()).count();
+  const auto next = message_until_ && define_at_ ? std::min(message_until_, define_at_)
+                    : message_until_             ? message_until_
+                                                 : define_at_;
+  if (!next) return std::nullopt;
+  return std::chrono::duration<double>(*next - std::chrono::steady_clock::now()).count();
 }
 
 void Core::settle() {

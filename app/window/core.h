@@ -28,9 +28,10 @@ struct CoreOptions {
   std::filesystem::path start_folder;   ///< where the folder browser and exports start
   std::vector<ExamplePrompt> examples;
   std::vector<Tour> tours;
-  std::optional<std::size_t> tour;                          ///< open at the start, at `window.stop`
-  bool offer_tours = false;                                 ///< shows the list of tours at the start
-  std::filesystem::path examples_model;                     ///< see PromptSlice
+  Guide guide;                           ///< shown as help, and its definitions in tooltips
+  std::optional<std::size_t> tour;       ///< open at the start, at `window.stop`
+  bool offer_tours = false;              ///< shows the list of tours at the start
+  std::filesystem::path examples_model;  ///< see PromptSlice
   std::vector<DiscoveredModel> (*find_models)() = nullptr;  ///< null: none; called from another thread
   /// Fetches a model and returns its folder, as fetch_model; null: not possible. Called from another thread.
   std::function<std::filesystem::path(const HubModel&, const FetchOptions&)> fetch;
@@ -42,6 +43,7 @@ struct CoreOptions {
   std::optional<PictureClipboard> pictures;      ///< copies pictures; nothing: not possible
   Environment environment;                       ///< for "~" in paths; null: the process environment
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
+  std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
 };
 
 /// Sets the core's tours and opens the one named in the window's options. Throws std::runtime_error (one
@@ -59,11 +61,12 @@ class Core {
   void handle(const Event& event);
   void apply(const Action& action);
 
-  /// Takes the results of the worker and of background tasks, and dismisses a message whose time is up.
+  /// Takes the results of the worker and of background tasks, dismisses a message whose time is up, and shows
+  /// a definition whose time has come.
   /// Returns true if the window must be redrawn.
   bool take_results();
-  /// Seconds until take_results has to be called even if no result arrives, to dismiss a message; nothing:
-  /// never.
+  /// Seconds until take_results has to be called even if no result arrives, for a message or a definition;
+  /// nothing: never.
   std::optional<double> seconds_until_update() const;
   /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
   void settle();
@@ -129,6 +132,8 @@ class Core {
   WindowFrame frame_;
   WindowPicture window_;
   std::optional<std::chrono::steady_clock::time_point> message_until_;
+  std::optional<std::chrono::steady_clock::time_point>
+      define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
   int window_width_ = 0, window_height_ = 0;
   bool dragging_ = false;  // during a drag, settings are saved only when the mouse is released

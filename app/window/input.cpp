@@ -28,6 +28,9 @@ class Keys {
     if (e.key == Key::f6) return step_picture(e.modifiers.shift ? -1 : 1);
     if (moment_.menu != Menu::none) return press(e);
     const PlacedField* field = field_with_caret();
+    const bool to_end = e.key == Key::home || e.key == Key::end;
+    if (field && field->field == Field::help && to_end && s_.help_form.search.edit.text.empty())
+      return to_toolkit();  // scrolls the help, since the caret has nowhere to go
     if (field && field_key(*field, e)) return;
     if (command(e) || view_command(e)) return;
     if (s_.dialog == Dialog::none && moment_.keyboard_item != 0) {

@@ -36,9 +36,10 @@ std::vector<WrittenEdit> written_edits(const EditList& list, bool patches) {
   return words;
 }
 
-bool is_tab(const std::string& id) {
-  const View* view = find_view(id);
-  return view != nullptr && view->place == Place::tab;
+/// The id of the tab with this id or name; empty: there is none.
+std::string tab_id(const std::string& name) {
+  const View* view = find_view(name);
+  return view != nullptr && view->place == Place::tab ? std::string(view->id) : "";
 }
 
 /// The parts that belong to no prompt: look, panes, views, their options and the selection.
@@ -54,8 +55,8 @@ Session view_part(const UiState& state) {
 }
 
 void show_tabs(UiState& state, const Session& s, bool second_view) {
-  if (is_tab(s.view)) state.view = s.view;
-  if (second_view) state.second_view = is_tab(s.second_view) ? s.second_view : "";
+  if (std::string view = tab_id(s.view); !view.empty()) state.view = std::move(view);
+  if (second_view) state.second_view = tab_id(s.second_view);
   if (state.second_view == state.view) state.second_view.clear();
 }
 
@@ -298,7 +299,7 @@ std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
   std::ranges::replace(name, '/', '-');
   if (view && view->caption.head)
     name += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
-  name += "-" + (view ? form.subject : "window");
+  name += "-" + (view ? std::string(view->name()) : "window");
   return (form.folder / name.append(extension_of(form.kind))).string();
 }
 

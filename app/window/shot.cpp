@@ -29,6 +29,7 @@ Shot render_shot(const ShotOptions& options) {
   first.view = options.view;
   first.second_view = options.second_view;
   core_options.examples = bundled_examples();
+  core_options.guide = bundled_guide();
   core_options.examples_model = bundled_model();
   open_tours(core_options, load_tours(tour_folders()));
   MemoryScreen screen;

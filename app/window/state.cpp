@@ -99,6 +99,8 @@ TextField& field_of(UiState& state, Field field) {
       return state.export_form.size;
     case Field::session_path:
       return state.save_form.path;
+    case Field::help:
+      return state.help_form.search;
     case Field::open_path:
       return state.open_form.path;
     case Field::edits:

@@ -233,6 +233,13 @@ void Ui::scroll_by_keys() {
   ImGui::SetScrollY(std::clamp(to, 0.0F, last));
 }
 
+void Ui::scroll_once(const std::string& what, float y) {
+  if (moment.scrolled_for == what) return;
+  moment.scrolled_for = what;
+  ImGui::SetScrollY(y);
+  out.settling = true;
+}
+
 bool Ui::is_open(Menu menu) const {
   return moment.open == menu || ImGui::IsPopupOpen(name_of(menu).c_str());
 }
@@ -330,9 +337,10 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
   out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden});
 }
 
-void Ui::tip(const std::string& words, bool enabled) {
+void Ui::tip(std::string_view label, const std::string& words, bool enabled) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
   if (!words.empty()) tooltip({words});
+  define(label);
   if (enabled) out.cursor = Cursor::hand;
 }
 
@@ -355,7 +363,7 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
     scene().add(
         viz::Polyline{{{c.x - u(4), c.y - u(2)}, {c.x, c.y + u(2)}, {c.x + u(4), c.y - u(2)}}, ink, u(1.4F)});
   }
-  tip(style.tip, style.enabled);
+  tip(name, style.tip, style.enabled);
   return pressed;
 }
 
@@ -387,7 +395,7 @@ bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const std::s
   record_item(std::string(label), rect, true, true);
   text(label, rect, chosen ? theme().text : theme().text_muted, FontStyle::medium, 1, viz::Align::center);
   if (chosen) fill({rect.x + u(8), rect.bottom() - u(3), rect.w - u(16), u(2.5F)}, theme().accent, u(1));
-  tip(words);
+  tip(label, words);
   return pressed;
 }
 
@@ -419,7 +427,7 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
                                : s.enabled ? theme().text_muted
                                            : mix(theme().raised, theme().text_muted, 0.45F);
     text(s.label, part.inset(u(4)), face_of_text, FontStyle::medium, 1, viz::Align::center);
-    tip(s.tip, s.enabled);
+    tip(s.label, s.tip, s.enabled);
     x += part.w;
   }
   return pressed;
@@ -441,7 +449,7 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
     const Rect place{list->x, list->y + line * static_cast<float>(i), list->w, line};
     if (row(place, {.label = segments[i].label, .marked = static_cast<int>(i) == chosen}))
       pressed = static_cast<int>(i);
-    tip(segments[i].tip);
+    tip(segments[i].label, segments[i].tip);
   }
   end_menu();
   return pressed;
@@ -466,7 +474,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   const bool lit = ImGui::IsItemHovered() || ImGui::IsItemActive();
   ImGui::PopStyleVar(2);
   record_item(std::string(name), reach, true, true);
-  tip(words);
+  tip(name, words);
   const auto* press = input.event_as<MouseDown>();
   if (press && press->clicks == 2 && press->button == 0 && ImGui::IsItemHovered()) {
     ImGui::ClearActiveID();
@@ -490,7 +498,7 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
   const float side = u(16);
   const bool pressed = invisible_button(label, rect);
   record_item(std::string(label), rect);
-  tip(words);
+  tip(label, words);
   const Rect box{rect.x, rect.center().y - side / 2, side, side};
   const Color face = ImGui::IsItemHovered() ? mix(theme().raised, theme().text, 0.08F) : theme().raised;
   fill(box, on ? theme().accent : face, u(4));
@@ -504,6 +512,23 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
   }
   text(label, {rect.x + side + u(8), rect.y, rect.w - side - u(8), rect.h}, theme().text);
   return pressed;
+}
+
+bool Ui::link(const Rect& rect, std::string_view words, float factor) {
+  const bool pressed = invisible_button(words, rect);
+  record_item(std::string(words), rect);
+  text(words, {rect.x, rect.y, rect.w + 1, rect.h}, theme().accent, FontStyle::regular, factor);
+  const float y = rect.center().y + state.font_size * factor * 0.55F;
+  if (ImGui::IsItemHovered()) line({rect.x, y}, {rect.right(), y}, theme().accent);
+  tip("", "");
+  return pressed;
+}
+
+void Ui::explain(const Rect& rect, std::string_view label, const std::string& words) {
+  const auto pointer = input.frame.pointer;
+  if (!pointer || !rect.contains(*pointer) || !ImGui::IsWindowHovered()) return;
+  tooltip({words});
+  define(label);
 }
 
 bool Ui::row(const Rect& rect, const Row& row) {
@@ -520,7 +545,7 @@ bool Ui::row(const Rect& rect, const Row& row) {
   record_item(row.label, rect, row.enabled, true);
   const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
-  tip(row.tip, row.enabled);
+  tip("", row.tip, row.enabled);  // its label may be the user's own words
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float mark = row.marked ? u(16) : 0;
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);

@@ -100,6 +100,8 @@ class Ui {
   void end_list();
   /// Scrolls a list without controls by arrows, Page Up and Down, Home and End.
   void scroll_by_keys();
+  /// Scrolls a list to `y` below its top in the first frame that shows `what`.
+  void scroll_once(const std::string& what, float y);
   /// Returns the rectangle of the content; nothing while the menu is closed. `at`: its corner. A menu higher
   /// than the window scrolls.
   std::optional<viz::Rect> begin_menu(Menu menu, viz::Point at, float width, float height);
@@ -152,6 +154,10 @@ class Ui {
   std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
                                const std::string& tip);
   bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const std::string& tip);
+  /// Words that can be pressed, as wide as they are.
+  bool link(const viz::Rect& rect, std::string_view words, float factor);
+  /// A label that is painted by itself: its tooltip, and its definition if the glossary has one.
+  void explain(const viz::Rect& rect, std::string_view label, const std::string& tip);
 
   struct Row {
     std::string label;
@@ -185,6 +191,8 @@ class Ui {
 
   /// Shows lines at the mouse, with a picture under the first line if given; the last call wins.
   void tooltip(std::vector<std::string> lines, viz::Scene card = {});
+  /// Adds the definition of a label's term to the tooltip, once the mouse has rested.
+  void define(std::string_view label);
   /// The status line's text about what is under the mouse; empty: none.
   const std::string& status() const { return status_; }
   void finish();  ///< draws the tooltip over everything
@@ -200,10 +208,12 @@ class Ui {
   void end_scene();
   /// Records the last submitted item; `ring`: it paints its own keyboard focus.
   void record_item(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
-  void tip(const std::string& words, bool enabled = true);
+  /// The tooltip of the last submitted item. The glossary explains the label.
+  void tip(std::string_view label, const std::string& words, bool enabled = true);
   /// How far arrow keys move the last submitted item: -1, 0 or 1.
   int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);
+  void define_text(const PlacedPicture& placed, viz::Point at);
   void hold_picture(const PlacedPicture& placed);
   void scroll_bars(const PlacedPicture& placed);
   ViewActions meaning(const PlacedPicture& placed, viz::Point pressed, Gesture gesture) const;
@@ -213,6 +223,7 @@ class Ui {
 
   std::vector<viz::Scene> scenes_;  // one for each open window, the innermost last
   std::vector<std::string> tip_lines_;
+  const GlossaryEntry* tip_term_ = nullptr;
   viz::Scene tip_card_;
   std::string status_;
   std::map<Menu, viz::Rect> menu_buttons_;

@@ -5,10 +5,12 @@
 
 #include "app/window/ui.h"
 #include "viz/players/imgui_compat.h"
+#include "viz/scene/text_at.h"
 
 namespace headscope::app {
 
 namespace compat = viz::compat;
+using viz::Color;
 using viz::FontStyle;
 using viz::Point;
 using viz::Rect;
@@ -76,8 +78,10 @@ void Ui::picture(const View& view, const Rect& rect) {
 
 void Ui::hover_picture(const PlacedPicture& placed) {
   if (!input.frame.pointer || moment.press) return;
-  const auto hit = viz::hit_test(placed.picture->regions, within(placed, *input.frame.pointer));
-  if (!hit || !placed.view->facts || !placed.context.run) return;
+  const Point at = within(placed, *input.frame.pointer);
+  const auto hit = viz::hit_test(placed.picture->regions, at);
+  if (!hit) return define_text(placed, at);
+  if (!placed.view->facts || !placed.context.run) return;
   Facts facts = placed.view->facts(placed.context, *placed.picture, *hit);
   viz::Scene overlay;
   overlay.width = placed.where.w;
@@ -88,6 +92,15 @@ void Ui::hover_picture(const PlacedPicture& placed) {
   tooltip(facts.tooltip(), std::move(facts.card));
   status_ = facts.status();
   out.cursor = Cursor::hand;
+}
+
+/// Titles, headings and legends have no regions: their text says what they are about. A text that is a token
+/// of the prompt means itself.
+void Ui::define_text(const PlacedPicture& placed, Point at) {
+  const std::string_view words = viz::text_at(placed.picture->scene, at);
+  const PromptRun* run = placed.context.run.get();
+  if (run == nullptr || std::ranges::find(run->tokens.labels, words) == run->tokens.labels.end())
+    define(words);
 }
 
 void Ui::hold_picture(const PlacedPicture& placed) {
@@ -204,8 +217,8 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
-  constexpr std::array kNames{"prompt", "numbers", "file",          "size of the picture",
-                              "folder", "change",  "second prompt", "session"};
+  constexpr std::array kNames{"prompt",        "numbers", "file",  "size of the picture", "folder", "change",
+                              "second prompt", "session", "search the help"};
   static_assert(kNames.size() == kFields);
   record_item(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
   if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));
@@ -243,20 +256,47 @@ void Ui::hold_text(const PlacedField& placed) {
 void Ui::tooltip(std::vector<std::string> lines, viz::Scene card) {
   tip_lines_ = std::move(lines);
   tip_card_ = std::move(card);
+  tip_term_ = nullptr;
+}
+
+void Ui::define(std::string_view label) {
+  tip_term_ = state.guide->glossary.find(label);
+  if (tip_term_ != nullptr) out.over_term = true;
 }
 
 void Ui::finish() {
+  struct Line {
+    std::string words;
+    FontStyle style = FontStyle::regular;
+    Color color;
+    float gap = 0;  // above it
+  };
   const auto pointer = input.frame.pointer;
-  if (tip_lines_.empty() || !pointer) return;
-  constexpr float kSize = 0.93F;
+  constexpr float kSize = 0.93F, kColumns = 60;
+  std::vector<Line> lines;
+  for (const std::string& words : tip_lines_)
+    lines.push_back({words, lines.empty() ? FontStyle::medium : FontStyle::regular,
+                     lines.empty() ? theme().text : theme().text_muted});
+  const std::size_t own = lines.size();
+  if (tip_term_ != nullptr && input.frame.defines) {
+    lines.push_back({tip_term_->term, FontStyle::medium, theme().text, own > 0 ? u(8) : 0});
+    const float column = kColumns * width("0", FontStyle::regular, kSize) * 0.9F;
+    for (std::string& words : wrapped(tip_term_->text, std::min(column, input.frame.width * 0.6F), kSize))
+      lines.push_back({std::move(words), FontStyle::regular, theme().text_muted});
+    if (!tip_term_->formula.empty())
+      lines.push_back({tip_term_->formula, FontStyle::mono, theme().text_muted, u(2)});
+  }
+  if (lines.empty() || !pointer) return;
   const Rect window{0, 0, input.frame.width, input.frame.height};
   const float pad = u(10), high = line_height(1);
-  const bool carded = tip_card_.width > 0;
-  float wide = tip_card_.width;
-  for (const std::string& line : tip_lines_) wide = std::max(wide, width(line, FontStyle::medium, kSize));
-  wide = std::min(wide, window.w * 0.6F) + 2 * pad;
+  const bool carded = own > 0 && tip_card_.width > 0;
   const float card_height = carded ? tip_card_.height + u(8) : 0;
-  const float height = high * static_cast<float>(tip_lines_.size()) + u(12) + card_height;
+  float wide = carded ? tip_card_.width : 0, height = u(12) + card_height;
+  for (const Line& line : lines) {
+    wide = std::max(wide, std::ceil(width(line.words, line.style, kSize)));
+    height += line.gap + high;
+  }
+  wide = std::min(wide, window.w * 0.6F) + 2 * pad;
   Rect box{pointer->x + u(16), pointer->y + u(18), wide, height};
   if (box.right() > window.right() - u(4)) box.x = std::max(window.x, pointer->x - u(10) - wide);
   if (box.bottom() > window.bottom() - u(4)) box.y = std::max(window.y, pointer->y - u(10) - height);
@@ -264,9 +304,9 @@ void Ui::finish() {
   fill(box, theme().raised, u(6));
   stroke(box, theme().line, 1, u(6));
   float y = box.y + u(6);
-  for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
-    text(tip_lines_[i], {box.x + pad, y, box.w - 2 * pad, high}, i == 0 ? theme().text : theme().text_muted,
-         i == 0 ? FontStyle::medium : FontStyle::regular, kSize);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    y += lines[i].gap;
+    text(lines[i].words, {box.x + pad, y, box.w - 2 * pad, high}, lines[i].color, lines[i].style, kSize);
     y += high;
     if (i > 0 || !carded) continue;
     const Rect face{box.x + pad, y + u(2), tip_card_.width, tip_card_.height};

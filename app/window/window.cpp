@@ -422,6 +422,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
     core.settings.has_prompt = core.settings.has_prompt && last == options.model;
   core.start_folder = std::filesystem::current_path(error);
   core.examples = bundled_examples();
+  core.guide = bundled_guide();
   core.examples_model = bundled_model();
   LoadedTours tours = load_tours(tour_folders());
   if (message.empty()) message = tours.problem;

@@ -93,6 +93,7 @@ struct WindowPicture {
   int layer = 0;                    ///< the topmost one
   Cursor cursor = Cursor::arrow;
   std::optional<viz::Rect> caret;  ///< the area that changes when the caret blinks and is redrawn then
+  bool over_term = false;          ///< the mouse is over a label that the glossary explains
   bool stale = false;              ///< some picture is a previous one, waiting for quick answers
   bool settling = false;           ///< some item found its size in this frame, so it must be drawn again
   std::vector<Question> asked;     ///< by its pictures, in order
@@ -148,6 +149,7 @@ struct Moment {
   bool second = false;           ///< the same for the second prompt
   Dialog dialog = Dialog::none;  ///< the dialog drawn last
   HiddenPoint hidden;            ///< what the tour points at and no scrolling brings into view
+  std::string scrolled_for;      ///< what a list was last scrolled to: see Ui::scroll_once
 };
 
 }  // namespace headscope::app

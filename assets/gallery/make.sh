@@ -23,7 +23,7 @@ picture arcs lines --prompt "$she" --layer 5 --head 5 --arrangement arcs --size 
 picture scores scores --prompt "$she" --layer 5 --head 5 --size 520x420
 picture qkv qkv --prompt "$she" --query 5 --size 520x420
 picture query query --prompt "$fish" --layer 2 --head 5 --size 520x420
-picture score-breakdown cell --prompt "$fish" --layer 2 --head 5 --query 16 --key 6 --size 560x520
+picture score-breakdown score --prompt "$fish" --layer 2 --head 5 --query 16 --key 6 --size 560x520
 picture softmax softmax --scores-from robot --prompt "$she" --size 560x420
 picture merge merge --prompt "$she" --layer 5 --head 5 --size 520x420
 picture metrics metrics --metric induction --prompt "$fish" --size 520x420
@@ -33,13 +33,13 @@ picture positions positions --prompt "$she" --size 560x420
 picture cosines cosines --prompt "$she" --size 520x460
 picture staircase staircase --prompt "$she" --size 560x560
 picture shift shift --prompt "$she" --size 560x460
-picture forward-pass way --prompt "$she" --layer 5 --size 560x560
+picture forward-pass pass --prompt "$she" --layer 5 --size 560x560
 picture mlp mlp --prompt "$she" --layer 5 --size 560x560
 picture predictions predictions --prompt "$fish" --size 560x420
 picture lens lens --prompt "$she" --size 560x460
 picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420
 picture sweep sweep --prompt "$king" --layer 1 --head 6 --size 560x480
-picture query-key-space plane --prompt "$fish" --layer 2 --head 5 --size 520x460
+picture query-key-space query_key_space --prompt "$fish" --layer 2 --head 5 --size 520x460
 picture circuits circuits --prompt "$she" --layer 2 --head 5 --first-mlp --size 560x330
 picture difference heatmap --prompt "$king" --layer 1 --head 6 --edit "L0H0.z=0" --show difference --size 560x480
 picture sampling sampling --prompt "$she" --top-k 40 --top-p 0.9 --size 560x420

@@ -180,7 +180,7 @@ TEST(Cli, Trace) {
 
 TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
   for (const View& view : views()) {
-    const std::string id(view.id);
+    const std::string id(view.name());
     const auto plot = parsed<PlotCommand>({"plot", id, "--prompt", "x", "--out", "x.svg"});
     EXPECT_EQ(plot.views, std::vector<std::string>{id});
     EXPECT_EQ(plot.options, Options{});

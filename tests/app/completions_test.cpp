@@ -36,7 +36,7 @@ std::set<std::string> options_in(const std::string& help) {
 std::vector<std::vector<std::string>> every_path() {
   std::vector<std::vector<std::string>> paths{{}};
   for (const CommandRow& row : command_rows()) paths.push_back({std::string(row.name)});
-  for (const View& view : views()) paths.push_back({"plot", std::string(view.id)});
+  for (const View& view : views()) paths.push_back({"plot", std::string(view.name())});
   return paths;
 }
 
@@ -115,6 +115,7 @@ TEST(Manual, QuotesWhatTroffWouldRead) {
   EXPECT_THAT(page, HasSubstr("it\\(aqs [a: b] \\e \\(gac\\(ga $d and more\n"));
   EXPECT_THAT(page, HasSubstr("\n\\&.footer\n\\&\\(aqx\n\\&\n\\eend\n"));
   EXPECT_THAT(page, Not(HasSubstr("\n'")));
+  EXPECT_THAT(page, HasSubstr("share/headscope/guide/*.md")) << "refers to the guide";
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
+#include "app/text/glossary.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/files/error.h"
@@ -84,6 +85,29 @@ Outcome check_tour(std::string_view text) {
         promise(with_numbers(paragraph.words, {}).size() <= paragraph.words.size() * 3,
                 "numbers stand in for their names");
       }
+    }
+  });
+}
+
+Outcome check_guide(std::string_view text) {
+  return read_or_refused<model::LoadError>([&] {
+    const GuidePage page = parse_guide_page(text, "page.md");
+    const std::vector<GuideSection> sections = sections_of(page);
+    promise(!sections.empty() && sections.front().first == 0 && sections.back().last == page.blocks.size(),
+            "every block is in a section");
+    for (const GuideBlock& block : page.blocks)
+      if (block.kind == GuideBlock::Kind::heading)
+        promise(anchor_of(block.text).find(' ') == std::string::npos, "an anchor has no blanks");
+    const Glossary glossary(page, "page.md");
+    for (const GlossaryEntry& entry : glossary.entries())
+      promise(glossary.find(entry.term) != nullptr || entry.term.find("“") != std::string::npos,
+              "a term is found in itself");
+    const std::string_view label = text.substr(0, 200);
+    std::size_t end = 0;
+    for (const Glossary::Match& match : glossary.matches(label)) {
+      promise(match.start >= end && match.end > match.start && match.end <= label.size(),
+              "terms do not overlap");
+      end = match.end;
     }
   });
 }

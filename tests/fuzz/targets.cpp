@@ -194,6 +194,11 @@ const std::vector<Target> kTargets{
                  ":",
                  "99999999999"}),
      mutate_lines, 1024},
+    {"guide", check_guide,
+     characters({"# Title\n\n", "## term\n\n", "Also: a, b\n\n", "View: [x](y.md#z)\n", "    code\n", "```\n",
+                 "| a | b |\n", "|---|---|\n", "- item\n", "  more\n", "**", "`", "![p](q)", "[a](", ")", "“",
+                 "”"}),
+     mutate_lines, 1024},
     {"settings", check_settings,
      json_and(
          {"theme",         "dark",         "font_size",   "window_width", "heads_pane",    "view",

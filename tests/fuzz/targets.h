@@ -43,6 +43,7 @@ Outcome check_edit_text(std::string_view text);
 Outcome check_edit_json(std::string_view json);
 Outcome check_attention(std::string_view file);
 Outcome check_tour(std::string_view text);
+Outcome check_guide(std::string_view text);
 Outcome check_settings(std::string_view json);
 Outcome check_example_prompts(std::string_view text);
 Outcome check_prompt_list(std::string_view lines);

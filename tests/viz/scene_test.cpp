@@ -4,6 +4,9 @@
 
 #include <set>
 
+#include "tests/viz/pictures.h"
+#include "viz/scene/text_at.h"
+
 namespace headscope::viz {
 namespace {
 
@@ -82,6 +85,21 @@ TEST(Append, LeavesSizeAndBackgroundAlone) {
   append(scene, part, {});
   EXPECT_EQ(scene.width, 5);
   EXPECT_EQ(scene.background, (Color{1, 2, 3, 255}));
+}
+
+TEST(TextAt, IsTheLastTextDrawnThere) {
+  constexpr Color kInk{0, 0, 0, 255};
+  const auto fonts = testing::fonts();
+  Scene scene = testing::blank(400, 300);
+  scene.add(make_text(*fonts, "below", {100, 50}, 20, kInk));
+  scene.add(make_text(*fonts, "above", {100, 50}, 20, kInk));
+  scene.add(FillRect{{0, 0, 400, 300}, kInk});
+  scene.add(make_text(*fonts, "upright", {300, 250}, 20, kInk, FontStyle::regular, Align::left, -1.5707963F));
+  EXPECT_EQ(text_at(scene, {110, 45}), "above");
+  EXPECT_EQ(text_at(scene, {90, 45}), "");
+  EXPECT_EQ(text_at(scene, {110, 70}), "");
+  EXPECT_EQ(text_at(scene, {295, 220}), "upright");
+  EXPECT_EQ(text_at(scene, {330, 245}), "") << "where it would be if it were level";
 }
 
 }  // namespace

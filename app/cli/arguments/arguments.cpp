@@ -11,7 +11,7 @@ using model::quote;
 std::string list_of_views(bool (*meant)(const View&)) {
   std::string list;
   for (const View& view : views())
-    if (meant == nullptr || meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.id);
+    if (meant == nullptr || meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.name());
   return list;
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/command_tree.h"
@@ -28,6 +29,16 @@ std::vector<CLI::App*> subcommands(CLI::App* app) {
 const OptionSpec* view_option(std::string_view name) {
   return name.starts_with("--") ? find_option(name.substr(2)) : nullptr;
 }
+
+/// Help that lists choices without their old names.
+class ChoiceFormatter : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* app) const override {
+    std::ostringstream out;
+    CLI::detail::format_help(out, app->get_name(), app->get_description(), column_width_);
+    return std::move(out).str();
+  }
+};
 
 class CommandLine {
  public:
@@ -141,7 +152,7 @@ class CommandLine {
     std::string capitals(choice);
     std::ranges::transform(capitals, capitals.begin(),
                            [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-    app->formatter(std::make_shared<CLI::Formatter>());
+    app->formatter(std::make_shared<ChoiceFormatter>());
     app->get_formatter()->label("SUBCOMMAND", capitals);
     for (CLI::App* below : subcommands(app))
       below->group(capitals.front() + std::string(choice.substr(1)) + "s");

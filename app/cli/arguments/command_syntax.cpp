@@ -94,8 +94,11 @@ std::string CommandSyntax::name() const {
   return app_->get_parent() == nullptr ? "" : app_->get_name();
 }
 
-CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help) const {
-  return {*app_->add_subcommand(std::string(name), std::string(help)), given_, line_};
+CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help,
+                                    std::string_view old_name) const {
+  CLI::App* app = app_->add_subcommand(std::string(name), std::string(help));
+  if (!old_name.empty() && old_name != name) app->alias(std::string(old_name));
+  return {*app, given_, line_};
 }
 
 bool CommandSyntax::may_name(const std::vector<std::string>* line, std::string_view word) {

@@ -95,7 +95,8 @@ class CommandSyntax {
   const Arguments& given() const { return *given_; }  ///< outlives the parser's functions
   std::string name() const;                           ///< name of the command; empty: the program
   /// A word that may follow this command's name: see CommandRow::choice.
-  CommandSyntax choice(std::string_view name, std::string_view help) const;
+  /// `old_name` is accepted, too, but not listed; empty: none.
+  CommandSyntax choice(std::string_view name, std::string_view help, std::string_view old_name = "") const;
   /// Whether the arguments may name a command or choice. The options of others are not described, since
   /// describing all of them takes longer than the rest of the start.
   static bool may_name(const std::vector<std::string>* line, std::string_view word);

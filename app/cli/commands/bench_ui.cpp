@@ -134,8 +134,8 @@ WindowTiming measure_length(HeadlessWindow& screen, const LoadedModel& model, in
   timing.replace_first_letter = median_answer(screen, beginnings);
   for (const View* view : tabs()) {
     ViewTiming& opened = timing.views.emplace_back();
-    opened.id = view->id;
-    opened.first = screen.answer_to(ShowView{opened.id});
+    opened.id = view->name();
+    opened.first = screen.answer_to(ShowView{std::string(view->id)});
     opened.whole = opened.first + seconds([&] { screen.rest(); });
     opened.frame = median_seconds([&] { screen.draw(); });
   }

@@ -47,7 +47,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
   context.prompts = prompts;
   if (is_over_list(view, command.options) && !prompts)
-    throw model::RunError(where + "the view " + std::string(view.id) +
+    throw model::RunError(where + "the view " + std::string(view.name()) +
                           " shows a list of prompts; give one with --over");
   context.theme = &theme;
   context.fonts = &fonts;
@@ -59,7 +59,7 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
       throw model::RunError(where + sentence);
   }
   if (command.comparison.side == Side::difference && !view.shows_difference)
-    throw model::RunError(where + "the view " + std::string(view.id) +
+    throw model::RunError(where + "the view " + std::string(view.name()) +
                           " cannot show differences; those that can are " +
                           list_of_views([](const View& other) { return other.shows_difference; }));
   context = on_side(command.comparison.side, view, std::move(context));

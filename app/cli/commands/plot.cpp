@@ -66,7 +66,7 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
                           [&](std::string_view work, double done) { line.tell_work(where, work, done); });
     for (const auto& [view, out] : files) {
       if (lacks_second(command, *view, *run))
-        streams.err << "headscope: " << where << "with these options, the view " << view->id
+        streams.err << "headscope: " << where << "with these options, the view " << view->name()
                     << " shows nothing of the second model\n";
       const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
       line.clear();
@@ -148,8 +148,8 @@ Finish describe_plot(CommandSyntax& command) {
       "headscope plot VIEW --help lists the options of a view. Several views may be given,\neach followed by "
       "its own options.");
   for (const View& view : views()) {
-    CommandSyntax of_view = command.choice(view.id, view.help);
-    if (!command.may_name(view.id)) continue;
+    CommandSyntax of_view = command.choice(view.name(), view.help, view.id);
+    if (!command.may_name(view.name()) && !command.may_name(view.id)) continue;
     add_plot_options(of_view, *own);
     of_view.view_options("View", view.options);
   }

@@ -89,10 +89,11 @@ std::string lines_of(const Recipe& recipe) {
   if (s.prompts)
     line("list",
          grouped(std::ssize(s.prompts->prompts)) + " prompts of “" + viz::visible(s.prompts->name) + "”");
-  line("view",
-       recipe.figure && recipe.figure->window
-           ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
-           : s.view);
+  const auto name = [](const std::string& id) { return std::string(find_view(id)->name()); };
+  line("view", recipe.figure && recipe.figure->window
+                   ? "the whole window, with " + name(s.view) +
+                         (s.second_view.empty() ? "" : " and " + name(s.second_view))
+                   : name(s.view));
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->default_value)
       line("option", std::string(option->name) + " " + to_text(*option, s.options.value(*option)));

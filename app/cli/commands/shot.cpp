@@ -59,7 +59,8 @@ void check_shot(ShotCommand& shot) {
   }
   check_pixels(shot.picture, FileFormat::png);
   if (shot.second_view == shot.view)
-    throw UsageError("--beside takes a view other than the one in the middle, " + shot.view);
+    throw UsageError("--beside takes a view other than the one in the middle, " +
+                     std::string(find_view(shot.view)->name()));
   reject_recipe(shot);
 }
 
@@ -73,7 +74,7 @@ std::string tab_id(const std::string& option, const std::string& text) {
   if (!is_tab(*find_view(text)))
     throw UsageError("the view " + model::quote(text) + " is always in the window; " + option + " takes " +
                      list_of_views(is_tab));
-  return text;
+  return std::string(find_view(text)->id);
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ Finish describe_shot(CommandSyntax& command) {
   command.comparison();
   command.option("view", "VIEW",
                  "the view in the middle: " + list_of_views(is_tab) +
-                     " (default: " + std::string(view_at(Place::tab).id) + ")",
+                     " (default: " + std::string(view_at(Place::tab).name()) + ")",
                  own->view, tab_id);
   command.option("beside", "VIEW", "a second view next to it (default: none)", own->second_view, tab_id);
   command.selection();

@@ -24,6 +24,7 @@ Json views_json() {
     Json options = Json::array();
     for (const OptionSpec* option : view.options) options.push_back(json_of(*option));
     array.push_back({{"id", view.id},
+                     {"name", view.name()},
                      {"title", view.title},
                      {"group", title_of(view.group)},
                      {"help", view.help},
@@ -34,7 +35,7 @@ Json views_json() {
 
 void write_text(std::ostream& out) {
   for (const View& view : views()) {
-    out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
+    out << format("%-10s %s\n", std::string(view.name()).c_str(), std::string(view.help).c_str());
     for (const OptionSpec* option : view.options) {
       const std::string flag = "--" + std::string(option->name) + " " + values_of(*option);
       out << format("           %-28s %s (default: %s)\n", flag.c_str(), std::string(option->help).c_str(),

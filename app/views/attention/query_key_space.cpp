@@ -353,6 +353,7 @@ View query_key_space_view() {
       make_view(Group::attention, "plane", "Query-key space",
                 "queries and keys of one head as points, projected onto their two principal directions",
                 build, facts, table);
+  view.new_name = "query_key_space";
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = uses_list;

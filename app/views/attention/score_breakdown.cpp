@@ -389,6 +389,7 @@ View score_view() {
   View view = make_view(Group::attention, "cell", "Score breakdown",
                         "one query and one key, step by step: products, score, scaling, softmax, weight",
                         build, facts, table);
+  view.new_name = "score";
   add_gestures<click>(view);
   view.whole_height = whole_height;
   view.caption = {true, true, true};

@@ -438,6 +438,7 @@ View pass_view() {
                 "the forward pass of one token: what each step computes, and how far each layer moves the "
                 "residual stream",
                 build, facts, table);
+  view.new_name = "pass";
   view.commands = layer_steps();
   add_gestures<click, layers_by_lines>(view);
   view.caption = {true, false, true};

@@ -355,7 +355,7 @@ Table table(const ViewContext& c) {
     }
   }
   add("sum", a.sum());
-  add("left by rounding", a.rounding_error());
+  add("rounding error", a.rounding_error());
   add("logit of " + target_of(c, a), a.logit);
   if (!n->sources) return result;
   if (shows_unmatched(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->unmatched);

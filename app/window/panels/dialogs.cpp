@@ -292,31 +292,4 @@ void draw_open(Ui& ui) {
   ui.end_dialog();
 }
 
-void draw_help(Ui& ui) {
-  const auto body = ui.begin_dialog(Dialog::help, "Keys and mouse", 780, 720);
-  if (!body) return;
-  constexpr std::string_view kMouse =
-      "Click a small map to select its head, a cell of the heatmap or a token to select the query, a bar to "
-      "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click fits "
-      "it; Ctrl+wheel resizes the small maps. Right-click a picture for its commands. Double-click a "
-      "splitter between panes, or a slider, to reset it. Drop a folder on the window to open its model, a "
-      "session or a figure to restore it, a list of prompts (.txt, .jsonl) for views of many prompts. What "
-      "you type goes into the prompt, whatever you clicked.";
-  const auto lines = list_of_keys();
-  const float row = ui.u(23), keys = std::min(ui.u(220), body->w * 0.4F);
-  const float words = ui.paragraph_height(kMouse, body->w - ui.u(16), Ui::kSmall);
-  const Rect list = ui.begin_list("keys", *body, words + ui.u(14) + row * static_cast<float>(lines.size()));
-  ui.scroll_by_keys();
-  float y = list.y +
-            ui.paragraph(kMouse, {list.x, list.y, body->w - ui.u(16), 0}, ui.theme().text, Ui::kSmall) +
-            ui.u(14);
-  for (const KeyHelp& line : lines) {
-    ui.text(line.keys, {list.x, y, keys - ui.u(8), row}, ui.theme().text, viz::FontStyle::medium, Ui::kSmall);
-    ui.small(line.what, {list.x + keys, y, list.w - keys, row}, ui.theme().text_muted);
-    y += row;
-  }
-  ui.end_list();
-  ui.end_dialog();
-}
-
 }  // namespace headscope::app

@@ -96,6 +96,7 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
   std::string words = stepper_words(ui, option);
   if (ui.width(words) > middle.w) words = to_text(option, value);  // the tooltips have the label
   ui.text(words, middle, ui.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
+  ui.explain(middle, option.label, tip_words(option.help, "", 0));
   button(rect.right() - rect.h, "+", 1);
 }
 
@@ -106,6 +107,7 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w - ui.u(56));
   ui.text(label + " " + viz::fixed_number(value, 2), {rect.x, rect.y, room - ui.u(10), rect.h},
           ui.theme().text_muted);
+  ui.explain({rect.x, rect.y, room - ui.u(10), rect.h}, label, tip_words(option.help, option.keys, 0));
   const Rect track{rect.x + room, rect.y, rect.w - room - ui.u(8), rect.h};
   const auto moved =
       ui.slider(track, label, value, {option.low, option.high, option.step, default_value},
@@ -132,6 +134,7 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
   } else if (std::holds_alternative<std::vector<int>>(value)) {
     const float words = ui.width(option.label) + ui.u(8);
     ui.text(option.label, {rect.x, rect.y, words, rect.h}, ui.theme().text_muted);
+    ui.explain({rect.x, rect.y, words, rect.h}, option.label, tip_words(option.help, option.keys, 0));
     const Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
     if (list_option(ui.state) == &option) {
       ui.field(Field::option, place, std::string(option.default_name));

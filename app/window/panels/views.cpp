@@ -48,6 +48,8 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   const float header = ui.u(40), pad = ui.u(12), control = ui.u(28);
   const Rect title{rect.x + pad, rect.y, rect.w - 2 * pad, header};
   ui.text(view.title, title, ui.theme().text, viz::FontStyle::medium);
+  ui.explain({title.x, title.y, ui.width(view.title, viz::FontStyle::medium), header}, view.title,
+             tip_words(view.help, "", 0));
   ui.small(pane_subtitle(ui, place), title, ui.theme().text_muted, viz::Align::right);
   draw_header_line(ui, rect, header);
   const float top =

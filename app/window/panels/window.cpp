@@ -104,6 +104,7 @@ void follow_dialog(Ui& ui) {
   moment.field = moment.dialog == Dialog::export_ ? Field::export_path
                  : moment.dialog == Dialog::open  ? Field::open_path
                  : moment.dialog == Dialog::save  ? Field::session_path
+                 : moment.dialog == Dialog::help  ? Field::help
                                                   : Field::prompt;
 }
 

@@ -39,10 +39,17 @@ void reduce(UiState& s, const ShowDialog& a, World& w) {
   } else if (a.dialog == Dialog::save) {
     s.save_form = {};
     s.save_form.path.edit = make_text_state(suggested_session(s, w.snapshot));
+  } else if (a.dialog == Dialog::help) {
+    s.help_form.search = {};
   } else if (a.dialog == Dialog::open) {
     s.open_form.second = a.second;
     reduce(s, BrowseFolder{s.open_form.listing.folder}, w);
   }
+}
+
+void reduce(DialogSlice& s, const ShowGuide& a, World&) {
+  s.dialog = Dialog::help;
+  s.help_form = {a.page, a.anchor, {}};
 }
 
 void reduce(UiState& s, const SetExport& a, World& w) {

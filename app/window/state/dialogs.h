@@ -1,8 +1,10 @@
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "app/desktop/bundled_guide.h"
 #include "app/desktop/folder_listing.h"
 #include "app/hub/hub_name.h"
 #include "app/views/export.h"
@@ -43,8 +45,16 @@ struct SaveForm {
   std::string problem;  ///< why it could not be written: one sentence, until something changes
 };
 
+struct HelpForm {
+  std::string page;    ///< name of a page of the guide; empty: the keys
+  std::string anchor;  ///< heading at which it begins; empty: the top
+  TextField search;    ///< if not empty, what was found is shown in place of the page
+};
+
 struct DialogSlice {
   Dialog dialog = Dialog::none;
+  std::shared_ptr<const Guide> guide = std::make_shared<const Guide>();
+  HelpForm help_form;
   ExportForm export_form;
   OpenForm open_form;
   SaveForm save_form;
@@ -55,6 +65,10 @@ struct ShowDialog {
   Dialog dialog = Dialog::none;
   std::string subject = {};  ///< what to export: the id of a view; empty: unchanged
   bool second = false;       ///< the Open dialog chooses a model to compare with
+};
+struct ShowGuide {          ///< opens the help at a page
+  std::string page = {};    ///< as in HelpForm
+  std::string anchor = {};  ///< likewise
 };
 struct SetExport {  ///< the form without its texts
   ExportForm form;
@@ -85,6 +99,7 @@ struct FolderListed {
 };
 
 void reduce(UiState& s, const ShowDialog& a, World& w);
+void reduce(DialogSlice& s, const ShowGuide& a, World& w);
 void reduce(UiState& s, const SetExport& a, World& w);
 void reduce(DialogSlice& s, const DoExport& a, World& w);
 void reduce(UiState& s, const ExportEnded& a, World& w);

@@ -13,8 +13,8 @@ struct UiState;
 struct World;
 
 /// A text field of the window.
-enum class Field { prompt, option, export_path, export_size, open_path, edits, second, session_path };
-constexpr std::size_t kFields = 8;
+enum class Field { prompt, option, export_path, export_size, open_path, edits, second, session_path, help };
+constexpr std::size_t kFields = 9;
 
 /// An edited text and how far it is scrolled.
 struct TextField {

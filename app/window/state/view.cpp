@@ -63,8 +63,8 @@ void reduce(ViewSlice& s, const ShowView& a, World& w) {
   if (!view || view->place != Place::tab) return;
   std::string& here = a.second_pane ? s.second_view : s.view;
   std::string& there = a.second_pane ? s.view : s.second_view;
-  if (there == a.id) there = here.empty() ? next_tab(a.id, 1) : here;
-  here = a.id;
+  if (there == view->id) there = here.empty() ? next_tab(view->id, 1) : here;
+  here = view->id;
   show_option_text(s);
   w.save();
 }

@@ -117,7 +117,7 @@ TEST_F(Edits, InWords) {
   const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
   EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");
   EXPECT_EQ(words("L5H1.z*=0.5"), "L5 H1 × 0.5");
-  EXPECT_EQ(words("L5H1.z=mean"), "L5 H1 at its mean");
+  EXPECT_EQ(words("L5H1.z=mean"), "L5 H1 = mean");
   EXPECT_EQ(words("mask=none"), "no mask");
   EXPECT_EQ(words("L2.mask=none"), "no mask in L2");
   EXPECT_EQ(words("L3H0.scores[8,3]=null"), "L3 H0 key 3 masked for query 8");

@@ -31,7 +31,7 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   EXPECT_NEAR(sum, in_table(table, "sum"), 1e-9);
   EXPECT_EQ(in_table(table, "sum"), a->sum());
   EXPECT_EQ(in_table(table, "logit of “" + label_of(shown.context(), a->token) + "”"), a->logit);
-  EXPECT_NEAR(in_table(table, "sum") + in_table(table, "left by rounding"), a->logit, 1e-9);
+  EXPECT_NEAR(in_table(table, "sum") + in_table(table, "rounding error"), a->logit, 1e-9);
   for (int layer = 0; layer < layers; ++layer) {
     const std::string name = "L" + std::to_string(layer);
     EXPECT_EQ(in_table(table, name + " MLP"), a->mlps[layer]);
@@ -49,7 +49,7 @@ TEST(AttributionView, WhatEditsAddHasAPlaceOfItsOwn) {
     const ViewFixture shown("attribution", s, 1200, 2400, {{"attribution-list", list}});
     const Table table = shown.table();
     EXPECT_EQ(in_table(table, "edits"), a->edits);
-    EXPECT_NEAR(in_table(table, "left by rounding"), 0, 1e-4);
+    EXPECT_NEAR(in_table(table, "rounding error"), 0, 1e-4);
     int places = 0;  // in the grid's margin, and in the list
     for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
       if (shown.picture().regions[i].role == 0) continue;

@@ -93,7 +93,8 @@ TEST(ViewsJson, ListsAllOfTheTable) {
   ASSERT_EQ(json.at("views").size(), all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     const nlohmann::json& view = json["views"][i];
-    EXPECT_EQ(view.at("id"), all[i].id);
+    EXPECT_EQ(view.at("id"), all[i].id) << "as in sessions and recipes";
+    EXPECT_EQ(view.at("name"), all[i].name());
     EXPECT_EQ(view.at("title"), all[i].title);
     EXPECT_EQ(view.at("help"), all[i].help);
     EXPECT_EQ(view.at("group"), title_of(all[i].group));
@@ -111,7 +112,7 @@ TEST(ViewsJson, ListsAllOfTheTable) {
         EXPECT_EQ(option["most"], spec.high) << spec.name;
       }
       for (const Choice& choice : spec.choices)
-        EXPECT_NE(option["values"].get<std::string>().find(choice.name), std::string::npos);
+        EXPECT_NE(option["values"].get<std::string>().find(choice.listed_name()), std::string::npos);
     }
   }
 }

@@ -205,7 +205,7 @@ TEST_F(KeyboardTest, AListWithNothingToPressIsScrolledByKeys) {
       for (const viz::Item& item : scene.items)
         if (const auto* run = std::get_if<viz::GlyphRun>(&item); run && run->text == "Ctrl+E")
           return run->origin.y;
-    return 1e9F;
+    return -1e9F;  // scrolled away
   };
   WindowFrame frame;
   frame.width = 1024, frame.height = 700;

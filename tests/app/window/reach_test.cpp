@@ -33,6 +33,7 @@ class ReachTest : public HandsTest {
                   {"Second", "two", {}, "The second prompt"}};
     o.examples_model = bundled_folder();
     o.tours = load_tours({assets_folder() / "tours"}).tours;
+    o.guide = bundled_guide();
     o.find_models = [] {
       return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()},
                                           {"org/other", "/nowhere/other"}};
@@ -232,8 +233,11 @@ class ReachTest : public HandsTest {
            core.apply(Generate{true});
            core.draw(frame_);
          }},
-        {"help", index_of<ShowDialog>(), menu_click("More", "Keys and mouse"), key(Key::f1),
+        {"help", index_of<ShowDialog>(), menu_click("More", "Help"), key(Key::f1),
          [](const Core& core) { return core.state().dialog == Dialog::help; }},
+        {"a page of the guide", index_of<ShowGuide>(), item_click("Edits"), tabs_to("Edits"),
+         [](const Core& core) { return core.state().help_form.page == "edits"; },
+         doing(ShowDialog{Dialog::help})},
         {"close", index_of<ShowDialog>(), item_click("Close"), key(Key::escape),
          [](const Core& core) { return core.state().dialog == Dialog::none; },
          doing(ShowDialog{Dialog::help})},

@@ -45,7 +45,7 @@ struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
     return {in.at};
   }
   static std::string operand(const Mean&) { return "mean"; }
-  static std::string what(const Mean&) { return " at its mean"; }
+  static std::string what(const Mean&) { return " = mean"; }
 };
 
 template <>

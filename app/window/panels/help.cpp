@@ -1,0 +1,368 @@
+// The help: keys and mouse, and the guide with its glossary.
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/commands.h"
+#include "app/window/panels/panels.h"
+
+namespace headscope::app {
+
+using viz::FontStyle;
+using viz::Rect;
+
+namespace {
+
+using Kind = GuideBlock::Kind;
+using Look = GuideSpan::Look;
+
+constexpr std::string_view kMouse =
+    "Click a small map to select its head, a cell of the heatmap or a token to select the query, a bar to "
+    "append its token. The wheel zooms the heatmap at the mouse, dragging pans it, and a double click fits "
+    "it; "
+    "Ctrl+wheel resizes the small maps. Right-click a picture for its commands. Double-click a splitter "
+    "between "
+    "panes, or a slider, to reset it. Drop a folder on the window to open its model, a session or a figure "
+    "to "
+    "restore it, a list of prompts (.txt, .jsonl) for views of many prompts. Rest the mouse on a label to "
+    "see "
+    "what the word means. What you type goes into the prompt, whatever you clicked.";
+
+GuideText strong(std::string words) {
+  return {{Look::strong, std::move(words)}};
+}
+
+/// The keys as a page of the guide, without a name.
+GuidePage keys_page() {
+  GuidePage page{"", "Keys and mouse", {}};
+  page.blocks.push_back({.kind = Kind::heading, .level = 1, .text = {{Look::plain, page.title}}});
+  page.blocks.push_back({.text = {{Look::plain, std::string(kMouse)}}});
+  GuideBlock& table = page.blocks.emplace_back(GuideBlock{.kind = Kind::table});
+  table.rows.push_back({{}, {}});  // no headings
+  for (const KeyHelp& line : list_of_keys())
+    table.rows.push_back({strong(line.keys), {{Look::plain, line.what}}});
+  return page;
+}
+
+/// The bytes of the first `count` characters of UTF-8.
+std::size_t bytes_of_letters(std::string_view text, std::size_t count) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at)
+    if ((text[at] & 0xC0) != 0x80 && count-- == 0) break;
+  return at;
+}
+std::size_t letters(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+/// Words of one look in their place on a line.
+struct Piece {
+  float x = 0, w = 0;
+  const GuideSpan* span = nullptr;
+  std::string words;
+};
+using PieceLine = std::vector<Piece>;
+
+/// A line of the content, from its top.
+struct Laid {
+  float y = 0, h = 0;
+  float x = 0;
+  float factor = 1;
+  bool bold = false;
+  bool framed = false;                ///< code on a background
+  std::vector<PieceLine> cells = {};  ///< side by side
+  std::string anchor = {};            ///< of a heading
+  const GuidePage* page = nullptr;
+};
+
+/// Lays out blocks below each other in a width.
+class Column {
+ public:
+  Column(const Ui& ui, float width) : ui_(ui), width_(width) {}
+
+  void add(const GuidePage& page, const GuideSection& section, std::string_view search) {
+    for (std::size_t i = section.first; i < section.last; ++i) add(page, page.blocks[i], search);
+  }
+  const std::vector<Laid>& lines() const { return lines_; }
+  float height() const { return y_; }
+
+ private:
+  const Ui& ui_;
+  float width_, y_ = 0;
+  std::vector<Laid> lines_;
+
+  FontStyle style(const GuideSpan& span, bool bold) const {
+    if (span.look == Look::code) return FontStyle::mono;
+    return bold ? FontStyle::bold : span.look == Look::strong ? FontStyle::medium : FontStyle::regular;
+  }
+
+  /// Breaks a text at spaces; a wider word gets a line of its own.
+  std::vector<PieceLine> flow(const GuideText& text, float width, float factor, bool bold) const {
+    std::vector<PieceLine> lines(1);
+    float x = 0;
+    bool space = false;
+    const float between = ui_.width(" ", FontStyle::regular, factor);
+    for (const GuideSpan& span : text) {
+      const FontStyle face = style(span, bold);
+      const float inside = ui_.width(" ", face, factor);
+      std::string_view rest = span.text;
+      while (!rest.empty()) {
+        if (rest.front() == ' ') {
+          space = true;
+          rest.remove_prefix(1);
+          continue;
+        }
+        const std::string_view word = rest.substr(0, rest.find(' '));
+        rest.remove_prefix(word.size());
+        const float wide = ui_.width(word, face, factor);
+        const bool goes_on = !lines.back().empty() && lines.back().back().span == &span;
+        const float blank = goes_on ? inside : between;
+        if (x > 0 && x + (space ? blank : 0) + wide > width) {
+          lines.emplace_back();
+          x = 0;
+        }
+        const float gap = x > 0 && space ? blank : 0;
+        PieceLine& line = lines.back();
+        if (line.empty() || line.back().span != &span) line.push_back({x + gap, 0, &span, ""});
+        Piece& piece = line.back();
+        if (!piece.words.empty() && space) piece.words += ' ';
+        piece.words += word;
+        x += gap + wide;
+        piece.w = x - piece.x;
+        space = false;
+      }
+    }
+    return lines;
+  }
+
+  void add_lines(const GuideText& text, float indent, float factor, bool bold = false) {
+    const float high = ui_.u(21) * factor;
+    for (PieceLine& line : flow(text, width_ - indent, factor, bold)) {
+      Laid& laid = lines_.emplace_back(Laid{.y = y_, .h = high, .x = indent, .factor = factor, .bold = bold});
+      laid.cells.push_back(std::move(line));
+      y_ += high;
+    }
+  }
+
+  void add(const GuidePage& page, const GuideBlock& block, std::string_view search) {
+    const float gap = ui_.u(8);
+    switch (block.kind) {
+      case Kind::heading: {
+        if (y_ > 0) y_ += gap * (block.level < 3 ? 1.5F : 1);
+        const std::size_t first = lines_.size();
+        add_lines(block.text, 0, block.level == 1 ? 1.25F : block.level == 2 ? 1.1F : 1, true);
+        lines_[first].anchor = anchor_of(block.text);
+        lines_[first].page = &page;
+        y_ += gap / 2;
+        return;
+      }
+      case Kind::paragraph:
+        add_lines(block.text, 0, Ui::kSmall);
+        break;
+      case Kind::item: {
+        const std::size_t first = lines_.size();
+        add_lines(block.text, ui_.u(16), Ui::kSmall);
+        static const GuideSpan kBullet{Look::plain, "•"};
+        lines_[first].cells.front().insert(lines_[first].cells.front().begin(),
+                                           Piece{-ui_.u(12), ui_.u(8), &kBullet, "•"});
+        y_ -= gap / 2;
+        break;
+      }
+      case Kind::code:
+        for (const std::string& line : block.code) add_code(line);
+        break;
+      case Kind::table:
+        add_table(block, search);
+        break;
+    }
+    y_ += gap;
+  }
+
+  /// A line of code; if it is too long, its rest is indented below it.
+  void add_code(std::string_view line) {
+    static const GuideSpan kCode{Look::code, ""};
+    constexpr float kFactor = 0.86F;
+    constexpr std::size_t kIndent = 4;
+    const float high = ui_.u(18), room = width_ - ui_.u(16);
+    const float letter = std::max(1.F, ui_.width("0", FontStyle::mono, kFactor));
+    const auto most = std::max<std::size_t>(20, static_cast<std::size_t>(room / letter));
+    std::string shown(line);
+    do {
+      std::size_t end = shown.size();
+      if (letters(shown) > most) {
+        end = shown.rfind(' ', bytes_of_letters(shown, most));
+        if (end == std::string::npos || end <= kIndent) end = bytes_of_letters(shown, most);
+      }
+      Laid& laid =
+          lines_.emplace_back(Laid{.y = y_, .h = high, .x = ui_.u(8), .factor = kFactor, .framed = true});
+      laid.cells.push_back({{0, room, &kCode, shown.substr(0, end)}});
+      y_ += high;
+      const std::size_t rest = std::min(shown.find_first_not_of(' ', end), shown.size());
+      shown = rest < shown.size() ? std::string(kIndent, ' ') + shown.substr(rest) : std::string();
+    } while (!shown.empty());
+  }
+
+  /// Columns as wide as their widest cell, the last one as wide as there is room; narrower if that is too
+  /// little.
+  void add_table(const GuideBlock& table, std::string_view search) {
+    std::size_t columns = 1;
+    for (const auto& row : table.rows) columns = std::max(columns, row.size());
+    const float space = ui_.u(14), high = ui_.u(21) * Ui::kSmall, most = width_ * 0.34F;
+    std::vector<float> widths(columns);
+    for (const auto& row : table.rows) {
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        float cell = 0;
+        for (const GuideSpan& span : row[i]) cell += ui_.width(span.text, style(span, false), Ui::kSmall);
+        widths[i] = std::max(widths[i], std::min(most, std::ceil(cell) + 1));
+      }
+    }
+    float sum = 0;
+    for (std::size_t i = 0; i + 1 < columns; ++i) sum += widths[i] + space;
+    const float room = width_ * (columns > 2 ? 1 - 0.9F / static_cast<float>(columns) : 0.5F);
+    if (sum > room)
+      for (std::size_t i = 0; i + 1 < columns; ++i) widths[i] *= room / sum;
+    widths.back() = std::max(ui_.u(40), width_ - std::min(sum, room) - space);
+    const auto found = [&](const std::vector<GuideText>& row) {
+      std::string all;
+      for (const GuideText& cell : row) all += plain_text(cell) + " ";
+      return text_has(all, search);
+    };
+    const bool some_found = std::any_of(table.rows.begin() + 1, table.rows.end(), found);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const auto& row = table.rows[r];
+      if (r > 0 && some_found && !found(row)) continue;
+      std::vector<std::vector<PieceLine>> cells;
+      std::size_t lines = 0;
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        cells.push_back(flow(row[i], widths[i], Ui::kSmall, r == 0));
+        const bool blank = cells.back().size() == 1 && cells.back().front().empty();
+        if (!blank) lines = std::max(lines, cells.back().size());
+      }
+      for (std::size_t l = 0; l < lines; ++l) {
+        Laid& laid = lines_.emplace_back(Laid{.y = y_, .h = high, .factor = Ui::kSmall, .bold = r == 0});
+        float x = 0;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          PieceLine line = l < cells[i].size() ? std::move(cells[i][l]) : PieceLine();
+          for (Piece& piece : line) piece.x += x;
+          laid.cells.push_back(std::move(line));
+          x += widths[i] + space;
+        }
+        y_ += high;
+      }
+      y_ += ui_.u(2);
+    }
+  }
+};
+
+/// Where a link leads within the guide; nothing: elsewhere.
+std::optional<ShowGuide> place_of(const Guide& guide, const std::string& from, std::string_view target) {
+  const std::size_t sharp = std::min(target.find('#'), target.size());
+  std::string_view file = target.substr(0, sharp);
+  const std::string anchor(target.substr(std::min(sharp + 1, target.size())));
+  if (file.empty()) return ShowGuide{from, anchor};
+  if (!file.ends_with(".md")) return std::nullopt;
+  file.remove_suffix(3);
+  if (guide.find(file) == nullptr) return std::nullopt;
+  return ShowGuide{std::string(file), anchor};
+}
+
+void draw_piece(Ui& ui, const Laid& laid, const Piece& piece, const Rect& rect, const std::string& page) {
+  if (piece.span->look == Look::link) {
+    if (auto to = place_of(*ui.state.guide, page, piece.span->target)) {
+      if (ui.link(rect, piece.words, laid.factor)) ui.actions.emplace_back(*std::move(to));
+      return;
+    }
+  }
+  const FontStyle face = piece.span->look == Look::code     ? FontStyle::mono
+                         : laid.bold                        ? FontStyle::bold
+                         : piece.span->look == Look::strong ? FontStyle::medium
+                                                            : FontStyle::regular;
+  const bool muted = !laid.bold && piece.span->look == Look::plain;
+  ui.text(piece.words, {rect.x, rect.y, rect.w + ui.u(2), rect.h},
+          muted ? ui.theme().text_muted : ui.theme().text, face, laid.factor);
+}
+
+/// The chosen page, or the sections in which the search was found.
+Column content(const Ui& ui, const GuidePage& keys, float width) {
+  const HelpForm& form = ui.state.help_form;
+  const std::string& search = form.search.edit.text;
+  Column column(ui, width);
+  if (search.find_first_not_of(' ') == std::string::npos) {
+    const GuidePage* chosen = ui.state.guide->find(form.page);
+    const GuidePage& page = form.page.empty() || chosen == nullptr ? keys : *chosen;
+    for (const GuideSection& section : sections_of(page)) column.add(page, section, "");
+    return column;
+  }
+  const auto add_found = [&](const GuidePage& page) {
+    for (const GuideSection& section : sections_of(page))
+      if (section_has(page, section, search)) column.add(page, section, search);
+  };
+  // Definitions first: they are what a single word is looked up for.
+  if (const GuidePage* glossary = ui.state.guide->find("glossary")) add_found(*glossary);
+  add_found(keys);
+  for (const GuidePage& page : ui.state.guide->pages)
+    if (page.name != "glossary") add_found(page);
+  return column;
+}
+
+void draw_pages(Ui& ui, const Rect& rect, const GuidePage& keys) {
+  const auto& pages = ui.state.guide->pages;
+  const float row = ui.u(30);
+  const Rect rows = ui.begin_list("pages", rect, row * static_cast<float>(pages.size() + 1));
+  Lines lines(ui, rows);
+  const HelpForm& form = ui.state.help_form;
+  const bool searching = !form.search.edit.text.empty();
+  const auto add = [&](const GuidePage& page) {
+    lines.row({.label = page.title, .marked = !searching && page.name == form.page, .closes = false}, row,
+              ShowGuide{page.name, ""});
+  };
+  add(keys);
+  for (const GuidePage& page : pages) add(page);
+  ui.end_list();
+}
+
+void draw_content(Ui& ui, const Rect& rect, const GuidePage& keys) {
+  const float bar = ui.u(16);
+  const Column column = content(ui, keys, rect.w - bar);
+  const Rect list = ui.begin_list("content", rect, column.height() + ui.u(8));
+  ui.scroll_by_keys();
+  const HelpForm& form = ui.state.help_form;
+  if (column.lines().empty())
+    ui.small("Nothing found.", {list.x, list.y, list.w, ui.u(24)}, ui.theme().text_muted);
+  const bool searching = !form.search.edit.text.empty();
+  std::string page = form.page;
+  for (const Laid& laid : column.lines()) {
+    if (laid.page != nullptr) page = laid.page->name;
+    const Rect line{list.x, list.y + laid.y, list.w, laid.h};
+    if (!searching && !laid.anchor.empty() && laid.anchor == form.anchor)
+      ui.scroll_once(form.page + "#" + form.anchor, laid.y);
+    if (line.bottom() < rect.y || line.y > rect.bottom()) continue;
+    if (laid.framed) ui.fill({list.x, line.y, rect.w - bar, line.h}, ui.theme().raised);
+    if (searching && laid.page != nullptr)
+      ui.small(laid.page->title, {list.x, line.y, rect.w - bar, line.h}, ui.theme().text_muted,
+               viz::Align::right);
+    for (const PieceLine& cell : laid.cells)
+      for (const Piece& piece : cell)
+        draw_piece(ui, laid, piece, {list.x + laid.x + piece.x, line.y, piece.w, line.h}, page);
+  }
+  if (searching || form.anchor.empty()) ui.scroll_once(form.page + "?" + form.search.edit.text, 0);
+  ui.end_list();
+}
+
+}  // namespace
+
+void draw_help(Ui& ui) {
+  const float tall = 0.86F * ui.input.frame.height / ui.u(1);
+  const auto body = ui.begin_dialog(Dialog::help, "Help", 940, std::max(720.F, tall));
+  if (!body) return;
+  const GuidePage keys = keys_page();
+  const bool guide = !ui.state.guide->pages.empty();
+  const float nav = guide ? std::min(ui.u(190), body->w * 0.28F) : 0, gap = guide ? ui.u(16) : 0;
+  const float field = ui.u(32), top = body->y + field + ui.u(12);
+  ui.field(Field::help, {body->x, body->y, body->w, field}, "Search the keys, the guide and its glossary");
+  if (guide) draw_pages(ui, {body->x, top, nav, body->bottom() - top}, keys);
+  draw_content(ui, {body->x + nav + gap, top, body->w - nav - gap, body->bottom() - top}, keys);
+  draw_text_menu(ui);
+  ui.end_dialog();
+}
+
+}  // namespace headscope::app
