@@ -57,6 +57,7 @@ const Option<bool> kPinned = session_only(
 struct Source {
   std::string name;
   viz::Color color;
+  int dashes = 0;
   std::shared_ptr<const Pattern> pattern;  ///< for the uniform average: the pattern whose mask it uses
   bool uniform = false;
   float sign = 1;  ///< sign of the differences drawn: 1, or -1 for decreases
@@ -135,8 +136,8 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
     all &= pattern != nullptr;
     if (!pattern) continue;
     const auto add = [&](const char* suffix, float sign) {
-      sources.push_back(
-          {head_name(head.layer, head.head) + suffix, color_of(c, sources.size()), pattern, false, sign});
+      sources.push_back({head_name(head.layer, head.head) + suffix, color_of(c, sources.size()),
+                         static_cast<int>(sources.size()), pattern, false, sign});
     };
     const bool difference = c.side == Side::difference;
     add(difference ? " more" : "", 1);
@@ -144,7 +145,7 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
   }
   if (!all) return {};
   if (c.options[kUniform] && c.side != Side::difference)
-    sources.push_back({"uniform 1/n", c.theme->text_muted, sources.front().pattern, true});
+    sources.push_back({"uniform 1/n", c.theme->text_muted, 0, sources.front().pattern, true});
   return sources;
 }
 
@@ -235,7 +236,8 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
   chart.to = key_axis(c);
   chart.marked_from = c.selection.query;
   chart.marked_to = c.selection.key;
-  for (const Source& source : sources) chart.series.push_back({source.name, source.color});
+  for (const Source& source : sources) chart.series.push_back({source.name, source.color, source.dashes});
+  chart.width_title = difference_prefix(c) + std::string("weight");
   chart.full = c.options[kValueMax] > 0 ? c.options[kValueMax] : largest_weight(c, sources);
   chart.centered = !c.trimmed;
   chart.from_role = kQueries;
