@@ -141,7 +141,7 @@ ValueRange value_range(const Matrix& m, const RangeOptions& options) {
     }
     for (; i < count; ++i) take(0, values[i * stride]);
   };
-  for (int r = 0; r < m.rows; ++r) {
+  for (int r = options.first_row; r < m.rows; ++r) {
     const int end = options.masked_above_diagonal ? std::min(m.cols, r + 1) : m.cols;
     const float* row = m.data + r * m.row_stride;
     const int hole = options.without_column >= 0 ? std::min(options.without_column, end) : end;
@@ -303,6 +303,23 @@ float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::s
   x = bar.right() + 1.5F * u;
   text((scale.values_above ? "≥ " : "") + end(scale.high), style.theme.text_muted);
   return x - 1.5F * u - left_middle.x;
+}
+
+bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::string& title,
+                          const std::optional<Outside>& outside, Point at, float room, const Style& style) {
+  const float u = style.unit();
+  for (const std::string& name : {title, std::string()}) {
+    Scene line;
+    float used = paint_color_scale_line(line, scale, name, at, style);
+    if (used > room) continue;
+    append(scene, line, {0, 0});
+    used += 3 * u;
+    if (!outside || used + 3 * u + style.width(outside->text, style.small()) > room) return true;
+    scene.add(FillRect{{at.x + used, at.y - u, 2 * u, 2 * u}, outside->color});
+    add_muted(scene, style, outside->text, {at.x + used + 3 * u, at.y});
+    return true;
+  }
+  return false;
 }
 
 }  // namespace headscope::viz
