@@ -50,8 +50,8 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
 }
 
 /// The chart's axis, with as many numbers as fit without touching, always including both ends; none if not
-/// even these fit. `spare`: room for the last number beyond the axis.
-NumberAxis axis_of(const BarChart& chart, float width, float spare, const Style& style) {
+/// even these fit. `before`, `spare`: room for the first and the last number beyond the axis.
+NumberAxis axis_of(const BarChart& chart, float width, float before, float spare, const Style& style) {
   NumberAxis axis{chart.least, chart.longest};
   const auto tick = [&](double value) { return Tick{value, tick_label(value, chart.longest)}; };
   for (int most = 6; most >= 2; --most) {
@@ -66,7 +66,9 @@ NumberAxis axis_of(const BarChart& chart, float width, float spare, const Style&
     end += chart.unit;
     const float spacing = width / static_cast<float>(axis.ticks.size() - 1);
     const float last = style.width(end, style.small());
-    const float moved = std::max(0.F, last / 2 - spare);  // the part that does not fit beyond the axis
+    // The parts that do not fit beyond the axis.
+    const float first = std::max(0.F, style.width(axis.ticks.front().text, style.small()) / 2 - before);
+    const float moved = std::max(0.F, last / 2 - spare) + first;
     if (spacing >= last + moved + 2 * style.unit()) return axis;
     // Two numbers may be closer: the first is a narrow one.
     const float halves = style.width(axis.ticks.front().text + end, style.small()) / 2;
@@ -77,11 +79,12 @@ NumberAxis axis_of(const BarChart& chart, float width, float spare, const Style&
 
 /// The axis' numbers at the height `middle`, and its lines down the chart from `top` to `bottom`.
 void paint_axis(Scene& scene, const NumberAxis& axis, const Columns& at, float middle, float top,
-                float bottom, float right_limit, const Style& style) {
+                float bottom, float left_limit, float right_limit, const Style& style) {
   for (const Tick& tick : axis.ticks) {
     const float x = axis.along(tick.value, at.bar_x, at.bar_w);
     const float half = style.width(tick.text, style.small()) / 2;
-    add_muted(scene, style, tick.text, {std::min(x, right_limit - half), middle}, Align::center);
+    add_muted(scene, style, tick.text, {std::min(std::max(x, left_limit + half), right_limit - half), middle},
+              Align::center);
     if (bottom > top && !at.below) {
       const Color color = tick.value == 0 ? style.theme.text_muted.with_alpha(120) : style.theme.line;
       scene.add_line({x, top}, {x, bottom}, color);
@@ -148,7 +151,8 @@ float bar_chart_height(std::size_t bars, bool titles, const Style& style) {
 
 void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const Style& style) {
   const Columns at = make_columns(chart, area, style);
-  const NumberAxis axis = axis_of(chart, at.bar_w, area.right() - at.bar_x - at.bar_w, style);
+  const NumberAxis axis =
+      axis_of(chart, at.bar_w, at.bar_x - area.x, area.right() - at.bar_x - at.bar_w, style);
   Scene& scene = picture.scene;
   const float h = bar_height(style), u = style.unit();
   float y = area.y;
@@ -164,7 +168,7 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
     const float top = y + 2 * line + u;
     const auto bars = static_cast<float>(std::ranges::count(chart.bars, false, &Bar::muted));
     const float fit = std::min(bars, std::floor((area.bottom() + 0.5F - top) / h));
-    paint_axis(scene, axis, at, y + 1.5F * line, top - u / 2, top + fit * h, area.right(), style);
+    paint_axis(scene, axis, at, y + 1.5F * line, top - u / 2, top + fit * h, area.x, area.right(), style);
     picture.whole &= !axis.ticks.empty();
     y = top;
   }

@@ -198,14 +198,19 @@ float paint_scales(Picture& picture, const ViewContext& c, const Numbers& n, flo
   const float line = style.line(style.small()), u = style.unit();
   const Scales scales = scales_of(n);
   const std::string logit = delta(c) + std::string("logit of ");
-  float x = left, y = top + line / 2;
-  for (const auto& [scale, parts] :
-       {std::pair{&scales.attention, "heads and bias"}, {&scales.others, "MLPs and the parts below"}}) {
+  const auto width_of = [&](const viz::ColorScale& scale, const std::string& title) {
     viz::Scene measured;
-    const float width = viz::paint_color_scale_line(measured, *scale, logit + parts, {0, 0}, style);
+    return viz::paint_color_scale_line(measured, scale, title, {0, 0}, style);
+  };
+  const bool in_full = width_of(scales.others, logit + "MLPs and other parts") <= room;
+  float x = left, y = top + line / 2;
+  for (const auto& [scale, title] :
+       {std::pair{&scales.attention, in_full ? logit + "heads and bias" : "heads, bias"},
+        {&scales.others, in_full ? logit + "MLPs and other parts" : "MLPs, others"}}) {
+    const float width = width_of(*scale, title);
     if (x > left && x + width > left + room) x = left, y += line + u;
-    picture.whole &= viz::paint_color_scale_in(picture.scene, *scale, logit + parts, std::nullopt, {x, y},
-                                               left + room - x, style);
+    picture.whole &=
+        viz::paint_color_scale_in(picture.scene, *scale, title, std::nullopt, {x, y}, left + room - x, style);
     x += width + 6 * u;
   }
   return y + line / 2 + u - top;

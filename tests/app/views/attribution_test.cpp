@@ -136,10 +136,20 @@ TEST(AttributionView, HeadsAndOtherPartsHaveEachAScaleThatCoversTheLargest) {
     }
     EXPECT_EQ(lying_bars(shown.scene()).size(), 2U);
     EXPECT_THAT(texts(shown.scene()), ::testing::IsSupersetOf(std::vector<std::string>{
-                                          "logit of heads and bias", "logit of MLPs and the parts below",
+                                          "logit of heads and bias", "logit of MLPs and other parts",
                                           viz::number(attention, 3), viz::number(others, 3)}));
     EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
   }
+}
+
+TEST(AttributionView, InANarrowPaneItsScalesKeepTheirNames) {
+  const Scenario s(kRobot);
+  ViewContext c = s.context(250, 420);
+  c.in_pane = true;
+  const Picture picture = find_view("attribution")->build(c);
+  EXPECT_EQ(lying_bars(picture.scene).size(), 2U);
+  EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"heads, bias", "MLPs, others"}));
+  EXPECT_EQ(text_faults(picture.scene, *c.fonts), "");
 }
 
 TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {

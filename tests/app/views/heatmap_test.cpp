@@ -155,6 +155,12 @@ TEST(Heatmap, ANarrowPaneKeepsTheColourBarOfADifference) {
     EXPECT_EQ(upright_bars(picture.scene).size() + lying_bars(picture.scene).size(), 1U) << width;
     EXPECT_THAT(texts(picture.scene), Contains("difference in weight")) << width;
     EXPECT_EQ(text_faults(picture.scene, *c.fonts), "") << width;
+    // The four small maps of the scores have one each.
+    ViewContext stages = on(Side::difference, "scores", s, width, 420);
+    stages.in_pane = true;
+    const viz::Scene four = find_view("scores")->build(stages).scene;
+    EXPECT_EQ(upright_bars(four).size() + lying_bars(four).size(), 4U) << width;
+    EXPECT_EQ(text_faults(four, *c.fonts), "") << width;
     // The scroll bar of a zoomed map is under the colour bar.
     ViewContext zoomed = c;
     set(zoomed, "zoom", "0:5,0:5");

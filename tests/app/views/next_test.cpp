@@ -84,6 +84,19 @@ TEST(Next, TheAxisEndsAtTheRoundPercentageAboveTheLargestBar) {
   }
 }
 
+TEST(Next, NumbersOfTheAxisNeverTouch) {
+  const Scenario s(kRobot), changed = edited("L4.attn_out=0");
+  for (float width = 160; width < 480; width += 9) {
+    for (const char* temperature : {"0.05", "1"}) {
+      ViewContext c = s.context(width, 500), difference = on(Side::difference, "next", changed, width, 500);
+      for (ViewContext* each : {&c, &difference}) {
+        set(*each, "temperature", temperature);
+        EXPECT_EQ(text_faults(find_view("next")->build(*each).scene, *c.fonts), "") << width;
+      }
+    }
+  }
+}
+
 TEST(Next, ABarOfOnePercentIsTwoPixelsWideInThePaneOfALargeWindow) {
   for (const char* temperature : {"0.3", "1"}) {
     const Scenario s(kRobot);
