@@ -26,6 +26,7 @@ enum class Arrangement { columns, arcs };
 
 constexpr std::size_t kMaxHeads = 14;      // with distinguishable colours
 constexpr std::size_t kMaxLines = 2000;    // drawn lines: as many as can be drawn in a frame
+constexpr std::size_t kMaxDashed = 600;    // the same if some have dashes, dozens each
 constexpr std::size_t kMaxArcs = 600;      // the same for arcs
 constexpr std::size_t kMaxOfToken = 2000;  // under the mouse
 constexpr std::size_t kMaxRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
@@ -247,7 +248,8 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
 
 viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart = frame_of(c, sources);
-  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMaxArcs : kMaxLines);
+  const bool dashed = std::ranges::any_of(sources, [](const Source& s) { return s.dashes > 0; });
+  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMaxArcs : dashed ? kMaxDashed : kMaxLines);
   chart.links = std::move(drawn.links);
   const auto shown = static_cast<std::int64_t>(chart.links.size()),
              passed = static_cast<std::int64_t>(drawn.passed);

@@ -101,6 +101,9 @@ TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
   const auto written = texts(shown.scene());
   const std::string note = "the 2,000 strongest of " + with_commas(weights.size()) + " weights above 0";
   EXPECT_EQ(std::ranges::count(written, note), 1) << ::testing::PrintToString(written);
+  const ViewFixture dashed("lines", scenario(bundled()->transformer->config().n_ctx), 900, 700,
+                           {{"threshold", "0"}, {"line-heads", "0.0,1.1"}});
+  EXPECT_THAT(texts(dashed.scene()), Contains(HasSubstr("the 600 strongest of ")));
 }
 
 /// A prompt of that length, with a model of ten heads.
