@@ -64,7 +64,7 @@ TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
 
 /// Number of turning points of a curve: noise has about as many as points.
 int turns(const viz::Polyline& curve) {
-  int count = 0;
+  int count = 0;  // comparisons with the gaps between dashes are false
   for (std::size_t i = 1; i + 1 < curve.points.size(); ++i)
     count += (curve.points[i].y - curve.points[i - 1].y) * (curve.points[i + 1].y - curve.points[i].y) < 0;
   return count;
@@ -151,6 +151,27 @@ TEST(Positions, HoverNamesTheCellThatIsZoomedToAndLeavesItsColour) {
     for (int x = static_cast<int>(cell.x) + 1; x < static_cast<int>(cell.right()); ++x)
       ASSERT_EQ(before.at(x, y), after.at(x, y));
   }
+}
+
+TEST(Positions, WhereRowsAreFewerThanDimensionsTheyAreSinesAndCosinesNotTheirMeans) {
+  const ViewContext c = shortest().context(900, 420);
+  const Picture picture = find_view("positions")->build(c);
+  const auto map = std::ranges::find_if(
+      picture.regions, [](const viz::Region& r) { return r.role == kEncodingRole && r.id == 1; });
+  ASSERT_NE(map, picture.regions.end());
+  ASSERT_LT(map->rect.h, map->row_count) << "pooled";
+  // The slowest sinusoids: sines near 0, cosines near 1. Their mean would be 0.5.
+  int sines = 0, cosines = 0;
+  for (int y = 1; y <= 12; ++y) {
+    const auto color =
+        image_color_at(picture.scene, {map->rect.x + 2, map->rect.bottom() - static_cast<float>(y) + 0.5F});
+    ASSERT_TRUE(color);
+    sines += channel_difference(*color, viz::diverging(light(), 0)) < 40;
+    cosines += channel_difference(*color, viz::diverging(light(), 1)) < 40;
+  }
+  EXPECT_EQ(sines, 6);
+  EXPECT_EQ(cosines, 6);
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr(" % of the pairs of rows")));
 }
 
 TEST(Positions, SayHowCellsArePooled) {

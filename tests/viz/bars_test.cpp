@@ -45,6 +45,30 @@ BarChart chart() {
   return c;
 }
 
+TEST(BarChart, SignedBarsBeginAtZeroInTheMiddleOfTheirAxis) {
+  for (const float width : {150.F, 290.F, 600.F}) {
+    BarChart c;
+    c.least = -25, c.longest = 25;
+    c.number_title = "percentage points";
+    for (const double value : {22.0, -11.0, 0.0}) {
+      Bar& bar = c.bars.emplace_back();
+      bar.label = "·w";
+      bar.value = value;
+      bar.number = "+0";
+      bar.color = sign_color(kTheme, value);
+    }
+    Picture picture{testing::blank(width, 300), {}};
+    paint_bar_chart(picture, c, {10, 10, width - 20, 280}, {kTheme, *fonts(), 14, 1});
+    const auto bars = items_of<FillRect>(picture.scene);
+    ASSERT_EQ(bars.size(), 2U) << "none for 0, " << width;
+    EXPECT_NEAR(bars[0].rect.x, bars[1].rect.right(), 0.01);
+    EXPECT_NEAR(bars[0].rect.w, 2 * bars[1].rect.w, 0.01);
+    const auto said = texts(picture.scene);
+    EXPECT_THAT(said, ::testing::IsSupersetOf({"−25", "25"})) << width;
+    EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << width;
+  }
+}
+
 TEST(BarChart, LengthsAreProportionalAndRegionsCoverTheirLines) {
   Picture picture{testing::blank(600, 300), {}};
   paint_bar_chart(picture, chart(), {10, 10, 580, 280}, {kTheme, *fonts(), 14, 1});

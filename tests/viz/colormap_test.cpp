@@ -46,6 +46,23 @@ TEST_P(Themes, QueryKeyValueAndAccentAreToldApart) {
   }
 }
 
+TEST_P(Themes, QueryKeyAndValueAreToldApartByEveryReaderAndAreNoSign) {
+  const Color roles[] = {theme_.query, theme_.key, theme_.value};
+  const Color taken[] = {sign_color(theme_, 1), sign_color(theme_, -1), theme_.accent};
+  const auto apart = [&](const auto& seen, double from_taken) {
+    for (int i = 0; i < 3; ++i) {
+      for (int k = 0; k < i; ++k)
+        EXPECT_GE(difference(seen(roles[i]), seen(roles[k])), 0.08) << i << ", " << k;
+      for (const Color other : taken)
+        EXPECT_GE(difference(seen(roles[i]), seen(other)), from_taken) << i << ", " << int{other.r};
+    }
+  };
+  apart([](Color c) { return testing::oklab(testing::linear(c)); }, 0.13);
+  // Six colours have no more room in the two dimensions that a colour-blind reader sees.
+  for (const auto& matrix : kColourBlindness)
+    apart([&](Color c) { return testing::oklab(seen_by(matrix, c)); }, 0.055);
+}
+
 TEST_P(Themes, LinesAndHatchingShowWithoutShouting) {
   for (const Color quiet : {theme_.line, theme_.hatch}) {
     EXPECT_GT(contrast(quiet, theme_.surface), 1.2);

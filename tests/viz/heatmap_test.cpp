@@ -207,6 +207,28 @@ TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
   }
 }
 
+TEST(Heatmaps, InANarrowAreaTheColourBarIsUnderTheGrid) {
+  const std::vector<float> values{0.5F, -0.25F, 0.1F, -0.5F};
+  const std::vector<std::string> labels{"a", "b"};
+  Heatmap map;
+  map.cells = cells_of(values, 2, 2, diverging_scale(0.5));
+  map.rows = {labels, "query", kTheme.query};
+  map.cols = {labels, "key", kTheme.key};
+  map.scale_title = "difference in weight";
+  for (const float width : {260.F, 330.F, 900.F}) {
+    Picture picture{testing::blank(width, 400), {}};
+    const Region grid = paint_heatmap(picture, map, {10, 10, width - 20, 380}, style());
+    EXPECT_TRUE(picture.whole) << width;
+    EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << width;
+    const auto images = items_of<Image>(picture.scene);
+    ASSERT_EQ(images.size(), 2U) << "the cells and their colours, " << width;
+    const Rect bar = images.back().dest;
+    EXPECT_EQ(width < 900, bar.y >= grid.rect.bottom()) << width;
+    EXPECT_EQ(width<900, bar.w> bar.h) << width;
+    EXPECT_EQ(std::ranges::count(texts(picture.scene), "difference in weight"), width > 300 ? 1 : 0) << width;
+  }
+}
+
 TEST(VectorStrips, AreAColumnForEachComponent) {
   const std::vector<float> values{-1, 0, 1, 0.5F};
   Picture picture{testing::blank(200, 50), {}};

@@ -11,16 +11,23 @@ namespace {
 
 using namespace testing;
 
-TEST(NumberAxis, LimitsAreRoundNumbersAboveTheValue) {
+TEST(NumberAxis, LimitsAreRoundNumbersJustAboveTheValue) {
+  for (double value = 1e-9; value < 1e9; value *= 1.013)
+    EXPECT_LE(round_limit(value), 1.51 * value) << "a third of the axis stays empty";
   for (const auto& [value, limit] : {std::pair{1.0, 1.0},
-                                     {0.11, 0.2},
+                                     {0.11, 0.15},
                                      {0.2, 0.2},
-                                     {0.21, 0.5},
-                                     {0.51, 1.0},
+                                     {0.21, 0.25},
+                                     {0.26, 0.3},
+                                     {0.51, 0.6},
+                                     {22, 25},
+                                     {28.3, 30},
+                                     {81, 100},
+                                     {1.01, 1.5},
                                      {0.05, 0.05},
-                                     {3e-7, 5e-7},
+                                     {3.1e-7, 4e-7},
                                      {0.001, 0.001},
-                                     {7e20, 1e21}}) {
+                                     {7e20, 8e20}}) {
     EXPECT_NEAR(round_limit(value), limit, 1e-9 * limit) << value;
   }
   EXPECT_EQ(round_limit(0), 1);

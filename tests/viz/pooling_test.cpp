@@ -143,6 +143,63 @@ TEST(PooledMeans, LeaveOutWhatIsMaskedAndKeyZero) {
   }
 }
 
+TEST(PooledPairs, AreSinglePairsOfRowsWhoseSinesAndCosinesAreNotMixed) {
+  constexpr int kRows = 120, kCols = 60;
+  std::vector<float> values;  // even rows positive, odd ones negative
+  for (int row = 0; row < kRows; ++row)
+    for (int col = 0; col < kCols; ++col)
+      values.push_back((row % 2 == 0 ? 1.F : -1.F) * static_cast<float>(1 + row / 2) / (kRows / 2));
+  for (const int height : {kRows, 60, 80, 41, 6}) {
+    for (const bool transposed : {false, true}) {
+      std::vector<float> stored = values;
+      if (transposed)
+        for (int row = 0; row < kRows; ++row)
+          for (int col = 0; col < kCols; ++col) stored[col * kRows + row] = values[row * kCols + col];
+      HeatmapCells cells =
+          cells_of(stored, transposed ? kCols : kRows, transposed ? kRows : kCols, diverging_scale(1));
+      if (transposed) cells.matrix = cells.matrix.transposed();
+      cells.pooling = Pooling::row_pairs;
+      const float h = static_cast<float>(height);
+      const Image image = heatmap_image(cells, whole_grid({0, 0, 20, h}, kRows, kCols), style());
+      ASSERT_EQ(image.bitmap->height, height);
+      ASSERT_EQ(image.bitmap->width, 20);
+      const ColorTable color(cells.scale, kTheme);
+      int previous = -2;
+      for (int y = 0; y + 1 < height; y += 2) {
+        // Both pixels are of one pair, and pairs come in order.
+        const double middle = (y + 1.0) * kRows / height;
+        const int pair = static_cast<int>(middle - 1) / 2 * 2;
+        EXPECT_GT(pair, previous);
+        EXPECT_LE(std::abs(pair + 1 - middle), 2);
+        previous = pair;
+        for (int x = 0; x < 20; ++x) {
+          EXPECT_LE(testing::channel_difference(image.bitmap->at(x, y), color(values[pair * kCols])), 2)
+              << height << ": " << x << " " << y;
+          EXPECT_LE(
+              testing::channel_difference(image.bitmap->at(x, y + 1), color(values[(pair + 1) * kCols])), 2)
+              << height << ": " << x << " " << y;
+        }
+      }
+    }
+  }
+}
+
+TEST(PooledPairs, AverageAlongTheRow) {
+  constexpr int kRows = 8, kCols = 40;
+  const std::vector<float> values = random_values(kRows * kCols);
+  HeatmapCells cells = cells_of(values, kRows, kCols, diverging_scale(1));
+  cells.pooling = Pooling::row_pairs;
+  const Image image = heatmap_image(cells, whole_grid({0, 0, 10, 4}, kRows, kCols), style());
+  const ColorTable color(cells.scale, kTheme);
+  const std::vector<int> rows{0, 1, 4, 5};
+  for (int y = 0; y < 4; ++y)
+    for (int x = 0; x < 10; ++x) {
+      float sum = 0;
+      for (int c = 4 * x; c < 4 * x + 4; ++c) sum += values[rows[y] * kCols + c];
+      EXPECT_LE(testing::channel_difference(image.bitmap->at(x, y), color(sum / 4)), 2) << x << " " << y;
+    }
+}
+
 TEST(PoolingWords, SayWhatAndHowMany) {
   const Style s = style();
   EXPECT_EQ(pooling_words(Pooling::strongest, {4, 4}, 500, s), "each cell: the largest of 4 × 4");
@@ -153,6 +210,12 @@ TEST(PoolingWords, SayWhatAndHowMany) {
             "mean of 3 × 1");
   EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, 10, s), "");
   EXPECT_EQ(pooling_words(Pooling::mean, {1, 1}, 500, s), "");
+  EXPECT_EQ(pooling_words(Pooling::mean, {1, 1.02}, 500, s), "") << "a mean of one cell";
+  EXPECT_EQ(pooling_words(Pooling::mean, {1.02, 3}, 500, s), "each cell: the mean of 1 × 3");
+  EXPECT_EQ(pooling_words(Pooling::row_pairs, {2, 1}, 500, s), "50 % of the pairs of rows");
+  EXPECT_EQ(pooling_words(Pooling::row_pairs, {1, 3}, 500, s), "each cell: the mean of 3 columns");
+  EXPECT_EQ(pooling_words(Pooling::row_pairs, {3, 2.5}, 500, s),
+            "33 % of the pairs of rows; each cell: the mean of 2.5 columns");
 }
 
 TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {

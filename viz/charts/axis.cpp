@@ -68,8 +68,9 @@ bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, c
   bool whole = room.widest > 0 || axis.labels.empty();
   const float u = style.unit(), size = style.small(), line = style.line(size);
   if (!axis.title.empty())
-    whole &= add_whole_label(scene, style, axis.title, side.at(-1, room.size - line / 2), side.length(),
-                             axis.color, FontStyle::medium, Align::center, side.turn());
+    whole &=
+        add_whole_label(scene, style, axis.title, side.at(-1, room.size - line / 2), side.length(),
+                        axis.title_color.value_or(axis.color), FontStyle::medium, Align::center, side.turn());
   if (room.widest <= 0) return whole;
   const int step = label_step(side.cell(), row_pitch(style));
   // Rotated labels begin or end at the grid, like those of rows.

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,8 +12,9 @@ namespace headscope::viz {
 struct AxisLabels {
   std::span<const std::string> labels;  ///< one per row (column); empty: no labels
   std::string title;
-  Color color;          ///< colour of the title and of the emphasised label
+  Color color;          ///< colour of the emphasised label, and of the title unless it has its own
   int emphasised = -1;  ///< always labelled, even if others are left out
+  std::optional<Color> title_color = {};
 };
 
 /// The cells among [first, first + count) of `total` that get a label, if a cell is `cell` pixels and a label

@@ -39,7 +39,8 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   c.number_right = c.detail_w > 0 ? c.detail_right - c.detail_w - 1.5F * gap : area.right();
   c.bar_x = c.label_x + c.label_w + gap;
   c.bar_w = std::max(0.F, c.number_right - c.number_w - gap - c.bar_x);
-  if (c.bar_w < 5 * style.font_size) {
+  constexpr float kReadable = 8;  // ems: a hundredth of a narrower bar would hardly be seen
+  if (c.bar_w < kReadable * style.font_size) {
     c.below = true;
     c.label_w = std::max(0.F, c.number_right - c.number_w - gap - c.label_x);
     c.bar_x = c.label_x;
@@ -48,39 +49,54 @@ Columns make_columns(const BarChart& chart, Rect area, const Style& style) {
   return c;
 }
 
-/// From 0 to the longest bar, with as many numbers as fit without touching, always including both ends; none
-/// if not even these fit. `spare`: room for the last number beyond the axis.
-NumberAxis axis_of(const BarChart& chart, float width, float spare, const Style& style) {
-  NumberAxis axis{0, chart.longest};
+/// The chart's axis, with as many numbers as fit without touching, always including both ends; none if not
+/// even these fit. `before`, `spare`: room for the first and the last number beyond the axis.
+NumberAxis axis_of(const BarChart& chart, float width, float before, float spare, const Style& style) {
+  NumberAxis axis{chart.least, chart.longest};
+  const auto tick = [&](double value) { return Tick{value, tick_label(value, chart.longest)}; };
   for (int most = 6; most >= 2; --most) {
-    axis.ticks = labelled_ticks(0, chart.longest, most, chart.longest);
-    if (most == 2) axis.ticks = {{0, "0"}, {chart.longest, tick_label(chart.longest, chart.longest)}};
-    if (std::abs(axis.ticks.back().value - chart.longest) > 1e-9 * chart.longest) continue;
+    axis.ticks = labelled_ticks(chart.least, chart.longest, most, chart.longest);
+    if (most == 3 && chart.least < 0) axis.ticks = {tick(chart.least), tick(0), tick(chart.longest)};
+    if (most == 2) axis.ticks = {tick(chart.least), tick(chart.longest)};
+    const auto misses = [&](const Tick& end, double value) {
+      return std::abs(end.value - value) > 1e-9 * chart.longest;
+    };
+    if (misses(axis.ticks.front(), chart.least) || misses(axis.ticks.back(), chart.longest)) continue;
     std::string& end = axis.ticks.back().text;
     end += chart.unit;
     const float spacing = width / static_cast<float>(axis.ticks.size() - 1);
     const float last = style.width(end, style.small());
-    const float moved = std::max(0.F, last / 2 - spare);  // the part that does not fit beyond the axis
+    // The parts that do not fit beyond the axis.
+    const float first = std::max(0.F, style.width(axis.ticks.front().text, style.small()) / 2 - before);
+    const float moved = std::max(0.F, last / 2 - spare) + first;
     if (spacing >= last + moved + 2 * style.unit()) return axis;
     // Two numbers may be closer: the first is a narrow one.
-    const float halves = style.width("0" + end, style.small()) / 2;
+    const float halves = style.width(axis.ticks.front().text + end, style.small()) / 2;
     if (most == 2 && width >= halves + moved + style.unit()) return axis;
   }
-  return {0, chart.longest};
+  return {chart.least, chart.longest};
 }
 
 /// The axis' numbers at the height `middle`, and its lines down the chart from `top` to `bottom`.
 void paint_axis(Scene& scene, const NumberAxis& axis, const Columns& at, float middle, float top,
-                float bottom, float right_limit, const Style& style) {
+                float bottom, float left_limit, float right_limit, const Style& style) {
   for (const Tick& tick : axis.ticks) {
     const float x = axis.along(tick.value, at.bar_x, at.bar_w);
     const float half = style.width(tick.text, style.small()) / 2;
-    add_muted(scene, style, tick.text, {std::min(x, right_limit - half), middle}, Align::center);
+    add_muted(scene, style, tick.text, {std::min(std::max(x, left_limit + half), right_limit - half), middle},
+              Align::center);
     if (bottom > top && !at.below) {
       const Color color = tick.value == 0 ? style.theme.text_muted.with_alpha(120) : style.theme.line;
       scene.add_line({x, top}, {x, bottom}, color);
     }
   }
+}
+
+/// The upright line where signed bars begin: they need it even where there is no room for the axis' lines.
+void paint_zero(Scene& scene, const NumberAxis& axis, const Columns& at, float top, float bottom,
+                const Style& style) {
+  const float x = axis.along(0, at.bar_x, at.bar_w);
+  scene.add_line({x, top}, {x, bottom}, style.theme.text_muted.with_alpha(120));
 }
 
 /// Draws one bar with its texts, with its upper end at `y`.
@@ -102,10 +118,14 @@ void paint_bar(Scene& scene, const Bar& bar, const NumberAxis& axis, const Colum
                               : Rect{at.bar_x, y + 1.25F * u, at.bar_w, h - 2.5F * u};
   if (at.below && !bar.muted)  // the whole axis under each bar, because there are no lines down the chart
     scene.add_line({track.x, track.bottom()}, {track.right(), track.bottom()}, theme.line);
-  if (bar.value > 0 && at.bar_w > 0) {
-    const float length = axis.clamped(bar.value, 0, at.bar_w);
-    scene.add(
-        FillRect{{track.x, track.y, std::max(length, 1.F), track.h}, bar.color, std::min(2.F, length / 2)});
+  if (axis.low < 0 && !bar.muted && at.bar_w > 0)
+    paint_zero(scene, axis, at, track.y - 1, track.bottom() + 1, style);
+  if (std::abs(bar.value) > 0 && at.bar_w > 0) {
+    const float zero = axis.clamped(0, track.x, at.bar_w), end = axis.clamped(bar.value, track.x, at.bar_w);
+    const float length = std::abs(end - zero);
+    scene.add(FillRect{{std::min(zero, end), track.y, std::max(length, 1.F), track.h},
+                       bar.color,
+                       std::min(2.F, length / 2)});
   }
   if (!std::isnan(bar.before) && at.bar_w > 0) {
     const float x = axis.clamped(bar.before, track.x, at.bar_w);
@@ -131,7 +151,8 @@ float bar_chart_height(std::size_t bars, bool titles, const Style& style) {
 
 void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const Style& style) {
   const Columns at = make_columns(chart, area, style);
-  const NumberAxis axis = axis_of(chart, at.bar_w, area.right() - at.bar_x - at.bar_w, style);
+  const NumberAxis axis =
+      axis_of(chart, at.bar_w, at.bar_x - area.x, area.right() - at.bar_x - at.bar_w, style);
   Scene& scene = picture.scene;
   const float h = bar_height(style), u = style.unit();
   float y = area.y;
@@ -147,7 +168,7 @@ void paint_bar_chart(Picture& picture, const BarChart& chart, Rect area, const S
     const float top = y + 2 * line + u;
     const auto bars = static_cast<float>(std::ranges::count(chart.bars, false, &Bar::muted));
     const float fit = std::min(bars, std::floor((area.bottom() + 0.5F - top) / h));
-    paint_axis(scene, axis, at, y + 1.5F * line, top - u / 2, top + fit * h, area.right(), style);
+    paint_axis(scene, axis, at, y + 1.5F * line, top - u / 2, top + fit * h, area.x, area.right(), style);
     picture.whole &= !axis.ticks.empty();
     y = top;
   }

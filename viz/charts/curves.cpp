@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "viz/charts/number_axis.h"
+#include "viz/scene/dashes.h"
 
 namespace headscope::viz {
 
@@ -32,7 +33,7 @@ float curve_labels_width(const CurveChart& chart, const Style& style) {
   float widest = 0;
   for (const Curve& curve : chart.curves)
     widest = std::max(widest, style.width(curve.label, style.small(), FontStyle::medium));
-  return std::ceil(widest + 2 * style.unit());
+  return std::ceil(widest + (kDashSample + 3) * style.unit());
 }
 
 std::vector<float> spread_apart(std::vector<float> centers, float height, float top, float bottom) {
@@ -78,6 +79,7 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
     path.points.reserve(curve.values.cols);
     for (int i = begin; i < std::min(end, curve.values.cols); ++i)
       path.points.push_back({x_of(i), y_of(curve, i)});
+    path.dashes = dashes_of(curve.dashes, style.unit());
     if (path.points.size() > 1) scene.add(std::move(path));
   }
   scene.add(PopClip{});
@@ -105,9 +107,14 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
     ends.push_back(std::clamp(y_of(curve, last), plot.y, plot.bottom()));
   }
   const std::vector<float> spread = spread_apart(ends, line, plot.y, plot.bottom());
+  const float u = style.unit(), sample = plot.right() + 1.5F * u, label = sample + (kDashSample + 1) * u;
   for (std::size_t i = 0; i < spread.size(); ++i) {
-    add_label(scene, style, chart.curves[i].label, {plot.right() + 1.5F * style.unit(), spread[i]},
-              style.small(), chart.curves[i].color, FontStyle::medium);
+    const Curve& curve = chart.curves[i];
+    scene.add(Segments{{{sample, spread[i]}, {sample + kDashSample * u, spread[i]}},
+                       curve.color,
+                       1.5F,
+                       dashes_of(curve.dashes, u)});
+    add_label(scene, style, curve.label, {label, spread[i]}, style.small(), curve.color, FontStyle::medium);
   }
   return picture.regions.emplace_back(region);
 }

@@ -17,6 +17,7 @@ struct Curve {
   Matrix values;  ///< one row: y at x = 0, 1, ...
   std::string label;
   Color color;
+  int dashes = 0;  ///< see dashes_of(): which curve it is without its colour
 };
 
 struct CurveChart {
@@ -33,7 +34,7 @@ struct CurveChart {
   int id = 0;
 };
 
-/// Room to the right of the plot for the names of the curves.
+/// Room to the right of the plot for the names of the curves, each after a sample of its line.
 float curve_labels_width(const CurveChart& chart, const Style& style);
 
 /// Curves in `plot` (the frame); y numbers go left of it, the curves' names right of it. Returns the region,

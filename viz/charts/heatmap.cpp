@@ -22,22 +22,32 @@ struct Bins {
   float size = 0;
   double low = 0;
   double step = 1;
+  bool pairs = false;  ///< a bin is a single cell: those of bins 2i and 2i + 1 are a pair (2k, 2k + 1)
   int count() const { return static_cast<int>(edges.size()) - 1; }
   /// The cells that a bin touches: [first, end).
   int first_of(int bin) const {
+    if (pairs) return std::min(edges.back() - 1, pair_of(bin) + bin % 2);
     return std::max(edges.front(), static_cast<int>(std::floor(low + bin * step + kSlack)));
   }
   int end_of(int bin) const {
+    if (pairs) return first_of(bin) + 1;
     return std::min(edges.back(), static_cast<int>(std::ceil(low + (bin + 1) * step - kSlack)));
   }
   /// The fraction of a cell inside a bin.
   float overlap(int bin, int cell) const {
+    if (pairs) return 1;
     const double begin = std::max<double>(cell, low + bin * step);
     return static_cast<float>(std::max(0.0, std::min<double>(cell + 1, low + (bin + 1) * step) - begin));
   }
+  double size_of_bin() const { return pairs ? 1 : step; }
 
  private:
   static constexpr double kSlack = 1e-9;
+  /// The first cell of the pair in the middle of those under bins 2i and 2i + 1.
+  int pair_of(int bin) const {
+    const double under = low + (2.0 * (bin / 2) + 1) * step - 1;  // NOLINT(bugprone-integer-division)
+    return 2 * static_cast<int>(std::floor(std::max(0.0, under) / 2 + kSlack));
+  }
 };
 
 Bins make_bins(double first, double shown, int total, float start, float size, float device_scale) {
@@ -209,14 +219,14 @@ void pool(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const V
   }
 }
 
-/// The same with the means of the bins' cells.
+/// The same with the means of the bins' cells, in single rows of pairs.
 template <class Visit>
 void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, const Visit& visit) {
   const Matrix& m = cells.matrix;
   const int first = cols.edges.front(), last = cols.edges.back();
   std::vector<float> sums(last - first), parts(sums.size());
   // A pixel that shows hardly more than masked cells is masked: the stairs keep their shape.
-  const float least = static_cast<float>(0.25 * rows.step * cols.step);
+  const float least = static_cast<float>(0.25 * rows.size_of_bin() * cols.size_of_bin());
   for (int i = 0; i < rows.count(); ++i) {
     std::ranges::fill(sums, 0.F);
     std::ranges::fill(parts, 0.F);
@@ -251,13 +261,16 @@ void pool_means(const HeatmapCells& cells, const Bins& rows, const Bins& cols, c
   }
 }
 
+/// Up to here a mean of cells is as good as the one cell.
+constexpr double kHardlyMore = 1.05;
+
 /// The number of cells under a pixel: 4 as "4"; 2.67 as "3" if cells are counted ("up to 3"), or as "2.7" if
 /// areas are.
 std::string pooled_count(double cells, Pooling pooling) {
   const double whole = std::round(cells);
   if (std::abs(cells - whole) < 0.005) return number(whole, 6);
   if (pooling == Pooling::strongest) return number(std::ceil(cells), 6);
-  return fixed_number(cells, cells < 1.095 ? 2 : 1);
+  return cells < kHardlyMore ? "1" : fixed_number(cells, 1);
 }
 
 /// A frame around a cell that is visible at any size, on any colour.
@@ -281,8 +294,8 @@ Color outside_color(const Theme& theme) {
 
 Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& style) {
   const Matrix& m = cells.matrix;
-  const Bins rows =
-      make_bins(grid.first_row, grid.rows, m.rows, grid.rect.y, grid.rect.h, style.device_scale);
+  Bins rows = make_bins(grid.first_row, grid.rows, m.rows, grid.rect.y, grid.rect.h, style.device_scale);
+  rows.pairs = cells.pooling == Pooling::row_pairs && rows.step > 1;
   const Bins cols =
       make_bins(grid.first_col, grid.cols, m.cols, grid.rect.x, grid.rect.w, style.device_scale);
   const auto bitmap = std::make_shared<Bitmap>(Bitmap::filled(cols.count(), rows.count(), {0, 0, 0, 0}));
@@ -294,8 +307,8 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
   };
   const auto pool_cells = [&](const HeatmapCells& seen, const Bins& down, const Bins& across,
                               const auto& visit) {
-    if (cells.pooling == Pooling::mean) return pool_means(seen, down, across, visit);
-    pool(seen, down, across, visit);
+    if (cells.pooling == Pooling::strongest) return pool(seen, down, across, visit);
+    pool_means(seen, down, across, visit);
   };
   // Memory is read in its own order: a plain matrix stored by columns is pooled as its transpose.
   if (std::abs(m.col_stride) > std::abs(m.row_stride) && m.rows > 1 && !cells.masked_above_diagonal &&
@@ -318,14 +331,25 @@ PooledCells pooled_cells(const Region& grid, const Style& style) {
 }
 
 std::string pooling_words(Pooling pooling, const PooledCells& cells, float width, const Style& style) {
-  if (cells.rows <= 1 && cells.cols <= 1) return "";
+  const double one = pooling == Pooling::strongest ? 1 : kHardlyMore;
+  if (cells.rows <= one && cells.cols <= one) return "";
   const std::string rows = pooled_count(cells.rows, pooling), cols = pooled_count(cells.cols, pooling);
+  const auto fits = [&](const std::string& text) { return style.width(text, style.small()) <= width; };
+  if (pooling == Pooling::row_pairs) {
+    const std::string pairs = cells.rows > one ? number(100 / cells.rows, 2) + " % of the pairs of rows" : "",
+                      means = cells.cols > one ? "mean of " + cols + " columns" : "",
+                      between = pairs.empty() || means.empty() ? "" : "; ";
+    for (const std::string& text :
+         {pairs + between + (means.empty() ? "" : "each cell: the " + means), pairs + between + means, pairs})
+      if (fits(text)) return text;
+    return "";
+  }
   const auto whole = [](double count) { return std::abs(count - std::round(count)) < 0.005; };
   const bool all = pooling == Pooling::mean || (whole(cells.rows) && whole(cells.cols));
   const std::string words = std::string(pooling == Pooling::mean ? "mean" : "largest") +
                             (all ? " of " : " of up to ") + rows + " × " + cols;
   for (const std::string& text : {"each cell: the " + words, words}) {
-    if (style.width(text, style.small()) <= width) return text;
+    if (fits(text)) return text;
   }
   return "";
 }
@@ -424,19 +448,36 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, co
   return grid;
 }
 
+namespace {
+
 constexpr float kMinMap = 2;  // ems; smaller maps cannot be read
+
+std::optional<Outside> outside_of(const Heatmap& map, const Style& style) {
+  if (map.cells.outside_column < 0) return std::nullopt;
+  return Outside{outside_color(style.theme), map.outside_text};
+}
+
+/// Width of the scale at the grid's right; 0: there is none.
+float upright_scale_width(const Heatmap& map, const Rect& area, const Style& style) {
+  const float own =
+      map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside_of(map, style), style) : 0;
+  const float width = std::max(own, map.least_scale_width);
+  return width > 0.3F * area.w && !map.row_room ? 0 : width;
+}
+
+}  // namespace
+
+float flat_scale_height(const Heatmap& map, Rect area, const Style& style) {
+  const float line = style.line(style.small());
+  const bool flat = map.show_scale && upright_scale_width(map, area, style) <= 0;
+  return flat && area.h > 8 * line ? line + style.unit() : 0;
+}
 
 Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Style& style) {
   const Matrix& m = map.cells.matrix;
   const float u = style.unit();
-  const std::optional<Outside> outside =
-      map.cells.outside_column >= 0 ? std::optional<Outside>({outside_color(style.theme), map.outside_text})
-                                    : std::nullopt;
-  float scale_width =
-      map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside, style) : 0;
-  scale_width = std::max(scale_width, map.least_scale_width);
-  if (scale_width > 0.3F * area.w && !map.row_room) scale_width = 0;
-  if (map.show_scale && scale_width <= 0) picture.whole = false;
+  const std::optional<Outside> outside = outside_of(map, style);
+  const float scale_width = upright_scale_width(map, area, style);
   const float scale_room = scale_width > 0 ? scale_width + 4 * u : 0;
 
   // Labels depend on the size of a cell, which depends on the room for labels: estimate the cell from a fair
@@ -466,9 +507,10 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   const bool pools = std::min(height / m.rows, width / m.cols) * static_cast<double>(style.device_scale) < 1;
   const float own_height = area.h - (map.col_room ? top.size : 0);
   const float words_room = pools && (map.says_pooling || own_height > 8 * line) ? line + u : 0;
+  const float flat_room = flat_scale_height(map, area, style);
 
   Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room,
-             area.h - top.size - 1 - words_room};
+             area.h - top.size - 1 - words_room - flat_room};
   Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.square, style);
   grid.role = map.role;
   grid.id = map.id;
@@ -505,7 +547,13 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
               pooling_words(map.cells.pooling, pooled_cells(grid, style), width_of_words, style),
               {grid.rect.x, grid.rect.bottom() + u + line / 2});
   }
-  if (scale_width > 0) {
+  if (flat_room > 0) {
+    const float y = grid.rect.bottom() + u + words_room + line / 2;
+    whole &=
+        paint_color_scale_in(scene, map.cells.scale, map.scale_title, outside, {area.x, y}, area.w, style);
+  } else if (scale_width <= 0) {
+    whole &= !map.show_scale;
+  } else {
     whole &= paint_color_scale(
         scene, map.cells.scale, map.scale_title, outside,
         {grid.rect.right() + 4 * u, grid.rect.y, scale_width + 1, std::max(grid.rect.h, 0.F)}, style);

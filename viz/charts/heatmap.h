@@ -11,8 +11,10 @@
 namespace headscope::viz {
 
 /// How several cells under one pixel are combined: the one of largest magnitude, so that nothing rare is
-/// lost, or their area-weighted mean, where otherwise signs would decide at random.
-enum class Pooling { strongest, mean };
+/// lost; their area-weighted mean, where otherwise signs would decide at random; or, where neighbouring rows
+/// are different things, such as the sines and cosines of an encoding, the mean along the row, of rows that
+/// are left out in whole pairs (2i, 2i + 1), so that no row is mixed with another.
+enum class Pooling { strongest, mean, row_pairs };
 
 /// A matrix and how its values become colours.
 struct HeatmapCells {
@@ -43,7 +45,7 @@ struct PooledCells {
 PooledCells pooled_cells(const Region& grid, const Style& style);
 
 /// "each cell: the largest of 4 × 4", or without its beginning if `width` is too small; empty if no cells are
-/// pooled.
+/// pooled. For row_pairs "50 % of the pairs of rows; each cell: the mean of 3 columns".
 std::string pooling_words(Pooling pooling, const PooledCells& cells, float width, const Style& style);
 
 /// Draws hatching, image, thin gaps between large cells, and a frame, inside grid.rect.
@@ -89,9 +91,13 @@ struct Heatmap {
   int id = 0;
 };
 
+/// The height of the scale under the grid, with the gap above it, in an area too narrow for it beside the
+/// grid; else 0.
+float flat_scale_height(const Heatmap& heatmap, Rect area, const Style& style);
+
 /// Draws into `area` and returns the grid, which is also added to the picture's regions. Labels and scale are
-/// left out if the area is small; the picture is not whole then. A note under the grid says how cells are
-/// pooled.
+/// left out if the area is small; the picture is not whole then. In a narrow area the scale is a line under
+/// the grid. A note under the grid says how cells are pooled.
 Region paint_heatmap(Picture& picture, const Heatmap& heatmap, Rect area, const Style& style);
 
 /// Draws bands over a grid's row and column up to the cell, and a frame around it, for the cell under the

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "viz/scene/colormap.h"
+#include "viz/scene/dashes.h"
 
 namespace headscope::viz {
 namespace {
@@ -107,6 +108,7 @@ struct Links {
       line.width = stroke_width(stroke(link.weight), style);
       line.color = stroke_color(chart.series[link.series].color, stroke(link.weight));
       const float arrow = arrow_size(pitch(), line.width, style);
+      line.dashes = dashes_of(chart.series[link.series].dashes, style.unit());
       if (link.from == link.to || arrow < 2) {
         scene.add(std::move(line));
         continue;
@@ -131,6 +133,7 @@ struct Links {
         if (by_series[s].points.empty()) continue;
         by_series[s].color = stroke_color(chart.series[s].color, current);
         by_series[s].width = stroke_width(current, style);
+        by_series[s].dashes = dashes_of(chart.series[s].dashes, style.unit());
         scene.add(std::exchange(by_series[s], {}));
       }
     };
@@ -164,10 +167,8 @@ struct Links {
 
 // ---- around the drawing ----
 
-constexpr float kSwatch = 3;  // units: length of a line sample
-
 float entry_width(const LinkSeries& series, const Style& style) {
-  return (kSwatch + 1) * style.unit() + style.width(series.name, style.small()) + 4 * style.unit();
+  return (kDashSample + 1) * style.unit() + style.width(series.name, style.small()) + 4 * style.unit();
 }
 
 /// Left ends of the legend's entries, line by line, with as few lines as possible.
@@ -195,18 +196,20 @@ bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& 
     const Point at{area.x + places[i].x, area.y + places[i].y + line / 2};
     const LinkSeries& series = chart.series[i];
     whole &= entry_width(series, style) - 4 * u <= area.w;
-    scene.add_line({at.x, at.y}, {at.x + kSwatch * u, at.y}, series.color, 0.75F * u);
-    add_label(scene, style, series.name, {at.x + (kSwatch + 1) * u, at.y}, style.small(), style.theme.text,
-              FontStyle::regular, Align::left, area.w - (kSwatch + 1) * u);
+    scene.add(
+        Segments{{at, {at.x + kDashSample * u, at.y}}, series.color, 0.6F * u, dashes_of(series.dashes, u)});
+    add_label(scene, style, series.name, {at.x + (kDashSample + 1) * u, at.y}, style.small(),
+              style.theme.text, FontStyle::regular, Align::left, area.w - (kDashSample + 1) * u);
   }
   return whole;
 }
 
-/// Paints "weight — 0.25 — 0.5 — 1", right-aligned. Returns its width; paints nothing if it does not fit.
+/// Paints "weight — 0.25 — 0.5 — 1" with the chart's title, right-aligned. Returns its width; paints nothing
+/// if it does not fit.
 float paint_widths(Scene& scene, const Links& links, Point right_middle, float room) {
   const Style& style = links.style;
   const float u = style.unit();
-  const std::string title = "weight";
+  const std::string& title = links.chart.width_title;
   float width = style.width(title, style.small());
   std::array<std::string, 3> texts;
   const std::array<double, 3> parts{0.25, 0.5, 1};

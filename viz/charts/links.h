@@ -17,10 +17,11 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
-/// Lines of one colour.
+/// Lines of one colour and one pattern of dashes.
 struct LinkSeries {
   std::string name;
   Color color;
+  int dashes = 0;  ///< see dashes_of()
 };
 
 /// Items joined by lines: in two columns, or as a directed graph in one row with arcs above it.
@@ -29,9 +30,10 @@ struct LinkChart {
   Arrangement arrangement = Arrangement::columns;
   AxisLabels from, to;  ///< labels of the columns' items; arcs use only `from`
   std::vector<LinkSeries> series;
-  std::vector<Link> links;  ///< lightest first: the heaviest are drawn last
-  double full = 1;          ///< the weight that gets the widest line
-  int marked_from = -1;     ///< chosen items: a dot in their axis' colour
+  std::vector<Link> links;             ///< lightest first: the heaviest are drawn last
+  double full = 1;                     ///< the weight that gets the widest line
+  std::string width_title = "weight";  ///< what the widths of lines show, in the legend of widths
+  int marked_from = -1;                ///< chosen items: a dot in their axis' colour
   int marked_to = -1;
   std::string note;      ///< under the drawing: which lines are shown
   bool centered = true;  ///< in its area; else at its left

@@ -47,7 +47,7 @@ double round_limit(double value) {
   if (!(value > 0) || !std::isfinite(value)) return 1;
   constexpr double kSlack = 1e-9;
   const double decade = std::pow(10, std::floor(std::log10(value)));
-  for (const double mantissa : {1.0, 2.0, 5.0}) {
+  for (const double mantissa : {1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0}) {
     if (mantissa * decade >= value * (1 - kSlack)) return mantissa * decade;
   }
   return 10 * decade;

@@ -48,7 +48,8 @@ struct NumberRow {
 };
 void paint_x_numbers(Scene& scene, const PlotFrame& plot, const NumberRow& row, const Style& style);
 
-/// The smallest of 1, 2 and 5 x 10^k that is at least `value`: a round axis limit. 1 for non-positive values.
+/// The smallest of 1, 1.5, 2, 2.5, 3, 4, 5, 6 and 8 x 10^k that is at least `value`: a round axis limit that
+/// leaves little of the axis empty. 1 for non-positive values.
 double round_limit(double value);
 
 }  // namespace headscope::viz

@@ -276,8 +276,9 @@ struct Painter {
          place.w + kSlack);
   }
 
-  void strip(const Place& place, float y, std::span<const float> values, int id, int row) {
-    paint_vector_strip(picture, {values, column_of(place).scale, table.vector_role, id, row},
+  void strip(const Place& place, float y, const ColorScale& scale, std::span<const float> values, int id,
+             int row) {
+    paint_vector_strip(picture, {values, scale, table.vector_role, id, row},
                        {place.x, y + u, place.w, row_h - 2 * u}, style);
   }
 
@@ -338,7 +339,9 @@ struct Painter {
           text(cell.text, *place, middle, size, cell.color, FontStyle::medium);
         }
       }
-      if (!cell.vector.empty()) strip(*place, y, cell.vector, cell.vector_id, cell.vector_row);
+      if (!cell.vector.empty())
+        strip(*place, y, cell.scale.value_or(column_of(*place).scale), cell.vector, cell.vector_id,
+              cell.vector_row);
       words(cell.after, place->right() + 2 * u, FontStyle::medium, Align::left, end - place->right() - 2 * u,
             style.small());
       words(cell.before, place->x - 1.5F * u, FontStyle::medium, Align::right,
@@ -375,7 +378,7 @@ struct Painter {
         std::vector<float> values(column.vectors[row].begin(), column.vectors[row].end());
         if (!column.factors.empty())
           for (float& v : values) v *= column.factors[row];
-        strip(place, y, values, row, column.vector_row);
+        strip(place, y, column.scale, values, row, column.vector_row);
         break;
       }
     }
@@ -452,17 +455,24 @@ struct Painter {
 
   void legend(float middle) {
     float x = layout.left();
-    for (const Place& place : layout.places) {
-      const TableColumn& column = column_of(place);
-      if (column.kind != Kind::strip || column.scale_title.empty()) continue;
-      const std::string ends = number(column.scale.low, 3) + number(column.scale.high, 3);
-      if (x + style.width(column.scale_title + ends, style.small()) + 18 * u > layout.right()) {
+    const auto entry = [&](const ColorScale& scale, const std::string& title) {
+      if (title.empty()) return;
+      Scene line;
+      const float width = paint_color_scale_line(line, scale, title, {x, middle}, style);
+      if (x + width > layout.right()) {
         picture.whole = false;
-        continue;
+        return;
       }
-      x +=
-          paint_color_scale_line(picture.scene, column.scale, column.scale_title, {x, middle}, style) + 6 * u;
-    }
+      append(picture.scene, line, {0, 0});
+      x += width + 6 * u;
+    };
+    for (const Place& place : layout.places)
+      if (const TableColumn& column = column_of(place); column.kind == Kind::strip)
+        entry(column.scale, column.scale_title);
+    for (const std::vector<FixedRow>& rows : {table.header, table.footer})
+      for (const FixedRow& row : rows)
+        for (const FixedCell& cell : row)
+          if (cell.scale && layout.place_of(cell.column)) entry(*cell.scale, cell.scale_title);
   }
 
   void hairline(float y, Color color) {

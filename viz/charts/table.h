@@ -59,6 +59,8 @@ struct FixedCell {
   std::span<const float> vector;  ///< for a strip; must outlive the table
   int vector_id = 0;              ///< id of the strip's region
   int vector_row = 0;
+  std::optional<ColorScale> scale;  ///< the strip's own, in the legend as `scale_title`; none: the column's
+  std::string scale_title;
   std::string before, after;  ///< text next to a strip
   std::string instead;        ///< if the column is dropped: after the previous cell of the row
 };

@@ -157,16 +157,19 @@ class SvgWriter {
     body_ += join("<rect", box(rect), corner(rect, radius), " fill=\"none\"", stroke(color, width), "/>\n");
   }
   void stroke(const Lines& lines, float width, Color color) {
-    std::string d;  // path data of the separate lines
-    for (const auto& points : lines.stretches) {
-      if (!lines.joined) {
-        d += join("M", num(points[0].x), " ", num(points[0].y), "L", num(points[1].x), " ", num(points[1].y));
-      } else if (points.size() > 1) {
-        body_ += join("<polyline points=\"", point_list(points), "\" fill=\"none\" stroke-linejoin=\"round\"",
-                      stroke(color, width), "/>\n");
-      }
+    const std::string_view joins = lines.joined ? " stroke-linejoin=\"round\"" : "";
+    if (lines.joined && lines.stretches.size() == 1 && lines.stretches[0].size() > 1) {
+      body_ += join("<polyline points=\"", point_list(lines.stretches[0]), "\" fill=\"none\"", joins,
+                    stroke(color, width), "/>\n");
+      return;
     }
-    if (!d.empty()) body_ += join("<path d=\"", d, "\" fill=\"none\"", stroke(color, width), "/>\n");
+    std::string d;  // separate lines and dashes are one path
+    for (const auto& points : lines.stretches) {
+      if (points.size() < 2) continue;
+      char move = 'M';
+      for (const Point p : points) d += std::exchange(move, 'L') + join(num(p.x), " ", num(p.y));
+    }
+    if (!d.empty()) body_ += join("<path d=\"", d, "\" fill=\"none\"", joins, stroke(color, width), "/>\n");
   }
 
   void draw(const Image& image) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "viz/scene/cut_lines.h"
+#include "viz/scene/dashes.h"
 #include "viz/scene/scene.h"
 
 namespace headscope::viz {
@@ -49,7 +50,7 @@ class Lowering {
       lines.stretches.emplace_back(at, stop);
       at = std::find_if(stop, end, is_finite);
     }
-    stroke(lines, item.width, item.color);
+    stroke(lines, item.width, item.color, item.dashes);
   }
   void operator()(const Segments& item) {
     Lines lines{{}, false};
@@ -57,7 +58,7 @@ class Lowering {
       if (is_finite(item.points[i]) && is_finite(item.points[i + 1]))
         lines.stretches.emplace_back(&item.points[i], 2);
     }
-    stroke(lines, item.width, item.color);
+    stroke(lines, item.width, item.color, item.dashes);
   }
   void operator()(const FillPolygon& item) {
     if (item.points.size() >= 3 && std::ranges::all_of(item.points, is_finite))
@@ -85,11 +86,11 @@ class Lowering {
  private:
   static constexpr float kFar = 30000;  ///< logical pixels
 
-  void stroke(const Lines& lines, float width, Color color) {
+  void stroke(const Lines& lines, float width, Color color, std::span<const float> dashes) {
     const auto is_near = [&](std::span<const Point> points) {
       return std::ranges::all_of(points, [&](Point p) { return far_.contains(p); });
     };
-    if (std::ranges::all_of(lines.stretches, is_near)) return player_.stroke(lines, width, color);
+    if (std::ranges::all_of(lines.stretches, is_near)) return dash(lines, width, color, dashes);
     std::vector<std::vector<Point>> cut;  // owns the points of cut lines
     std::vector<std::span<const Point>> near;
     for (const std::span<const Point> stretch : lines.stretches) {
@@ -100,7 +101,15 @@ class Lowering {
           near.emplace_back(cut.emplace_back(std::move(part)));
       }
     }
-    player_.stroke({std::move(near), lines.joined}, width, color);
+    dash({std::move(near), lines.joined}, width, color, dashes);
+  }
+
+  /// All players draw the same dashes, because they are cut here.
+  void dash(const Lines& lines, float width, Color color, std::span<const float> dashes) {
+    if (dashes.empty()) return player_.stroke(lines, width, color);
+    std::vector<std::vector<Point>> pieces;
+    for (const std::span<const Point> stretch : lines.stretches) cut_dashes(stretch, dashes, pieces);
+    player_.stroke({{pieces.begin(), pieces.end()}, lines.joined}, width, color);
   }
 
   T& player_;

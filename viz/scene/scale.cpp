@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 
 namespace headscope::viz {
 namespace {
@@ -141,7 +142,7 @@ ValueRange value_range(const Matrix& m, const RangeOptions& options) {
     }
     for (; i < count; ++i) take(0, values[i * stride]);
   };
-  for (int r = 0; r < m.rows; ++r) {
+  for (int r = options.first_row; r < m.rows; ++r) {
     const int end = options.masked_above_diagonal ? std::min(m.cols, r + 1) : m.cols;
     const float* row = m.data + r * m.row_stride;
     const int hole = options.without_column >= 0 ? std::min(options.without_column, end) : end;
@@ -282,8 +283,12 @@ bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   return whole && written >= kFewestTicks;  // a single number does not define a scale
 }
 
-float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
-                             Point left_middle, const Style& style) {
+namespace {
+
+constexpr float kLineBar = 12, kShortLineBar = 6;  // units: length of the colour bar in a line of text
+
+float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, Point left_middle,
+                 float bar_length, const Style& style) {
   const float u = style.unit(), size = style.small();
   float x = left_middle.x;
   auto text = [&](const std::string& words, Color color) {
@@ -296,13 +301,38 @@ float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::s
     return scale.values_below || scale.values_above ? limit_number(value) : number(value, 3);
   };
   text((scale.values_below ? "≤ " : "") + end(scale.low), style.theme.text_muted);
-  const Rect bar{x, style.snapped(left_middle.y - u), 12 * u, 2 * u};
+  const Rect bar{x, style.snapped(left_middle.y - u), bar_length * u, 2 * u};
   scene.add(
       bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
   x = bar.right() + 1.5F * u;
   text((scale.values_above ? "≥ " : "") + end(scale.high), style.theme.text_muted);
   return x - 1.5F * u - left_middle.x;
+}
+
+}  // namespace
+
+float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
+                             Point left_middle, const Style& style) {
+  return paint_line(scene, scale, title, left_middle, kLineBar, style);
+}
+
+bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::string& title,
+                          const std::optional<Outside>& outside, Point at, float room, const Style& style) {
+  const float u = style.unit();
+  for (const auto& [name, bar] :
+       {std::pair{title, kLineBar}, {std::string(), kLineBar}, {std::string(), kShortLineBar}}) {
+    Scene line;
+    float used = paint_line(line, scale, name, at, bar, style);
+    if (used > room) continue;
+    append(scene, line, {0, 0});
+    used += 3 * u;
+    if (!outside || used + 3 * u + style.width(outside->text, style.small()) > room) return true;
+    scene.add(FillRect{{at.x + used, at.y - u, 2 * u, 2 * u}, outside->color});
+    add_muted(scene, style, outside->text, {at.x + used + 3 * u, at.y});
+    return true;
+  }
+  return false;
 }
 
 }  // namespace headscope::viz

@@ -57,6 +57,7 @@ struct ValueRange {
 struct RangeOptions {
   bool masked_above_diagonal = false;
   int without_column = -1;
+  int first_row = 0;  ///< earlier rows are left out
 };
 ValueRange value_range(const Matrix& matrix, const RangeOptions& options = {});
 /// The union of two ranges.
@@ -87,6 +88,12 @@ float color_scale_width(const ColorScale& scale, const std::string& title,
 /// Leaves out what does not fit, and returns whether everything did.
 bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string& title,
                        const std::optional<Outside>& outside, Rect area, const Style& style);
+/// Draws a legend in a line of text that is at most `room` wide: the scale with its title or, if that is too
+/// wide, without, and the out-of-range colour if it fits. Returns whether there was room for the scale; if
+/// not, draws nothing.
+bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::string& title,
+                          const std::optional<Outside>& outside, Point left_middle, float room,
+                          const Style& style);
 /// Draws a horizontal legend in a line of text: "title low [bar] high". Returns its width.
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
                              Point left_middle, const Style& style);

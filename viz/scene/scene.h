@@ -29,6 +29,7 @@ struct Polyline {
   std::vector<Point> points;
   Color color;
   float width = 1;
+  std::vector<float> dashes = {};  ///< lengths of dashes and gaps in turn, logical pixels; empty: solid
   bool operator==(const Polyline&) const = default;
 };
 
@@ -37,6 +38,7 @@ struct Segments {
   std::vector<Point> points;
   Color color;
   float width = 1;
+  std::vector<float> dashes = {};  ///< as of a Polyline, for each line
   bool operator==(const Segments&) const = default;
 };
 

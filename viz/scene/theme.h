@@ -3,8 +3,8 @@
 
 namespace headscope::viz {
 
-/// Every colour of the program, by role. Query, key and value have the same colours everywhere: the violet,
-/// orange and blue that readers know from the Illustrated GPT-2.
+/// Every colour of the program, by role. Query, key and value have the same colours everywhere: a violet, a
+/// teal and an ochre. None is the blue or the orange that show a number's sign.
 struct Theme {
   bool dark = false;
   Color window;      ///< behind everything
@@ -13,7 +13,7 @@ struct Theme {
   Color line;        ///< hairlines
   Color text;        ///< >= 7:1 on surface
   Color text_muted;  ///< >= 4.5:1 on surface
-  Color accent;      ///< selection, focus and progress
+  Color accent;      ///< selection, focus and progress, and nothing else
   Color on_accent;   ///< text on accent
   Color query;
   Color key;

@@ -15,6 +15,7 @@
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/token_axes.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 
@@ -185,7 +186,7 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
   return list;
 }
 
-/// Returns the bottom of its cells.
+/// Returns the bottom of its cells, or of the scale under them.
 float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   std::vector<float> grid_values = n.shown(c);
   std::ranges::replace_if(
@@ -200,8 +201,8 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < n.layers; ++layer) layers.push_back("L" + std::to_string(layer));
   for (int head = 0; head < n.heads; ++head) heads.push_back("H" + std::to_string(head));
-  map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
-  map.cols = {heads, "head", c.theme->accent, c.selection.head};
+  map.rows = selectable_axis(c, layers, "layer", c.selection.layer);
+  map.cols = selectable_axis(c, heads, "head", c.selection.head);
   map.scale_title =
       std::string(is_difference(c) ? "difference, " : "") + std::string(kind_of(c.options[kMetric]).unit);
   map.cell_values = all;
@@ -219,7 +220,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
     if (!std::isfinite(n.shown(c)[head])) cover(head, c.theme->raised);
   picture.scene.add(
       viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
-  return grid.rect.bottom();
+  return grid.rect.bottom() + viz::flat_scale_height(map, area, style_of(c));
 }
 
 /// A note on what the picture cannot show; empty: nothing is missing.

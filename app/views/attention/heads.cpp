@@ -72,17 +72,17 @@ const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails,
 
 /// One scale for all heads, so that they can be compared.
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
-  viz::ValueRange all;
-  double most = 0;
   const auto metric = metric_of(c);
-  for (int i = 0; i < c.run->run->config.n_layer * c.run->run->config.n_head; ++i) {
-    const Thumbnail* t = thumbnail_of(thumbnails, i);
-    if (!t) continue;
-    if (metric && std::isfinite(t->metrics[*metric])) most = std::max(most, t->metrics[*metric]);
-    all = viz::united(all, c.options[kWithoutKey0] ? t->range_without_key0 : t->range);
+  if (!metric) {
+    const viz::ValueRange all = range_of_heads(thumbnails, c.options);
+    return c.side == Side::difference ? difference_scale(all, c.options)
+                                      : weight_scale(all, all.high, c.options);
   }
-  if (metric) return viz::linear_scale(most);
-  return c.side == Side::difference ? difference_scale(all, c.options) : weight_scale(all, c.options);
+  double most = 0;
+  for (int i = 0; i < thumbnails.done; ++i)
+    if (const double value = thumbnails.of_head[i]->metrics[*metric]; std::isfinite(value))
+      most = std::max(most, value);
+  return viz::linear_scale(most);
 }
 
 /// A thumbnail with the values that are coloured. With key 0 excluded, a pooled first column holds its
@@ -174,20 +174,6 @@ void paint_names(viz::Scene& scene, const ViewContext& c, const Layout& layout) 
          {tiles.tile_rect(0, head).center().x, tiles.area.y - 1.25F * u - style.line(style.small()) / 2},
          head == c.selection.head, viz::Align::center);
   }
-}
-
-/// Draws the scale in one line, and the colour outside of it if there is room for both.
-void paint_legend(Picture& picture, const ViewContext& c, const Layout& layout, viz::Point at) {
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), room = c.width - margin(c) - at.x;
-  viz::Scene measured;
-  if (viz::paint_color_scale_line(measured, layout.scale, layout.scale_title, at, style) > room) return;
-  const float x =
-      at.x + viz::paint_color_scale_line(picture.scene, layout.scale, layout.scale_title, at, style) + 3 * u;
-  const auto& outside = layout.outside;
-  if (!outside || x + 3 * u + style.width(outside->text, style.small()) > at.x + room) return;
-  picture.scene.add(viz::FillRect{{x, at.y - u, 2 * u, 2 * u}, outside->color});
-  paint_note(picture, c, outside->text, {x + 3 * u, at.y});
 }
 
 double first_layer(const ViewContext& c) {
@@ -337,7 +323,8 @@ Picture build(const ViewContext& c) {
   // Under the maps, or from the margin if that leaves too little room.
   const float legend_x = inner.w >= 14 * style.font_size ? inner.x : area.x;
   if (layout.legend) {
-    paint_legend(picture, c, layout, {legend_x, y});
+    viz::paint_color_scale_in(scene, scale, layout.scale_title, layout.outside, {legend_x, y},
+                              c.width - margin(c) - legend_x, style);
     y += line + u;
   }
   if (layout.pools) {

@@ -42,14 +42,21 @@ struct Words {
   std::string_view whole;     ///< the sum of a row
 };
 
-Words words_of(const ViewContext& c) {
+/// What is true of the rows' sums: a query whose keys are all masked has weights of 0.
+std::string sum_words(const MaskedCells& masked, int queries) {
+  for (int query = 0; query < queries; ++query)
+    if (masked.count_of(query) == 0) return "; rows sum to 1, fully masked ones to 0";
+  return "; rows sum to 1";
+}
+
+Words words_of(const ViewContext& c, const Pattern& pattern) {
   const std::string head = head_title(c, c.selection.layer, c.selection.head);
   const model::Plan* plan = c.run->run->plan.get();
   const bool edited = plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer});
   const PatternFile* file = c.run->model->patterns.get();
   const bool even = file ? file->rows_sum_to_one() : !edited;
   const std::string mask = file ? "; " + file->mask_words() : "",
-                    sums = (even ? "; rows sum to 1" : "") + mask;
+                    sums = (even ? sum_words(pattern.masked, pattern.length) : "") + mask;
   switch (c.options[kCells]) {
     case Cells::weights:
       break;
@@ -82,11 +89,13 @@ Picture build(const ViewContext& c) {
   const auto [question, pattern] = pattern_reply(c);
   if (auto wait = waiting(c, question, pattern != nullptr)) return *wait;
   Picture picture = blank(c);
-  const Words words = words_of(c);
+  const Words words = words_of(c, *pattern);
   const bool is_difference = c.side == Side::difference;
   const viz::Rect area = paint_title(picture, c, words.title + difference_suffix(c),
                                      is_difference ? difference_words(c) : words.subtitle);
-  const PatternScale scale = pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal());
+  const PatternScale scale =
+      pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal(),
+                    c.options[kCells] == Cells::weights ? range_of_differences(c) : viz::ValueRange{});
   viz::Heatmap map = attention_map(c, pattern->matrix(), kCell);
   color_weights(map, scale);
   hatch_masked(map.cells, pattern->masked);
@@ -142,7 +151,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     return facts;
   }
   const float weight = answer->matrix().at(hit.row, hit.col);
-  const Words words = words_of(c);
+  const Words words = words_of(c, *answer);
   facts.number(difference_prefix(c) + std::string(words.quantity), weight);
   if (c.side == Side::difference || !std::isfinite(weight)) return facts;
   const double part = c.options[kCells] == Cells::values
@@ -163,7 +172,11 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   const float u = style.unit(), bar = kScrollBar * c.font_size;
   const viz::PooledCells pooled = viz::pooled_cells(grid, style);
   const bool words = pooled.rows > 1 || pooled.cols > 1;
-  const float bottom = grid.rect.bottom() + u + (words ? style.line(style.small()) : 0);
+  float bottom = grid.rect.bottom() + u + (words ? style.line(style.small()) : 0);
+  // In a narrow pane the colour bar, an image, stands there, too.
+  for (const viz::Item& item : picture.scene.items)
+    if (const auto* image = std::get_if<viz::Image>(&item); image && image->dest.y > grid.rect.bottom())
+      bottom = std::max(bottom, image->dest.bottom() + 2 * u);
   return zoom_scrolls(kZoom, c.options, grid, grid.rect,
                       std::min(grid.rect.right() + 0.75F * u, c.width - bar),
                       std::min(bottom, c.height - bar));

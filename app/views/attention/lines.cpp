@@ -28,6 +28,7 @@ enum class Arrangement { columns, arcs };
 
 constexpr std::size_t kMaxHeads = 14;      // with distinguishable colours
 constexpr std::size_t kMaxLines = 2000;    // drawn lines: as many as can be drawn in a frame
+constexpr std::size_t kMaxDashed = 600;    // the same if some have dashes, dozens each
 constexpr std::size_t kMaxArcs = 600;      // the same for arcs
 constexpr std::size_t kMaxOfToken = 2000;  // under the mouse
 constexpr std::size_t kMaxRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
@@ -59,6 +60,7 @@ const Option<bool> kPinned = session_only(
 struct Source {
   std::string name;
   viz::Color color;
+  int dashes = 0;
   std::shared_ptr<const Pattern> pattern;  ///< for the uniform average: the pattern whose mask it uses
   bool uniform = false;
   float sign = 1;  ///< sign of the differences drawn: 1, or -1 for decreases
@@ -137,8 +139,8 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
     all &= pattern != nullptr;
     if (!pattern) continue;
     const auto add = [&](const char* suffix, float sign) {
-      sources.push_back(
-          {head_name(head.layer, head.head) + suffix, color_of(c, sources.size()), pattern, false, sign});
+      sources.push_back({head_name(head.layer, head.head) + suffix, color_of(c, sources.size()),
+                         static_cast<int>(sources.size()), pattern, false, sign});
     };
     const bool difference = c.side == Side::difference;
     add(difference ? " more" : "", 1);
@@ -146,7 +148,7 @@ std::vector<Source> sources_of(const ViewContext& c, std::optional<Question>* mi
   }
   if (!all) return {};
   if (c.options[kUniform] && c.side != Side::difference)
-    sources.push_back({"uniform 1/n", c.theme->text_muted, sources.front().pattern, true});
+    sources.push_back({"uniform 1/n", c.theme->text_muted, 0, sources.front().pattern, true});
   return sources;
 }
 
@@ -238,7 +240,8 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
   if (c.options[kPinned] && c.selection.key < 0) chart.to.emphasised = strongest_key(c);
   chart.marked_from = c.selection.query;
   chart.marked_to = c.selection.key;
-  for (const Source& source : sources) chart.series.push_back({source.name, source.color});
+  for (const Source& source : sources) chart.series.push_back({source.name, source.color, source.dashes});
+  chart.width_title = difference_prefix(c) + std::string("weight");
   chart.full = c.options[kValueMax] > 0 ? c.options[kValueMax] : largest_weight(c, sources);
   chart.centered = !c.trimmed;
   chart.from_role = kQueries;
@@ -248,7 +251,8 @@ viz::LinkChart frame_of(const ViewContext& c, const std::vector<Source>& sources
 
 viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources) {
   viz::LinkChart chart = frame_of(c, sources);
-  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMaxArcs : kMaxLines);
+  const bool dashed = std::ranges::any_of(sources, [](const Source& s) { return s.dashes > 0; });
+  LinkSelection drawn = drawn_links(c, sources, draws_arcs(c) ? kMaxArcs : dashed ? kMaxDashed : kMaxLines);
   chart.links = std::move(drawn.links);
   const auto shown = static_cast<std::int64_t>(chart.links.size()),
              passed = static_cast<std::int64_t>(drawn.passed);

@@ -98,6 +98,15 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
 
 const ListRows kRows{.role = kPart, .first = kFirstPart, .names = "parts", .keys = ListKeys::pages};
 
+/// The parts' own scale: on that of their sum most would be near white. A strong part may exceed it, which
+/// the legend says.
+viz::ColorScale scale_of_parts(const Numbers& n) {
+  constexpr double kStrong = 0.03;  // fraction of the values beyond the scale
+  std::vector<float> values = n.merged->of.results;
+  values.insert(values.end(), n.merged->bias.begin(), n.merged->bias.end());
+  return viz::robust_scale(viz::Matrix::row(values), kStrong);
+}
+
 /// In files the sum and the residual stream before and after are rows, too.
 List list_of(const ViewContext& c, const Numbers& n) {
   List list(c, kRows, n.heads + 1);
@@ -110,7 +119,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   z.scale = strip_scale(n.merged->of.z), z.scale_title = "z";
   ListColumn& part = list.strip("z × its rows of c_proj.weight", 7, kOwnPart, n.parts,
                                 {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
-  part.scale = strip_scale(n.sum()), part.scale_title = "parts, sum";
+  part.scale = scale_of_parts(n), part.scale_title = "parts";
   const int vectors = list.last();
   list.bar("norm", 8, n.norms, {.file = "norm", .is_signed = false});
   const int norms = list.last();
@@ -119,6 +128,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
                                          }});
   viz::FixedCell sum = list.cell(vectors, "");
   sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
+  sum.scale = strip_scale(n.sum()), sum.scale_title = "sum";
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
   list.table.footer = {{list.cell(0, "sum"), sum, list.cell(norms, norm), list.cell(norms + 1, norm)}};
   list.table.legend = true;

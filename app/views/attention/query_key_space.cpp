@@ -34,7 +34,7 @@ const Option<Text> kText = session_only(choice_option<Text>(
      {"list", "List", "Those of all prompts of the open list, independent of the prompt"}}));
 const Option<Coloring> kColoring = choice_option<Coloring>(
     "plane-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
-    {{"kind", "Kind", "Queries in violet, keys in orange"},
+    {{"kind", "Kind", "Queries in violet, keys in teal"},
      {"weight", "Weight", "Keys by their weight from the chosen query"},
      {"position", "Position", "By position in the prompt"},
      {"token", "Token", "A colour for each of the most frequent repeated tokens"},

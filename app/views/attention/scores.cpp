@@ -243,7 +243,8 @@ Picture build(const ViewContext& c) {
       "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head) + difference_suffix(c),
       is_difference ? difference_words(c)
                     : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
-  const PatternScale weights = pattern_scale(c, stages->matrix(Stage::pattern), "weight", causal);
+  const PatternScale weights =
+      pattern_scale(c, stages->matrix(Stage::pattern), "weight", causal, range_of_differences(c));
   const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale, is_difference);
   const auto scale_title = [&](Stage stage) {
     return stage == Stage::pattern ? weights.title : difference_prefix(c) + std::string("score");

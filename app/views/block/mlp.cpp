@@ -279,7 +279,8 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
   viz::Scene legend;
   viz::ColorScale parts = viz::diverging_scale(1);
   parts.values_above = parts.values_below = true;
-  const float w = viz::paint_color_scale_line(legend, parts, "value over the strip's ±", {0, 0}, style);
+  const float w =
+      viz::paint_color_scale_line(legend, parts, "value as a fraction of the ± at the right", {0, 0}, style);
   if (w <= l.strips[0].w) viz::append(picture.scene, legend, {l.strips[0].x, l.legend});
 }
 

@@ -67,7 +67,9 @@ Picture build(const ViewContext& c) {
                           shown_positions(c),
                           std::min(0.0, 1.1 * static_cast<double>(range.low)),
                           1.05,
-                          shown_part(kEncodings, c)};
+                          shown_part(kEncodings, c),
+                          viz::Pooling::mean,
+                          true};
   const viz::ColorScale scale = viz::diverging_scale(1);
   if (!paint_encodings(picture, c,
                        {{kLearned, kLearnedTitle, "wpe.weight", learned, scale, {}},

@@ -40,8 +40,8 @@ viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   double most = 0;
   for (std::size_t i = 0; i < kMethods.size(); ++i) {
     const std::vector<float>& errors = shift.*kMethods[i].errors;
-    chart.curves.push_back(
-        {viz::Matrix::row(errors), kMethods[i].name, viz::categorical(*c.theme, static_cast<int>(i))});
+    chart.curves.push_back({viz::Matrix::row(errors), kMethods[i].name,
+                            viz::categorical(*c.theme, static_cast<int>(i)), static_cast<int>(i)});
     for (const float e : errors)
       if (std::isfinite(e)) most = std::max(most, static_cast<double>(e));
   }

@@ -75,7 +75,9 @@ Picture build(const ViewContext& c) {
                        {{kLearned, kLearnedTitle, "wpe.weight", learned, scale, {}},
                         {kSinusoidal, kSinusoidalTitle, kSinusoidalNote, by_dimension(encoding, config),
                          viz::diverging_scale(1), sinusoid_formula(config.n_embd)}},
-                       {"dimension", "dim.", shown_dimensions(c), 0, 0, shown_part(kEncodings, c)}, area))
+                       {"dimension", "dim.", shown_dimensions(c), 0, 0, shown_part(kEncodings, c),
+                        viz::Pooling::row_pairs},
+                       area))
     return too_small(c, "for the encodings");
   return picture;
 }

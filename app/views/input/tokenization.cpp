@@ -44,7 +44,7 @@ viz::PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeSte
   viz::PieceRows result;
   result.units = std::max(1, static_cast<int>(bytes.size()));
   result.number_title = "rank";
-  result.made = c.theme->accent.with_alpha(70);
+  result.made = c.theme->text_muted.with_alpha(90);
   result.role = kStep;
   viz::PieceRow row;
   for (std::size_t i = 0; i < bytes.size(); ++i)

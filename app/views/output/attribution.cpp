@@ -4,12 +4,14 @@
 #include "app/views/output/attribution_numbers.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
+#include "app/views/parts/token_axes.h"
 #include "viz/charts/heatmap.h"
 #include "viz/scene/scale.h"
 
@@ -68,15 +70,29 @@ viz::Matrix grid_of(const Numbers& n) {
   return viz::Matrix::row_major(n.grid, n.of->layers, n.of->n_head() + 2);
 }
 
-viz::ColorScale scale_of(const Numbers& n) {
-  // Fraction beyond the colours: the last MLPs may be far larger than all heads.
-  constexpr float kBeyond = 0.1F;
+/// The columns of `matrix` from `first` on.
+viz::Matrix columns_of(viz::Matrix matrix, int first, int count) {
+  matrix.data += first * matrix.col_stride;
+  matrix.cols = count;
+  return matrix;
+}
+
+/// Two scales, because an MLP or an embedding may add many times what any head does. Each goes as far as its
+/// largest part.
+struct Scales {
+  viz::ColorScale attention;  ///< heads, and attention's bias: all columns but the last
+  viz::ColorScale others;     ///< MLPs, and the parts outside the layers
+};
+Scales scales_of(const Numbers& n) {
   const Attribution& a = *n.of;
   std::vector<float> ends;
   for (int end = 0; end < std::ssize(end_names(a)); ++end) ends.push_back(static_cast<float>(end_of(a, end)));
   const viz::Matrix grid = grid_of(n);
-  return viz::robust_scale(grid, kBeyond,
-                           viz::united(viz::value_range(grid), viz::value_range(viz::Matrix::row(ends))));
+  const int mlp = grid.cols - 1;
+  const viz::ValueRange others =
+      viz::united(viz::value_range(columns_of(grid, mlp, 1)), viz::value_range(viz::Matrix::row(ends)));
+  return {viz::diverging_scale(viz::value_range(columns_of(grid, 0, mlp)).magnitude()),
+          viz::diverging_scale(others.magnitude())};
 }
 
 // ---- the list ----
@@ -136,15 +152,38 @@ List list_of(const ViewContext& c, const Numbers& n) {
 
 viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const viz::Style style = style_of(c);
+  const Scales scales = scales_of(n);
+  const viz::Matrix values = grid_of(n);
+  const int mlp = values.cols - 1;
+  std::vector<float> parts = n.grid;  // of its scale's largest
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool other = static_cast<int>(i) % values.cols == mlp;
+    parts[i] /= static_cast<float>((other ? scales.others : scales.attention).high);
+  }
   viz::Heatmap map;
-  map.cells.matrix = grid_of(n);
-  map.cells.scale = scale_of(n);
-  map.rows = {n.layer_names, "layer", c.theme->accent, c.selection.layer};
-  map.cols = {n.column_names, "head", c.theme->accent, c.selection.head};
-  map.scale_title = difference_prefix(c) + std::string("logit");
+  map.cells.matrix = viz::Matrix::row_major(parts, values.rows, values.cols);
+  map.cells.scale = viz::diverging_scale(1);
+  map.show_scale = map.cell_values = false;
+  map.rows = selectable_axis(c, n.layer_names, "layer", c.selection.layer);
+  map.cols = selectable_axis(c, n.column_names, "head", c.selection.head);
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
+  const auto write = [&](int first, int count, const viz::ColorScale& scale) {
+    viz::HeatmapCells cells;
+    cells.matrix = columns_of(values, first, count);
+    cells.scale = scale;
+    const viz::Rect left = grid.cell_rect(0, first);
+    viz::paint_cell_values(
+        picture.scene, cells,
+        viz::Region::grid(kCell, 0, {left.x, grid.rect.y, left.w * static_cast<float>(count), grid.rect.h},
+                          values.rows, count),
+        style);
+  };
+  if (grid.rect.w > 0 && grid.rect.h > 0) {
+    write(0, mlp, scales.attention);
+    write(mlp, 1, scales.others);
+  }
   // Columns other than heads are set apart.
   const float x = grid.cell_rect(0, n.of->n_head()).x;
   picture.scene.add(
@@ -154,10 +193,35 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   return grid;
 }
 
+/// Paints both scales from `top` on: side by side, or below each other. Returns their height.
+float paint_scales(Picture& picture, const ViewContext& c, const Numbers& n, float left, float top,
+                   float room) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.small()), u = style.unit();
+  const Scales scales = scales_of(n);
+  const std::string logit = delta(c) + std::string("logit of ");
+  const auto width_of = [&](const viz::ColorScale& scale, const std::string& title) {
+    viz::Scene measured;
+    return viz::paint_color_scale_line(measured, scale, title, {0, 0}, style);
+  };
+  const bool in_full = width_of(scales.others, logit + "MLPs and other parts") <= room;
+  float x = left, y = top + line / 2;
+  for (const auto& [scale, title] :
+       {std::pair{&scales.attention, in_full ? logit + "heads and bias" : "heads, bias"},
+        {&scales.others, in_full ? logit + "MLPs and other parts" : "MLPs, others"}}) {
+    const float width = width_of(*scale, title);
+    if (x > left && x + width > left + room) x = left, y += line + u;
+    picture.whole &=
+        viz::paint_color_scale_in(picture.scene, *scale, title, std::nullopt, {x, y}, left + room - x, style);
+    x += width + 6 * u;
+  }
+  return y + line / 2 + u - top;
+}
+
 /// Paints the parts outside the layers as a row of cells. Returns whether they fit.
 bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& line) {
   const viz::Style style = style_of(c);
-  const viz::ColorTable color(scale_of(n), *c.theme);
+  const viz::ColorTable color(scales_of(n).others, *c.theme);
   const float gap = 2 * style.unit(), small = style.small();
   const std::vector<std::string> names = end_names(*n.of);
   const auto count = static_cast<float>(names.size());
@@ -199,8 +263,8 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   const viz::Style style = style_of(c);
   // Height of the row of parts outside the layers.
-  const float ends_h = 2 * (style.line(style.small()) + style.unit());
-  ChartAndList l = lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + style.line(style.small()));
+  const float ends_h = 2 * (style.line(style.small()) + style.unit()), scales_h = ends_h;
+  ChartAndList l = lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + scales_h + style.line(style.small()));
   List list = list_of(c, *n);
   list.lay_out(l.list);
   const bool lists = l.list.w > 0 && list.layout().places.size() > 1;
@@ -217,7 +281,8 @@ Picture build(const ViewContext& c) {
                     viz::number(n->of->scale, 4));
   }
   const viz::Region grid = paint_grid(picture, c, *n, l.chart);
-  const float y = std::min(l.chart.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
+  float y = std::min(l.chart.bottom(), grid.rect.bottom() + 2 * style.unit()) + style.unit();
+  y += paint_scales(picture, c, *n, l.chart.x, y, l.chart.w) + style.unit();
   const bool ends = paint_ends(picture, c, *n, {l.chart.x, y, l.chart.w, ends_h});
   const float words_y = y + (ends ? ends_h + 2 * style.unit() : 0);
   const std::string words = sum_words(*n->of) + (lists ? list.note("; listed: ") : "");

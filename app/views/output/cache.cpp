@@ -80,9 +80,10 @@ int with_cache(const Passes& p) {
 std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
   const model::Config& config = c.run->run->config;
   std::vector<std::string> notes{
-      "Keys and values of one position: 2 × " + std::to_string(config.n_layer) + " layers × " +
-          std::to_string(config.n_head) + " heads × " + std::to_string(config.n_embd / config.n_head) +
-          " float32 = " + bytes_words(p.bytes_a_token) + "; of all " + grouped(p.length()) + " positions " +
+      "Keys and values of one position: 2 × " + counted(config.n_layer, "layer") + " × " +
+          counted(config.n_head, "head") + " × " + std::to_string(config.n_embd / config.n_head) +
+          " float32 = " + bytes_words(p.bytes_a_token) + "; of " +
+          (p.length() == 1 ? std::string("one position ") : "all " + grouped(p.length()) + " positions ") +
           bytes_words(p.bytes_a_token * static_cast<std::size_t>(p.length())) + ".",
       "Computed with the cache: " + grouped(with_cache(p)) +
           " positions. Without it, recomputing all in every pass: " + grouped(without_cache(p)) + "."};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -42,15 +43,21 @@ std::vector<double> probabilities_of(const ViewContext& c, const NextToken& next
   return probabilities;
 }
 
+/// Smaller differences of probabilities mean nothing.
+constexpr double kRoundingError = 1e-6;
+
+/// Whether bars are differences of probabilities, in percentage points; else they are probabilities.
+bool shows_differences(const ViewContext& c, const Guesses& g) {
+  return c.side == Side::difference && !g.before.empty();
+}
+
 /// The tokens with the largest differences of probability.
 std::vector<int> largest_differences(const Guesses& g, std::size_t count) {
   std::vector<int> ids(g.probabilities.size());
   std::iota(ids.begin(), ids.end(), 0);
-  // Smaller differences are rounding errors; ties go to the more probable tokens.
-  constexpr double kMin = 1e-6;
   const auto difference = [&](int id) {
     const double by = std::abs(g.probabilities[id] - g.before[id]);
-    return std::pair(by < kMin ? 0 : by, g.probabilities[id]);
+    return std::pair(by < kRoundingError ? 0 : by, g.probabilities[id]);  // ties: the more probable first
   };
   std::ranges::partial_sort(ids, ids.begin() + static_cast<std::ptrdiff_t>(count), std::ranges::greater(),
                             difference);
@@ -65,13 +72,26 @@ Guesses guesses_of(const ViewContext& c, const NextToken& next) {
   const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
   for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
     g.best.push_back(best.id);
-  if (c.side == Side::difference && !g.before.empty()) g.best = largest_differences(g, wanted);
+  if (shows_differences(c, g)) g.best = largest_differences(g, wanted);
   const int following = next.position + 1;
   if (following < c.run->tokens.length()) {
     g.actual = c.run->tokens.tokens[following].id;
     g.actual_rank = model::rank_of(next.logits, g.actual);
   }
   return g;
+}
+
+/// The end of the axis: the next round number above everything that is drawn on it.
+double axis_end(const ViewContext& c, const Guesses& g) {
+  double most = 0;
+  const auto add = [&](int id) {
+    const double now = g.probabilities[id], before = g.before.empty() ? now : g.before[id];
+    most = std::max(most, shows_differences(c, g) ? std::abs(now - before) : std::max(now, before));
+  };
+  for (const int id : g.best) add(id);
+  if (g.actual >= 0) add(g.actual);
+  if (shows_differences(c, g) && most < kRoundingError) most = 0;  // not blown up to full bars
+  return std::min(100.0, viz::round_limit(100 * most));
 }
 
 /// "+12.3", "−0.04": in percentage points.
@@ -91,10 +111,15 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
     const double before = g.before[id];
     bar.before = 100 * before;
     bar.detail = signed_points(probability - before);
-    if (c.side == Side::difference) std::swap(bar.number, bar.detail);
+    if (shows_differences(c, g)) std::swap(bar.number, bar.detail);
   }
   bar.marked = id == g.actual;
   bar.color = c.theme->bar;
+  if (shows_differences(c, g)) {
+    bar.value -= bar.before;
+    bar.before = std::numeric_limits<double>::quiet_NaN();
+    bar.color = viz::sign_color(*c.theme, bar.value);
+  }
   bar.label_color = c.theme->text;
   bar.id = id;
   return bar;
@@ -114,16 +139,18 @@ std::string subtitle_of(const ViewContext& c) {
 /// Lines below the bars: what the mark means, and the sum of the tokens not shown.
 constexpr std::size_t kMaxExtraLines = 2;
 
-/// A note on the marks on the bars, and the divergence of the two distributions.
+/// A note on the marks on the bars, where there are any, and the divergence of the two distributions.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
   const bool second = compares_different_inputs(*c.run);
   const std::string nats = " " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
                     mark = "mark: " + (second ? second_name(*c.run) : "unedited"),
                     kl = (second ? "KL(second ‖ first)" : "KL(unedited ‖ edited)") + nats;
   const viz::Style style = style_of(c);
-  for (const std::string& words : {mark + ", " + kl, mark + ", KL" + nats, kl})
+  std::vector<std::string> choices{kl, "KL" + nats};
+  if (!shows_differences(c, g)) choices.insert(choices.begin(), {mark + ", " + kl, mark + ", KL" + nats});
+  for (const std::string& words : choices)
     if (style.width(words, style.small()) <= room) return words;
-  return "KL" + nats;
+  return choices.back();
 }
 
 Picture build(const ViewContext& c) {
@@ -138,14 +165,15 @@ Picture build(const ViewContext& c) {
   chart.role = kGuess;
   chart.number_title = "probability";
   chart.detail_title = g.before.empty() ? "logit" : "difference";
-  if (c.side == Side::difference && !g.before.empty()) {
-    chart.short_number_title = "number: difference";
-    chart.number_title = "bar: probability; " + chart.short_number_title + ", percentage points";
+  chart.longest = axis_end(c, g);
+  if (shows_differences(c, g)) {
+    chart.number_title = "difference, percentage points";
+    chart.short_number_title = "percentage points";
     chart.detail_title = compares_different_inputs(*c.run) ? "first" : "now";
+    chart.least = -chart.longest;
+  } else {
+    chart.unit = " %";
   }
-  // A bar's length is its probability, at every temperature and after every token.
-  chart.longest = 100;
-  chart.unit = " %";
   chart.widest_number = "0.0e−000 %";
   chart.widest_detail = "−000.00";
   chart.marks = true;
@@ -177,7 +205,7 @@ Picture build(const ViewContext& c) {
     rest.number = percent(mass > 1 ? 0 : 1 - mass);  // not std::max, which turns NaN into 0
     if (!g.before.empty()) {
       rest.detail = signed_points(mass_before - mass);
-      if (c.side == Side::difference) std::swap(rest.number, rest.detail);
+      if (shows_differences(c, g)) std::swap(rest.number, rest.detail);
     }
   }
   viz::paint_bar_chart(picture, chart, area, style);

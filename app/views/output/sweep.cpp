@@ -271,9 +271,9 @@ Picture build(const ViewContext& c) {
       if (is_applied(c, cell)) applied.emplace_back(layer, column);
     }
   map.cells.masked = nothing;
-  map.rows = {layers, "layer", c.theme->accent, c.selection.layer};
+  map.rows = selectable_axis(c, layers, "layer", c.selection.layer);
   if (over_heads(c)) {
-    map.cols = {heads, "head", c.theme->accent, c.selection.head};
+    map.cols = selectable_axis(c, heads, "head", c.selection.head);
   } else {
     map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
     map.cols.labels = map.cols.labels.first(sweep->columns);
@@ -283,15 +283,15 @@ Picture build(const ViewContext& c) {
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
+  const float below = grid.rect.bottom() + viz::flat_scale_height(map, area, style);
   if (sweep->known_count() < std::ssize(sweep->known)) cover_unknown(picture, c, *sweep, grid);
   for (const auto& [layer, column] : applied) mark_applied(picture, c, grid.cell_rect(layer, column));
   const int marked = over_heads(c) ? c.selection.head : c.selection.key;
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
   const std::string words = words_under(c, *sweep) + (applied.empty() ? "" : "   • already edited");
-  viz::add_label(picture.scene, style, words,
-                 {area.x, std::min(area.bottom(), grid.rect.bottom() + line / 2) + line}, style.small(),
-                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+  viz::add_label(picture.scene, style, words, {area.x, std::min(area.bottom(), below + line / 2) + line},
+                 style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
   return picture;
 }
 

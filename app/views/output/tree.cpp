@@ -191,7 +191,7 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
     n.label = i == 0 ? root_label(c, tree, root_room) : label_of(c, node.id);
     if (!std::isnan(node.probability)) n.number = percent(node.probability);
     n.text = theme.text;
-    if (node.source == Source::prompt) n.fill = n.line = theme.accent, n.text = theme.on_accent;
+    if (node.source == Source::prompt) n.fill = n.line = theme.text, n.text = theme.surface;
     if (node.source == Source::tried) n.fill = theme.raised, n.outline = n.line = theme.text_muted;
     if (node.source == Source::drawn) n.outline = n.line = theme.text_muted.with_alpha(150);
     if (node.source == Source::guess) n.text = theme.text_muted, n.line = theme.text_muted.with_alpha(110);

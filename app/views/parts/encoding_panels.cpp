@@ -59,7 +59,7 @@ viz::CurveChart make_curves(const ViewContext& c, const EncodingPanel& panel, co
   chart.role = kEncodingCurves;
   chart.id = panel.id;
   chart.marked_x = length < panel.values.cols ? length : -1;
-  chart.mark_color = c.theme->accent;
+  chart.mark_color = c.theme->text_muted;
   chart.mark_label = "prompt: " + std::to_string(length);
   float magnitude = 0;
   for (const int curve : look.curves) {
@@ -68,7 +68,7 @@ viz::CurveChart make_curves(const ViewContext& c, const EncodingPanel& panel, co
     row.rows = 1;
     magnitude = std::max(magnitude, viz::value_range(row).magnitude());
     const int color = static_cast<int>(chart.curves.size());
-    chart.curves.push_back({row, std::to_string(curve), viz::categorical(*c.theme, color)});
+    chart.curves.push_back({row, std::to_string(curve), viz::categorical(*c.theme, color), color});
   }
   chart.high = magnitude > 0 ? 1.05 * magnitude : 1;
   chart.low = -chart.high;
@@ -129,9 +129,11 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   // The map is taller if that shows every dimension. Cells of uneven pixel sizes would show stripes that are
   // not in the values.
   const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
-  grid.rect.w = even_size(width, grid.col_count, style);
-  grid.rect.h = std::floor(
-      even_size(std::clamp(every_dimension, 0.58F * height, 0.75F * height), grid.row_count, style));
+  const float tallest = 0.75F * height, side = std::min(width, tallest);
+  const float w = look.square ? side : width,
+              h = look.square ? side : std::clamp(every_dimension, 0.58F * height, tallest);
+  grid.rect.w = even_size(w, grid.col_count, style);
+  grid.rect.h = look.square ? grid.rect.w : std::floor(even_size(h, grid.row_count, style));
   grid.rect.x = style.snapped(area.x + room.left);
   grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
 
@@ -150,9 +152,9 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   viz::HeatmapCells cells;
   cells.matrix = panel.values;
   cells.scale = panel.scale;
-  cells.pooling = viz::Pooling::mean;  // neighbours have different signs
+  cells.pooling = look.pooling;
   viz::paint_cells(picture.scene, cells, grid, style);
-  paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->accent);
+  paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->text_muted);
   viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
   viz::paint_column_numbers(picture.scene, grid, "position", style);
   paint_note(picture, c,

@@ -38,6 +38,9 @@ struct EncodingLook {
   double low = 0,
          high = 0;  ///< limits of the curves; equal: symmetric about 0, as far as the panel's curves go
   Zoom zoom;        ///< zoom of the maps; empty: everything
+  /// How cells of the maps are combined below a pixel. Neighbours have different signs.
+  viz::Pooling pooling = viz::Pooling::mean;
+  bool square = false;  ///< whether the maps are square: rows and columns are the same things
 };
 
 /// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", for a model's dimensions.

@@ -85,6 +85,10 @@ std::string grouped(std::int64_t n) {
   return text;
 }
 
+std::string counted(std::int64_t n, std::string_view one) {
+  return grouped(n) + " " + std::string(one) + (n == 1 ? "" : "s");
+}
+
 std::string bytes_as_hex(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

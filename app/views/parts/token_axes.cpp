@@ -15,4 +15,9 @@ viz::AxisLabels key_axis(const ViewContext& c) {
           c.selection.key};
 }
 
+viz::AxisLabels selectable_axis(const ViewContext& c, std::span<const std::string> names,
+                                std::string_view title, int selected) {
+  return {names, std::string(title), c.theme->accent, selected, c.theme->text_muted};
+}
+
 }  // namespace headscope::app

@@ -24,14 +24,14 @@ const Option<bool> kWithoutKey0 =
     switch_option("without-key0", "Without key 0", "kK",
                   "exclude key 0, where most heads park their weight, from the colour scale");
 
-viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options) {
+viz::ColorScale weight_scale(const viz::ValueRange& range, float automatic, const Options& options) {
   const bool chosen = options[kValueMax] > 0, per_row = options[kValueScale] == ValueScale::per_row;
   const double largest = per_row ? 1 : static_cast<double>(range.high);
-  const double high = chosen ? options[kValueMax] : largest;
+  const double high = chosen ? options[kValueMax] : per_row ? 1 : static_cast<double>(automatic);
   viz::ColorScale scale = options[kValueScale] == ValueScale::logarithmic
                               ? viz::logarithmic_scale(static_cast<double>(range.smallest_positive), high)
                               : viz::linear_scale(high);
-  scale.values_above = chosen && largest > high * (1 + 1e-6);
+  scale.values_above = largest > scale.high * (1 + 1e-6);
   return scale;
 }
 
@@ -44,8 +44,33 @@ viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& op
   return scale;
 }
 
+viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& options) {
+  viz::ValueRange all;
+  for (int i = 0; i < thumbnails.done; ++i) {
+    const Thumbnail& head = *thumbnails.of_head[i];
+    all = viz::united(all, options[kWithoutKey0] ? head.range_without_key0 : head.range);
+  }
+  return all;
+}
+
+viz::ValueRange range_of_differences(const ViewContext& c) {
+  const auto thumbnails = c.side == Side::difference ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  return thumbnails ? range_of_heads(*thumbnails, c.options) : viz::ValueRange{};
+}
+
+/// The maximum that the weights set, without those of the first queries: all that see less than 1 in 64 of
+/// the keys, and query 0. Not if that leaves the scale almost as it is, or without weights.
+static float automatic_maximum(const viz::Matrix& weights, bool causal, int outside_column, float largest) {
+  constexpr int kPart = 64;
+  constexpr float kAlmost = 0.95F;
+  if (!causal || weights.rows < 2) return largest;
+  const int first = std::max(1, weights.rows / kPart);
+  const float others = viz::value_range(weights, {causal, outside_column, first}).high;
+  return others > 0 && others < kAlmost * largest ? others : largest;
+}
+
 PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std::string_view quantity,
-                           bool causal) {
+                           bool causal, const viz::ValueRange& others) {
   const Options& options = c.options;
   const bool is_difference = c.side == Side::difference;
   PatternScale result;
@@ -53,7 +78,11 @@ PatternScale pattern_scale(const ViewContext& c, const viz::Matrix& weights, std
   // With one token there is only key 0.
   if (options[kWithoutKey0] && weights.cols > 1) result.outside_column = 0;
   const viz::ValueRange range = viz::value_range(weights, {causal, result.outside_column});
-  result.scale = is_difference ? difference_scale(range, options) : weight_scale(range, options);
+  result.scale =
+      is_difference
+          ? difference_scale(viz::united(range, others), options)
+          : weight_scale(range, automatic_maximum(weights, causal, result.outside_column, range.high),
+                         options);
   if (is_difference || options[kValueScale] != ValueScale::per_row) return result;
   result.title = "row max = 1";
   for (int row = 0; row < weights.rows; ++row) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/run/analyses/patterns.h"
+#include "app/run/analyses/thumbnails.h"
 #include "app/views/option.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
@@ -23,8 +24,15 @@ extern const Option<double> kValueMax;
 /// The scale ignores key 0, whose cells are drawn as out of range.
 extern const Option<bool> kWithoutKey0;
 
-/// The scale for weights in `range` with these options; for per_row, of fractions of the row's largest.
-viz::ColorScale weight_scale(const viz::ValueRange& range, const Options& options);
+/// The scale for weights in `range` with these options, up to `automatic` if no maximum is set; for per_row,
+/// of fractions of the row's largest. Marks its upper end if there are larger weights.
+viz::ColorScale weight_scale(const viz::ValueRange& range, float automatic, const Options& options);
+
+/// The range of the weights of all heads, or of their differences, as far as these are known.
+viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& options);
+/// The same on the difference side, where all views have one scale for all heads: the same difference has the
+/// same colour everywhere. Empty on other sides.
+viz::ValueRange range_of_differences(const ViewContext& context);
 
 /// The scale for signed differences, by magnitude, up to kValueMax if it is set.
 viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& options);
@@ -37,9 +45,11 @@ struct PatternScale {
   std::string title;
 };
 /// The colours of weights or, on the difference side, of differences. `quantity`: what a cell shows.
-/// `causal`: whether cells above the diagonal are masked; other masked cells are 0.
+/// `causal`: whether cells above the diagonal are masked; other masked cells are 0. The first queries of a
+/// causal pattern see so few keys that their weights must be large (query 0's is 1): they do not set the
+/// maximum. `others`: values that the scale of differences includes, too.
 PatternScale pattern_scale(const ViewContext& context, const viz::Matrix& weights, std::string_view quantity,
-                           bool causal);
+                           bool causal, const viz::ValueRange& others = {});
 /// Colours a map's cells; the scale must live as long as the map.
 void color_weights(viz::Heatmap& map, const PatternScale& scale);
 

@@ -1,6 +1,7 @@
 // The panes: heads on the left, tabs in the middle, the next token on the right.
 #include <algorithm>
 
+#include "app/views/parts/names.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 
@@ -14,7 +15,7 @@ namespace {
 std::string pane_subtitle(const Ui& ui, Place place) {
   if (!ui.snapshot.run || place != Place::left) return "";
   const auto& config = ui.snapshot.run->run->config;
-  return std::to_string(config.n_layer) + " layers × " + std::to_string(config.n_head) + " heads";
+  return counted(config.n_layer, "layer") + " × " + counted(config.n_head, "head");
 }
 
 void draw_header_line(Ui& ui, const Rect& rect, float header) {

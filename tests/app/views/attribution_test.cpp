@@ -103,6 +103,55 @@ TEST(AttributionView, ColoursAreSignedAndTheMouseTellsTheNumber) {
             "copy " + plain(a->head(2, 3)));
 }
 
+TEST(AttributionView, HeadsAndOtherPartsHaveEachAScaleThatCoversTheLargest) {
+  const Scenario s(kRobot);
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  double attention = 0, others = 0;
+  for (int layer = 0; layer < a->layers; ++layer) {
+    for (int head = 0; head < a->n_head(); ++head)
+      attention = std::max(attention, std::abs(a->head(layer, head)));
+    attention = std::max(attention, std::abs(a->attention_bias[layer]));
+    others = std::max(others, std::abs(a->mlps[layer]));
+  }
+  for (const double end : {a->token_embedding, a->position_embedding, a->final_bias})
+    others = std::max(others, std::abs(end));
+  for (const auto& [width, height] : {std::pair{1300.F, 700.F}, {700.F, 700.F}}) {
+    const ViewFixture shown("attribution", s, width, height);
+    const viz::ColorTable of_attention(viz::diverging_scale(attention), light()),
+        of_others(viz::diverging_scale(others), light());
+    const int mlp = a->n_head() + 1;
+    std::vector<viz::Color> mlps;
+    for (int layer = 0; layer < a->layers; ++layer) {
+      for (int head = 0; head < a->n_head(); ++head)
+        EXPECT_LE(channel_difference(*shown.color_of(kGrid, layer, head),
+                                     of_attention(static_cast<float>(a->head(layer, head)))),
+                  3)
+            << layer << " " << head;
+      mlps.push_back(*shown.color_of(kGrid, layer, mlp));
+      EXPECT_LE(channel_difference(mlps.back(), of_others(static_cast<float>(a->mlps[layer]))), 3) << layer;
+      for (int other = 0; other < layer; ++other)
+        if (std::abs(a->mlps[layer] - a->mlps[other]) > 0.1 * others) {
+          EXPECT_NE(mlps[layer], mlps[other]);
+        }
+    }
+    EXPECT_EQ(lying_bars(shown.scene()).size(), 2U);
+    EXPECT_THAT(texts(shown.scene()), ::testing::IsSupersetOf(std::vector<std::string>{
+                                          "logit of heads and bias", "logit of MLPs and other parts",
+                                          viz::number(attention, 3), viz::number(others, 3)}));
+    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
+  }
+}
+
+TEST(AttributionView, InANarrowPaneItsScalesKeepTheirNames) {
+  const Scenario s(kRobot);
+  ViewContext c = s.context(250, 420);
+  c.in_pane = true;
+  const Picture picture = find_view("attribution")->build(c);
+  EXPECT_EQ(lying_bars(picture.scene).size(), 2U);
+  EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"heads, bias", "MLPs, others"}));
+  EXPECT_EQ(text_faults(picture.scene, *c.fonts), "");
+}
+
 TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   Scenario s(kRobot);
   s.select({2, 1, s.length() - 1, 3});

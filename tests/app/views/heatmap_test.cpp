@@ -31,8 +31,11 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   const auto bar = color_bar_of(shown.scene(), grid.rect);
   ASSERT_TRUE(bar);
   const DrawnScale scale(page, *bar);
+  double largest = 0;  // without the first query, which has only one key
+  for (std::size_t query = 1; query < length; ++query)
+    largest = std::max(largest, *std::ranges::max_element(weights[query]));
   EXPECT_NEAR(scale.low(), 0, 0.01);
-  EXPECT_NEAR(scale.high(), 1, 0.01);  // the first query has only one key
+  EXPECT_NEAR(scale.high(), largest < 0.95 ? largest : 1, 0.01);
   EXPECT_EQ(page.numbers_left(), "");
   EXPECT_NE(page.take("Attention pattern of L2 H1"), "");
 }
@@ -69,10 +72,107 @@ TEST(Heatmap, WhoLooksUpAColourInTheLegendReadsTheWeight) {
             EXPECT_FALSE(scale.values_of(*color)) << "out of the scale";
           } else {
             const double weight = row[key];
-            EXPECT_TRUE(reads(scale, color, value_scale == std::string("row") ? weight / largest : weight));
+            const double shown_weight = value_scale == std::string("row") ? weight / largest : weight;
+            EXPECT_TRUE(reads(scale, color, std::min(shown_weight, scale.high())));
           }
         }
       }
+    }
+  }
+}
+
+TEST(Heatmap, TheFirstQueriesDoNotSetTheMaximumAndTheLegendSaysSo) {
+  int clipped = 0;
+  for (const auto& [layer, head] : {std::pair{2, 1}, {0, 0}, {4, 5}, {0, 1}}) {
+    Scenario chosen = Scenario::of_length(200);
+    chosen.select({layer, head, -1});
+    const auto pattern = chosen.ask(PatternOf{layer, head});
+    float all = 0, later = 0;
+    for (int query = 0; query < 200; ++query)
+      for (int key = 0; key <= query; ++key) {
+        const float weight = pattern->matrix().at(query, key);
+        all = std::max(all, weight);
+        if (query >= 200 / 64) later = std::max(later, weight);
+      }
+    ASSERT_EQ(all, 1);
+    const ViewFixture shown("heatmap", chosen, 900, 800);
+    const auto bar = color_bar_of(shown.scene(), shown.region(shown.grid()).rect);
+    ASSERT_TRUE(bar);
+    DrawnPage page = shown.page();
+    const DrawnScale scale(page, *bar);
+    const bool clips = later < 0.95F;
+    clipped += clips;
+    EXPECT_NEAR(scale.high(), clips ? later : 1, 0.01) << layer << " " << head;
+    EXPECT_EQ(scale.marks().back().text.starts_with("≥"), clips) << scale.marks().back().text;
+    EXPECT_EQ(*shown.color_of(shown.grid(), 0, 0), viz::sequential(light(), 1)) << "query 0 has full colour";
+  }
+  EXPECT_GT(clipped, 0);
+  const ViewFixture one("heatmap", Scenario("The"), 900, 800);
+  EXPECT_EQ(*one.color_of(one.grid(), 0, 0), viz::sequential(light(), 1));
+}
+
+TEST(Heatmap, SaysWhatRowsSumToIfAQueryHasNoKeys) {
+  EXPECT_THAT(texts(ViewFixture("heatmap", Scenario(kRobot), 900, 700).scene()),
+              Contains(HasSubstr("; rows sum to 1")));
+  const Scenario masked = with_edits("L2H1.scores[3,*]=null");
+  const auto pattern = masked.ask(PatternOf{2, 1});
+  ASSERT_EQ(pattern->masked.count_of(3), 0);
+  for (int key = 0; key <= 3; ++key) ASSERT_EQ(pattern->matrix().at(3, key), 0);
+  EXPECT_THAT(texts(ViewFixture("heatmap", masked, 1000, 700).scene()),
+              Contains(HasSubstr("; rows sum to 1, fully masked ones to 0")));
+}
+
+TEST(Heatmap, ADifferenceHasTheColourThatItHasInTheGridOfHeads) {
+  const Scenario s = edited("L0.attn_out=0", {2, 1, -1});
+  const int heads = s.config().n_head;
+  const ViewContext grid_context = on(Side::difference, "heads", s, 1200, 900);
+  const Picture grid = find_view("heads")->build(grid_context);
+  for (const auto& [layer, head] : {std::pair{2, 1}, {1, 0}, {5, 7}}) {
+    Scenario chosen = edited("L0.attn_out=0", {layer, head, -1});
+    const ViewContext c = on(Side::difference, "heatmap", chosen, 900, 700);
+    const Picture map = find_view("heatmap")->build(c);
+    const auto tile = std::ranges::find(grid.regions, layer * heads + head, &viz::Region::id);
+    ASSERT_NE(tile, grid.regions.end());
+    for (int query = 0; query < s.length(); ++query)
+      for (int key = 0; key <= query; ++key) {
+        const auto here = image_color_at(map.scene, map.regions.front().cell_rect(query, key).center());
+        const auto there = image_color_at(grid.scene, tile->cell_rect(query, key).center());
+        ASSERT_TRUE(here && there);
+        EXPECT_EQ(*here, *there) << layer << " " << head << ": " << query << " " << key;
+      }
+    const ViewContext stages = on(Side::difference, "scores", chosen, 1200, 900);
+    const Picture scores = find_view("scores")->build(stages);
+    const auto pattern = std::ranges::find(scores.regions, 3, &viz::Region::id);
+    ASSERT_NE(pattern, scores.regions.end());
+    EXPECT_EQ(image_color_at(scores.scene, pattern->cell_rect(8, 0).center()),
+              image_color_at(map.scene, map.regions.front().cell_rect(8, 0).center()));
+  }
+}
+
+TEST(Heatmap, ANarrowPaneKeepsTheColourBarOfADifference) {
+  const Scenario s = edited("L0.attn_out=0");
+  for (const float width : {340.F, 420.F, 520.F}) {
+    ViewContext c = on(Side::difference, "heatmap", s, width, 600);
+    c.in_pane = true;
+    const Picture picture = find_view("heatmap")->build(c);
+    EXPECT_EQ(upright_bars(picture.scene).size() + lying_bars(picture.scene).size(), 1U) << width;
+    EXPECT_THAT(texts(picture.scene), Contains("difference in weight")) << width;
+    EXPECT_EQ(text_faults(picture.scene, *c.fonts), "") << width;
+    // The four small maps of the scores have one each.
+    ViewContext stages = on(Side::difference, "scores", s, width, 420);
+    stages.in_pane = true;
+    const viz::Scene four = find_view("scores")->build(stages).scene;
+    EXPECT_EQ(upright_bars(four).size() + lying_bars(four).size(), 4U) << width;
+    EXPECT_EQ(text_faults(four, *c.fonts), "") << width;
+    // The scroll bar of a zoomed map is under the colour bar.
+    ViewContext zoomed = c;
+    set(zoomed, "zoom", "0:5,0:5");
+    const Picture part = find_view("heatmap")->build(zoomed);
+    for (const Scroll& scroll : find_view("heatmap")->scrolls(zoomed, part)) {
+      for (const viz::Image& bar : lying_bars(part.scene))
+        if (scroll.sideways) {
+          EXPECT_GE(scroll.along.bottom(), bar.dest.bottom());
+        }
     }
   }
 }

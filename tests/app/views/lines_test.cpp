@@ -56,6 +56,30 @@ TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
   EXPECT_EQ(items_of<viz::Polyline>(arcs.scene()).size(), arcs.table().rows.size());
 }
 
+TEST(Lines, EachHeadHasDashesOfItsOwnAndDifferencesSayWhatTheirWidthIs) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("lines", s, 900, 700, {{"line-heads", "2.1,0.3,1.0"}, {"threshold", "0.1"}});
+  const auto legend_bottom = shown.region(shown.find(kQueries)).rect.y;
+  std::vector<std::vector<float>> samples;
+  for (const viz::Segments& item : items_of<viz::Segments>(shown.scene()))
+    if (!item.points.empty() && item.points[0].y < legend_bottom) samples.push_back(item.dashes);
+  ASSERT_EQ(samples.size(), 3U) << "a sample for each head";
+  EXPECT_TRUE(samples[0].empty()) << "the first is solid";
+  EXPECT_FALSE(samples[1].empty());
+  EXPECT_FALSE(samples[2].empty());
+  EXPECT_NE(samples[1], samples[2]);
+  std::set<std::vector<float>> drawn;
+  for (const viz::Segments& item : items_of<viz::Segments>(shown.scene()))
+    if (!item.points.empty() && item.points[0].y > legend_bottom && item.color.a < 255)
+      drawn.insert(item.dashes);
+  for (const auto& dashes : samples) EXPECT_TRUE(drawn.contains(dashes));
+  EXPECT_THAT(texts(shown.scene()), Contains("weight"));
+
+  const Scenario changed = edited("L0.attn_out=0");
+  const ViewContext c = on(Side::difference, "lines", changed, 900, 700);
+  EXPECT_THAT(texts(find_view("lines")->build(c).scene), Contains("difference in weight"));
+}
+
 TEST(Lines, TheUniformAverageIsOneOverTheKeysThatAreSeen) {
   const Scenario s(kRobot);
   const Table table = ViewFixture("lines", s, 900, 700, {{"uniform", "yes"}, {"threshold", "0"}}).table();
@@ -77,6 +101,9 @@ TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
   const auto written = texts(shown.scene());
   const std::string note = "the 2,000 strongest of " + with_commas(weights.size()) + " weights above 0";
   EXPECT_EQ(std::ranges::count(written, note), 1) << ::testing::PrintToString(written);
+  const ViewFixture dashed("lines", scenario(bundled()->transformer->config().n_ctx), 900, 700,
+                           {{"threshold", "0"}, {"line-heads", "0.0,1.1"}});
+  EXPECT_THAT(texts(dashed.scene()), Contains(HasSubstr("the 600 strongest of ")));
 }
 
 /// A prompt of that length, with a model of ten heads.

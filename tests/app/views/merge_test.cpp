@@ -47,6 +47,26 @@ TEST(Merge, IsWhatThePassComputed) {
   }
 }
 
+TEST(Merge, PartsHaveAScaleOfTheirOwnOnWhichTheyCanBeRead) {
+  const Scenario s("The old king had a daughter, and the old king was very sad", {0, 0, -1});
+  const ViewFixture shown("merge", s, 1000, 900);
+  const auto written = texts(shown.scene());
+  for (const char* name : {"z", "parts", "sum"}) EXPECT_GE(std::ranges::count(written, name), 1) << name;
+  // In most strips some component has half of the full colour.
+  int readable = 0;
+  for (const int index : shown.all_of(kComponent)) {
+    const viz::Region& strip = shown.region(index);
+    if (strip.row_count != kOwnPart + 1 || strip.id > s.config().n_head) continue;
+    bool any = false;
+    for (int col = 0; col < strip.col_count; ++col) {
+      const auto color = shown.color_of(index, kOwnPart, col);
+      any |= color && channel_difference(*color, viz::diverging(light(), 0)) > 80;
+    }
+    readable += any;
+  }
+  EXPECT_GE(readable, s.config().n_head / 2);
+}
+
 TEST(Merge, PartsOfTheHeadsAndTheBiasAddUp) {
   const Scenario s(kRobot);
   const auto d = static_cast<std::size_t>(s.config().n_embd),

@@ -5,6 +5,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/token_statistics.h"
 #include "tests/app/view_fixture.h"
+#include "viz/charts/number_axis.h"
 
 namespace headscope::app {
 namespace {
@@ -45,6 +46,97 @@ TEST(Next, OnTheDifferenceSideTheRestSaysItsDifferenceToo) {
   ASSERT_GT(std::abs(difference), 1e-3);
   EXPECT_THAT(texts(picture.scene),
               Contains((difference < 0 ? "−" : "+") + viz::number(100 * std::abs(difference), 3)));
+}
+
+/// The longest bar and the bars' axis, read from the picture.
+struct DrawnBars {
+  std::vector<viz::Rect> bars;
+  viz::Rect axis;  ///< from the first number to the last
+  double low = 0, high = 0;
+};
+DrawnBars drawn_bars(const Picture& picture, const std::vector<viz::Color>& colors) {
+  DrawnBars drawn;
+  for (const viz::FillRect& fill : items_of<viz::FillRect>(picture.scene))
+    if (std::ranges::count(colors, fill.color) > 0) drawn.bars.push_back(fill.rect);
+  std::vector<viz::testing::TextBox> numbers;
+  for (const viz::testing::TextBox& box : viz::testing::text_boxes(picture.scene, *fonts()))
+    if (box.bounds.bottom() < picture.regions.front().rect.y && read_number(box.text)) numbers.push_back(box);
+  std::ranges::sort(numbers, {}, [](const auto& box) { return box.bounds.x; });
+  const auto value = [](const std::string& text) {
+    return read_number(text)->value * (text.ends_with('%') ? 100 : 1);
+  };
+  drawn.low = value(numbers.front().text), drawn.high = value(numbers.back().text);
+  const float from = numbers.front().bounds.center().x;
+  drawn.axis = {from, 0, numbers.back().bounds.center().x - from, 1};
+  return drawn;
+}
+
+TEST(Next, TheAxisEndsAtTheRoundPercentageAboveTheLargestBar) {
+  for (const char* temperature : {"0.3", "1", "2"}) {
+    const ViewFixture shown("next", Scenario(kRobot), 900, 700, {{"temperature", temperature}});
+    const double largest = 100 * std::stod(shown.table().rows[0][5]);
+    const DrawnBars drawn = drawn_bars(shown.picture(), {light().bar});
+    EXPECT_EQ(drawn.low, 0);
+    EXPECT_NEAR(drawn.high, std::min(100.0, viz::round_limit(largest)), 1e-9);
+    EXPECT_GE(drawn.high, largest);
+    EXPECT_LE(drawn.high, 1.5 * largest) << "bars use the width";
+    EXPECT_THAT(texts(shown.scene()), Contains(viz::tick_label(drawn.high, drawn.high) + " %"));
+  }
+}
+
+TEST(Next, NumbersOfTheAxisNeverTouch) {
+  const Scenario s(kRobot), changed = edited("L4.attn_out=0");
+  for (float width = 160; width < 480; width += 9) {
+    for (const char* temperature : {"0.05", "1"}) {
+      ViewContext c = s.context(width, 500), difference = on(Side::difference, "next", changed, width, 500);
+      for (ViewContext* each : {&c, &difference}) {
+        set(*each, "temperature", temperature);
+        EXPECT_EQ(text_faults(find_view("next")->build(*each).scene, *c.fonts), "") << width;
+      }
+    }
+  }
+}
+
+TEST(Next, ABarOfOnePercentIsTwoPixelsWideInThePaneOfALargeWindow) {
+  for (const char* temperature : {"0.3", "1"}) {
+    const Scenario s(kRobot);
+    ViewContext c = s.context(330, 800);
+    c.in_pane = true;
+    set(c, "temperature", temperature);
+    set(c, "count", "30");
+    const Picture picture = find_view("next")->build(c);
+    const Table table = find_view("next")->table(c);
+    const std::vector<viz::Rect> bars = drawn_bars(picture, {light().bar}).bars;
+    ASSERT_FALSE(bars.empty());
+    for (std::size_t i = 0; i < std::min(bars.size(), table.rows.size()); ++i)
+      if (std::stod(table.rows[i][5]) >= 0.01) {
+        EXPECT_GE(bars[i].w, 2) << table.rows[i][5];
+      }
+  }
+}
+
+TEST(Next, DifferencesAreBarsInPercentagePointsToBothSides) {
+  const Scenario s = edited("L4.attn_out=0");
+  for (const float width : {330.F, 900.F}) {
+    const ViewContext c = on(Side::difference, "next", s, width, 800);
+    const Picture picture = find_view("next")->build(c);
+    const Table table = find_view("next")->table(c);
+    const viz::Color more = viz::sign_color(light(), 1), less = viz::sign_color(light(), -1);
+    const DrawnBars drawn = drawn_bars(picture, {more, less});
+    std::vector<double> points;
+    for (const auto& row : table.rows) points.push_back(100 * std::stod(row.back()));
+    const double largest = std::abs(points[0]);
+    EXPECT_EQ(drawn.low, -drawn.high);
+    EXPECT_NEAR(drawn.high, viz::round_limit(largest), 1e-9);
+    ASSERT_GE(drawn.bars.size(), 5U);
+    const float zero = drawn.axis.center().x;
+    for (std::size_t i = 0; i < 5; ++i) {
+      const viz::Rect& bar = drawn.bars[i];
+      EXPECT_NEAR(bar.w, std::max(1.0, std::abs(points[i]) / (2 * drawn.high) * drawn.axis.w), 3) << i;
+      EXPECT_NEAR(points[i] < 0 ? bar.right() : bar.x, zero, 3) << i;
+    }
+    EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
+  }
 }
 
 TEST(Next, TheTokenThatFollowsIsShownHoweverImprobable) {

@@ -23,6 +23,16 @@ TEST(PositionCosinesView, ColoursAreThoseOfTheCosines) {
   }
 }
 
+TEST(PositionCosinesView, MapsAreSquareAtEverySize) {
+  for (const auto& [width, height] : {std::pair{1600.F, 1000.F}, {1000.F, 640.F}, {420.F, 900.F}}) {
+    const ViewFixture shown("cosines", scenario(12), width, height);
+    for (const int which : {0, 1}) {
+      const viz::Rect& map = shown.region(shown.encoding(which)).rect;
+      EXPECT_EQ(map.w, map.h) << width << " x " << height;
+    }
+  }
+}
+
 TEST(PositionCosinesView, TooltipsTellBothCosines) {
   const ViewFixture shown("cosines", scenario(12), 900, 700);
   const auto cosines = scenario(12).ask(CosinesOfPositions{});

@@ -47,7 +47,7 @@ std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& 
   for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
     if (const auto number = read_number(box.text)) marks.emplace_back(box.bounds.center().y, number->value);
   }
-  for (const auto& box : page.take(viz::Rect{r.right(), r.y - 4, 40, r.h + 8})) names.push_back(box.text);
+  for (const auto& box : page.take(viz::Rect{r.right(), r.y - 4, 70, r.h + 8})) names.push_back(box.text);
   if (marks.size() < 2) return {};
   const auto [low, high] = std::minmax_element(marks.begin(), marks.end());
   const double per_pixel = (high->second - low->second) / (high->first - low->first);

@@ -20,6 +20,33 @@ std::vector<std::string> drawn_in(DrawnPage& page, viz::Rect rect) {
   return words;
 }
 
+/// Whether anything is drawn in the colour of the selection, at any opacity.
+bool shows_accent(const viz::Scene& scene, const viz::Theme& theme) {
+  const auto is = [&](viz::Color color) { return color.with_alpha(255) == theme.accent; };
+  bool any = false;
+  for (const auto& item : items_of<viz::FillRect>(scene)) any |= is(item.color);
+  for (const auto& item : items_of<viz::StrokeRect>(scene)) any |= is(item.color);
+  for (const auto& item : items_of<viz::Segments>(scene)) any |= is(item.color);
+  for (const auto& item : items_of<viz::GlyphRun>(scene)) any |= is(item.color);
+  return any;
+}
+
+TEST(Accent, IsOfTheSelectionAlone) {
+  const Scenario s = daughters();
+  for (const viz::Theme* theme : {&light(), &dark()})
+    for (const char* view : {"tokenization", "tree", "positions", "cosines"})
+      EXPECT_FALSE(shows_accent(ViewFixture(view, s, 1200, 900, {}, *theme).scene(), *theme)) << view;
+  // The selected layer and head have it, the words "layer" and "head" do not.
+  for (const char* view : {"metrics", "sweep", "attribution"}) {
+    const ViewFixture shown(view, s, 1200, 900);
+    EXPECT_TRUE(shows_accent(shown.scene(), light())) << view;
+    for (const auto& text : items_of<viz::GlyphRun>(shown.scene()))
+      if (text.text == "layer" || text.text == "head") {
+        EXPECT_NE(text.color, light().accent) << view;
+      }
+  }
+}
+
 TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
   const Scenario s = daughters();
   const model::Tokenizer& tokenizer = *bundled()->tokenizer;
