@@ -7,6 +7,7 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/text/terminal_text.h"
 #include "app/window/commands.h"
+#include "app/window/palette.h"
 #include "app/window/sessions.h"
 
 namespace headscope::app {
@@ -31,6 +32,7 @@ class Keys {
     const bool to_end = e.key == Key::home || e.key == Key::end;
     if (field && field->field == Field::help && to_end && s_.help_form.search.edit.text.empty())
       return to_toolkit();  // scrolls the help, since the caret has nowhere to go
+    if (field && field->field == Field::palette && palette_key(e)) return;
     if (field && field_key(*field, e)) return;
     if (command(e) || view_command(e)) return;
     if (s_.dialog == Dialog::none && moment_.keyboard_item != 0) {
@@ -191,6 +193,34 @@ class Keys {
     return true;
   }
 
+  std::vector<PaletteEntry> found_entries() const {
+    return palette_matches(palette_entries(s_, snapshot_, window_.pictures), s_.palette.search.edit.text);
+  }
+
+  /// Moves among the entries of the palette.
+  bool palette_key(const KeyDown& e) {
+    constexpr int kPage = 10;
+    const int by = e.key == Key::up          ? -1
+                   : e.key == Key::down      ? 1
+                   : e.key == Key::page_up   ? -kPage
+                   : e.key == Key::page_down ? kPage
+                                             : 0;
+    if (by == 0) return false;
+    const auto last = static_cast<int>(found_entries().size()) - 1;
+    add(ChooseEntry{std::clamp(s_.palette.chosen + by, 0, std::max(0, last))});
+    return true;
+  }
+
+  void perform_entry() {
+    std::vector<PaletteEntry> found = found_entries();
+    if (s_.palette.chosen >= std::ssize(found)) return;
+    PaletteEntry& entry = found[s_.palette.chosen];
+    add(ShowDialog{Dialog::none});
+    for (Action& action : entry.acts) add(std::move(action));
+    moment_.open = entry.opens;
+    if (entry.opens != Menu::none) to_toolkit();
+  }
+
   /// Enter outside a text: presses the dialog's main button or returns to the prompt.
   void enter() {
     switch (s_.dialog) {
@@ -215,6 +245,9 @@ class Keys {
         break;
       case Dialog::help:
         add(ShowDialog{Dialog::none});
+        break;
+      case Dialog::palette:
+        perform_entry();
         break;
       case Dialog::none:
         if (const PlacedField* field = field_with_caret(); field && field->field == Field::edits)

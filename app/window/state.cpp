@@ -101,6 +101,8 @@ TextField& field_of(UiState& state, Field field) {
       return state.save_form.path;
     case Field::help:
       return state.help_form.search;
+    case Field::palette:
+      return state.palette.search;
     case Field::open_path:
       return state.open_form.path;
     case Field::edits:

@@ -34,9 +34,9 @@ class Action
                    CloseTour, RevealPoint, DoAll, BeginClick, UndoClick, SetPanes, SetDark, SetFontSize,
                    SetStartToken, AddEdits, ToggleEdit, SetPositionId, SetVisibility, ListEdits, SwitchEdits,
                    UndoEdits, TypeEdits, ShowEdits, SetSide, CompareWith, CompareModel, Generate, ShowDialog,
-                   ShowGuide, SetExport, DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept,
-                   CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession,
-                   PromptsRead, WeightsKnown, CancelLoad, FindModels, FetchModel, CancelFetch,
+                   ShowGuide, ChooseEntry, SetExport, DoExport, ExportEnded, ModelOpened, SecondOpened,
+                   ModelKept, CopyText, Paste, CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile,
+                   OpenSession, PromptsRead, WeightsKnown, CancelLoad, FindModels, FetchModel, CancelFetch,
                    FetchProgressed, FetchEnded, DismissOffer, BrowseFolder, FolderListed, ModelsFound,
                    ShowMessage, DismissMessage, Quit> {
  public:

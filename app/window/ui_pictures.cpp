@@ -217,8 +217,8 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
-  constexpr std::array kNames{"prompt",        "numbers", "file",  "size of the picture", "folder", "change",
-                              "second prompt", "session", "search the help"};
+  constexpr std::array kNames{"prompt", "numbers",       "file",    "size of the picture", "folder",
+                              "change", "second prompt", "session", "search the help",     "command"};
   static_assert(kNames.size() == kFields);
   record_item(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
   if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));

@@ -99,6 +99,7 @@ void draw_more(Ui& ui) {
   draw_menu(ui, Menu::more, ui.below_button(Menu::more, true, width), width, [&](Lines& lines) {
     for (const Command& command : commands()) {
       if (command.label.empty()) continue;
+      if (command.begins_group) lines.gap();
       const auto action = command.act ? command.act(ui.state) : std::nullopt;
       const bool possible = action || command.opens != Menu::none;
       if (!lines.row({.label = std::string(command.label), .right = keys_of(command), .enabled = possible},

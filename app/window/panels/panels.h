@@ -41,6 +41,7 @@ void draw_text_menu(Ui& ui);
 void draw_export(Ui& ui);
 void draw_open(Ui& ui);
 void draw_help(Ui& ui);
+void draw_palette(Ui& ui);
 void draw_save(Ui& ui);
 
 // Building blocks shared by the panels.

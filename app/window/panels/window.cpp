@@ -101,11 +101,12 @@ void follow_dialog(Ui& ui) {
   moment.keyboard_item = 0;
   moment.leave_keyboard = moment.dialog == Dialog::none;
   moment.press.reset();
-  moment.field = moment.dialog == Dialog::export_ ? Field::export_path
-                 : moment.dialog == Dialog::open  ? Field::open_path
-                 : moment.dialog == Dialog::save  ? Field::session_path
-                 : moment.dialog == Dialog::help  ? Field::help
-                                                  : Field::prompt;
+  moment.field = moment.dialog == Dialog::export_   ? Field::export_path
+                 : moment.dialog == Dialog::open    ? Field::open_path
+                 : moment.dialog == Dialog::save    ? Field::session_path
+                 : moment.dialog == Dialog::help    ? Field::help
+                 : moment.dialog == Dialog::palette ? Field::palette
+                                                    : Field::prompt;
 }
 
 /// Moves the caret into the field of a bar that was just opened.
@@ -158,6 +159,7 @@ void draw_window(Ui& ui) {
   draw_export(ui);
   draw_open(ui);
   draw_help(ui);
+  draw_palette(ui);
   draw_save(ui);
   ui.end_window();
   ui.finish();

@@ -41,6 +41,8 @@ void reduce(UiState& s, const ShowDialog& a, World& w) {
     s.save_form.path.edit = make_text_state(suggested_session(s, w.snapshot));
   } else if (a.dialog == Dialog::help) {
     s.help_form.search = {};
+  } else if (a.dialog == Dialog::palette) {
+    s.palette = {};
   } else if (a.dialog == Dialog::open) {
     s.open_form.second = a.second;
     reduce(s, BrowseFolder{s.open_form.listing.folder}, w);
@@ -50,6 +52,10 @@ void reduce(UiState& s, const ShowDialog& a, World& w) {
 void reduce(DialogSlice& s, const ShowGuide& a, World&) {
   s.dialog = Dialog::help;
   s.help_form = {a.page, a.anchor, {}};
+}
+
+void reduce(DialogSlice& s, const ChooseEntry& a, World&) {
+  s.palette.chosen = std::max(0, a.index);
 }
 
 void reduce(UiState& s, const SetExport& a, World& w) {

@@ -13,7 +13,7 @@
 namespace headscope::app {
 
 /// A dialog over the window. (Dear ImGui tracks which menu is open.)
-enum class Dialog { none, open, export_, help, save };
+enum class Dialog { none, open, export_, help, save, palette };
 
 struct ExportForm {
   std::string subject;  ///< the id of a view; empty: the whole window
@@ -51,10 +51,17 @@ struct HelpForm {
   TextField search;    ///< if not empty, what was found is shown in place of the page
 };
 
+/// The command palette.
+struct PaletteForm {
+  TextField search;
+  int chosen = 0;  ///< index of the entry that Enter performs
+};
+
 struct DialogSlice {
   Dialog dialog = Dialog::none;
   std::shared_ptr<const Guide> guide = std::make_shared<const Guide>();
   HelpForm help_form;
+  PaletteForm palette;
   ExportForm export_form;
   OpenForm open_form;
   SaveForm save_form;
@@ -65,6 +72,9 @@ struct ShowDialog {
   Dialog dialog = Dialog::none;
   std::string subject = {};  ///< what to export: the id of a view; empty: unchanged
   bool second = false;       ///< the Open dialog chooses a model to compare with
+};
+struct ChooseEntry {  ///< of the palette
+  int index = 0;
 };
 struct ShowGuide {          ///< opens the help at a page
   std::string page = {};    ///< as in HelpForm
@@ -100,6 +110,7 @@ struct FolderListed {
 
 void reduce(UiState& s, const ShowDialog& a, World& w);
 void reduce(DialogSlice& s, const ShowGuide& a, World& w);
+void reduce(DialogSlice& s, const ChooseEntry& a, World& w);
 void reduce(UiState& s, const SetExport& a, World& w);
 void reduce(DialogSlice& s, const DoExport& a, World& w);
 void reduce(UiState& s, const ExportEnded& a, World& w);

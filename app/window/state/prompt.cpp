@@ -109,6 +109,7 @@ void reduce(UiState& s, const TypeInField& a, World& w) {
   if (moves_only) return;
   if (a.field == Field::prompt) prompt_changed(s);
   if (a.field == Field::option) set_typed_option(s, w);
+  if (a.field == Field::palette) s.palette.chosen = 0;
   if (a.field == Field::edits) s.edits.problem.clear();
   if (a.field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
   if (a.field == Field::export_path || a.field == Field::export_size) clear_answer(s.export_form);

@@ -13,8 +13,19 @@ struct UiState;
 struct World;
 
 /// A text field of the window.
-enum class Field { prompt, option, export_path, export_size, open_path, edits, second, session_path, help };
-constexpr std::size_t kFields = 9;
+enum class Field {
+  prompt,
+  option,
+  export_path,
+  export_size,
+  open_path,
+  edits,
+  second,
+  session_path,
+  help,
+  palette
+};
+constexpr std::size_t kFields = 10;
 
 /// An edited text and how far it is scrolled.
 struct TextField {

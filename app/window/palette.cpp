@@ -1,0 +1,193 @@
+#include "app/window/palette.h"
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+#include <utility>
+
+#include "app/views/parts/names.h"
+#include "app/window/commands.h"
+
+namespace headscope::app {
+namespace {
+
+using Entries = std::vector<PaletteEntry>;
+
+void add_commands(Entries& entries, const UiState& state) {
+  for (const Command& command : commands()) {
+    if (command.id == CommandId::palette) continue;
+    PaletteEntry entry{.label = std::string(command.label.empty() ? command.help : command.label),
+                       .kind = "command",
+                       .keys = keys_of(command),
+                       .also = std::string(command.help),
+                       .opens = command.opens};
+    if (command.label.empty()) entry.label[0] = static_cast<char>(std::toupper(entry.label[0]));
+    if (command.opens == Menu::none) {
+      auto action = command.act(state);
+      if (!action) continue;
+      entry.acts = {*std::move(action)};
+    }
+    entries.push_back(std::move(entry));
+  }
+}
+
+/// The commands of the shown views that are possible now.
+void add_view_commands(Entries& entries, const UiState& state, const std::vector<PlacedPicture>& pictures) {
+  for (const PlacedPicture& placed : pictures) {
+    if (!placed.context.run) continue;
+    for (const KeyCommand& command : placed.view->commands) {
+      ViewActions actions = command.act(placed.context_with(state.options), 0);
+      if (actions.empty()) continue;
+      entries.push_back({.label = std::string(placed.view->title) + ": " + std::string(command.help),
+                         .kind = "command",
+                         .keys = command.keys.empty() ? "" : key_name(command.keys.front()),
+                         .acts = {DoAll{std::move(actions)}}});
+    }
+  }
+}
+
+void add_views(Entries& entries) {
+  for (const View* view : tabs())
+    entries.push_back({.label = std::string(view->title),
+                       .kind = "view",
+                       .also = std::string(view->id) + " " + std::string(view->help),
+                       .acts = {ShowView{std::string(view->id)}}});
+}
+
+/// The other values of switches and choices. Those of a view that is not shown also show it.
+void add_options(Entries& entries, const UiState& state) {
+  std::vector<const OptionSpec*> known;
+  for (const View& view : views()) {
+    for (const OptionSpec* option : view.options) {
+      if (option->control == Control::none || std::ranges::find(known, option) != known.end()) continue;
+      known.push_back(option);
+      std::vector<Action> shows;
+      if (view.place == Place::tab) shows.emplace_back(ShowView{std::string(view.id)});
+      const auto add = [&](std::string value, OptionValue to, std::string also) {
+        std::vector<Action> acts = shows;
+        acts.emplace_back(SetOption{option, std::move(to)});
+        entries.push_back({.label = std::string(option->label) + ": " + std::move(value),
+                           .kind = std::string(view.title),
+                           .keys = option->keys.empty() ? "" : key_name(option->keys.front()),
+                           .also = std::move(also),
+                           .acts = std::move(acts)});
+      };
+      const OptionValue& now = state.options.value(*option);
+      if (const bool* on = std::get_if<bool>(&now)) {
+        add(*on ? "off" : "on", !*on, std::string(option->help));
+      } else {
+        for (int i = 0; i < static_cast<int>(option->choices.size()); ++i)
+          if (now != OptionValue(i))
+            add(std::string(option->choices[i].label), i, std::string(option->choices[i].help));
+      }
+    }
+  }
+}
+
+void add_places(Entries& entries, const Snapshot& snapshot) {
+  if (!snapshot.run) return;
+  const model::Config& config = snapshot.run->run->config;
+  for (int layer = 0; layer < config.n_layer; ++layer)
+    for (int head = 0; head < config.n_head; ++head)
+      entries.push_back({.label = head_name(layer, head),
+                         .kind = "head",
+                         .also = std::to_string(layer) + "." + std::to_string(head),
+                         .acts = {DoAll{{SelectHead{layer, head}}}}});
+  for (int position = 0; position < snapshot.run->run->length(); ++position)
+    entries.push_back({.label = token_name(snapshot.run->tokens, position),
+                       .kind = "token",
+                       .acts = {DoAll{{SelectQuery{position}}}}});
+}
+
+void add_files(Entries& entries, const UiState& state) {
+  for (const ExamplePrompt& example : state.examples)
+    entries.push_back({.label = example.title,
+                       .kind = "example",
+                       .also = example.text,
+                       .acts = {SetPrompt{example.text, example.head, example.look_for}}});
+  for (int i = 0; i < static_cast<int>(state.tours.size()); ++i)
+    entries.push_back({.label = state.tours[i].title, .kind = "tour", .acts = {OpenTour{i}}});
+  for (const GuidePage& page : state.guide->pages)
+    entries.push_back({.label = page.title, .kind = "guide", .acts = {ShowGuide{page.name, ""}}});
+  for (const std::filesystem::path& model : state.recent_models)
+    entries.push_back({.label = model.filename().string(),
+                       .kind = "recent model",
+                       .also = model.string(),
+                       .acts = {OpenModel{model}}});
+  for (const std::filesystem::path& session : state.recent_sessions)
+    entries.push_back({.label = session.filename().string(),
+                       .kind = "recent session",
+                       .also = session.string(),
+                       .acts = {OpenFile{session}}});
+}
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+/// Bytes of UTF-8 beyond ASCII are letters.
+bool is_letter(char c) {
+  return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+}
+
+/// Whether a text contains the words as they are, ignoring case.
+bool has_words(std::string_view text, std::string_view words) {
+  return !std::ranges::search(text, words, {}, lower, lower).empty();
+}
+
+}  // namespace
+
+std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& snapshot,
+                                          const std::vector<PlacedPicture>& pictures) {
+  Entries entries;
+  add_commands(entries, state);
+  add_views(entries);
+  add_view_commands(entries, state, pictures);
+  add_options(entries, state);
+  add_files(entries, state);
+  add_places(entries, snapshot);
+  return entries;
+}
+
+std::optional<int> palette_score(std::string_view letters, std::string_view text) {
+  constexpr int kStart = 12, kWord = 8, kNext = 5, kLetter = 1, kBytesPerPoint = 8;
+  // Scores of the letters so far, the last one at each place in the text: the best over all ways to match.
+  std::vector<std::optional<int>> before, now(text.size());
+  bool first = true;
+  for (const char letter : letters) {
+    if (letter == ' ') continue;
+    before = std::exchange(now, std::vector<std::optional<int>>(text.size()));
+    std::optional<int> best;  // of the letters before, left of the place
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      std::optional<int> next;
+      if (i > 0 && before[i - 1]) next = *before[i - 1] + kNext, best = std::max(best, before[i - 1]);
+      if (lower(text[i]) != lower(letter)) continue;
+      const std::optional<int> so_far = first ? 0 : std::max(best, next);
+      if (so_far) now[i] = *so_far + kLetter + (i == 0 ? kStart : !is_letter(text[i - 1]) ? kWord : 0);
+    }
+    first = false;
+  }
+  const std::optional<int> best = first ? 0 : text.empty() ? std::nullopt : *std::ranges::max_element(now);
+  return best ? std::optional(*best - static_cast<int>(text.size()) / kBytesPerPoint) : std::nullopt;
+}
+
+std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters) {
+  if (letters.find_first_not_of(' ') == std::string_view::npos) return entries;
+  constexpr int kOtherWords = 4;  // what is seen counts more
+  std::vector<std::pair<int, std::size_t>> found;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::optional<int> best = palette_score(letters, entries[i].label);
+    if (has_words(entries[i].kind + " " + entries[i].also, letters))
+      best = std::max(best, std::optional(kOtherWords));
+    if (best) found.emplace_back(*best, i);
+  }
+  std::ranges::stable_sort(found, std::greater{}, &std::pair<int, std::size_t>::first);
+  std::vector<PaletteEntry> matches;
+  matches.reserve(found.size() + 1);
+  for (const auto& [score, i] : found) matches.push_back(std::move(entries[i]));
+  matches.push_back({.label = "Search the help for “" + std::string(letters) + "”",
+                     .kind = "guide",
+                     .acts = {ShowGuide{}, TypeInField{Field::help, Insert{std::string(letters), false}}}});
+  return matches;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,34 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/window/window_picture.h"
+
+// The command palette: everything that can be done or shown, found by a few letters.
+namespace headscope::app {
+
+struct PaletteEntry {
+  std::string label;         ///< "Logit lens", "Scale: Log", "L5 H5"
+  std::string kind;          ///< what kind of thing it is, "view"
+  std::string keys = {};     ///< its shortcut, "Ctrl+E"
+  std::string also = {};     ///< other words by which it is found
+  std::vector<Action> acts;  ///< in order
+  Menu opens = Menu::none;   ///< opens after the palette has closed
+};
+
+/// What the palette offers: the window's commands that are possible now and those of the shown views, all
+/// views and values of their options, heads, tokens, examples, tours, pages of the guide, recent models and
+/// sessions.
+std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& snapshot,
+                                          const std::vector<PlacedPicture>& pictures);
+
+/// How well the letters fit a text, in which they must occur in this order, ignoring case and spaces; more is
+/// better: at the beginnings of words, next to each other, in short texts. Nothing: they do not occur.
+std::optional<int> palette_score(std::string_view letters, std::string_view text);
+
+/// The entries that fit, the best ones first; all for no letters.
+std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters);
+
+}  // namespace headscope::app

@@ -1,0 +1,114 @@
+// The command palette: what a few letters find, and what it does.
+
+#include "app/window/palette.h"
+
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+class PaletteTest : public CoreTest {};
+
+std::vector<PaletteEntry> found(const Core& core, std::string_view letters) {
+  return palette_matches(palette_entries(core.state(), core.snapshot(), core.window().pictures), letters);
+}
+
+TEST(PaletteScore, LettersMustOccurInOrder) {
+  EXPECT_TRUE(palette_score("lens", "Logit lens"));
+  EXPECT_TRUE(palette_score("LL", "Logit lens"));
+  EXPECT_TRUE(palette_score("l l", "Logit lens"));
+  EXPECT_FALSE(palette_score("snel", "Logit lens"));
+  EXPECT_FALSE(palette_score("lensx", "Logit lens"));
+  EXPECT_FALSE(palette_score("a", ""));
+  EXPECT_TRUE(palette_score("", "anything"));
+}
+
+TEST(PaletteScore, PrefersBeginningsOfWordsAndLettersNextToEachOther) {
+  EXPECT_GT(palette_score("heat", "Heatmap"), palette_score("heat", "The beat"));
+  EXPECT_GT(palette_score("ll", "Logit lens"), palette_score("ll", "All heads"));
+  EXPECT_GT(palette_score("mlp", "MLP"), palette_score("mlp", "Merge and loop"));
+  // Not the first way to match counts, but the best one.
+  EXPECT_GT(palette_score("lens", "Logit lens"), palette_score("lens", "Logit e n s"));
+}
+
+TEST_F(PaletteTest, FindsEveryKindOfThing) {
+  CoreFixture core(options("The old king had a daughter"));
+  const auto first = [&](std::string_view letters) { return found(core, letters).front(); };
+  EXPECT_EQ(first("logit lens").label, "Logit lens");
+  EXPECT_EQ(first("5.5").label, "L5 H5");
+  EXPECT_EQ(first("L3 H2").label, "L3 H2");
+  EXPECT_EQ(first("dark").label, "Toggle dark theme");
+  EXPECT_EQ(first("dark").keys, "Ctrl+T");
+  EXPECT_THAT(first("king").label, HasSubstr("king"));
+  EXPECT_EQ(first("scale log").label, "Scale: Log");
+  // Old and new ids of views are found, too.
+  for (const char* id : {"way", "plane", "pass"}) {
+    const auto all = found(core, id);
+    EXPECT_TRUE(std::ranges::any_of(all, [](const auto& entry) { return entry.kind == "view"; })) << id;
+  }
+}
+
+TEST_F(PaletteTest, OffersNoCommandThatIsNotPossible) {
+  CoreFixture core(options());
+  const auto offers = [&](std::string_view label) {
+    return std::ranges::any_of(found(core, ""), [&](const auto& entry) { return entry.label == label; });
+  };
+  EXPECT_FALSE(offers("Undo edit"));
+  EXPECT_TRUE(offers("Quit"));
+  apply_and_show(core, ToggleEdit{model::SetValues{{{model::Site::z, 1}, 6, {}, {}}, {0}}});
+  EXPECT_TRUE(offers("Undo edit"));
+}
+
+TEST_F(PaletteTest, EnterPerformsTheChosenEntry) {
+  CoreFixture core(options());
+  const auto run = [&](std::string_view letters, int down) {
+    press_and_show(core, Key::k, {.ctrl = true});
+    EXPECT_EQ(core.state().dialog, Dialog::palette);
+    type_and_show(core, letters);
+    for (int i = 0; i < down; ++i) press_and_show(core, Key::down);
+    press_and_show(core, Key::enter);
+    EXPECT_EQ(core.state().dialog == Dialog::palette, false);
+  };
+  run("5.5", 0);
+  EXPECT_EQ(core.state().selection.layer, 5);
+  EXPECT_EQ(core.state().selection.head, 5);
+  run("logit lens", 0);
+  EXPECT_EQ(core.state().view, "lens");
+  const std::string second = found(core, "head").at(2).label;
+  press_and_show(core, Key::k, {.ctrl = true});
+  type_and_show(core, "head");
+  press_and_show(core, Key::down);
+  press_and_show(core, Key::down);
+  EXPECT_EQ(core.state().palette.chosen, 2);
+  EXPECT_EQ(found(core, "head").at(2).label, second);
+  press_and_show(core, Key::up);
+  press_and_show(core, Key::up);
+  press_and_show(core, Key::up);
+  EXPECT_EQ(core.state().palette.chosen, 0) << "not above the first";
+  press_and_show(core, Key::escape);
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  run("export", 0);
+  EXPECT_EQ(core.state().dialog, Dialog::export_);
+}
+
+TEST_F(PaletteTest, AClickPerformsAnEntry) {
+  CoreFixture core(options());
+  press_and_show(core, Key::k, {.ctrl = true});
+  type_and_show(core, "query-key");
+  click_and_show(core, "Query-key space");
+  EXPECT_EQ(core.state().view, "plane");
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+}
+
+TEST_F(PaletteTest, WordsThatNothingHasAreSearchedInTheHelp) {
+  CoreFixture core(options());
+  press_and_show(core, Key::k, {.ctrl = true});
+  type_and_show(core, "zyxw");
+  EXPECT_EQ(found(core, "zyxw").size(), 1U);
+  press_and_show(core, Key::enter);
+  EXPECT_EQ(core.state().dialog, Dialog::help);
+  EXPECT_EQ(core.state().help_form.search.edit.text, "zyxw");
+}
+
+}  // namespace
+}  // namespace headscope::app
