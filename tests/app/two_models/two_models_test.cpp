@@ -109,8 +109,11 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
     SCOPED_TRACE(view.id);
     const ViewContext other = on_side(Side::baseline, view, s.context(800, 600));
     const ViewContext expected = alone.context(800, 600);
-    EXPECT_EQ(view.build(other).scene.items.size(), view.build(expected).scene.items.size());
+    // These two are about the first model's guess: other numbers, and numbers in cells may not fit.
     const bool of_the_firsts_guess = view.id == "attribution" || view.id == "sweep";
+    if (!of_the_firsts_guess) {
+      EXPECT_EQ(view.build(other).scene.items.size(), view.build(expected).scene.items.size());
+    }
     if (view.table && !of_the_firsts_guess) {
       EXPECT_EQ(export_bytes(FileFormat::csv, view, other, {}),
                 export_bytes(FileFormat::csv, view, expected, {}));
