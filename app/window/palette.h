@@ -10,12 +10,12 @@
 namespace headscope::app {
 
 struct PaletteEntry {
-  std::string label;         ///< "Logit lens", "Scale: Log", "L5 H5"
-  std::string kind;          ///< what kind of thing it is, "view"
-  std::string keys = {};     ///< its shortcut, "Ctrl+E"
-  std::string also = {};     ///< other words by which it is found
-  std::vector<Action> acts;  ///< in order
-  Menu opens = Menu::none;   ///< opens after the palette has closed
+  std::string label;              ///< "Logit lens", "Scale: Log", "L5 H5"
+  std::string kind;               ///< what kind of thing it is, "view"
+  std::string keys = {};          ///< its shortcut, "Ctrl+E"
+  std::string also = {};          ///< other words by which it is found
+  std::vector<Action> acts = {};  ///< in order
+  Menu opens = Menu::none;        ///< opens after the palette has closed
 };
 
 /// What the palette offers: the window's commands that are possible now and those of the shown views, all
