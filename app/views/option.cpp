@@ -210,7 +210,8 @@ std::string values_of(const OptionSpec& option) {
 }
 
 OptionValue parse_option(const OptionSpec& option, std::string_view text) {
-  if (!option.default_name.empty() && text == option.default_name) return option.default_value;
+  for (const std::string_view name : {option.default_name, option.old_default_name})
+    if (!name.empty() && text == name) return option.default_value;
   return match(
       option.default_value,
       [&](bool) -> OptionValue {

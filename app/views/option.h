@@ -68,10 +68,11 @@ struct OptionSpec {
   std::string_view label = {};  ///< next to its control, "Scale"
   std::string_view help = {};   ///< one line
   OptionValue default_value = {};
-  std::string_view default_name = {};  ///< name of a special default value: "auto", "all"
-  std::vector<Choice> choices = {};    ///< for an int; empty: it is a number
-  double low = 0, high = 0;            ///< limits of a number, or of each number in a list
-  double step = 1;                     ///< step of its control and its keys
+  std::string_view default_name = {};      ///< name of a special default value: "auto", "all"
+  std::string_view old_default_name = {};  ///< its previous name: still accepted, but not listed
+  std::vector<Choice> choices = {};        ///< for an int; empty: it is a number
+  double low = 0, high = 0;                ///< limits of a number, or of each number in a list
+  double step = 1;                         ///< step of its control and its keys
   /// For a number: ascending steps instead of even ones; the default may be last.
   std::vector<double> steps = {};
   std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty

@@ -74,14 +74,32 @@ bool names_token(const Scenario& scenario, const std::string& heading) {
   return false;
 }
 
+/// The defaults, and each choice of each option, except those that need a list of prompts.
+std::vector<Options> options_to_try(const View& view) {
+  std::vector<Options> all(1);
+  for (const OptionSpec* option : view.options) {
+    for (int i = 0; i < std::ssize(option->choices); ++i) {
+      Options options;
+      options.set(*option, i);
+      if (!is_over_list(view, options)) all.push_back(options);
+    }
+  }
+  return all;
+}
+
 Labels all_labels() {
   Labels labels;
   const auto add = [&](Labels more) { labels.insert(labels.end(), more.begin(), more.end()); };
   const Scenario scenario("The old king had a daughter, and the old king");
   for (const View& view : views()) {
     add(labels_of(view));
-    for (const std::string& heading : view.table(scenario.context(900, 700)).header)
-      if (!names_token(scenario, heading)) labels.emplace_back(std::string(view.name()) + " column", heading);
+    for (const Options& options : options_to_try(view)) {
+      ViewContext context = scenario.context(900, 700);
+      context.options = options;
+      for (const std::string& heading : view.table(context).header)
+        if (!names_token(scenario, heading))
+          labels.emplace_back(std::string(view.name()) + " column", heading);
+    }
   }
   for (const HeadMetricKind& kind : head_metrics())
     for (const std::string_view label : {kind.label, kind.title, kind.unit})

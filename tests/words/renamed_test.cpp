@@ -80,6 +80,10 @@ TEST(RenamedValues, AreTakenByBothNames) {
     EXPECT_EQ(to_text(kDragAction, parse_option(kDragAction, name)), old_name) << "as files have it";
   }
   EXPECT_EQ(values_of(kDragAction), "off|mask|unmask|shape");
+
+  const OptionSpec& least = *find_option("metric-least");
+  EXPECT_EQ(parse_option(least, "all"), parse_option(least, "none"));
+  EXPECT_EQ(values_of(least), "X|none");
 }
 
 }  // namespace

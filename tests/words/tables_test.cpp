@@ -39,6 +39,8 @@ void add_views(Lines& lines) {
     const std::string where = "option " + std::string(option->name);
     lines.add(where, option->label);
     lines.add(where, option->help);
+    if (!option->default_name.empty())  // as on its control
+      lines.add(where, std::string(option->label) + " " + std::string(option->default_name));
     for (const Choice& choice : option->choices) {
       lines.add(where + " " + std::string(choice.listed_name()), choice.label);
       lines.add(where + " " + std::string(choice.listed_name()), choice.help);

@@ -99,11 +99,11 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   if (ahead.bottom() <= y + 2.5F * control) {
     for (const View* view : group)
       if (ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown,
-                 std::string(view->help)))
+                 tip_words(view->help, "", 0)))
         show(*view);
   } else {  // more than two rows of tabs would leave too little room for the picture
     std::vector<Ui::Segment> titles;
-    for (const View* view : group) titles.push_back({std::string(view->title), std::string(view->help)});
+    for (const View* view : group) titles.push_back({std::string(view->title), tip_words(view->help, "", 0)});
     const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
     const int pressed = ui.choice(rows.take(ui.button_width(shown.title, true)), "Views", titles, chosen);
     if (pressed >= 0) show(*group[pressed]);

@@ -103,7 +103,7 @@ TEST_F(HelpTest, ALabelIsDefinedOnceTheMouseRests) {
   apply_and_show(core, ShowView{"lens"});
   const viz::Point tab = item(core, "Logit lens");
   point(core, tab, false);
-  EXPECT_TRUE(says(core, "what the model would predict")) << "the tooltip itself";
+  EXPECT_TRUE(says(core, "What the model would predict")) << "the tooltip itself";
   EXPECT_FALSE(says(core, "Reading the residual stream early"));
   EXPECT_TRUE(core.seconds_until_update().has_value()) << "the window has to wake";
   point(core, tab, true);
