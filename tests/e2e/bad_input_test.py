@@ -250,7 +250,7 @@ class WrongSelection(ProgramCase):
     def test_names_the_range(self):
         for option, number in (("--layer", str(CONFIG["n_layer"])), ("--head", "99"), ("--query", "2147483647")):
             self.fail_with(1, "plot", "heatmap", "--prompt", "x", "--out", self.folder / "a.png", option, number,
-                           contains=[number, option, "0 to"])
+                           contains=[number, option, "the last one is"])
         self.fail_with(1, "trace", "--prompt", "x", "--out", self.folder / "a.safetensors", "--hooks", "blocks.9.*",
                        contains="blocks.9.*")
         self.assertEqual(list(self.folder.iterdir()), [])

@@ -437,7 +437,7 @@ class Views(ProgramCase):
         text = self.succeed("views").decode()
         for view in views:
             self.assertTrue(view["title"])
-            self.assertIn(view["id"], text)
+            self.assertIn(view["name"], text)
             for option in view["options"]:
                 self.assertIn("--" + option["name"], text)
 

@@ -67,7 +67,7 @@ class Trace(ProgramCase):
 class Plot(ProgramCase):
     @classmethod
     def setUpClass(cls):
-        cls.views = [view["id"] for view in json.loads(run("views", "--json").stdout)["views"]]
+        cls.views = [view["name"] for view in json.loads(run("views", "--json").stdout)["views"]]
 
     def plot(self, view, name, *arguments, prompt=PROMPT):
         out = self.folder / name

@@ -8,6 +8,7 @@
 
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
+#include "tests/viz/tables.h"
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/vector_strip.h"
 
@@ -15,110 +16,6 @@ namespace headscope::viz {
 namespace {
 
 using namespace testing;
-using Kind = TableColumn::Kind;
-
-const Theme kLight = light_theme(), kDark = dark_theme();
-Style style(const Theme& theme = kLight, float font_size = 14, float device_scale = 1) {
-  return {theme, *fonts(), font_size, device_scale};
-}
-
-constexpr int kRows = 23, kComponents = 16;
-constexpr int kRowRole = 4, kVectorRole = 9;
-enum Column { kIndex, kWord, kScore, kVector, kProduct };
-
-/// The data that a table refers to.
-struct Data {
-  std::vector<std::string> words;
-  std::vector<std::vector<float>> vectors;
-  std::vector<float> scores;
-  std::vector<float> sum;
-
-  explicit Data(int rows = kRows) : sum(kComponents, 0.25F) {
-    for (int row = 0; row < rows; ++row) {
-      words.push_back(row % 7 == 6 ? "·extraordinarily·long·" + std::to_string(row)
-                                   : "·w" + std::to_string(row));
-      scores.push_back(0.7F * static_cast<float>(row * 5 % 23) - 4);
-      std::vector<float>& vector = vectors.emplace_back();
-      for (int i = 0; i < kComponents; ++i) vector.push_back(std::sin(static_cast<float>(3 * row + i)));
-    }
-  }
-};
-
-TableColumn column_of(Kind kind, std::string heading, int importance) {
-  TableColumn column;
-  column.kind = kind;
-  column.heading = std::move(heading);
-  column.importance = importance;
-  column.color = column.heading_color = kLight.text;
-  return column;
-}
-
-FixedCell cell_of(int column, std::string text = "") {
-  FixedCell cell;
-  cell.column = column;
-  cell.text = std::move(text);
-  return cell;
-}
-
-/// A table with one column of every kind.
-Table table_of(const Data& data) {
-  Table table;
-  table.rows = static_cast<int>(data.words.size());
-  table.columns.resize(kProduct + 1);
-  TableColumn& index = table.columns[kIndex] = column_of(Kind::number, "no", 3);
-  index.numbers.resize(data.words.size());
-  std::iota(index.numbers.begin(), index.numbers.end(), 0.F);
-  index.decimals = 0;
-  table.columns[kWord] = column_of(Kind::text, "word", 5);
-  table.columns[kWord].texts = data.words;
-  TableColumn& score = table.columns[kScore] = column_of(Kind::bar, "score", 4);
-  score.numbers = data.scores;
-  score.low = -20, score.high = 20;
-  score.axis = true;
-  TableColumn& vector = table.columns[kVector] = column_of(Kind::strip, "vector v", 2);
-  vector.vectors.assign(data.vectors.begin(), data.vectors.end());
-  vector.scale = diverging_scale(1);
-  vector.scale_title = "v";
-  vector.vector_row = kVector;
-  TableColumn& product = table.columns[kProduct] = vector;
-  product.heading = "score × v";
-  product.importance = 1;
-  product.factors = data.scores;
-  product.scale = diverging_scale(12);
-  product.scale_title = "score × v, sum";
-  product.vector_row = kProduct;
-  FixedCell own_word = cell_of(kWord, "·own"), own_vector = cell_of(kVector), sum = cell_of(kProduct);
-  own_word.size = 14;
-  own_vector.vector = sum.vector = data.sum;
-  own_vector.vector_id = 100;
-  own_vector.vector_row = 7;
-  own_vector.after = "← its own";
-  own_vector.instead = "no room for its own";
-  sum.vector_id = 101;
-  sum.before = "z =";
-  table.header = {{own_word, own_vector}};
-  table.footer = {{cell_of(kWord, "sum"), cell_of(kScore, "12.345"), sum}};
-  table.masked = "3 later rows: masked";
-  table.legend = true;
-  table.row_names = "rows";
-  table.row_role = kRowRole;
-  table.vector_role = kVectorRole;
-  return table;
-}
-
-struct PaintedTable {
-  TableLayout layout;
-  Picture picture;
-};
-PaintedTable paint(const Table& table, float width, float height, const Style& s = style()) {
-  constexpr float kMargin = 16;
-  PaintedTable result;
-  result.picture.scene = testing::blank(width + 2 * kMargin, height + 2 * kMargin, s.theme.surface);
-  result.layout = lay_out_table(table, {kMargin, kMargin, width, height}, s);
-  paint_table(result.picture, table, result.layout, s);
-  return result;
-}
-
 std::vector<int> columns_shown(const TableLayout& layout) {
   std::vector<int> columns;
   for (const TableLayout::Place& place : layout.places) columns.push_back(place.column);
@@ -135,85 +32,6 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-20, 20), Contains("20"));
   EXPECT_THAT(ends(-1.191, 1.077), ::testing::AllOf(Contains("1.1"), Contains("−1.2")));
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
-}
-
-/// A table that cannot scroll, in which only some of the rows fit.
-Table cut_table(const Data& data) {
-  Table table = table_of(data);
-  table.masked.clear();
-  table.note_below = table.selects = true;
-  return table;
-}
-
-TEST(CutTable, HasTheStrongestRowsInTheirOrderAndALineThatCountsThem) {
-  const Data data;
-  Table table = cut_table(data);
-  table.strength = kScore;
-  const auto [layout, picture] = paint(table, 900, 320);
-  const std::vector<int>& rows = layout.rows;
-  ASSERT_GT(rows.size(), 3U);
-  ASSERT_LT(rows.size(), 15U);
-  EXPECT_TRUE(std::ranges::is_sorted(rows));
-  float weakest_shown = 1e9F, strongest_left_out = 0;
-  for (int row = 0; row < kRows; ++row) {
-    const float magnitude = std::abs(data.scores[row]);
-    if (std::ranges::count(rows, row) > 0)
-      weakest_shown = std::min(weakest_shown, magnitude);
-    else
-      strongest_left_out = std::max(strongest_left_out, magnitude);
-  }
-  EXPECT_GE(weakest_shown, strongest_left_out);
-  const std::string note = std::to_string(rows.size()) + " of 23 rows, the strongest";
-  EXPECT_EQ(layout.note, note);
-  EXPECT_THAT(texts(picture.scene), Contains(note));
-  EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
-  EXPECT_FALSE(picture.whole);
-}
-
-TEST(CutTable, AlwaysHasTheMarkedRow) {
-  const Data data;
-  for (const int strength : {-1, static_cast<int>(kScore)}) {
-    for (int marked = 0; marked < kRows; ++marked) {
-      Table table = cut_table(data);
-      table.strength = strength;
-      table.marked = marked;
-      const std::vector<int> rows = paint(table, 900, 320).layout.rows;
-      EXPECT_EQ(std::ranges::count(rows, marked), 1) << marked;
-    }
-  }
-}
-
-TEST(CutTable, WithoutStrengthHasTheFirstRowsOfItsOrder) {
-  const Data data;
-  Table table = cut_table(data);
-  table.order = {kScore};
-  const std::vector<int> order = table_rows(table);
-  const auto first = paint(table, 900, 320).layout;
-  const auto count = static_cast<int>(first.rows.size());
-  EXPECT_EQ(first.rows, std::vector(order.begin(), order.begin() + count));
-  EXPECT_EQ(first.note, "rows 0 to " + std::to_string(count - 1) + " of 23");
-  table.marked = order.back();
-  const auto chosen = paint(table, 900, 320).layout;
-  EXPECT_EQ(chosen.rows.back(), order.back());
-  EXPECT_EQ(chosen.note, "rows 0 to " + std::to_string(count - 2) + " of 23, and the chosen one");
-}
-
-TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
-  const Data data;
-  Table table = cut_table(data);
-  table.columns[kWord].texts = {};
-  table.columns[kWord].kind = Kind::number;
-  table.columns[kWord].numbers = data.scores;
-  table.strength = kScore;
-  table.max_rows = 5;
-  const float height = table_height(table, style());
-  EXPECT_EQ(paint(table, 1600, height + 1).layout.rows.size(), 5U);
-  EXPECT_EQ(paint(table, 1600, height - 2).layout.rows.size(), 4U);
-  EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 5U);
-  EXPECT_TRUE(paint(table, 1600, height + 1).layout.whole);
-  table.max_rows = 99;
-  EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 23U);
-  EXPECT_EQ(paint(table, 1600, 2000).layout.note, "");
 }
 
 TEST(TableColumns, StandBesideEachOtherInsideTheArea) {

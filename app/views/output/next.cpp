@@ -179,7 +179,7 @@ Picture build(const ViewContext& c) {
   chart.marks = true;
   const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
   const auto room = static_cast<std::size_t>(std::max(1.F, lines));
-  if (lines < 2) picture.readable = false;
+  if (lines < 2 || area.w < 10 * style.font_size) picture.readable = false;
   const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0) + (g.before.empty() ? 0 : 1);
   const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
   if (shown < g.best.size()) picture.whole = false;

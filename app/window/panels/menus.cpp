@@ -103,7 +103,7 @@ void draw_more(Ui& ui) {
       const auto action = command.act ? command.act(ui.state) : std::nullopt;
       const bool possible = action || command.opens != Menu::none;
       if (!lines.row({.label = std::string(command.label), .right = keys_of(command), .enabled = possible},
-                     ui.u(32)))
+                     ui.u(29)))
         continue;
       if (action) ui.actions.push_back(*action);
       if (command.opens != Menu::none) ui.moment.open = command.opens;

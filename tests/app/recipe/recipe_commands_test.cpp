@@ -415,7 +415,7 @@ TEST_F(RecipeCommands, NumbersOfADifferenceSayWhatWasSubtracted) {
     std::set<std::string> values;
     std::string line, heading;
     std::getline(lines, heading);
-    EXPECT_THAT(heading, EndsWith(",difference\r"));
+    EXPECT_THAT(heading, EndsWith(",compared\r"));
     while (std::getline(lines, line)) values.insert(line.substr(line.rfind(',') + 1));
     return values;
   };

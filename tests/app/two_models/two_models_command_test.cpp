@@ -51,7 +51,7 @@ std::vector<double> weights_in(const std::string& csv) {
   std::istringstream lines(csv);
   std::string line, cell;
   std::getline(lines, line);
-  const bool has_words = line.substr(0, line.find('\r')).ends_with(",difference");
+  const bool has_words = line.substr(0, line.find('\r')).ends_with(",compared");
   const auto columns = std::ranges::count(line, ',') + (has_words ? 0 : 1);
   std::vector<double> weights;
   while (std::getline(lines, line)) {

@@ -67,7 +67,8 @@ TEST(List, APictureAndAFileHaveItsColumns) {
 }
 
 TEST(List, ARowThatHasNoRoomIsInTheNote) {
-  const ViewContext c = scenario(2).context(800, 300);
+  ViewContext c = scenario(2).context(800, 300);
+  c.in_pane = true;
   List list(c, kLines, 40);
   list.number("", 2, [](int row) { return row; });
   list.text("name", 1, [](int row) { return "row " + std::to_string(row); });

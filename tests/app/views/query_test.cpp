@@ -181,6 +181,7 @@ TEST(Query, StrongestFirstSortsByWeight) {
 
 TEST(Query, LongPromptsScroll) {
   ViewContext c = scenario(100).context(900, 500);
+  c.in_pane = true;
   const View& view = *find_view("query");
   EXPECT_EQ(view.build(c).regions[1].id, 0);  // after the query's own vector
   set(c, "first-key", "30");

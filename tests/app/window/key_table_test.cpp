@@ -83,7 +83,7 @@ TEST_F(KeyTable, EachCommandDoesSomethingOfItsOwn) {
   }
   const std::map<std::string, std::size_t> keys_for{
       {"stop ", 2},   {"layer ", 2},   {"head ", 2},      {"query ", 4},    {"view ", 2},
-      {"prompt ", 2}, {"text ", 3},    {"dialog ", 5},    {"menu ", 5},     {"dark ", 1},
+      {"prompt ", 2}, {"text ", 3},    {"dialog ", 6},    {"menu ", 5},     {"dark ", 1},
       {"beside ", 1}, {"quit ", 1},    {"clipboard ", 1}, {"generate ", 1}, {"start token ", 1},
       {"strip ", 1},  {"changes ", 3}, {"second ", 1},    {"side ", 1}};
   std::map<std::string, std::size_t> found;

@@ -1,0 +1,93 @@
+// Tables in figures, which cannot scroll: which rows they have.
+
+#include <algorithm>
+
+#include "tests/support/matchers.h"
+#include "tests/viz/tables.h"
+
+namespace headscope::viz {
+namespace {
+
+using namespace testing;
+
+/// A table that cannot scroll, in which only some of the rows fit.
+Table cut_table(const Data& data) {
+  Table table = table_of(data);
+  table.masked.clear();
+  table.note_below = table.selects = true;
+  return table;
+}
+
+TEST(CutTable, HasTheStrongestRowsInTheirOrderAndALineThatCountsThem) {
+  const Data data;
+  Table table = cut_table(data);
+  table.strength = kScore;
+  const auto [layout, picture] = paint(table, 900, 320);
+  const std::vector<int>& rows = layout.rows;
+  ASSERT_GT(rows.size(), 3U);
+  ASSERT_LT(rows.size(), 15U);
+  EXPECT_TRUE(std::ranges::is_sorted(rows));
+  float weakest_shown = 1e9F, strongest_left_out = 0;
+  for (int row = 0; row < kRows; ++row) {
+    const float magnitude = std::abs(data.scores[row]);
+    if (std::ranges::count(rows, row) > 0)
+      weakest_shown = std::min(weakest_shown, magnitude);
+    else
+      strongest_left_out = std::max(strongest_left_out, magnitude);
+  }
+  EXPECT_GE(weakest_shown, strongest_left_out);
+  const std::string note = std::to_string(rows.size()) + " of 23 rows, the strongest";
+  EXPECT_EQ(layout.note, note);
+  EXPECT_THAT(texts(picture.scene), Contains(note));
+  EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
+  EXPECT_FALSE(picture.whole);
+}
+
+TEST(CutTable, AlwaysHasTheMarkedRow) {
+  const Data data;
+  for (const int strength : {-1, static_cast<int>(kScore)}) {
+    for (int marked = 0; marked < kRows; ++marked) {
+      Table table = cut_table(data);
+      table.strength = strength;
+      table.marked = marked;
+      const std::vector<int> rows = paint(table, 900, 320).layout.rows;
+      EXPECT_EQ(std::ranges::count(rows, marked), 1) << marked;
+    }
+  }
+}
+
+TEST(CutTable, WithoutStrengthHasTheFirstRowsOfItsOrder) {
+  const Data data;
+  Table table = cut_table(data);
+  table.order = {kScore};
+  const std::vector<int> order = table_rows(table);
+  const auto first = paint(table, 900, 320).layout;
+  const auto count = static_cast<int>(first.rows.size());
+  EXPECT_EQ(first.rows, std::vector(order.begin(), order.begin() + count));
+  EXPECT_EQ(first.note, "rows 0 to " + std::to_string(count - 1) + " of 23");
+  table.marked = order.back();
+  const auto chosen = paint(table, 900, 320).layout;
+  EXPECT_EQ(chosen.rows.back(), order.back());
+  EXPECT_EQ(chosen.note, "rows 0 to " + std::to_string(count - 2) + " of 23, and the chosen one");
+}
+
+TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
+  const Data data;
+  Table table = cut_table(data);
+  table.columns[kWord].texts = {};
+  table.columns[kWord].kind = Kind::number;
+  table.columns[kWord].numbers = data.scores;
+  table.strength = kScore;
+  table.max_rows = 5;
+  const float height = table_height(table, style());
+  EXPECT_EQ(paint(table, 1600, height + 1).layout.rows.size(), 5U);
+  EXPECT_EQ(paint(table, 1600, height - 2).layout.rows.size(), 4U);
+  EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 5U);
+  EXPECT_TRUE(paint(table, 1600, height + 1).layout.whole);
+  table.max_rows = 99;
+  EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 23U);
+  EXPECT_EQ(paint(table, 1600, 2000).layout.note, "");
+}
+
+}  // namespace
+}  // namespace headscope::viz
