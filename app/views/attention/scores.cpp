@@ -99,7 +99,8 @@ Panels panels_of(Arrangement grid, viz::Rect area, const viz::AxisLabels& rows, 
   const auto across = static_cast<float>(grid.cols), down = static_cast<float>(grid.rows);
   Panels panels;
   panels.grid = grid;
-  panels.heading = style.line(em) + u + (grid.level_scales ? small : 0);
+  // Below the first row of maps, the labels of the first queries reach half a line up.
+  panels.heading = style.line(em) + u + (grid.level_scales ? small : 0) + (grid.rows > 1 ? small / 2 : 0);
   const float own = panels.heading + 1 + numbers_height(lines, style);
   const float width = area.w - (across - 1) * gap - (grid.level_scales ? 0 : across * scale);
   const float height = area.h - (down - 1) * gap - down * own;
@@ -132,17 +133,19 @@ Panels panels_of(Arrangement grid, viz::Rect area, const viz::AxisLabels& rows, 
 }
 
 /// The arrangement with the largest maps: side by side, two by two, or on top of each other; with numbers
-/// under the maps if these do not shrink much.
+/// under the maps if these do not shrink much. `scale`, `level`: the width of the widest colour scale next to
+/// a map and above it.
 Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols, float scale,
-                    int keys, const viz::Style& style) {
+                    float level, int keys, const viz::Style& style) {
   constexpr int kWantedLines = 4, kMaxLines = 12;
   constexpr float kNumbersCost = 0.7F;  // fraction of the maps' side that must remain
   const auto largest = [&](int lines) {
     Panels best;
-    for (const bool level : {false, true})
+    for (const bool level_scales : {false, true})
       for (const auto& [down, across] : {std::pair{1, 4}, {2, 2}, {4, 1}}) {
-        const Panels panels = panels_of({down, across, level}, area, rows, cols, scale, lines, style);
-        if (panels.side > best.side * (level ? 1.05F : 1)) best = panels;
+        const Panels panels = panels_of({down, across, level_scales}, area, rows, cols, scale, lines, style);
+        if (level_scales && panels.places[1].w < level) continue;
+        if (panels.side > best.side * (level_scales ? 1.05F : 1)) best = panels;
       }
     return best;
   };
@@ -254,9 +257,14 @@ Picture build(const ViewContext& c) {
   for (const Stage stage : kAllStages)
     scale_width = std::max(scale_width, viz::color_scale_width(scales[static_cast<std::size_t>(stage)],
                                                                scale_title(stage), std::nullopt, style));
+  float level_width = 0;  // of the widest scale above a map
+  for (const viz::ColorScale& scale : scales) {
+    viz::Scene measured;
+    level_width = std::max(level_width, viz::paint_color_scale_line(measured, scale, "", {}, style));
+  }
   const Panels panels = place_panels(area, token_axis(c, "query", c.theme->query, c.selection.query),
                                      token_axis(c, "key", c.theme->key, c.selection.key), scale_width + 4 * u,
-                                     c.selection.query + 1, style);
+                                     level_width, c.selection.query + 1, style);
   if (panels.side < 2 * style.font_size) return too_small(c, "for the four maps");
   const std::vector<int> keys = listed_keys(c, *stages, panels.lines);
   // Tokens without a counterpart have no difference.

@@ -62,7 +62,7 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
 }
 
 TEST(Scores, TheNumbersUnderAMapAreThoseOfTheChosenQuerysStrongestKeys) {
-  for (const auto& [width, height] : {std::pair{624.F, 400.F}, {560.F, 760.F}, {1280.F, 720.F}}) {
+  for (const auto& [width, height] : {std::pair{760.F, 420.F}, {560.F, 760.F}, {1280.F, 720.F}}) {
     for (const int key : {-1, 3}) {
       Scenario s(scenario(23).run->prompt, {0, 0, 20, key});
       const ViewFixture shown("scores", s, width, height);
