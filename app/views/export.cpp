@@ -150,7 +150,7 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   const Size asked{context.width, context.height};
   const bool exact = options.page == Page::exact;
   // An exact page has what fits, like a pane of the window; other pages have all.
-  const auto fits = [&](const Picture& picture) { return exact ? picture.readable : picture.whole; };
+  const auto fits = [&](const Picture& picture) { return picture.readable && (exact || picture.whole); };
   const auto holds = [&](float width, float height) {
     return fits(on_page(view, context, inside, {width, height}));
   };
