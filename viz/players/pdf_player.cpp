@@ -36,11 +36,19 @@ struct Release {
 template <class T>
 using Handle = std::unique_ptr<T, Release>;
 
+/// The file so far. Cairo forgets some failures to write, so they are kept here.
+struct Output {
+  std::string bytes;
+  bool is_short = false;  ///< there was no memory for some of it
+};
+
 cairo_status_t append(void* to, const unsigned char* bytes, unsigned count) {
+  auto& output = *static_cast<Output*>(to);
   try {
-    static_cast<std::string*>(to)->append(reinterpret_cast<const char*>(bytes), count);
+    output.bytes.append(reinterpret_cast<const char*>(bytes), count);
     return CAIRO_STATUS_SUCCESS;
   } catch (const std::bad_alloc&) {  // cairo could not propagate it
+    output.is_short = true;
     return CAIRO_STATUS_NO_MEMORY;
   }
 }
@@ -70,10 +78,10 @@ std::vector<Character> characters_of(std::string_view text) {
 
 class PdfWriter {
  public:
-  PdfWriter(const Scene& scene, const Fonts& fonts, std::string& bytes)
+  PdfWriter(const Scene& scene, const Fonts& fonts, Output& output)
       : fonts_(fonts),
         resolution_(image_resolution(scene)),
-        surface_(cairo_pdf_surface_create_for_stream(append, &bytes, scene.width * kPointsPerPixel,
+        surface_(cairo_pdf_surface_create_for_stream(append, &output, scene.width * kPointsPerPixel,
                                                      scene.height * kPointsPerPixel)),
         plain_(cairo_font_options_create()) {
     expect(cairo_surface_status(surface_.get()));
@@ -339,14 +347,16 @@ std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note>
   if (!(scene.width > 0) || !(scene.height > 0) || scene.width > kLargestSide || scene.height > kLargestSide)
     throw std::runtime_error("a picture of this size cannot be written as PDF: sides may be up to " +
                              std::to_string(static_cast<int>(kLargestSide)) + " logical pixels");
-  std::string bytes;
-  PdfWriter writer(scene, fonts, bytes);
+  Output output;
+  PdfWriter writer(scene, fonts, output);
   writer.metadata(CAIRO_PDF_METADATA_CREATOR, "headscope");
   writer.metadata(CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
   writer.draw(scene);
+  if (output.is_short) throw std::bad_alloc();
+  std::string& bytes = output.bytes;
   take_date_out(bytes, "20000101000000Z");
   for (const Note& note : notes) add_comment(bytes, note);
-  return bytes;
+  return std::move(bytes);
 }
 
 }  // namespace headscope::viz
