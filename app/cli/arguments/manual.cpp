@@ -78,7 +78,8 @@ class Manual {
     out_ << ".SH EXAMPLES\n";
     write_block(examples());
     out_ << ".SH SEE ALSO\n"
-            "The guide explains the views, edits, recipes and output, and has a glossary. F1 in the window shows "
+            "The guide explains the views, edits, recipes and output, and has a glossary. F1 in the window "
+            "shows "
             "and searches\n"
             "it; its pages are the files\n"
             ".I ../share/headscope/guide/*.md\n"
