@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "app/ascii.h"
 #include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
@@ -17,10 +18,6 @@ namespace fs = std::filesystem;
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
 /// Removes the leading digits from the text and returns them without leading zeros.

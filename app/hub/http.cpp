@@ -1,4 +1,5 @@
 #include "app/hub/http.h"
+#include "app/ascii.h"
 #include "app/run/version.h"
 
 #include <curl/curl.h>
@@ -92,25 +93,12 @@ bool is_final(CURLcode code) {
 
 }  // namespace
 
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlank) + 1);
-}
-
 void read_header(std::string_view line, HttpResponse& response) {
   if (line.starts_with("HTTP/")) response = {};  // keep only the final header, not that of a 100 Continue
   const std::size_t colon = line.find(':');
   if (colon != line.npos)
-    response.headers.insert_or_assign(lower_case(trimmed(line.substr(0, colon))),
-                                      std::string(trimmed(line.substr(colon + 1))));
+    response.headers.insert_or_assign(lowered(trimmed(line.substr(0, colon), kBlanks)),
+                                      std::string(trimmed(line.substr(colon + 1), kBlanks)));
 }
 
 const std::string* HttpResponse::header(const std::string& name) const {

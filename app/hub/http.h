@@ -25,10 +25,8 @@ struct HttpResponse {
   bool is_redirect() const;
 };
 
-/// Converts ASCII letters to lower case.
-std::string lower_case(std::string_view text);
-/// The text without surrounding spaces, tabs and line ends.
-std::string_view trimmed(std::string_view text);
+/// What surrounds the values of headers and settings.
+constexpr std::string_view kBlanks = " \t\r\n";
 
 /// Adds a header line to a response; "HTTP/..." starts a new header; lines without a colon are ignored.
 void read_header(std::string_view line, HttpResponse& response);

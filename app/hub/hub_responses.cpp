@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "app/ascii.h"
 #include "app/run/sources/digest.h"
 #include "model/files/error.h"
 #include "model/files/json.h"
@@ -137,7 +138,7 @@ std::optional<FileFacts> file_facts(const HttpResponse& response) {
 bool may_be_complete(const HttpResponse& response, std::uint64_t bytes) {
   const std::string *length = response.header("content-length"), *type = response.header("content-type");
   constexpr std::string_view kPage = "text/html";
-  const bool page = type && lower_case(*type).starts_with(kPage);
+  const bool page = type && lowered(*type).starts_with(kPage);
   return !page && (!length || number(*length) == bytes);
 }
 

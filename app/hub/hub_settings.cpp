@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/ascii.h"
 #include "app/hub/http.h"
 #include "app/hub/hub_name.h"
 #include "app/run/sources/model_discovery.h"
@@ -17,7 +18,7 @@ constexpr const char* kEndpoint = "https://huggingface.co";
 
 std::string token_of(const Environment& environment) {
   for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
-    if (const auto token = environment(name)) return std::string(trimmed(*token));
+    if (const auto token = environment(name)) return std::string(trimmed(*token, kBlanks));
   fs::path file;
   if (const auto path = environment("HF_TOKEN_PATH")) {
     file = *path;
@@ -26,11 +27,11 @@ std::string token_of(const Environment& environment) {
   }
   std::error_code ignored;
   if (file.empty() || !fs::is_regular_file(file, ignored)) return {};
-  return std::string(trimmed(model::read_file(file, 1 << 16)));
+  return std::string(trimmed(model::read_file(file, 1 << 16), kBlanks));
 }
 
 bool switched_on(const Environment& environment, const char* name) {
-  const std::string value = lower_case(environment(name).value_or(""));
+  const std::string value = lowered(environment(name).value_or(""));
   return value == "1" || value == "on" || value == "yes" || value == "true";
 }
 
@@ -38,7 +39,7 @@ bool switched_on(const Environment& environment, const char* name) {
 
 HubSettings hub_settings(const Environment& environment) {
   HubSettings settings;
-  std::string endpoint(trimmed(environment("HF_ENDPOINT").value_or(kEndpoint)));
+  std::string endpoint(trimmed(environment("HF_ENDPOINT").value_or(kEndpoint), kBlanks));
   while (endpoint.ends_with('/')) endpoint.pop_back();
   const auto url = parse_url(endpoint);
   if (!url || url->text.find('?') != std::string::npos)

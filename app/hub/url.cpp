@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 
+#include "app/ascii.h"
 #include "app/hub/http.h"
 
 namespace headscope::app {
@@ -44,7 +45,7 @@ std::optional<Url> url_of(const Handle& handle) {
   curl_url_set(handle.get(), CURLUPART_FRAGMENT, nullptr, 0);
   Url url{part(handle, CURLUPART_URL), part(handle, CURLUPART_SCHEME), part(handle, CURLUPART_HOST),
           part(handle, CURLUPART_PORT, CURLU_DEFAULT_PORT)};
-  url.host = lower_case(url.host);
+  url.host = lowered(url.host);
   if ((url.scheme != "http" && url.scheme != "https") || url.host.empty()) return std::nullopt;
   return url;
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <optional>
 
+#include "app/ascii.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -19,13 +20,6 @@ std::size_t letter_at(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (std::isalnum(first) != 0 || first == '_') return 1;
   return first >= 0xC3 && first <= 0xCF && text.size() > 1 && !text.starts_with("×") ? 2 : 0;
-}
-
-std::string lower(std::string_view word) {
-  std::string result(word);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
 }
 
 /// The singular of a regular plural; other words unchanged.
@@ -100,7 +94,7 @@ Glossary::Glossary(const GuidePage& page, const std::string& file) {
 
 void Glossary::add_term(const std::string& term, const std::string& file, int line) {
   Term added;
-  for (const std::string_view word : words_in(term)) added.words.push_back(lower(word));
+  for (const std::string_view word : words_in(term)) added.words.push_back(lowered(word));
   const std::string where = file + ":" + std::to_string(line);
   if (added.words.empty()) throw model::LoadError(where + ": expected a term with letters");
   added.words.back() = singular(std::move(added.words.back()));
@@ -117,7 +111,7 @@ void Glossary::add_term(const std::string& term, const std::string& file, int li
 std::vector<Glossary::Match> Glossary::matches(std::string_view label) const {
   const std::vector<std::string_view> words = words_in(label);
   std::vector<std::string> folded;
-  for (const std::string_view word : words) folded.push_back(lower(word));
+  for (const std::string_view word : words) folded.push_back(lowered(word));
   std::vector<bool> taken(words.size());
   std::vector<Match> found;
   for (const Term& term : terms_) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "app/ascii.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -12,17 +13,6 @@ namespace {
 
 using Look = GuideSpan::Look;
 using Kind = GuideBlock::Kind;
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 
 class Parser {
  public:

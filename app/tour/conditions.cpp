@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include "app/ascii.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
@@ -153,11 +154,7 @@ constexpr ConditionKind kKinds[] = {
     {"strongest after same token", strongest<follows_same_token>},
 };
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
-  return text;
-}
+constexpr std::string_view kBlanks = " \t";
 
 std::string names_of_kinds() {
   std::string names;
@@ -171,10 +168,10 @@ std::optional<Condition> parse_limit(std::string_view text) {
     const std::string_view word = above ? " above " : " below ";
     const std::size_t at = text.find(word);
     if (at == std::string_view::npos) continue;
-    Condition condition{nullptr, quantity_named(trimmed(text.substr(0, at))), above, 0};
-    std::string_view limit = trimmed(text.substr(at + word.size()));
+    Condition condition{nullptr, quantity_named(trimmed(text.substr(0, at), kBlanks)), above, 0};
+    std::string_view limit = trimmed(text.substr(at + word.size()), kBlanks);
     const bool percent = limit.ends_with('%');
-    if (percent) limit = trimmed(limit.substr(0, limit.size() - 1));
+    if (percent) limit = trimmed(limit.substr(0, limit.size() - 1), kBlanks);
     const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), condition.limit);
     const bool whole = error == std::errc{} && end == limit.data() + limit.size();
     if (!whole || !std::isfinite(condition.limit) || condition.number.empty()) return {};
@@ -219,7 +216,7 @@ std::vector<Condition> parse_conditions(std::string_view text) {
   std::vector<Condition> conditions;
   while (true) {
     const std::size_t comma = text.find(',');
-    Condition condition = parse_condition(trimmed(text.substr(0, comma)));
+    Condition condition = parse_condition(trimmed(text.substr(0, comma), kBlanks));
     conditions.push_back(condition);
     if (comma == std::string_view::npos) return conditions;
     text.remove_prefix(comma + 1);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "app/ascii.h"
 #include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
 #include "model/files/error.h"
@@ -17,13 +18,6 @@ namespace {
 // Limits, because the panel lays out the text in every frame.
 constexpr std::size_t kMaxBytesInTitle = 200, kMaxBytesInParagraph = 2000;
 constexpr std::size_t kMaxParagraphs = 20, kMaxStops = 100;
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 /// "head, query, key or view".
 std::string names_of_waits() {

@@ -214,11 +214,8 @@ class Keys {
   void perform_entry() {
     std::vector<PaletteEntry> found = found_entries();
     if (s_.palette.chosen >= std::ssize(found)) return;
-    PaletteEntry& entry = found[s_.palette.chosen];
-    add(ShowDialog{Dialog::none});
-    for (Action& action : entry.acts) add(std::move(action));
-    moment_.open = entry.opens;
-    if (entry.opens != Menu::none) to_toolkit();
+    perform(std::move(found[s_.palette.chosen]), out_.actions, moment_.open);
+    if (moment_.open != Menu::none) to_toolkit();
   }
 
   /// Enter outside a text: presses the dialog's main button or returns to the prompt.

@@ -1,10 +1,11 @@
 #include "app/window/palette.h"
 
 #include <algorithm>
-#include <array>
-#include <ranges>
+#include <functional>
+#include <iterator>
 #include <utility>
 
+#include "app/ascii.h"
 #include "app/views/parts/names.h"
 #include "app/window/commands.h"
 
@@ -16,12 +17,11 @@ using Entries = std::vector<PaletteEntry>;
 void add_commands(Entries& entries, const UiState& state) {
   for (const Command& command : commands()) {
     if (command.id == CommandId::palette) continue;
-    PaletteEntry entry{.label = std::string(command.label.empty() ? command.help : command.label),
+    PaletteEntry entry{.label = capitalized(command.label.empty() ? command.help : command.label),
                        .kind = "command",
                        .keys = keys_of(command),
                        .also = std::string(command.help),
                        .opens = command.opens};
-    if (command.label.empty()) entry.label[0] = static_cast<char>(std::toupper(entry.label[0]));
     if (command.opens == Menu::none) {
       auto action = command.act(state);
       if (!action) continue;
@@ -121,9 +121,6 @@ void add_files(Entries& entries, const UiState& state) {
                        .acts = {OpenFile{session}}});
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 /// Bytes of UTF-8 beyond ASCII are letters.
 bool is_letter(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
@@ -146,6 +143,12 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
   add_files(entries, state);
   add_places(entries, snapshot);
   return entries;
+}
+
+void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens) {
+  actions.emplace_back(ShowDialog{Dialog::none});
+  std::ranges::move(entry.acts, std::back_inserter(actions));
+  opens = entry.opens;
 }
 
 std::optional<int> palette_score(std::string_view letters, std::string_view text) {

@@ -28,6 +28,9 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
 /// better: at the beginnings of words, next to each other, in short texts. Nothing: they do not occur.
 std::optional<int> palette_score(std::string_view letters, std::string_view text);
 
+/// Closes the palette, then performs an entry: adds its actions, and says which menu opens.
+void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens);
+
 /// The entries that fit, the best ones first; all for no letters.
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters);
 

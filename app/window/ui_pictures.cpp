@@ -27,7 +27,9 @@ Point within(const PlacedPicture& picture, Point at) {
 /// its cells mean other queries and keys.
 bool shows_what_was_pressed(const PlacedPicture& picture, const MousePress& press) {
   const auto& run = picture.context.run;
-  return picture.context.side == press.side && (run ? run->run->tokens : std::vector<int>()) == press.tokens;
+  const bool same_tokens =
+      run == press.run || (run && press.run && run->run->tokens == press.run->run->tokens);
+  return picture.context.side == press.side && same_tokens;
 }
 
 }  // namespace
@@ -112,7 +114,7 @@ void Ui::hold_picture(const PlacedPicture& placed) {
     MousePress& hold = moment.press.emplace();
     hold.view = placed.view;
     hold.side = placed.context.side;
-    if (placed.context.run) hold.tokens = placed.context.run->run->tokens;
+    hold.run = placed.context.run;
     hold.start = hold.last = press->at;
     hold.clicks = press->clicks;
     hold.button = press->button;

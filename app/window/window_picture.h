@@ -113,8 +113,8 @@ struct MousePress {
   const View* view = nullptr;  ///< a picture; null: a field's text
   Field field = Field::prompt;
   TextDrag text;
-  Side side = Side::run;    ///< of the pressed picture
-  std::vector<int> tokens;  ///< of the pressed picture's run
+  Side side = Side::run;                 ///< of the pressed picture
+  std::shared_ptr<const PromptRun> run;  ///< of the pressed picture; null: it had none
   viz::Point start, last;
   bool moved = false;  ///< far enough to be a drag
   int clicks = 1;      ///< 2: a double click

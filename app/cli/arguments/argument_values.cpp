@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "app/ascii.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -20,11 +21,6 @@ std::optional<T> parsed(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
-  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
 bool looks_like_an_integer(std::string_view text) {
@@ -65,9 +61,9 @@ double number(const std::string& option, std::string_view text, double low, doub
 
 std::vector<int> token_ids(const std::string& option, std::string_view text) {
   std::vector<int> ids;
-  if (trimmed(text).empty()) return ids;
+  if (trimmed(text, " ").empty()) return ids;
   for (std::string_view part : split(text, ',')) {
-    part = trimmed(part);
+    part = trimmed(part, " ");
     const auto id = parsed<int>(part);
     if (!id && looks_like_an_integer(part))
       throw UnusableValue("the token id " + std::string(part.substr(0, 64)) +
@@ -113,7 +109,7 @@ std::uint64_t seed_number(const std::string& option, std::string_view text) {
 std::vector<int> lengths(const std::string& option, std::string_view text) {
   std::vector<int> numbers;
   for (const std::string_view part : split(text, ','))
-    numbers.push_back(whole_number(option, trimmed(part), 1));
+    numbers.push_back(whole_number(option, trimmed(part, " "), 1));
   return numbers;
 }
 

@@ -308,7 +308,7 @@ Picture build(const ViewContext& c) {
         viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, 1.0 * rows, 1.0 * cols, rows, cols}, style);
       }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
-      if (!edits_of_head(c, layer, head).empty()) paint_edited(scene, c, rect);
+      if (is_edited_head(c, layer, head)) paint_edited(scene, c, rect);
     }
   }
   const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);

@@ -302,11 +302,7 @@ Picture build(const ViewContext& c) {
     paint_shape(picture.scene, c, viz::paint_heatmap(picture, map, place, style));
     if (panels.grid.level_scales) {
       const viz::Point at{panel.x, panel.y + line + style.line(style.small()) / 2};
-      viz::Scene measured;
-      if (at.x + viz::paint_color_scale_line(measured, map.cells.scale, "", at, style) <= panel.right())
-        viz::paint_color_scale_line(picture.scene, map.cells.scale, "", at, style);
-      else
-        picture.whole = false;
+      viz::paint_color_scale_line(picture.scene, map.cells.scale, "", at, style);
     }
     paint_numbers(picture, c, *stages, panels, stage, keys);
   }

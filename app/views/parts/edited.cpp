@@ -49,8 +49,13 @@ std::vector<model::Edit> edits_of_head(const ViewContext& c, int layer, int head
   return edits;
 }
 
+bool is_edited_head(const ViewContext& c, int layer, int head) {
+  return c.run && std::ranges::any_of(c.run->prompt.edits,
+                                      [&](const model::Edit& edit) { return is_of_head(edit, layer, head); });
+}
+
 std::string head_title(const ViewContext& c, int layer, int head) {
-  return head_name(layer, head) + (edits_of_head(c, layer, head).empty() ? "" : " (edited)");
+  return head_name(layer, head) + (is_edited_head(c, layer, head) ? " (edited)" : "");
 }
 
 std::string no_difference_words(const ViewContext& c, int layer) {

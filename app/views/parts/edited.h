@@ -7,6 +7,8 @@
 // What the edits of a run mean for one head.
 namespace headscope::app {
 
+/// Whether a head has edits in the shown run.
+bool is_edited_head(const ViewContext& context, int layer, int head);
 /// The edits of a head in the shown run, on the difference side in the edited one: of its queries, keys,
 /// values, scores, mask, pattern or output.
 std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, int head);

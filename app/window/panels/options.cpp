@@ -3,6 +3,7 @@
 #include <string>
 #include <variant>
 
+#include "app/ascii.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "viz/scene/scale.h"
@@ -178,8 +179,7 @@ void draw_rows(Ui& ui, const View& view, const Rect& first) {
 }  // namespace
 
 std::string tip_words(std::string_view help, std::string_view keys, std::size_t which) {
-  std::string text(help);
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  const std::string text = capitalized(help);
   return which < keys.size() ? text + "  " + key_name(keys[which]) : text;
 }
 

@@ -32,9 +32,7 @@ void draw_palette(Ui& ui) {
                         .right = entry.keys.empty() ? entry.kind : entry.kind + "   " + entry.keys,
                         .marked = static_cast<int>(i) == form.chosen}))
       continue;
-    ui.actions.emplace_back(ShowDialog{Dialog::none});
-    for (Action& action : entry.acts) ui.actions.push_back(std::move(action));
-    ui.moment.open = entry.opens;
+    perform(std::move(entry), ui.actions, ui.moment.open);
   }
   ui.end_list();
   draw_text_menu(ui);
