@@ -1,15 +1,18 @@
 #include "app/desktop/folder_listing.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "app/ascii.h"
+#include "app/recipe/recipe.h"
 #include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
+#include "app/views/export.h"
 
 namespace headscope::app {
 namespace {
@@ -60,7 +63,8 @@ std::string why_not(const fs::path& folder, const std::error_code& error) {
   return "The folder " + name + " cannot be read: " + error.message() + ".";
 }
 
-/// How the browser shows a path; nothing: not at all.
+/// What a path is; pictures by their name alone, so that they may still lack a recipe. Nothing: nothing that
+/// can be opened.
 std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   using Kind = FolderEntry::Kind;
   const std::string name = path.filename().string();
@@ -69,9 +73,35 @@ std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   if (fs::is_directory(path, unreadable)) return is_gpt2(path) ? Kind::model : Kind::folder;
   if (!fs::is_regular_file(path, unreadable)) return std::nullopt;
   if (name.ends_with(".headscope")) return Kind::session;
+  if (const auto format = format_of(path); format && format != FileFormat::csv) return Kind::figure;
   if (name.ends_with(".safetensors"))
     return PatternFile::is_one(path) ? std::optional(Kind::patterns) : std::nullopt;
   return name != "merges.txt" && may_hold_prompts(path) ? std::optional(Kind::prompts) : std::nullopt;
+}
+
+/// The command that makes a figure; nothing if the file is no picture with a recipe.
+std::optional<std::string> command_in(const fs::path& picture) {
+  constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
+  std::error_code unreadable;
+  if (fs::file_size(picture, unreadable) > kMaxBytes || unreadable) return std::nullopt;
+  try {
+    const Recipe recipe = read_recipe(picture);
+    return recipe.figure ? std::optional(command_of(recipe)) : std::nullopt;
+  } catch (const std::exception&) {  // another program's picture, or one cut short
+    return std::nullopt;
+  }
+}
+
+/// What the browser shows for a path; nothing: it is left out.
+std::optional<FolderEntry> entry_of(const fs::path& path) {
+  FolderEntry entry{path.filename().string()};
+  const auto kind = kind_of(path);
+  if (kind) entry.kind = *kind;
+  if (kind != FolderEntry::Kind::figure) return kind ? std::optional(entry) : std::nullopt;
+  auto command = command_in(path);
+  if (!command) return std::nullopt;
+  entry.about = *std::move(command);
+  return entry;
 }
 
 /// Why a path cannot be listed, judged without reading the folder; empty: it may be listed.
@@ -92,8 +122,7 @@ void fill(FolderListing& listing) {
     return;
   }
   for (; at != fs::directory_iterator(); at.increment(error))
-    if (const auto kind = kind_of(at->path()))
-      listing.entries.push_back({at->path().filename().string(), *kind});
+    if (auto entry = entry_of(at->path())) listing.entries.push_back(*std::move(entry));
   if (error) listing.problem = why_not(folder, error);  // for example unplugged: keep the entries read so far
   std::ranges::sort(listing.entries, natural_less, &FolderEntry::name);
   listing.is_model = is_gpt2(folder);

@@ -8,11 +8,12 @@ namespace headscope::app {
 
 /// An entry of the folder browser.
 struct FolderEntry {
-  /// A folder, a folder with a GPT-2's config.json, or a file: a session, attention patterns (see
-  /// PatternFile), or a list of prompts (see PromptList).
-  enum class Kind { folder, model, session, patterns, prompts };
+  /// A folder, a folder with a GPT-2's config.json, or a file: a session, a picture with its recipe,
+  /// attention patterns (see PatternFile), or a list of prompts (see PromptList).
+  enum class Kind { folder, model, session, figure, patterns, prompts };
   std::string name;  ///< any bytes
   Kind kind = Kind::folder;
+  std::string about = {};  ///< of a figure: the command that makes it
   bool operator==(const FolderEntry&) const = default;
 };
 
@@ -25,9 +26,9 @@ struct FolderListing {
   bool operator==(const FolderListing&) const = default;
 };
 
-/// Lists a folder and reads the config.json of each folder in it. May take long on a slow or dead disk, so do
-/// not call it on the window's thread (see Background). Never throws. Entries that cannot be read (a broken
-/// link, another user's folder) are skipped or do not count as models.
+/// Lists a folder and reads the config.json of each folder and the recipe of each picture in it. May take
+/// long on a slow or dead disk, so do not call it on the window's thread (see Background). Never throws.
+/// Entries that cannot be read (a broken link, another user's folder) are skipped or do not count as models.
 FolderListing list_folder(const std::filesystem::path& folder) noexcept;
 
 /// Natural order: ignores case and compares numbers by value; ties are ordered by bytes.

@@ -67,7 +67,8 @@ Frame frame_of(const TextState& state, EditMetrics& metrics, const EditorLook& l
     frame.shift = std::max(0.0f, caret_place(state, metrics).x - frame.area.w + 2 * l.caret);
   } else {
     const float content = static_cast<float>(metrics.layout(state.text).rows.size()) * frame.row_height;
-    frame.range = std::max(0.0f, content - frame.area.h);
+    constexpr float kRounding = 0.5f;
+    frame.range = content <= frame.area.h + kRounding ? 0 : content - frame.area.h;
     frame.scroll = std::clamp(look.scroll, 0.0f, frame.range);
   }
   return frame;
@@ -252,6 +253,11 @@ viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorL
           frame.length.caret, height};
 }
 
+std::size_t row_count(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
+  frame_of(state, metrics, look);  // updates the rows to the width
+  return metrics.layout(state.text).rows.size();
+}
+
 float editor_height(const viz::Fonts& fonts, float font_size, float rows) {
   return rows * row_height(fonts, font_size) + 2 * lengths(font_size).pad_y;
 }
@@ -271,10 +277,12 @@ viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const Edit
   scene.width = look.rect.right();
   scene.height = look.rect.bottom();
   scene.background = theme.surface.with_alpha(0);
-  scene.add(viz::FillRect{look.rect, theme.surface, l.radius});
-  const float ring = look.focused ? l.ring : 1;
-  const viz::Color frame_color = look.focused ? theme.accent : theme.field_line;
-  scene.add(viz::StrokeRect{look.rect.inset(ring / 2), frame_color, ring, l.radius - ring / 2});
+  if (look.framed) {
+    scene.add(viz::FillRect{look.rect, theme.surface, l.radius});
+    const float ring = look.focused ? l.ring : 1;
+    const viz::Color frame_color = look.focused ? theme.accent : theme.field_line;
+    scene.add(viz::StrokeRect{look.rect.inset(ring / 2), frame_color, ring, l.radius - ring / 2});
+  }
 
   // Keeps carets at the edges fully visible.
   scene.add(viz::PushClip{{frame.area.x - l.caret, frame.area.y, frame.area.w + 2 * l.caret, frame.area.h}});

@@ -27,6 +27,7 @@ struct EditorLook {
   bool single_line = false;   ///< one row that scrolls sideways to the caret; line breaks are drawn as signs
   float scroll = 0;           ///< how far the text is scrolled, from clamped_scroll() or scroll_to_caret()
   bool focused = false;       ///< ring and caret
+  bool framed = true;         ///< has its own background, border and focus ring
   bool caret_visible = true;  ///< see caret_blink()
   std::string placeholder = "Type a prompt…";
   std::size_t grey_from =
@@ -79,6 +80,9 @@ ScrollRange scroll_range(const TextState& state, EditMetrics& metrics, const Edi
 
 /// The caret, in the coordinates of `look.rect`.
 viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorLook& look);
+
+/// The number of rows of the text in the look's width.
+std::size_t row_count(const TextState& state, EditMetrics& metrics, const EditorLook& look);
 
 /// The height for `rows` rows.
 float editor_height(const viz::Fonts& fonts, float font_size, float rows);

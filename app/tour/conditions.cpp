@@ -57,20 +57,20 @@ struct IsBundledModel {
   }
 };
 
-using Known = std::optional<bool>;
+using Truth = std::optional<bool>;  // nothing: not known yet
 
-Known has_prompt(const TourStop& stop, const ViewContext& c) {
+Truth has_prompt(const TourStop& stop, const ViewContext& c) {
   const Prompt& prompt = c.run->prompt;
   return prompt.text == stop.prompt && prompt.ids.empty() && !prompt.start_token;
 }
 
-Known has_bundled_model(const TourStop&, const ViewContext& c) {
+Truth has_bundled_model(const TourStop&, const ViewContext& c) {
   const auto answer = c.ask(IsBundledModel{});
-  return answer ? Known(answer->yes) : std::nullopt;
+  return answer ? Truth(answer->yes) : std::nullopt;
 }
 
 /// Edited as the stop says, and compared with nothing but the unedited run.
-Known has_edits(const TourStop& stop, const ViewContext& c) {
+Truth has_edits(const TourStop& stop, const ViewContext& c) {
   if (c.run->baseline && compares_different_inputs(*c.run)) return false;
   try {
     if (stop.edits.empty()) return c.run->prompt.edits.empty();
@@ -84,31 +84,31 @@ bool is_index(const std::optional<int>& given, int selected, int count) {
   return given && (*given < 0 ? count - 1 : *given) == selected;
 }
 
-Known is_layer(const TourStop& stop, const ViewContext& c) {
+Truth is_layer(const TourStop& stop, const ViewContext& c) {
   return is_index(stop.layer, c.selection.layer, c.run->model->config().n_layer);
 }
 
-Known is_head(const TourStop& stop, const ViewContext& c) {
+Truth is_head(const TourStop& stop, const ViewContext& c) {
   return *is_layer(stop, c) && is_index(stop.head, c.selection.head, c.run->model->config().n_head);
 }
 
 /// The last position for "last", and for words that the prompt does not have.
-Known is_token(const TourStop& stop, const ViewContext& c) {
+Truth is_token(const TourStop& stop, const ViewContext& c) {
   const int position = position_of(stop.token.value_or("last"), c.run->prompt.text, c.run->tokens);
   return c.selection.query == (position < 0 ? c.run->run->length() - 1 : position);
 }
 
-Known is_key(const TourStop& stop, const ViewContext& c) {
+Truth is_key(const TourStop& stop, const ViewContext& c) {
   const int position = position_of(stop.key.value_or("last"), c.run->prompt.text, c.run->tokens);
   return position >= 0 && c.selection.key == position;
 }
 
 /// A test of the position of the selected query's strongest key.
 template <bool (*kTest)(const ViewContext&, int key)>
-Known strongest(const TourStop&, const ViewContext& c) {
+Truth strongest(const TourStop&, const ViewContext& c) {
   if (!has_own_keys(*c.run)) return false;
   const int key = strongest_key(c);
-  return key < 0 ? std::nullopt : Known(kTest(c, key));
+  return key < 0 ? std::nullopt : Truth(kTest(c, key));
 }
 
 bool is_previous(const ViewContext& c, int key) {
@@ -122,7 +122,7 @@ bool follows_same_token(const ViewContext& c, int key) {
 }
 
 /// Whether an earlier token is the same as the query's.
-Known repeats(const TourStop&, const ViewContext& c) {
+Truth repeats(const TourStop&, const ViewContext& c) {
   const std::span tokens(c.run->run->tokens);
   const auto before = tokens.first(static_cast<std::size_t>(c.selection.query));
   return std::ranges::find(before, tokens[before.size()]) != before.end();
@@ -189,7 +189,7 @@ Condition parse_condition(std::string_view text) {
   return *limit;
 }
 
-Known holds(const Condition& condition, const TourStop& stop, const ViewContext& c) {
+Truth holds(const Condition& condition, const TourStop& stop, const ViewContext& c) {
   // Tours are about models: of attention without one, neither a sentence nor its alternative is known to
   // hold.
   if (!c.run || c.run->model->patterns) return std::nullopt;
@@ -200,10 +200,10 @@ Known holds(const Condition& condition, const TourStop& stop, const ViewContext&
 }
 
 /// False if one condition does not hold, even if others are not known.
-Known all_hold(const std::vector<Condition>& conditions, const TourStop& stop, const ViewContext& c) {
-  Known all = true;
+Truth all_hold(const std::vector<Condition>& conditions, const TourStop& stop, const ViewContext& c) {
+  Truth all = true;
   for (const Condition& condition : conditions) {
-    const Known one = holds(condition, stop, c);
+    const Truth one = holds(condition, stop, c);
     if (one == false) return false;
     if (!one) all = std::nullopt;
   }
@@ -229,9 +229,9 @@ std::string_view lacks(const Condition& condition, const TourStop& stop) {
 
 std::vector<std::string> shown_paragraphs(const TourStop& stop, const ViewContext& context) {
   std::vector<std::string> shown;
-  Known settled = true;  // whether one of the alternatives so far is shown; nothing while that is not known
+  Truth settled = true;  // whether one of the alternatives so far is shown; nothing while that is not known
   for (const TourParagraph& paragraph : stop.caption) {
-    const Known here = all_hold(paragraph.conditions, stop, context);
+    const Truth here = all_hold(paragraph.conditions, stop, context);
     const bool shows = here == true && (!paragraph.otherwise || settled == false);
     if (shows) shown.push_back(with_numbers(paragraph.words, context));
     if (!paragraph.otherwise || settled == false) settled = here;

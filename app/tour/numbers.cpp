@@ -104,7 +104,7 @@ constexpr std::array kNumbers{
     count("bytes",
           [](const ViewContext& c) -> Value { return static_cast<double>(c.run->tokens.tokens.back().end); }),
     text("token", [](const ViewContext& c) { return label_at(c, c.selection.query); }),
-    count("position", [](const ViewContext& c) -> Value { return c.selection.query; }),
+    index("position", [](const ViewContext& c) -> Value { return c.selection.query; }),
     // The nearest earlier position of the same token.
     index("earlier_position",
           [](const ViewContext& c) {
@@ -113,7 +113,7 @@ constexpr std::array kNumbers{
             while (at >= 0 && tokens[at] != tokens[c.selection.query]) --at;
             return position(at);
           }),
-    count("id", [](const ViewContext& c) -> Value { return c.run->run->tokens[c.selection.query]; }),
+    index("id", [](const ViewContext& c) -> Value { return c.run->run->tokens[c.selection.query]; }),
     count("seen", [](const ViewContext& c) -> Value { return c.selection.query + 1; }),
     index("layer", [](const ViewContext& c) -> Value { return c.selection.layer; }),
     index("head", [](const ViewContext& c) -> Value { return c.selection.head; }),

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <vector>
 
+#include "app/ascii.h"
 #include "app/views/exported_table.h"
 #include "app/views/parts/comparison_words.h"
 #include "viz/players/players.h"
@@ -116,9 +116,7 @@ std::string_view extension_of(FileFormat format) {
 }
 
 std::optional<FileFormat> format_of(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string extension = lowered(file.extension().string());
   const auto found = std::ranges::find(kExtensions, extension);
   if (found == kExtensions.end()) return std::nullopt;
   return static_cast<FileFormat>(found - kExtensions.begin());

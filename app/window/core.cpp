@@ -43,6 +43,7 @@ UiState first_state(const CoreOptions& options) {
     text = first.text;
     s.hint = first.look_for;
     s.hint_text = first.text;
+    s.hint_view = s.view;
     if (first.head) s.selection.layer = first.head->layer, s.selection.head = first.head->head;
   }
   if (settings.has_prompt) {
@@ -191,8 +192,12 @@ void Core::handle(const Event& event) {
   if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // releases the key and moves the focus
   if (unsaved_ && std::holds_alternative<MouseUp>(event)) save();
   define_at_.reset();
-  if (std::holds_alternative<MouseMove>(event) && window_.over_term)
-    define_at_ = std::chrono::steady_clock::now() + options_.rest_time;
+  if (std::holds_alternative<MouseMove>(event)) await_rest();
+}
+
+void Core::await_rest() {
+  define_at_.reset();
+  if (window_.over_term) define_at_ = std::chrono::steady_clock::now() + options_.rest_time;
 }
 
 void Core::run_frame(const Event* event) {
@@ -229,11 +234,12 @@ void Core::request_answers() {
 
 const WindowPicture& Core::draw(const WindowFrame& frame) {
   constexpr int kMaxFrames = 4;
-  const bool defines = frame_.defines;
+  const bool rests = frame.pointer == frame_.pointer, defines = frame_.defines && rests;
   frame_ = frame;
   frame_.defines = defines;
   run_frame(nullptr);
   for (int i = 1; window_.settling && i < kMaxFrames; ++i) run_frame(nullptr);
+  if (!rests) await_rest();
   return window_;
 }
 

@@ -119,6 +119,8 @@ class Core {
   void apply_given_edits();
   void generate_step();
   void follow_caret(Field field);
+  /// The label under the mouse is defined once the mouse has rested.
+  void await_rest();
   void set_questions(const std::vector<Question>& asked);
   void request_answers();  ///< asks the worker the questions of the window and of a pending export
 

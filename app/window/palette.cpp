@@ -36,6 +36,9 @@ void add_view_commands(Entries& entries, const UiState& state, const std::vector
   for (const PlacedPicture& placed : pictures) {
     if (!placed.context.run) continue;
     for (const KeyCommand& command : placed.view->commands) {
+      const bool has_variants =
+          command.label.empty() && command.keys.size() > 1;  // its keys do different things
+      if (has_variants) continue;
       ViewActions actions = command.act(placed.context_with(state.options), 0);
       if (actions.empty()) continue;
       entries.push_back({.label = std::string(placed.view->title) + ": " + std::string(command.help),
@@ -54,15 +57,32 @@ void add_views(Entries& entries) {
                        .acts = {ShowView{std::string(view->id)}}});
 }
 
-/// The other values of switches and choices. Those of a view that is not shown also show it.
-void add_options(Entries& entries, const UiState& state) {
+/// The views that are shown, then all others.
+std::vector<const View*> shown_views_first(const std::vector<PlacedPicture>& pictures) {
+  std::vector<const View*> ordered;
+  for (const PlacedPicture& placed : pictures) ordered.push_back(placed.view);
+  for (const View& view : views())
+    if (std::ranges::find(ordered, &view) == ordered.end()) ordered.push_back(&view);
+  return ordered;
+}
+
+/// The other values of switches and choices that have an effect now. Those of a view that is not shown also
+/// show it.
+void add_options(Entries& entries, const UiState& state, const Snapshot& snapshot,
+                 const std::vector<PlacedPicture>& pictures) {
+  const auto is_shown = [&](const View& view) {
+    return view.place != Place::tab ||
+           std::ranges::find(pictures, &view, &PlacedPicture::view) != pictures.end();
+  };
   std::vector<const OptionSpec*> known;
-  for (const View& view : views()) {
+  for (const View* of : shown_views_first(pictures)) {
+    const View& view = *of;
     for (const OptionSpec* option : view.options) {
-      if (option->control == Control::none || std::ranges::find(known, option) != known.end()) continue;
+      if (option->control == Control::none || !has_effect(*option, state, snapshot)) continue;
+      if (std::ranges::find(known, option) != known.end()) continue;
       known.push_back(option);
       std::vector<Action> shows;
-      if (view.place == Place::tab) shows.emplace_back(ShowView{std::string(view.id)});
+      if (!is_shown(view)) shows.emplace_back(ShowView{std::string(view.id)});
       const auto add = [&](std::string value, OptionValue to, std::string also) {
         std::vector<Action> acts = shows;
         acts.emplace_back(SetOption{option, std::move(to)});
@@ -126,6 +146,11 @@ bool is_letter(char c) {
   return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
 }
 
+bool begins_with(std::string_view text, std::string_view words) {
+  return text.size() >= words.size() &&
+         std::ranges::equal(text.substr(0, words.size()), words, {}, lower, lower);
+}
+
 /// Whether a text contains the words as they are, ignoring case.
 bool has_words(std::string_view text, std::string_view words) {
   return !std::ranges::search(text, words, {}, lower, lower).empty();
@@ -139,7 +164,7 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
   add_commands(entries, state);
   add_views(entries);
   add_view_commands(entries, state, pictures);
-  add_options(entries, state);
+  add_options(entries, state, snapshot, pictures);
   add_files(entries, state);
   add_places(entries, snapshot);
   return entries;
@@ -153,6 +178,10 @@ void perform(PaletteEntry entry, std::vector<Action>& actions, Menu& opens) {
 
 std::optional<int> palette_score(std::string_view letters, std::string_view text) {
   constexpr int kStart = 12, kWord = 8, kNext = 5, kLetter = 1, kBytesPerPoint = 8;
+  constexpr int kWhole = 20'000, kBeginning = 10'000;  // more than any scattered letters
+  if (std::ranges::count_if(letters, [](char c) { return c != ' '; }) > std::ssize(text)) return std::nullopt;
+  if (!letters.empty() && begins_with(text, letters))
+    return (letters.size() == text.size() ? kWhole : kBeginning) - static_cast<int>(text.size());
   // Scores of the letters so far, the last one at each place in the text: the best over all ways to match.
   std::vector<std::optional<int>> before, now(text.size());
   bool first = true;

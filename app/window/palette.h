@@ -25,7 +25,8 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
                                           const std::vector<PlacedPicture>& pictures);
 
 /// How well the letters fit a text, in which they must occur in this order, ignoring case and spaces; more is
-/// better: at the beginnings of words, next to each other, in short texts. Nothing: they do not occur.
+/// better: the whole text, then its beginning, then letters at the beginnings of words, next to each other,
+/// in short texts. Nothing: they do not occur.
 std::optional<int> palette_score(std::string_view letters, std::string_view text);
 
 /// Closes the palette, then performs an entry: adds its actions, and says which menu opens.

@@ -1,8 +1,8 @@
 #include "app/window/sessions.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "app/ascii.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
@@ -15,10 +15,7 @@ namespace headscope::app {
 namespace {
 
 std::string lower_extension(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
+  return lowered(file.extension().string());
 }
 
 /// Hash of the second model's or file's weights; empty: it is not open.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "app/run/edits/moved_edits.h"
@@ -89,30 +91,51 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot) {
   return {std::move(state), std::move(effects)};
 }
 
+namespace {
+
+/// One text field of the window. A new one is an enumerator and a row here.
+struct FieldRow {
+  Field field;
+  std::string_view name;
+  Dialog dialog;  ///< the dialog that opens with the caret in it; none: of no dialog, or not its first field
+  TextField& (*of)(UiState&);
+};
+
+constexpr FieldRow kFieldRows[] = {
+    {Field::prompt, "prompt", Dialog::none, [](UiState& s) -> TextField& { return s.prompt; }},
+    {Field::option, "numbers", Dialog::none, [](UiState& s) -> TextField& { return s.option_text; }},
+    {Field::export_path, "file", Dialog::export_,
+     [](UiState& s) -> TextField& { return s.export_form.path; }},
+    {Field::export_size, "size of the picture", Dialog::none,
+     [](UiState& s) -> TextField& { return s.export_form.size; }},
+    {Field::open_path, "folder", Dialog::open, [](UiState& s) -> TextField& { return s.open_form.path; }},
+    {Field::edits, "edit", Dialog::none, [](UiState& s) -> TextField& { return s.edits.typed; }},
+    {Field::second, "second prompt", Dialog::none, [](UiState& s) -> TextField& { return s.second.text; }},
+    {Field::session_path, "session", Dialog::save, [](UiState& s) -> TextField& { return s.save_form.path; }},
+    {Field::help, "search the help", Dialog::help,
+     [](UiState& s) -> TextField& { return s.help_form.search; }},
+    {Field::palette, "command", Dialog::palette, [](UiState& s) -> TextField& { return s.palette.search; }},
+};
+static_assert(std::size(kFieldRows) == kFields);
+static_assert([] {
+  for (std::size_t i = 0; i < kFields; ++i)
+    if (kFieldRows[i].field != static_cast<Field>(i)) return false;
+  return true;
+}());
+
+}  // namespace
+
 TextField& field_of(UiState& state, Field field) {
-  switch (field) {
-    case Field::option:
-      return state.option_text;
-    case Field::export_path:
-      return state.export_form.path;
-    case Field::export_size:
-      return state.export_form.size;
-    case Field::session_path:
-      return state.save_form.path;
-    case Field::help:
-      return state.help_form.search;
-    case Field::palette:
-      return state.palette.search;
-    case Field::open_path:
-      return state.open_form.path;
-    case Field::edits:
-      return state.edits.typed;
-    case Field::second:
-      return state.second.text;
-    case Field::prompt:
-      break;
-  }
-  return state.prompt;
+  return kFieldRows[static_cast<std::size_t>(field)].of(state);
+}
+
+std::string_view name_of(Field field) {
+  return kFieldRows[static_cast<std::size_t>(field)].name;
+}
+
+Field first_field(Dialog dialog) {
+  if (dialog == Dialog::none) return Field::prompt;
+  return std::ranges::find(kFieldRows, dialog, &FieldRow::dialog)->field;
 }
 
 const TextField& field_of(const UiState& state, Field field) {

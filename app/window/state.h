@@ -83,6 +83,10 @@ Update apply(UiState state, const Action& action, const Snapshot& snapshot);
 /// The text of a field.
 TextField& field_of(UiState& state, Field field);
 const TextField& field_of(const UiState& state, Field field);
+/// What tests and assistive tools call it: "size of the picture".
+std::string_view name_of(Field field);
+/// The field that has the caret when a dialog opens; without a dialog the prompt.
+Field first_field(Dialog dialog);
 
 /// The prompt to run, with its edits.
 Prompt prompt_of(const UiState& state);

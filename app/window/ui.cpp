@@ -123,6 +123,21 @@ float Ui::paragraph(std::string_view words, const Rect& rect, Color color, float
   return y - rect.y;
 }
 
+bool Ui::paragraph_in(std::string_view words, const Rect& rect, Color color, float factor) {
+  std::vector<std::string> lines = wrapped(words, rect.w, factor);
+  const float line = line_height(factor);
+  const auto room = static_cast<std::size_t>(std::max(1.0F, std::floor(rect.h / line)));
+  const bool all = lines.size() <= room;
+  for (std::size_t i = room; i < lines.size(); ++i) lines[room - 1] += " " + lines[i];
+  lines.resize(std::min(lines.size(), room));
+  float y = rect.center().y - line * static_cast<float>(lines.size()) / 2;
+  for (const std::string& shown : lines) {
+    text(shown, {rect.x, y, rect.w + 1, line}, color, FontStyle::regular, factor);
+    y += line;
+  }
+  return all;
+}
+
 void Ui::shadow(ImDrawList& list, const Rect& rect, float radius, float depth) const {
   constexpr int kRings = 8;  // each fainter than the last, so that the shadow fades out
   list.PushClipRectFullScreen();
@@ -337,11 +352,14 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
   out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden});
 }
 
-void Ui::tip(std::string_view label, const std::string& words, bool enabled) {
+void Ui::tip(std::string_view label, const std::string& words, const std::string& unavailable) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-  if (!words.empty()) tooltip({words});
+  std::vector<std::string> lines;
+  for (const std::string& line : {words, unavailable})
+    if (!line.empty()) lines.push_back(line);
+  if (!lines.empty()) tooltip(std::move(lines));
   define(label);
-  if (enabled) out.cursor = Cursor::hand;
+  if (unavailable.empty()) out.cursor = Cursor::hand;
 }
 
 bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
@@ -350,10 +368,11 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   if (style.look == Look::plain) face = theme().raised.with_alpha(0);
   if (style.on) face = mix(theme().surface, theme().accent, 0.18F);
   const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
-  if (!style.enabled) ink = mix(theme().surface, theme().text, 0.4F);
+  const bool enabled = style.unavailable.empty();
+  if (!enabled) ink = mix(theme().surface, theme().text, 0.4F);
   const std::string name = style.name.empty() ? std::string(label) : style.name;
-  const bool pressed = face_button("##button", name, rect, face, lit, style.enabled);
-  record_item(name, rect, style.enabled, true);
+  const bool pressed = face_button("##button", name, rect, face, lit, enabled);
+  record_item(name, rect, enabled, true);
   if (style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
   const float arrow = style.menu ? u(14) : 0, pad = std::min(u(8), rect.w / 8);
   text(label, {rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h}, ink, FontStyle::medium, 1,
@@ -363,13 +382,17 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
     scene().add(
         viz::Polyline{{{c.x - u(4), c.y - u(2)}, {c.x, c.y + u(2)}, {c.x + u(4), c.y - u(2)}}, ink, u(1.4F)});
   }
-  tip(name, style.tip, style.enabled);
+  tip(name, style.tip, style.unavailable);
   return pressed;
 }
 
-bool Ui::icon(const Rect& rect, std::string_view sign, std::string name, std::string tip, bool enabled) {
+bool Ui::icon(const Rect& rect, std::string_view sign, std::string name, std::string tip,
+              std::string unavailable) {
   return button(rect, sign,
-                {.look = Look::plain, .enabled = enabled, .tip = std::move(tip), .name = std::move(name)});
+                {.look = Look::plain,
+                 .unavailable = std::move(unavailable),
+                 .tip = std::move(tip),
+                 .name = std::move(name)});
 }
 
 void Ui::menu_button(const Rect& rect, std::string_view label, Menu menu, Button style) {
@@ -415,28 +438,30 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
   const IdScope named(name);
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Segment& s = segments[i];
-    const bool on = static_cast<int>(i) == chosen;
+    const bool on = static_cast<int>(i) == chosen, enabled = s.unavailable.empty();
     const Rect part{x, rect.y, std::ceil(width(s.label, FontStyle::medium)) + u(20) + spare, rect.h};
     const Color face = on ? mix(theme().surface, theme().accent, 0.18F) : theme().raised;
     if (face_button("##segment", s.label, part, on ? face : face.with_alpha(0),
-                    mix(face, theme().text, 0.08F), s.enabled))
+                    mix(face, theme().text, 0.08F), enabled))
       pressed = static_cast<int>(i);
-    record_item(std::string(name) + " " + s.label, part, s.enabled, true);
+    record_item(std::string(name) + " " + s.label, part, enabled, true);
     if (on) stroke(part, theme().accent, 1, radius);
-    const Color face_of_text = on          ? theme().text
-                               : s.enabled ? theme().text_muted
-                                           : mix(theme().raised, theme().text_muted, 0.45F);
-    text(s.label, part.inset(u(4)), face_of_text, FontStyle::medium, 1, viz::Align::center);
-    tip(s.label, s.tip, s.enabled);
+    const Color ink = on        ? theme().text
+                      : enabled ? theme().text_muted
+                                : mix(theme().raised, theme().text_muted, 0.45F);
+    text(s.label, part.inset(u(4)), ink, FontStyle::medium, 1, viz::Align::center);
+    tip(s.label, s.tip, s.unavailable);
     x += part.w;
   }
   return pressed;
 }
 
-int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen) {
+int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen,
+               std::string_view words) {
   int pressed = -1;
   const Segment& now = segments[std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1)];
-  const bool opens = button(rect, now.label, {.menu = true, .tip = now.tip, .name = std::string(name)});
+  const bool opens = button(rect, words.empty() ? now.label : words,
+                            {.menu = true, .tip = words.empty() ? now.tip : "", .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());
   float wide = rect.w;
@@ -514,8 +539,10 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
   return pressed;
 }
 
-bool Ui::link(const Rect& rect, std::string_view words, float factor) {
+bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
+  ImGui::PushID(id);
   const bool pressed = invisible_button(words, rect);
+  ImGui::PopID();
   record_item(std::string(words), rect);
   text(words, {rect.x, rect.y, rect.w + 1, rect.h}, theme().accent, FontStyle::regular, factor);
   const float y = rect.center().y + state.font_size * factor * 0.55F;
@@ -536,22 +563,23 @@ bool Ui::row(const Rect& rect, const Row& row) {
   ImGui::PushStyleColor(ImGuiCol_NavHighlight, packed(theme().surface.with_alpha(0)));
   ImGui::PushID(row_++);  // not by name: two rows may have the same
   ImGuiSelectableFlags flags = row.closes ? 0 : ImGuiSelectableFlags_DontClosePopups;
-  if (!row.enabled) flags |= ImGuiSelectableFlags_Disabled;
+  const bool enabled = row.unavailable.empty();
+  if (!enabled) flags |= ImGuiSelectableFlags_Disabled;
   bool pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
   ImGui::PopID();
   ImGui::PopStyleColor();
   if (!row.closes && moment.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;
   if (pressed && row.closes) moment.leave_keyboard = true;
-  record_item(row.label, rect, row.enabled, true);
-  const bool lit = row.enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
+  record_item(row.label, rect, enabled, true);
+  const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
   if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
-  tip("", row.tip, row.enabled);  // its label may be the user's own words
+  tip("", row.tip, row.unavailable);  // its label may be the user's own words
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
   const float mark = row.marked ? u(16) : 0;
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
   if (row.marked) fill({rect.x + pad, rect.y + lift + half / 2 - u(3), u(6), u(6)}, theme().accent, u(3));
   text(row.label, {rect.x + pad + mark, rect.y + lift, rect.w - 2 * pad - mark - right, half},
-       row.enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
+       enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
   if (!row.more.empty())
     text(row.more, {rect.x + pad + mark, rect.y + half - lift, rect.w - 2 * pad - mark, half},
          theme().text_muted, FontStyle::regular, 0.9F);
@@ -559,27 +587,6 @@ bool Ui::row(const Rect& rect, const Row& row) {
     text(row.right, {rect.x, rect.y, rect.w - pad, rect.h}, theme().text_muted, FontStyle::regular, 0.9F,
          viz::Align::right);
   return pressed;
-}
-
-std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect) {
-  invisible_button(name, rect);
-  record_item(name, rect);
-  const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
-  if (held || hovered) {
-    const float w = u(3);
-    fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
-    out.cursor = Cursor::resize_x;
-  }
-  const auto* press = input.event_as<MouseDown>();
-  if (hovered && press && press->button == 0 && press->clicks == 2) return SplitterDrag{0, true, true};
-  if (const int steps = steps_by_keys(); steps != 0)
-    return SplitterDrag{u(16) * static_cast<float>(steps), true, false};
-  if (!ImGui::IsMousePosValid()) return std::nullopt;
-  const bool let_go = ImGui::IsItemDeactivated() && input.event_as<MouseUp>();
-  const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
-  // A press is not a drag yet, so the second press of a double click does not move it.
-  if ((held || let_go) && (by != 0 || moment.pane_before)) return SplitterDrag{by, let_go, false};
-  return std::nullopt;
 }
 
 }  // namespace headscope::app

@@ -82,6 +82,9 @@ class Ui {
   static constexpr float kSmall = 0.93F;  ///< times the font's size
   /// Text wrapped to the width, from the top; returns its height.
   float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
+  /// As many lines as the rectangle has room for, vertically centred, the last one shortened. Returns whether
+  /// all text was shown.
+  bool paragraph_in(std::string_view words, const viz::Rect& rect, viz::Color color, float factor);
   float paragraph_height(std::string_view words, float width, float factor = 1) const;
   viz::Scene& scene() { return scenes_.back(); }
 
@@ -115,9 +118,9 @@ class Ui {
   enum class Look { plain, raised, primary };
   struct Button {
     Look look = Look::raised;
-    bool on = false;  ///< a toggle that is set
-    bool enabled = true;
-    bool menu = false;  ///< opens a menu: has a small arrow
+    bool on = false;               ///< a toggle that is set
+    std::string unavailable = {};  ///< why it cannot be pressed now, a sentence in the tooltip; empty: it can
+    bool menu = false;             ///< opens a menu: has a small arrow
     std::string tip = {};
     std::string name = {};  ///< if the label is not descriptive enough: "Size −"
   };
@@ -126,7 +129,7 @@ class Ui {
   float button_width(std::string_view label, bool menu = false) const;
   /// A plain button with a sign on it.
   bool icon(const viz::Rect& rect, std::string_view sign, std::string name, std::string tip,
-            bool enabled = true);
+            std::string unavailable = {});
   /// A button that opens a menu, and is on while that is open.
   void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
   /// Where a menu opens: below the left or right end of its button, or at `otherwise` if this frame has no
@@ -138,13 +141,19 @@ class Ui {
   struct Segment {
     std::string label;
     std::string tip = {};
-    bool enabled = true;
+    std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
   };
   /// A row of joined choices; returns the pressed one, or -1. Their names begin with `name`.
   int segmented(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
   float segmented_width(std::span<const Segment> segments) const;
-  /// The same choices as a button that opens a list; takes less room.
-  int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen);
+  /// The same choices as a button that opens a list; takes less room. The button says what is chosen, or
+  /// `words`.
+  int choice(const viz::Rect& rect, std::string_view name, std::span<const Segment> segments, int chosen,
+             std::string_view words = {});
+  /// A row of `count` cells, painted by the caller; returns the one that was pressed, or that arrow keys
+  /// moved to.
+  std::optional<int> cell_row(const viz::Rect& rect, std::string_view name, int count, int chosen,
+                              const std::string& tip);
 
   /// Returns the new value while the mouse drags it or arrow keys move it by steps. A double click returns
   /// `default_value`.
@@ -154,8 +163,8 @@ class Ui {
   std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
                                const std::string& tip);
   bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const std::string& tip);
-  /// Words that can be pressed, as wide as they are.
-  bool link(const viz::Rect& rect, std::string_view words, float factor);
+  /// Words that can be pressed, as wide as they are. `id` tells links of the same words apart.
+  bool link(const viz::Rect& rect, std::string_view words, float factor, int id = 0);
   /// A label that is painted by itself: its tooltip, and its definition if the glossary has one.
   void explain(const viz::Rect& rect, std::string_view label, const std::string& tip);
 
@@ -165,8 +174,8 @@ class Ui {
     std::string right = {};  ///< at the right end, for example a key
     std::string tip = {};
     bool marked = false;
-    bool enabled = true;
-    bool closes = true;  ///< closes its menu
+    std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
+    bool closes = true;            ///< closes its menu
   };
   /// One line of a menu or a list; returns whether it was pressed. The second click of a double click on a
   /// list is ignored, since the list may show something else by then.
@@ -209,7 +218,7 @@ class Ui {
   /// Records the last submitted item; `ring`: it paints its own keyboard focus.
   void record_item(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
   /// The tooltip of the last submitted item. The glossary explains the label.
-  void tip(std::string_view label, const std::string& words, bool enabled = true);
+  void tip(std::string_view label, const std::string& words, const std::string& unavailable = {});
   /// How far arrow keys move the last submitted item: -1, 0 or 1.
   int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);

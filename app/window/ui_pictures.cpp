@@ -1,6 +1,5 @@
-// The widgets that Dear ImGui does not have: views' pictures, text editors and the tooltip.
+// The widgets that Dear ImGui does not have: views' pictures, text editors, splitters and the tooltip.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "app/window/ui.h"
@@ -33,6 +32,44 @@ bool shows_what_was_pressed(const PlacedPicture& picture, const MousePress& pres
 }
 
 }  // namespace
+
+std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect) {
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  ImGui::InvisibleButton(name, {std::max(1.F, rect.w), std::max(1.F, rect.h)});
+  record_item(name, rect);
+  const bool held = ImGui::IsItemActive() && ImGui::IsMouseDown(0), hovered = ImGui::IsItemHovered();
+  if (held || hovered) {
+    const float w = u(3);
+    fill({rect.center().x - w / 2, rect.y + u(8), w, rect.h - u(16)}, theme().accent, w / 2);
+    out.cursor = Cursor::resize_x;
+  }
+  const auto* press = input.event_as<MouseDown>();
+  if (hovered && press && press->button == 0 && press->clicks == 2) return SplitterDrag{0, true, true};
+  if (const int steps = steps_by_keys(); steps != 0)
+    return SplitterDrag{u(16) * static_cast<float>(steps), true, false};
+  if (!ImGui::IsMousePosValid()) return std::nullopt;
+  const bool let_go = ImGui::IsItemDeactivated() && input.event_as<MouseUp>();
+  const float by = ImGui::GetIO().MousePos.x - ImGui::GetIO().MouseClickedPos[0].x;
+  // A press is not a drag yet, so the second press of a double click does not move it.
+  if ((held || let_go) && (by != 0 || moment.pane_before)) return SplitterDrag{by, let_go, false};
+  return std::nullopt;
+}
+
+std::optional<int> Ui::cell_row(const Rect& rect, std::string_view name, int count, int chosen,
+                                const std::string& words) {
+  ImGui::PushID(name.data(), name.data() + name.size());
+  ImGui::SetCursorScreenPos({rect.x, rect.y});
+  const bool pressed = ImGui::InvisibleButton("##cells", {std::max(1.F, rect.w), std::max(1.F, rect.h)});
+  record_item(std::string(name), rect);
+  tip(name, words);
+  const int steps = steps_by_keys();
+  ImGui::PopID();
+  const auto inside = [&](int cell) { return std::clamp(cell, 0, count - 1); };
+  if (steps != 0) return inside(chosen + steps);
+  if (!pressed || !input.frame.pointer || !rect.contains(*input.frame.pointer)) return std::nullopt;
+  const float part = (input.frame.pointer->x - rect.x) / rect.w;
+  return inside(static_cast<int>(part * static_cast<float>(count)));
+}
 
 void Ui::act(ViewActions todo) {
   if (!todo.empty()) actions.emplace_back(DoAll{std::move(todo)});
@@ -219,10 +256,7 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
   ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
-  constexpr std::array kNames{"prompt", "numbers",       "file",    "size of the picture", "folder",
-                              "change", "second prompt", "session", "search the help",     "command"};
-  static_assert(kNames.size() == kFields);
-  record_item(kNames[static_cast<std::size_t>(field)], look.rect, true, true);
+  record_item(std::string(name_of(field)), look.rect, true, true);
   if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;

@@ -162,7 +162,7 @@ TEST(HeatmapImage, OutsideColumnAndRowFactors) {
 
 TEST(FitGrid, SquareWholePixelsInsideTheArea) {
   for (const int n : {1, 7, 23, 100, 640, 1024}) {
-    const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, true, style());
+    const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, 1, style());
     EXPECT_FLOAT_EQ(grid.rect.w, grid.rect.h);
     EXPECT_LE(grid.rect.bottom(), 490.01F);
     EXPECT_GE(grid.rect.h, 0.84F * 480);
@@ -170,9 +170,45 @@ TEST(FitGrid, SquareWholePixelsInsideTheArea) {
       EXPECT_EQ(grid.rect.h, 23 * 20);
     }
   }
-  const Region zoomed = fit_grid({0, 0, 100, 100}, 50, 50, {45, -3, 10, 10}, true, style());
+  const Region zoomed = fit_grid({0, 0, 100, 100}, 50, 50, {45, -3, 10, 10}, 1, style());
   EXPECT_EQ(zoomed.first_row, 40);
   EXPECT_EQ(zoomed.first_col, 0);
+}
+
+TEST(FitGrid, FillsTheAreaWhereEvenCellsWouldLeaveMuchOfIt) {
+  const Region grid = fit_grid({0, 0, 199, 199}, 10, 10, {}, 1, style());
+  EXPECT_EQ(grid.rect.h, 199) << "19 pixels a cell would leave a twentieth of it";
+  const Region small = fit_grid({0, 0, 199, 199}, 90, 90, {}, 1, style());
+  EXPECT_EQ(small.rect.h, 180) << "cells of two pixels and three would look like a pattern";
+}
+
+TEST(FitGrid, CellsAreStretchedAsFarAsAllowed) {
+  const auto ratio = [](Rect area, float stretch) {
+    const Region grid = fit_grid(area, 10, 10, {}, stretch, style());
+    return grid.rect.w / grid.rect.h;
+  };
+  EXPECT_FLOAT_EQ(ratio({0, 0, 400, 200}, 1), 1);
+  EXPECT_NEAR(ratio({0, 0, 400, 200}, 1.3F), 1.3F, 0.001F);
+  EXPECT_NEAR(ratio({0, 0, 240, 200}, 1.3F), 1.2F, 0.001F);
+  EXPECT_NEAR(ratio({0, 0, 200, 400}, 1.3F), 1 / 1.3F, 0.001F);
+  EXPECT_FLOAT_EQ(ratio({0, 0, 400, 200}, 0), 2);
+}
+
+TEST(Labels, OfTheStrongestCellsComeFirst) {
+  using ::testing::ElementsAre;
+  std::vector<float> strengths(30, 0.01F);
+  strengths[7] = 1, strengths[9] = 0.9F, strengths[13] = 0.2F, strengths[21] = -0.5F;
+  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, -1, strengths), ElementsAre(0, 7, 13, 21, 25))
+      << "9 would touch 7, which is stronger; 5, 10, 15 and 20 would touch one of these";
+  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, 8, strengths), ElementsAre(0, 8, 13, 21, 25))
+      << "what is chosen comes before anything";
+  EXPECT_THAT(labelled_cells(10, 20, 30, 4, 15, -1, strengths), ElementsAre(13, 21, 25))
+      << "strength counts among the cells that are shown";
+  EXPECT_THAT(labelled_cells(0, 30, 30, 20, 15, -1, strengths).size(), 30) << "there is room for all";
+  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, -1, std::vector<float>(30, 0)),
+              ElementsAre(0, 5, 10, 15, 20, 25));
+  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, -1, std::vector<float>(30, NAN)),
+              ElementsAre(0, 5, 10, 15, 20, 25));
 }
 
 TEST(Labels, AreThinnedToNiceSteps) {

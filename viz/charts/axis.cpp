@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <numbers>
+#include <set>
 
 namespace headscope::viz {
 namespace {
@@ -13,7 +16,7 @@ constexpr float kDiagonal = std::numbers::sqrt2_v<float> / 2;
 constexpr int kMeasured = 256;  // number of labels measured to find the room they need
 
 float row_pitch(const Style& style) {
-  return 1.25F * style.small();
+  return 1.2F * style.small();
 }
 
 /// The text of a label: with its number if others are left out.
@@ -39,6 +42,20 @@ float title_room(const AxisLabels& axis, const Style& style) {
   return axis.title.empty() ? 0 : style.line(style.small()) + style.unit();
 }
 
+/// The cells in [begin, end] that are at least a tenth as strong as the strongest, the strongest first.
+std::vector<int> strongest_cells(std::span<const float> strengths, int begin, int end) {
+  constexpr float kConsiderable = 0.1F;
+  std::vector<int> cells;
+  const int last = std::min(end, static_cast<int>(strengths.size()) - 1);
+  float largest = 0;
+  for (int i = begin; i <= last; ++i) largest = std::max(largest, std::abs(strengths[i]));
+  for (int i = begin; i <= last; ++i)
+    if (const float strength = std::abs(strengths[i]); strength > 0 && strength >= kConsiderable * largest)
+      cells.push_back(i);
+  std::ranges::stable_sort(cells, std::greater<>(), [&](int i) { return std::abs(strengths[i]); });
+  return cells;
+}
+
 /// A side of a grid with labels: its cells along that side, and the direction away from the edge.
 struct Side {
   const Region& grid;
@@ -49,9 +66,11 @@ struct Side {
   float length() const { return rows ? grid.rect.h : grid.rect.w; }
   float cell() const { return length() / static_cast<float>(rows ? grid.rows : grid.cols); }
   float turn() const { return rows ? -kQuarterTurn : 0; }  ///< rotation of text along the side
-  std::vector<int> labelled(float needed, int emphasised) const {
-    return rows ? labelled_cells(grid.first_row, grid.rows, grid.row_count, cell(), needed, emphasised)
-                : labelled_cells(grid.first_col, grid.cols, grid.col_count, cell(), needed, emphasised);
+  std::vector<int> labelled(float needed, int emphasised, std::span<const float> strengths = {}) const {
+    return rows ? labelled_cells(grid.first_row, grid.rows, grid.row_count, cell(), needed, emphasised,
+                                 strengths)
+                : labelled_cells(grid.first_col, grid.cols, grid.col_count, cell(), needed, emphasised,
+                                 strengths);
   }
   /// A point `out` pixels from the edge, at a cell's middle (-1: at the side's).
   Point at(int i, float out) const {
@@ -75,7 +94,7 @@ bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, c
   const int step = label_step(side.cell(), row_pitch(style));
   // Rotated labels begin or end at the grid, like those of rows.
   const Align inner = side.before == side.rows ? Align::right : Align::left;
-  for (const int i : side.labelled(row_pitch(style), axis.emphasised)) {
+  for (const int i : side.labelled(row_pitch(style), axis.emphasised, axis.strengths)) {
     const bool marked = i == axis.emphasised;
     const auto add = [&](Point at, Align align, float most, float angle) {
       add_label(scene, style, written(axis, i, step), at, size, marked ? axis.color : style.theme.text,
@@ -109,22 +128,25 @@ int label_step(float cell, float needed) {
 }
 
 std::vector<int> labelled_cells(double first, double count, int total, float cell, float needed,
-                                int emphasised) {
+                                int emphasised, std::span<const float> strengths) {
   const int step = label_step(cell, needed);
   // Only cells whose middle is visible.
   const int begin = std::max(0, static_cast<int>(std::ceil(first - 0.5)));
   const int end = std::min(total - 1, static_cast<int>(std::floor(first + count - 0.5)));
-  const bool keep = step > 1 && emphasised >= begin && emphasised <= end;
-  const int clear = keep ? static_cast<int>(std::ceil(needed / std::max(cell, 1e-3F))) : 0;
-  std::vector<int> cells;
-  for (int i = (begin + step - 1) / step * step; i <= end; i += step) {
-    if (keep && i != emphasised && std::abs(i - emphasised) < clear) continue;
-    cells.push_back(i);
+  std::set<int> labelled;
+  const int clear = static_cast<int>(std::ceil(needed / std::max(cell, 1e-3F)));
+  const auto add = [&](int i) {
+    const auto next = labelled.lower_bound(i);
+    if (next != labelled.end() && *next - i < clear) return;
+    if (next != labelled.begin() && i - *std::prev(next) < clear) return;
+    labelled.insert(next, i);
+  };
+  if (step > 1) {
+    if (emphasised >= begin && emphasised <= end) add(emphasised);
+    for (const int i : strongest_cells(strengths, begin, end)) add(i);
   }
-  if (keep && emphasised % step != 0) {
-    cells.insert(std::upper_bound(cells.begin(), cells.end(), emphasised), emphasised);
-  }
-  return cells;
+  for (int i = (begin + step - 1) / step * step; i <= end; i += step) add(i);
+  return {labelled.begin(), labelled.end()};
 }
 
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style) {

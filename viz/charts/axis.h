@@ -15,13 +15,17 @@ struct AxisLabels {
   Color color;          ///< colour of the emphasised label, and of the title unless it has its own
   int emphasised = -1;  ///< always labelled, even if others are left out
   std::optional<Color> title_color = {};
+  /// One per row (column): where there is no room for all labels, those of the largest strengths stay; empty:
+  /// those at regular steps.
+  std::span<const float> strengths = {};
 };
 
 /// The cells among [first, first + count) of `total` that get a label, if a cell is `cell` pixels and a label
-/// needs `needed`: all, or those at multiples of 2, 5, 10, 20, ... Neighbours of `emphasised` that would
-/// touch it are left out.
+/// needs `needed`: all, or those at multiples of 2, 5, 10, 20, ... Before these come `emphasised`, then the
+/// cells of considerable strength (`strengths`: one per cell, or empty), the strongest first; what would
+/// touch a label that is there already is left out. Ascending.
 std::vector<int> labelled_cells(double first, double count, int total, float cell, float needed,
-                                int emphasised);
+                                int emphasised, std::span<const float> strengths = {});
 
 /// The step between labels in `labelled_cells`.
 int label_step(float cell, float needed);

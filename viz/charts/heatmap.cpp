@@ -104,11 +104,15 @@ Segments hatching(const HeatmapCells& cells, const Region& grid, const Style& st
 }
 
 /// Lines between neighbouring cells unless both are masked, cell by cell.
-void add_gaps_of_cells(Segments& lines, const HeatmapCells& cells, const Region& grid) {
+void add_gaps_of_cells(Segments& lines, const HeatmapCells& cells, const Region& grid, const Style& style) {
   const Rect& r = grid.rect;
+  const auto inside = [&](Point at) {
+    return Point{std::clamp(style.snapped(at.x), r.x, r.right()),
+                 std::clamp(style.snapped(at.y), r.y, r.bottom())};
+  };
   const auto add = [&](Point from, Point to) {
-    from = {std::clamp(from.x, r.x, r.right()), std::clamp(from.y, r.y, r.bottom())};
-    to = {std::clamp(to.x, r.x, r.right()), std::clamp(to.y, r.y, r.bottom())};
+    from = inside(from);
+    to = inside(to);
     if (from.x < to.x || from.y < to.y) lines.points.insert(lines.points.end(), {from, to});
   };
   for (int row = 0; row < grid.row_count; ++row) {
@@ -127,21 +131,21 @@ void add_gaps_of_cells(Segments& lines, const HeatmapCells& cells, const Region&
 Segments gaps(const HeatmapCells& cells, const Region& grid, const Style& style) {
   Segments lines{{}, style.theme.surface, 1};
   if (!cells.masked.empty()) {
-    add_gaps_of_cells(lines, cells, grid);
+    add_gaps_of_cells(lines, cells, grid, style);
     return lines;
   }
   const Rect& r = grid.rect;
   const int last_row = std::min(grid.row_count, static_cast<int>(std::ceil(grid.first_row + grid.rows))) - 1;
   const int last_col = std::min(grid.col_count, static_cast<int>(std::ceil(grid.first_col + grid.cols))) - 1;
   for (int row = std::max(1, static_cast<int>(std::ceil(grid.first_row))); row <= last_row; ++row) {
-    const float y = grid.cell_rect(row, 0).y;
-    const float end = cells.masked_above_diagonal ? grid.cell_rect(0, row + 1).x : r.right();
+    const float y = style.snapped(grid.cell_rect(row, 0).y);
+    const float end = cells.masked_above_diagonal ? style.snapped(grid.cell_rect(0, row + 1).x) : r.right();
     if (y > r.y && end > r.x)
       lines.points.insert(lines.points.end(), {{r.x, y}, {std::min(end, r.right()), y}});
   }
   for (int col = std::max(1, static_cast<int>(std::ceil(grid.first_col))); col <= last_col; ++col) {
-    const float x = grid.cell_rect(0, col).x;
-    const float start = cells.masked_above_diagonal ? grid.cell_rect(col - 1, 0).y : r.y;
+    const float x = style.snapped(grid.cell_rect(0, col).x);
+    const float start = cells.masked_above_diagonal ? style.snapped(grid.cell_rect(col - 1, 0).y) : r.y;
     if (x > r.x && start < r.bottom())
       lines.points.insert(lines.points.end(), {{x, std::max(start, r.y)}, {x, r.bottom()}});
   }
@@ -286,6 +290,23 @@ void frame_cell(Scene& scene, const Region& grid, int row, int col, Color color,
   scene.add(PopClip{});
 }
 
+/// Reduces the longer side of a cell until the ratio of both is at most `stretch`.
+void limit_stretch(double& width, double& height, double stretch) {
+  if (stretch <= 0) return;
+  const double w = width, h = height;
+  width = std::min(w, stretch * h);
+  height = std::min(h, stretch * w);
+}
+
+/// Decimals of cells: three digits of the largest value from 1 on, two below. Nothing if it is too small to
+/// be written in a cell.
+std::optional<int> decimals_for(float largest) {
+  if (!(largest > 0 && std::isfinite(largest))) return 2;
+  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // for 0.064: -2
+  if (leading < -5) return std::nullopt;
+  return leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
+}
+
 }  // namespace
 
 Color outside_color(const Theme& theme) {
@@ -378,19 +399,6 @@ void paint_cells(Scene& scene, const HeatmapCells& cells, const Region& grid, co
   scene.add(StrokeRect{r, style.theme.line, 1});
 }
 
-namespace {
-
-/// Decimals of cells: three digits of the largest value from 1 on, two below. Nothing if it is too small to
-/// be written in a cell.
-std::optional<int> decimals_for(float largest) {
-  if (!(largest > 0 && std::isfinite(largest))) return 2;
-  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // for 0.064: -2
-  if (leading < -5) return std::nullopt;
-  return leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
-}
-
-}  // namespace
-
 bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& grid, const Style& style) {
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
@@ -428,7 +436,7 @@ double whole_pixels(double size, double least, const Style& style) {
   return pixels >= 1 && pixels >= least * size * style.device_scale ? pixels / style.device_scale : size;
 }
 
-Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, const Style& style) {
+Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, const Style& style) {
   Region grid;
   grid.row_count = rows;
   grid.col_count = cols;
@@ -440,9 +448,13 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, co
   // Sizes come from the whole matrix, so that zooming does not move the frame.
   double cw = std::max(0.F, area.w) / static_cast<double>(cols),
          ch = std::max(0.F, area.h) / static_cast<double>(rows);
-  if (square) cw = ch = std::min(cw, ch);
-  cw = whole_pixels(cw, 0.85, style);
-  ch = whole_pixels(ch, 0.85, style);
+  limit_stretch(cw, ch, static_cast<double>(stretch));
+  // Even cells are worth some room, the more the smaller they are.
+  const auto even = [&](double cell) {
+    return whole_pixels(cell, cell * style.device_scale < 3 ? 0.85 : 0.98, style);
+  };
+  cw = even(cw);
+  ch = even(ch);
   grid.rect = {style.snapped(area.x), style.snapped(area.y), static_cast<float>(cw * cols),
                static_cast<float>(ch * rows)};
   return grid;
@@ -489,11 +501,10 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   double height = 0.75 * area.h, width = 0.75 * (area.w - scale_room);
   LabelRoom left, top;
   for (int pass = 0; pass < 2; ++pass) {
-    if (map.square) {
-      const double side = std::min(height / m.rows, width / m.cols);
-      height = side * m.rows;
-      width = side * m.cols;
-    }
+    double cw = width / m.cols, ch = height / m.rows;
+    limit_stretch(cw, ch, static_cast<double>(map.stretch));
+    height = ch * m.rows;
+    width = cw * m.cols;
     left = map.row_room.value_or(
         row_label_room(map.rows, static_cast<float>(height / shown_rows), most_left, style));
     top = map.col_room.value_or(
@@ -511,7 +522,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
 
   Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room,
              area.h - top.size - 1 - words_room - flat_room};
-  Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.square, style);
+  Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.stretch, style);
   grid.role = map.role;
   grid.id = map.id;
   if (map.centered) grid.rect.x += std::floor((inner.w - grid.rect.w) / 2);

@@ -57,15 +57,15 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
 /// A cell's size rounded down to whole device pixels, if at least the fraction `least` of it remains.
 double whole_pixels(double size, double least, const Style& style);
 
-/// A grid of rows x cols in `area`, with square cells if `square`, and whole device pixels if that costs
-/// little room; shows `shown` (in cells), or all.
+/// A grid of rows x cols in `area`, with whole device pixels if that costs little room; shows `shown` (in
+/// cells), or all. `stretch`: the largest ratio of a cell's sides, 1 for square cells; 0: any.
 struct ShownCells {
   double row = 0;
   double col = 0;
   double rows = 0;  ///< 0: all
   double cols = 0;
 };
-Region fit_grid(Rect area, int rows, int cols, ShownCells shown, bool square, const Style& style);
+Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, const Style& style);
 
 /// A complete heatmap: labels, cells, scale.
 struct Heatmap {
@@ -83,7 +83,7 @@ struct Heatmap {
   int framed_col = -1;  ///< column in framed_row whose cell has its own frame
   Color cell_frame;
   ShownCells shown;
-  bool square = true;
+  float stretch = 1;  ///< the largest ratio of a cell's sides; 0: any
   bool cell_values = true;
   bool centered = true;       ///< in its area; else at its left
   bool says_pooling = false;  ///< also in a low area

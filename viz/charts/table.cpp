@@ -221,14 +221,26 @@ std::string note_of(const Table& table, int rows, int first, int count) {
   return note + " with “" + table.filter + "”";
 }
 
-/// `count` of these rows, which are in the table's order: the marked one, and the strongest of the others.
-std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {
+/// These rows, the strongest first if the table says how strong they are.
+std::vector<int> by_strength(const Table& table, std::span<const int> rows) {
   std::vector<int> strongest(rows.begin(), rows.end());
   if (table.strength >= 0) {
     const std::vector<float>& numbers = table.columns[table.strength].numbers;
     const auto magnitude = [&](int row) { return std::isnan(numbers[row]) ? -1 : std::abs(numbers[row]); };
     std::ranges::stable_sort(strongest, std::greater{}, magnitude);
   }
+  return strongest;
+}
+
+bool strongest_has(const Table& table, std::span<const int> rows, std::size_t count, int row) {
+  const std::vector<int> strongest = by_strength(table, rows);
+  const auto first = std::span(strongest).first(count);
+  return std::ranges::find(first, row) != first.end();
+}
+
+/// `count` of these rows, which are in the table's order: the marked one, and the strongest of the others.
+std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {
+  std::vector<int> strongest = by_strength(table, rows);
   const auto marked = std::ranges::find(strongest, table.marked);
   if (count > 0 && marked != strongest.end() && marked - strongest.begin() >= count)
     strongest[count - 1] = table.marked;
@@ -242,10 +254,13 @@ std::vector<int> selected_rows(const Table& table, std::span<const int> rows, in
 /// Which rows were selected: "24 of 48 keys, the strongest", "heads 1 to 23 of 48, and the chosen one".
 std::string note_of_selection(const Table& table, std::span<const int> rows, std::span<const int> selected) {
   const std::size_t count = selected.size();
-  if (table.strength >= 0)
-    return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names +
-           ", the strongest";
   const bool first_ones = std::ranges::equal(selected, rows.first(count));
+  if (table.strength >= 0 && !table.in_order_of_strength) {
+    const bool chosen_too = !strongest_has(table, rows, count, table.marked) &&
+                            std::ranges::find(selected, table.marked) != selected.end();
+    const std::string strongest = chosen_too ? ", the strongest and the chosen one" : ", the strongest";
+    return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names + strongest;
+  }
   const auto in_order = static_cast<int>(first_ones ? count : count - 1);
   const int all = static_cast<int>(rows.size());
   if (in_order == 0) return table.row_names + ": 1 of " + std::to_string(all);

@@ -357,7 +357,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   card.width = card.height = kCardSide;
   card.background = c.theme->surface;
   const viz::Style style = style_of(c);
-  viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.rows, t.cols, {}, true, style);
+  viz::Region grid = viz::fit_grid({0, 0, kCardSide, kCardSide}, t.rows, t.cols, {}, 1, style);
   grid.rect.x = std::floor((kCardSide - grid.rect.w) / 2);
   const Map map = make_map(t, c, common_scale(c, thumbnails));
   viz::paint_cells(card, map.cells, grid, style);
@@ -565,7 +565,7 @@ View heads_view() {
   view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
-      {"a", "All", "Show all heads", fit},
+      {"a", "All", "Show all heads", fit, "All heads are shown."},
       {"/?", "", "Turn the chosen head off or replace it by its mean; again to undo", edit_head}};
   add_gestures<click, on_key, on_wheel>(view);
   view.menu = menu;

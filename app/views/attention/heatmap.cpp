@@ -97,10 +97,13 @@ Picture build(const ViewContext& c) {
       pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal(),
                     c.options[kCells] == Cells::weights ? range_of_differences(c) : viz::ValueRange{});
   viz::Heatmap map = attention_map(c, pattern->matrix(), kCell);
+  if (const viz::Matrix& m = map.cells.matrix; m.col_stride == 1)
+    map.cols.strengths = {m.data + m.row_stride * c.selection.query, static_cast<std::size_t>(m.cols)};
   color_weights(map, scale);
   hatch_masked(map.cells, pattern->masked);
   map.scale_title = scale.title;
   map.centered = !c.trimmed;
+  if (c.in_pane) map.stretch = 1.3F;  // the map takes the room there is
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
   paint_shape(picture.scene, c, grid);
   if (is_difference && viz::value_range(pattern->matrix()).magnitude() == 0)

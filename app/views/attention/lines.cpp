@@ -478,7 +478,7 @@ View lines_view() {
       build, facts, table);
   view.options = {&kLineHeads, &kArrangement, &kThreshold, &kUniform, &kPinned, &kValueMax};
   view.commands = {
-      {"h", "+ Head", "Add or remove the chosen head", toggle_head},
+      {"h", "+ Head", "Add or remove the chosen head", toggle_head, "No more heads can be told apart."},
       {"lL", "Layer", "Draw all heads of the chosen layer, or only the chosen one", whole_layer}};
   view.on = on;
   view.figure_size = figure_size;

@@ -210,6 +210,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (c.options[kStrongestFirst]) {
     list.table.order = {kWeightColumn};
     list.table.row_names = "strongest keys";
+    list.table.in_order_of_strength = true;
   } else {
     list.table.first_number = 0;
   }

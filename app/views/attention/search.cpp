@@ -352,10 +352,12 @@ View search_view() {
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,
                   &kAbove, &kShape,  &kMoves,   &kFirstRow, &kChosenRow};
-  view.commands = {{"", "Clear shape", "Clear the marked shape", [](const ViewContext& c, int) {
+  view.commands = {{"", "Clear shape", "Clear the marked shape",
+                    [](const ViewContext& c, int) {
                       if (c.options[kShape].empty()) return ViewActions{};
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
-                    }}};
+                    },
+                    "No shape is marked."}};
   add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
   view.shows_parts = true;

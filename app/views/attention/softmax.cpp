@@ -242,6 +242,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (sorted) list.table.order = {order};
   list.table.marked = row ? c.selection.key : -1;
   list.table.mark = theme.key;
+  list.table.in_order_of_strength = sorted;
   list.table.row_names = sorted ? n.is_difference ? "keys that differ most" : "strongest keys"
                          : row  ? "keys"
                                 : "rows";

@@ -327,8 +327,8 @@ View sampling_view() {
                         "how the next token is sampled: temperature, top-k, top-p and the random number",
                         build, facts, table);
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
-  view.commands = {
-      {"g", "Draw", "Continue with the sampled token, replacing what follows the query", draw_one}};
+  view.commands = {{"g", "Draw", "Continue with the sampled token, replacing what follows the query",
+                    draw_one, "The probabilities are being computed."}};
   add_list<kRows, click>(view);
   view.whole_height = whole_height;
   view.caption = {true, false, true};

@@ -277,7 +277,7 @@ Picture build(const ViewContext& c) {
   } else {
     map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
     map.cols.labels = map.cols.labels.first(sweep->columns);
-    map.square = false;
+    map.stretch = 0;
   }
   map.scale_title = scale_title(c);
   map.centered = !c.trimmed;

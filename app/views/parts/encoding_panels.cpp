@@ -123,7 +123,7 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   if (width < 3 * style.font_size || height < 4 * style.font_size) return false;
   const Zoom& zoom = look.zoom;
   viz::Region grid = viz::fit_grid({}, panel.values.rows, panel.values.cols,
-                                   {zoom.row, zoom.col, zoom.rows, zoom.cols}, false, style);
+                                   {zoom.row, zoom.col, zoom.rows, zoom.cols}, 0, style);
   grid.role = kEncodingMap;
   grid.id = panel.id;
   // The map is taller if that shows every dimension. Cells of uneven pixel sizes would show stripes that are

@@ -96,7 +96,8 @@ void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_vie
                              return c.run ? zoom_encodings(kEncodings, c, which) : ViewActions{};
                            }});
   view.commands.push_back({"0", "Fit", help_whole,
-                           [](const ViewContext& c, int) { return show_whole(kEncodings.zoom, c.options); }});
+                           [](const ViewContext& c, int) { return show_whole(kEncodings.zoom, c.options); },
+                           "The whole maps are shown."});
   view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return c.run ? on_encodings(kEncodings, c, picture, hit, gesture) : ViewActions{};
   };

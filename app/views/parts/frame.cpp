@@ -11,8 +11,8 @@ viz::Style style_of(const ViewContext& c) {
 }
 
 float margin(const ViewContext& c) {
-  const float unit = style_of(c).unit();
-  return c.width < 25 * c.font_size ? 2 * unit : 4 * unit;
+  const float unit = style_of(c).unit();  // a pane has a margin of its own
+  return c.in_pane || c.width < 25 * c.font_size ? 2 * unit : 4 * unit;
 }
 
 Picture blank(const ViewContext& c) {

@@ -251,9 +251,10 @@ ViewActions matrix_gesture(const ViewContext& c, const Picture& picture, const v
 
 View attention_matrix_view() {
   View view;
-  view.commands = {{"+=-", "", "Zoom around the query", zoom_about_query},
-                   {"0", "Fit", "Show the whole matrix",
-                    [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }}};
+  view.commands = {
+      {"+=-", "", "Zoom around the query", zoom_about_query},
+      {"0", "Fit", "Show the whole matrix",
+       [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }, "The whole matrix is shown."}};
   view.on = matrix_gesture;
   view.menu = menu;
   view.refuse = refuse;

@@ -6,6 +6,7 @@
 #include "app/desktop/picture_clipboard.h"
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
+#include "app/window/sessions.h"
 
 namespace headscope::app {
 
@@ -63,11 +64,12 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   }
   if (const int i = form.choice("Picture", names, chosen); i >= 0) set.subject = all[i] ? all[i]->id : "";
   const bool window = now.subject.empty();
+  const std::string only_views = window ? "The whole window is exported as pixels: choose a view." : "";
   const std::vector<Ui::Segment> formats{
       {"PNG", "pixels"},
-      {"SVG", "vector graphics, sharp at any size", !window},
+      {"SVG", "vector graphics, sharp at any size", only_views},
       {"PDF", window ? "pixels on a page" : "for papers: vector graphics with embedded fonts"},
-      {"CSV", "the data of the picture", !window}};
+      {"CSV", "the data of the picture", only_views}};
   constexpr FileFormat kKinds[] = {FileFormat::png, FileFormat::svg, FileFormat::pdf, FileFormat::csv};
   const auto kind = std::ranges::find(kKinds, now.kind) - std::begin(kKinds);
   if (const int i = form.choice("Format", formats, static_cast<int>(kind)); i >= 0) set.kind = kKinds[i];
@@ -148,13 +150,14 @@ void draw_export(Ui& ui) {
   draw_export_lines(ui, {body->x, body->y, body->w, foot - ui.u(8) - body->y});
   Places line({body->x, foot, body->w, row}, ui.u(8));
   if (ui.button(line.left(ui.button_width("Copy data")), "Copy data",
-                {.enabled = !form.subject.empty(),
+                {.unavailable = form.subject.empty() ? "The whole window has no data." : "",
                  .tip = "Copy the picture's data, tab-separated, for a spreadsheet"}))
     ui.actions.emplace_back(CopyNumbers{form.subject});
   if (ui.button(line.left(ui.button_width("Copy picture")), "Copy picture",
-                {.enabled = ui.state.can_copy_pictures && form.kind == FileFormat::png,
-                 .tip = ui.state.can_copy_pictures ? "Copy the picture as PNG"
-                                                   : std::string(no_picture_clipboard())}))
+                {.unavailable = !ui.state.can_copy_pictures    ? std::string(no_picture_clipboard())
+                                : form.kind != FileFormat::png ? "Only a PNG can be copied."
+                                                               : "",
+                 .tip = "Copy the picture as PNG"}))
     ui.actions.emplace_back(DoExport{false, true});
   if (draw_write_button(ui, *body, "Export", "Export file", form.path, form.asked))
     ui.actions.emplace_back(DoExport{form.asked});
@@ -219,15 +222,16 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   for (const FolderEntry& entry : entries) {
     const std::filesystem::path path = listing.folder / entry.name;
     const bool opens = entry.kind != Kind::folder;  // opens itself instead of being listed
-    constexpr const char* kNames[] = {"", "GPT-2 model", "session", "attention", "prompts"};
+    constexpr const char* kNames[] = {"", "GPT-2 model", "session", "figure", "attention", "prompts"};
     lines.row({.label = entry.name + (opens ? "" : "/"),
                .right = kNames[static_cast<std::size_t>(entry.kind)],
+               .tip = entry.about,
                .marked = opens,
                .closes = false},
               row,
-              entry.kind == Kind::session || entry.kind == Kind::prompts ? Action(OpenFile{path})
-              : opens                                                    ? Action(OpenModel{path})
-                                                                         : Action(BrowseFolder{path}));
+              is_for_open_file(path) && opens ? Action(OpenFile{path})
+              : opens                         ? Action(OpenModel{path})
+                                              : Action(BrowseFolder{path}));
   }
   ui.end_list();
 }
@@ -241,6 +245,7 @@ std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entri
     if (const auto n = count(kind); n > 0) words += ", " + std::to_string(n) + (n == 1 ? one : many);
   };
   add(Kind::session, " session", " sessions");
+  add(Kind::figure, " figure", " figures");
   add(Kind::patterns, " attention file", " attention files");
   add(Kind::prompts, " list of prompts", " lists of prompts");
   if (form.second && form.listing.problem.empty())
@@ -260,7 +265,8 @@ void draw_open(Ui& ui) {
   const FolderListing& listing = form.listing;
   const float up = ui.button_width("Up");
   if (ui.button({body->x, body->y + ui.u(2), up, ui.u(32)}, "Up",
-                {.enabled = listing.folder.has_relative_path(), .tip = "Parent folder"}))
+                {.unavailable = listing.folder.has_relative_path() ? "" : "This folder has no parent.",
+                 .tip = "Parent folder"}))
     ui.actions.emplace_back(BrowseFolder{listing.folder.parent_path()});
   ui.field(Field::open_path, {body->x + up + ui.u(8), body->y, body->w - up - ui.u(8), ui.u(36)},
            "a folder, or a model on the Hugging Face hub");
@@ -284,7 +290,10 @@ void draw_open(Ui& ui) {
   const float wide = ui.button_width(label);
   if (ui.button({body->right() - wide, foot, wide, ui.u(32)}, label,
                 {.look = Ui::Look::primary,
-                 .enabled = distant || (!form.path.edit.text.empty() && !known_wrong),
+                 .unavailable = distant                       ? ""
+                                : form.path.edit.text.empty() ? "No folder is named."
+                                : known_wrong                 ? "This folder has no model."
+                                                              : "",
                  .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
                                 : "Load the model in this folder"}))
     ui.actions.push_back(distant ? Action(FetchModel{*distant}) : Action(OpenModel{form.path.edit.text}));

@@ -37,15 +37,15 @@ bool can_compare(const UiState& state, const Snapshot& snapshot) {
 }
 
 std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {
-  const bool possible = can_compare(state, snapshot);
+  const std::string why = can_compare(state, snapshot) ? "" : "No edit that is on can be compared.";
   if (!has_second(state, snapshot))
-    return {Ui::Segment{"Edited", "Show the edited run", possible},
-            {"Baseline", "Show the unedited run", possible},
-            {"Difference", "Show edited minus baseline, in views that can show differences", possible}};
+    return {Ui::Segment{"Edited", "Show the edited run", why},
+            {"Baseline", "Show the unedited run", why},
+            {"Difference", "Show edited minus baseline, in views that can show differences", why}};
   const std::string what = state.second.on ? "prompt" : "model";
-  return {Ui::Segment{"First", "Show the first " + what, possible},
-          {"Second", "Show the second " + what + ", unedited", possible},
-          {"Difference", "Show first minus second, in views that can show differences", possible}};
+  return {Ui::Segment{"First", "Show the first " + what, why},
+          {"Second", "Show the second " + what + ", unedited", why},
+          {"Difference", "Show first minus second, in views that can show differences", why}};
 }
 
 /// The sides of the comparison, at the right end of the row.
@@ -155,11 +155,12 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   const Command& all = command(CommandId::all_edits_off);
   if (ui.button(row.right(ui.button_width("All off")), "All off",
                 {.on = off,
-                 .enabled = any,
+                 .unavailable = any ? "" : std::string(all.unavailable),
                  .tip = tip_words(off ? "Switch all edits on" : "Switch all edits off", all)}))
     ui.actions.emplace_back(SwitchEdits{!off});
-  if (ui.icon(row.right(ui.u(kRow)), "↶", "Undo edit",
-              tip_words("Undo the last edit", command(CommandId::undo_edit)), !edits.before.empty()))
+  const Command& undo = command(CommandId::undo_edit);
+  if (ui.icon(row.right(ui.u(kRow)), "↶", "Undo edit", tip_words("Undo the last edit", undo),
+              edits.before.empty() ? std::string(undo.unavailable) : ""))
     ui.actions.emplace_back(UndoEdits{});
   const float least = ui.u(any ? 150 : 260);
   const float most = std::max(least, std::min(ui.u(300), row.rest().w * 0.4F));

@@ -22,7 +22,7 @@ void draw_progress(Ui& ui, const Rect& rect) {
   progress.file.clear();  // only the progress, without the file's name
   Places line(rect, ui.u(12));
   if (ui.button(line.right(ui.button_width("Cancel")), "Cancel",
-                {.enabled = !fetching.cancelled,
+                {.unavailable = fetching.cancelled ? "It is being cancelled." : "",
                  .tip = "The partial download is kept for the next time",
                  .name = "Cancel fetching"}))
     ui.actions.emplace_back(CancelFetch{});

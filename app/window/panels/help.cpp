@@ -63,7 +63,7 @@ struct Piece {
 using PieceLine = std::vector<Piece>;
 
 /// A line of the content, from its top.
-struct Laid {
+struct ContentLine {
   float y = 0, h = 0;
   float x = 0;
   float factor = 1;
@@ -82,13 +82,13 @@ class Column {
   void add(const GuidePage& page, const GuideSection& section, std::string_view search) {
     for (std::size_t i = section.first; i < section.last; ++i) add(page, page.blocks[i], search);
   }
-  const std::vector<Laid>& lines() const { return lines_; }
+  const std::vector<ContentLine>& lines() const { return lines_; }
   float height() const { return y_; }
 
  private:
   const Ui& ui_;
   float width_, y_ = 0;
-  std::vector<Laid> lines_;
+  std::vector<ContentLine> lines_;
 
   FontStyle style(const GuideSpan& span, bool bold) const {
     if (span.look == Look::code) return FontStyle::mono;
@@ -137,7 +137,8 @@ class Column {
   void add_lines(const GuideText& text, float indent, float factor, bool bold = false) {
     const float high = ui_.u(21) * factor;
     for (PieceLine& line : flow(text, width_ - indent, factor, bold)) {
-      Laid& laid = lines_.emplace_back(Laid{.y = y_, .h = high, .x = indent, .factor = factor, .bold = bold});
+      ContentLine& laid =
+          lines_.emplace_back(ContentLine{.y = y_, .h = high, .x = indent, .factor = factor, .bold = bold});
       laid.cells.push_back(std::move(line));
       y_ += high;
     }
@@ -192,8 +193,8 @@ class Column {
         end = shown.rfind(' ', bytes_of_letters(shown, most));
         if (end == std::string::npos || end <= kIndent) end = bytes_of_letters(shown, most);
       }
-      Laid& laid =
-          lines_.emplace_back(Laid{.y = y_, .h = high, .x = ui_.u(8), .factor = kFactor, .framed = true});
+      ContentLine& laid = lines_.emplace_back(
+          ContentLine{.y = y_, .h = high, .x = ui_.u(8), .factor = kFactor, .framed = true});
       laid.cells.push_back({{0, room, &kCode, shown.substr(0, end)}});
       y_ += high;
       const std::size_t rest = std::min(shown.find_first_not_of(' ', end), shown.size());
@@ -238,7 +239,8 @@ class Column {
         if (!blank) lines = std::max(lines, cells.back().size());
       }
       for (std::size_t l = 0; l < lines; ++l) {
-        Laid& laid = lines_.emplace_back(Laid{.y = y_, .h = high, .factor = Ui::kSmall, .bold = r == 0});
+        ContentLine& laid =
+            lines_.emplace_back(ContentLine{.y = y_, .h = high, .factor = Ui::kSmall, .bold = r == 0});
         float x = 0;
         for (std::size_t i = 0; i < cells.size(); ++i) {
           PieceLine line = l < cells[i].size() ? std::move(cells[i][l]) : PieceLine();
@@ -265,10 +267,11 @@ std::optional<ShowGuide> place_of(const Guide& guide, const std::string& from, s
   return ShowGuide{std::string(file), anchor};
 }
 
-void draw_piece(Ui& ui, const Laid& laid, const Piece& piece, const Rect& rect, const std::string& page) {
+void draw_piece(Ui& ui, const ContentLine& laid, const Piece& piece, const Rect& rect,
+                const std::string& page, int id) {
   if (piece.span->look == Look::link) {
     if (auto to = place_of(*ui.state.guide, page, piece.span->target)) {
-      if (ui.link(rect, piece.words, laid.factor)) ui.actions.emplace_back(*std::move(to));
+      if (ui.link(rect, piece.words, laid.factor, id)) ui.actions.emplace_back(*std::move(to));
       return;
     }
   }
@@ -281,12 +284,16 @@ void draw_piece(Ui& ui, const Laid& laid, const Piece& piece, const Rect& rect, 
           muted ? ui.theme().text_muted : ui.theme().text, face, laid.factor);
 }
 
+bool is_searching(const HelpForm& form) {
+  return form.search.edit.text.find_first_not_of(' ') != std::string::npos;
+}
+
 /// The chosen page, or the sections in which the search was found.
 Column content(const Ui& ui, const GuidePage& keys, float width) {
   const HelpForm& form = ui.state.help_form;
   const std::string& search = form.search.edit.text;
   Column column(ui, width);
-  if (search.find_first_not_of(' ') == std::string::npos) {
+  if (!is_searching(form)) {
     const GuidePage* chosen = ui.state.guide->find(form.page);
     const GuidePage& page = form.page.empty() || chosen == nullptr ? keys : *chosen;
     for (const GuideSection& section : sections_of(page)) column.add(page, section, "");
@@ -328,23 +335,27 @@ void draw_content(Ui& ui, const Rect& rect, const GuidePage& keys) {
   const HelpForm& form = ui.state.help_form;
   if (column.lines().empty())
     ui.small("Nothing found.", {list.x, list.y, list.w, ui.u(24)}, ui.theme().text_muted);
-  const bool searching = !form.search.edit.text.empty();
+  constexpr int kMaxPieces = 1000;  // of a line
+  const bool searching = is_searching(form);
+  const std::string shown = std::to_string(form.request) + form.page;
   std::string page = form.page;
-  for (const Laid& laid : column.lines()) {
+  for (const ContentLine& laid : column.lines()) {
     if (laid.page != nullptr) page = laid.page->name;
     const Rect line{list.x, list.y + laid.y, list.w, laid.h};
     if (!searching && !laid.anchor.empty() && laid.anchor == form.anchor)
-      ui.scroll_once(form.page + "#" + form.anchor, laid.y);
+      ui.scroll_once(shown + "#" + form.anchor, laid.y);
     if (line.bottom() < rect.y || line.y > rect.bottom()) continue;
     if (laid.framed) ui.fill({list.x, line.y, rect.w - bar, line.h}, ui.theme().raised);
     if (searching && laid.page != nullptr)
       ui.small(laid.page->title, {list.x, line.y, rect.w - bar, line.h}, ui.theme().text_muted,
                viz::Align::right);
+    // Links of the same words are told apart by their place in the content.
+    int id = static_cast<int>(&laid - column.lines().data()) * kMaxPieces;
     for (const PieceLine& cell : laid.cells)
       for (const Piece& piece : cell)
-        draw_piece(ui, laid, piece, {list.x + laid.x + piece.x, line.y, piece.w, line.h}, page);
+        draw_piece(ui, laid, piece, {list.x + laid.x + piece.x, line.y, piece.w, line.h}, page, id++);
   }
-  if (searching || form.anchor.empty()) ui.scroll_once(form.page + "?" + form.search.edit.text, 0);
+  if (searching || form.anchor.empty()) ui.scroll_once(shown + "?" + form.search.edit.text, 0);
   ui.end_list();
 }
 

@@ -19,7 +19,9 @@ void draw_examples(Ui& ui) {
   const float row = ui.u(46), width = menu_width(ui, 640);
   draw_menu(ui, Menu::examples, ui.below_button(Menu::examples, false, width), width, [&](Lines& lines) {
     if (ui.state.examples.empty())
-      lines.row({.label = "No example prompts were found next to the program.", .enabled = false}, row);
+      lines.row({.label = "No example prompts were found next to the program.",
+                 .unavailable = "prompts.txt is missing."},
+                row);
     for (const ExamplePrompt& e : ui.state.examples)
       lines.row({.label = e.title, .more = e.look_for, .marked = ui.state.prompt.edit.text == e.text}, row,
                 SetPrompt{e.text, e.head, e.look_for});
@@ -64,7 +66,7 @@ void draw_models(Ui& ui) {
       lines.row({.label = std::string(known.repository),
                  .right = bytes_text(known.bytes),
                  .tip = "Fetch it into the Hugging Face cache and open it",
-                 .enabled = !ui.state.fetching.model},
+                 .unavailable = ui.state.fetching.model ? "Another model is being fetched." : ""},
                 ui.u(30), FetchModel{{std::string(known.repository)}});
     lines.gap();
     lines.row({.label = "Open folder…", .right = keys_of(command(CommandId::open))}, ui.u(34),
@@ -102,7 +104,9 @@ void draw_more(Ui& ui) {
       if (command.begins_group) lines.gap();
       const auto action = command.act ? command.act(ui.state) : std::nullopt;
       const bool possible = action || command.opens != Menu::none;
-      if (!lines.row({.label = std::string(command.label), .right = keys_of(command), .enabled = possible},
+      if (!lines.row({.label = std::string(command.label),
+                      .right = keys_of(command),
+                      .unavailable = possible ? "" : std::string(command.unavailable)},
                      ui.u(29)))
         continue;
       if (action) ui.actions.push_back(*action);
@@ -171,22 +175,23 @@ void draw_text_menu(Ui& ui) {
     const Field field = ui.moment.menu_field;
     const TextState& edit = field_of(ui.state, field).edit;
     const bool selected = !edit.selection().empty();
-    const auto line = [&](const char* label, const char* key, bool enabled) {
-      return lines.row({.label = label, .right = key, .enabled = enabled}, ui.u(30));
+    const auto line = [&](const char* label, const char* key, bool possible, const char* unavailable) {
+      return lines.row({.label = label, .right = key, .unavailable = possible ? "" : unavailable}, ui.u(30));
     };
+    const char* const unselected = "No text is selected.";
     const auto does = [&](TextCommand command) {
       ui.actions.emplace_back(TypeInField{field, std::move(command)});
     };
     const auto asks = [&](EditorRequest request) {
       std::ranges::move(meaning_of(request, field, edit), std::back_inserter(ui.actions));
     };
-    if (line("Cut", "Ctrl+X", selected)) asks(EditorRequest::cut);
-    if (line("Copy", "Ctrl+C", selected)) asks(EditorRequest::copy);
-    if (line("Paste", "Ctrl+V", true)) asks(EditorRequest::paste);
-    if (line("Select all", "Ctrl+A", !edit.text.empty())) does(SelectAll{});
+    if (line("Cut", "Ctrl+X", selected, unselected)) asks(EditorRequest::cut);
+    if (line("Copy", "Ctrl+C", selected, unselected)) asks(EditorRequest::copy);
+    if (line("Paste", "Ctrl+V", true, "")) asks(EditorRequest::paste);
+    if (line("Select all", "Ctrl+A", !edit.text.empty(), "There is no text.")) does(SelectAll{});
     lines.gap();
-    if (line("Undo", "Ctrl+Z", !edit.history.done.empty())) does(Undo{});
-    if (line("Redo", "Ctrl+Y", !edit.history.undone.empty())) does(Redo{});
+    if (line("Undo", "Ctrl+Z", !edit.history.done.empty(), "There is nothing to undo.")) does(Undo{});
+    if (line("Redo", "Ctrl+Y", !edit.history.undone.empty(), "There is nothing to redo.")) does(Redo{});
   });
 }
 

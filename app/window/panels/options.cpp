@@ -49,12 +49,10 @@ struct ViewControl {
 /// The controls of a view, in order. If there are many, the last ones are shown on demand; an option with
 /// another value than its default one always is.
 std::vector<ViewControl> controls_of(const Ui& ui, const View& view) {
-  const bool weights = !ui.snapshot.model || !ui.snapshot.model->patterns;
   const Options& options = ui.state.options;
   std::vector<ViewControl> controls;
   for (const OptionSpec* option : options_shown_with(view))
-    if (option->control == Control::automatic && (weights || !option->of_weights) &&
-        (option->applies == nullptr || option->applies(options)))
+    if (option->control == Control::automatic && has_effect(*option, ui.state, ui.snapshot))
       controls.push_back({option, nullptr});
   for (const KeyCommand& command : view.commands)
     if (!command.label.empty()) controls.push_back({nullptr, &command});
@@ -154,8 +152,8 @@ float width_of(const Ui& ui, const ViewControl& control) {
   return ui.button_width(control.command ? std::string(control.command->label) : more_words(ui));
 }
 
-void draw_rows(Ui& ui, const View& view, const Rect& first) {
-  Rows rows(first, ui.u(6));
+void draw_rows(Ui& ui, const View& view, const Rect& first, float taken) {
+  Rows rows(first, ui.u(6), taken);
   const ViewContext context =
       make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), first.w, first.h, 1);
   for (const ViewControl& control : controls_of(ui, view)) {
@@ -165,8 +163,11 @@ void draw_rows(Ui& ui, const View& view, const Rect& first) {
     } else if (control.command) {
       const KeyCommand& command = *control.command;
       const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
+      const std::string_view why = !context.run      ? "Nothing has run yet."
+                                   : actions.empty() ? command.unavailable
+                                                     : "";
       if (ui.button(rect, command.label,
-                    {.enabled = !actions.empty(), .tip = tip_words(command.help, command.keys, 0)}))
+                    {.unavailable = std::string(why), .tip = tip_words(command.help, command.keys, 0)}))
         ui.actions.emplace_back(DoAll{actions});
     } else if (ui.button(rect, more_words(ui),
                          {.tip = ui.state.all_controls ? "Show the first controls of each view only"
@@ -183,26 +184,22 @@ std::string tip_words(std::string_view help, std::string_view keys, std::size_t 
   return which < keys.size() ? text + "  " + key_name(keys[which]) : text;
 }
 
-float controls_width(const Ui& ui, const View& view) {
-  float width = 0;
-  for (const ViewControl& control : controls_of(ui, view)) width += width_of(ui, control) + ui.u(6);
-  return width;
-}
-
-float draw_controls(Ui& ui, const View& view, const Rect& first, float most) {
+float draw_controls(Ui& ui, const View& view, const Rect& first, float most, float taken) {
+  const std::vector<ViewControl> controls = controls_of(ui, view);
+  if (controls.empty() && taken <= 0) return first.y;
   const auto height = [&](float width) {
-    Rows rows({0, 0, width, first.h}, ui.u(6));
-    for (const ViewControl& control : controls_of(ui, view)) rows.take(width_of(ui, control));
+    Rows rows({0, 0, width, first.h}, ui.u(6), taken);
+    for (const ViewControl& control : controls) rows.take(width_of(ui, control));
     return rows.bottom();
   };
   if (height(first.w) <= most) {
-    draw_rows(ui, view, first);
+    draw_rows(ui, view, first, taken);
     return first.y + height(first.w);
   }
   const float row = first.h + ui.u(3), width = first.w - ui.u(16);  // leaves room for the scroll bar
   most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);      // a half row shows that there are more
   const Rect body = ui.begin_list("controls", {first.x, first.y, first.w, most}, height(width));
-  draw_rows(ui, view, {body.x, body.y, width, first.h});
+  draw_rows(ui, view, {body.x, body.y, width, first.h}, taken);
   ui.end_list();
   return first.y + most;
 }

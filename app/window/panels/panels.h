@@ -14,9 +14,11 @@ void draw_window(Ui& ui);
 
 // Each of these draws one part of the window into a rectangle.
 void draw_top_bar(Ui& ui, const viz::Rect& rect);
-/// The editor, a line about the prompt, and the tokens. The height is independent of the text.
+/// The editor and the tokens, each as high as its text needs within limits.
 void draw_prompt(Ui& ui, const viz::Rect& rect);
-float prompt_height(const Ui& ui);
+float prompt_height(Ui& ui, float width);
+/// What is to be said about the whole prompt, in one or two lines; nothing if there is no need.
+void draw_prompt_notice(Ui& ui, const viz::Rect& rect);
 /// The Edits bar and the comparison bars, if any are shown.
 void draw_edit_bars(Ui& ui, const viz::Rect& rect);
 float edit_bars_height(const Ui& ui);
@@ -24,7 +26,11 @@ void draw_edit_menus(Ui& ui);
 /// The heads on the left or the next token on the right.
 void draw_side_view(Ui& ui, const viz::Rect& rect, Place place);
 void draw_tabs(Ui& ui, const viz::Rect& rect,
-               bool second_view);               ///< the middle pane or the second view
+               bool second_view);  ///< the middle pane or the second view
+/// The width of the map of the forward pass, in a room; 0: it has no room.
+float pass_map_width(const Ui& ui, float room);
+/// The groups of views as the stages of the pass; returns the view to show instead, if one was pressed.
+const View* draw_pass_map(Ui& ui, const viz::Rect& rect, const View& shown);
 void draw_tour(Ui& ui, const viz::Rect& rect);  ///< the open tour or the list of tours
 /// Outlines what the open stop points at, above the panes.
 void draw_points(Ui& ui);
@@ -85,7 +91,9 @@ bool draw_menu(Ui& ui, Menu menu, viz::Point at, float width, const std::functio
 /// Places controls from left to right, in as many rows as needed.
 class Rows {
  public:
-  Rows(const viz::Rect& first, float gap) : first_(first), x_(first.x), y_(first.y), gap_(gap) {}
+  /// The first row begins `taken` further right.
+  Rows(const viz::Rect& first, float gap, float taken = 0)
+      : first_(first), x_(first.x + taken), y_(first.y), gap_(gap) {}
   viz::Rect take(float width);
   float bottom() const { return y_ + first_.h; }
   float room() const { return first_.right() - x_; }  ///< left in the last row
@@ -96,10 +104,9 @@ class Rows {
 };
 
 /// The controls of a view's options and the buttons of its commands, in rows starting at `first`, which
-/// scroll if they are higher than `most`; returns their bottom. Tabs leave out the controls of the side
-/// panes.
-float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most);
-float controls_width(const Ui& ui, const View& view);
+/// scroll if they are higher than `most`; returns their bottom, which is the top of `first` if there are
+/// none. The first row begins `taken` further right. Tabs leave out the controls of the side panes.
+float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most, float taken = 0);
 
 /// A tooltip: the capitalized help text, then the key.
 std::string tip_words(std::string_view help, std::string_view keys, std::size_t which);

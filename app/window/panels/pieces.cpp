@@ -85,7 +85,7 @@ bool draw_write_button(Ui& ui, const Rect& body, const std::string& label, const
   const float width = ui.button_width(words) + ui.u(24), height = ui.u(32);
   return ui.button({body.right() - width, body.bottom() - height, width, height}, words,
                    {.look = Ui::Look::primary,
-                    .enabled = !path.edit.text.empty(),
+                    .unavailable = path.edit.text.empty() ? "No file is named." : "",
                     .tip = asked ? "Overwrite the existing file" : "Write the file  Enter",
                     .name = name});
 }

@@ -26,7 +26,7 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
            std::to_string(tokens.length() - tokens.run_length) + " beyond are greyed out and not run.";
   if (tokens.was_empty) return "The prompt is empty: only the start token <|endoftext|> is run.";
   const bool hint_holds =
-      state.prompt.edit.text == state.hint_text &&
+      state.prompt.edit.text == state.hint_text && state.view == state.hint_view &&
       (state.examples_model.empty() || snapshot.run->model->folder == state.examples_model);
   return hint_holds ? state.hint : "";
 }
@@ -39,42 +39,62 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   return tokens.tokens[tokens.run_length].start;
 }
 
-struct Heights {
-  float editor = 0, notice = 0, tokens = 0, gap = 0;
-};
-
-Heights heights(const Ui& ui) {
+/// The look of the editor at the top of a card of this width; its height is that of its text, within limits.
+EditorLook editor_look(Ui& ui, const Rect& card) {
+  EditorLook look;
+  look.font_size = ui.state.font_size * kTextFactor;
+  look.rect = card;
+  look.framed = false;
+  look.fonts = ui.input.fonts;
+  look.grey_from = grey_from(ui.snapshot, ui.state.prompt.edit.text);
   const bool low = ui.input.frame.height < ui.u(800);
-  const float font = ui.state.font_size;
-  return {editor_height(ui.fonts(), font * kTextFactor, low ? 2.0F : 3.0F), ui.u(20), ui.u(low ? 46 : 74),
-          ui.u(4)};
+  const auto rows =
+      static_cast<float>(row_count(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look));
+  look.rect.h = editor_height(ui.fonts(), look.font_size, std::clamp(rows, 1.0F, low ? 2.0F : 3.0F));
+  return look;
+}
+
+/// The place of the tokens in a card, below the editor; as high as they need, within limits.
+Rect strip_place(const Ui& ui, const Rect& card, float editor) {
+  const float inset = ui.u(6);
+  Rect strip{card.x + inset, card.y + editor, card.w - 2 * inset, 0};
+  const View& view = view_at(Place::strip);
+  const bool low = ui.input.frame.height < ui.u(800);
+  const ViewContext context =
+      make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), strip.w, 0, 1);
+  const float whole = context.run ? view.whole_height(context) : 0;
+  strip.h = std::clamp(whole, ui.u(30), ui.u(low ? 58 : 86));
+  return strip;
 }
 
 }  // namespace
 
-float prompt_height(const Ui& ui) {
-  const Heights h = heights(ui);
-  return h.editor + h.notice + h.tokens + 2 * h.gap;
+float prompt_height(Ui& ui, float width) {
+  const Rect card{0, 0, width, 0};
+  const float editor = editor_look(ui, card).rect.h;
+  return editor + strip_place(ui, card, editor).h + ui.u(4);
 }
 
+void draw_prompt_notice(Ui& ui, const Rect& rect) {
+  const std::string words = notice(ui.state, ui.snapshot);
+  if (words.empty()) return;
+  // Text that does not fit is shown in a tooltip.
+  const Rect lines = rect.inset(-ui.u(2));
+  const bool all = ui.paragraph_in(words, {rect.x, lines.y, rect.w, lines.h}, ui.theme().text_muted, 0.85F);
+  if (!all && ui.input.frame.pointer && rect.contains(*ui.input.frame.pointer)) ui.tooltip({words});
+}
+
+/// One card: the text, and under it the tokens that the model reads.
 void draw_prompt(Ui& ui, const Rect& rect) {
-  const Heights h = heights(ui);
-  EditorLook look;
-  look.rect = {rect.x, rect.y, rect.w, h.editor};
+  ui.begin_pane("prompt", rect);
+  EditorLook look = editor_look(ui, rect);
   ui.area(WindowArea::kPrompt, look.rect);
-  look.font_size = ui.state.font_size * kTextFactor;
-  look.grey_from = grey_from(ui.snapshot, ui.state.prompt.edit.text);
+  const Rect strip = strip_place(ui, rect, look.rect.h);
   ui.editor(Field::prompt, std::move(look));
-  const Rect line{rect.x + ui.u(2), rect.y + h.editor + h.gap, rect.w - ui.u(4), h.notice};
-  if (const std::string words = notice(ui.state, ui.snapshot); !words.empty()) {
-    ui.small(words, line, ui.theme().text_muted);
-    // Text that does not fit is shown in a tooltip.
-    const bool cut = ui.width(words, viz::FontStyle::regular, Ui::kSmall) > line.w;
-    if (cut && ui.input.frame.pointer && line.contains(*ui.input.frame.pointer)) ui.tooltip({words});
-  }
-  const Rect strip{rect.x, line.bottom() + h.gap, rect.w, h.tokens};
-  ui.begin_pane("strip", strip);
-  ui.picture(view_at(Place::strip), strip.inset(ui.u(3)));
+  ui.picture(view_at(Place::strip), strip);
+  const bool typing = !ui.out.fields.empty() && ui.out.fields.back().look.focused;
+  const float ring = typing ? ui.u(2) : 1;
+  ui.stroke(rect, typing ? ui.theme().accent : ui.theme().field_line, ring, ui.u(8));
   ui.end_pane();
 }
 

@@ -48,12 +48,13 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
         {"→", CommandId::forward, "Forward again"}}) {
     const Command& step = command(id);
     const auto action = step.act(s);
-    if (ui.icon(line.left(rect.h), sign, std::string(step.label), tip_words(words, step), action.has_value()))
+    if (ui.icon(line.left(rect.h), sign, std::string(step.label), tip_words(words, step),
+                action ? "" : std::string(step.unavailable)))
       ui.actions.push_back(*action);
     line.skip(-gap / 2);
   }
 
-  // Placed from the right, but submitted in the order of Tab.
+  // Placed from the right, but submitted in the order of Tab; what remains between is the notice's.
   float right = rect.right();
   const auto at_right = [&](float w) {
     right -= w + gap;
@@ -63,6 +64,8 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
   const float room = std::max(ui.u(60), right - line.rest().x - gap);
   const Rect model = at_right(std::min(ui.button_width(name, true), room));
+  line.skip(ui.u(4));
+  draw_prompt_notice(ui, {line.rest().x, rect.y, right - line.rest().x, rect.h});
   ui.menu_button(
       model, name, Menu::models,
       {.menu = true, .tip = tip_words("Open another model", command(CommandId::models)), .name = "Model"});

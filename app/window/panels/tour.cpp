@@ -58,7 +58,9 @@ void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
   const int stop = ui.state.tour.stop;
   Places line(foot, ui.u(6));
   if (ui.button(line.left(ui.button_width("Back")), "Back",
-                {.enabled = stop > 0, .tip = "Previous stop  Alt+Page up", .name = "Previous stop"}))
+                {.unavailable = stop > 0 ? "" : "This is the first stop.",
+                 .tip = "Previous stop  Alt+Page up",
+                 .name = "Previous stop"}))
     ui.actions.emplace_back(GoToStop{stop - 1});
   const bool ends = stop + 1 == std::ssize(tour.stops);
   if (ui.button(line.left(ui.button_width("Done")), ends ? "Done" : "Next",

@@ -26,19 +26,78 @@ void draw_generate(Ui& ui, const Rect& rect) {
   const bool running = ui.state.generation.running;
   if (ui.button(rect, running ? "Stop" : "Generate",
                 {.on = running,
-                 .enabled = ui.snapshot.run != nullptr,
+                 .unavailable = ui.snapshot.run ? "" : "Nothing has run yet.",
                  .tip = running ? "Stop generating  Esc"
                                 : tip_words("Generate token by token at this temperature",
                                             command(CommandId::generate))}))
     ui.actions.emplace_back(Generate{!running});
 }
 
-/// The first view of each group.
-std::vector<const View*> groups_shown() {
-  std::vector<const View*> groups;
+/// The tabs of the shown view's group, the shown one among them; a list has them all if they do not fit into
+/// `rect`. Without room for even the shown one, the list alone. Returns the pressed one, or null.
+const View* draw_group(Ui& ui, const Rect& rect, const View& shown) {
+  std::vector<const View*> group;
   for (const View* view : tabs())
-    if (groups.empty() || groups.back()->group != view->group) groups.push_back(view);
-  return groups;
+    if (view->group == shown.group) group.push_back(view);
+  std::vector<Ui::Segment> titles;
+  for (const View* view : group) titles.push_back({std::string(view->title), tip_words(view->help, "", 0)});
+  const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
+  const auto tab_width = [&](const View& view) {
+    return ui.width(view.title, viz::FontStyle::medium) + ui.u(20);
+  };
+  const auto total = [&](std::size_t count) {
+    float width = 0;
+    for (std::size_t i = 0; i < count; ++i) width += tab_width(*group[i]);
+    return width;
+  };
+  const std::string more = std::to_string(group.size()) + " views";
+  std::size_t fit = group.size();  // the first tabs, or one fewer and the shown one
+  const float list = ui.button_width(more, true);
+  if (total(fit) > rect.w) {
+    const auto needed = [&](std::size_t count) {
+      const bool in = static_cast<std::size_t>(chosen) < count;
+      return total(in ? count : count - 1) + (in ? 0 : tab_width(shown)) + ui.u(6) + list;
+    };
+    while (fit > 0 && needed(fit) > rect.w) --fit;
+  }
+  Places line(rect, 0);
+  const View* pressed = nullptr;
+  for (std::size_t i = 0; i < fit; ++i) {
+    const bool last = i + 1 == fit && static_cast<std::size_t>(chosen) >= fit;
+    const View& view = last ? shown : *group[i];
+    if (ui.tab(line.left(tab_width(view)), view.title, &view == &shown, tip_words(view.help, "", 0)))
+      pressed = &view;
+  }
+  if (fit == group.size()) return pressed;
+  if (fit > 0) line.skip(ui.u(6));
+  const int picked = fit > 0
+                         ? ui.choice(line.left(list), "Views", titles, chosen, more)
+                         : ui.choice(line.left(ui.button_width(shown.title, true)), "Views", titles, chosen);
+  return picked >= 0 ? group[picked] : pressed;
+}
+
+/// The width of the list of views with the widest title in it.
+float widest_list(const Ui& ui) {
+  float widest = 0;
+  for (const View* view : tabs()) widest = std::max(widest, ui.button_width(view->title, true));
+  return widest;
+}
+
+/// The groups as buttons, in as many rows as needed, for a pane too narrow for the map; returns their bottom.
+float draw_groups(Ui& ui, const Rect& first, const View& shown, const View*& pressed) {
+  Rows rows(first, ui.u(2));
+  const View* previous = nullptr;
+  for (const View* view : tabs()) {
+    if (previous != nullptr && previous->group == view->group) continue;
+    previous = view;
+    const std::string label(title_of(view->group));
+    const bool on = view->group == shown.group;
+    if (ui.button(rows.take(ui.button_width(label)), label,
+                  {.look = Ui::Look::plain, .on = on, .name = label + " views"}) &&
+        !on)
+      pressed = view;
+  }
+  return rows.bottom();
 }
 
 }  // namespace
@@ -70,44 +129,11 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
 void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   ui.begin_pane(second_view ? "beside" : "middle", rect);
   const View& shown = *find_view(second_view ? ui.state.second_view : ui.state.view);
-  const float header = ui.u(40), pad = ui.u(12), control = ui.u(28);
-  const float y = rect.y + (header - control) / 2;
-  const auto show = [&](const View& view) {
-    ui.actions.emplace_back(ShowView{std::string(view.id), second_view});
-  };
+  const float pad = ui.u(8), control = ui.u(28), gap = ui.u(6);
+  const Rect head{rect.x + pad, rect.y + gap, rect.w - 2 * pad, control};
 
   // At the right end: the button that opens or closes a second view.
-  const Rect last{rect.right() - ui.u(8) - ui.u(28), y, ui.u(28), control};
-  // The groups in the order of the data flow, then the views of the shown group.
-  Rows rows({rect.x + ui.u(6), y, last.x - ui.u(8) - rect.x - ui.u(6), control}, ui.u(2));
-  const std::vector<const View*> groups = groups_shown();
-  for (const View* first : groups) {
-    const std::string label(title_of(first->group));
-    const bool on = first->group == shown.group;
-    if (ui.button(rows.take(ui.button_width(label)), label,
-                  {.look = Ui::Look::plain, .on = on, .name = label + " views"}) &&
-        !on)
-      show(*first);
-  }
-  const Rect gap = rows.take(ui.u(10));
-  ui.line({gap.center().x, gap.y + ui.u(4)}, {gap.center().x, gap.bottom() - ui.u(4)}, ui.theme().line);
-  std::vector<const View*> group;
-  for (const View* view : tabs())
-    if (view->group == shown.group) group.push_back(view);
-  Rows ahead = rows;
-  for (const View* view : group) ahead.take(ui.button_width(view->title));
-  if (ahead.bottom() <= y + 2.5F * control) {
-    for (const View* view : group)
-      if (ui.tab(rows.take(ui.button_width(view->title)), view->title, view == &shown,
-                 tip_words(view->help, "", 0)))
-        show(*view);
-  } else {  // more than two rows of tabs would leave too little room for the picture
-    std::vector<Ui::Segment> titles;
-    for (const View* view : group) titles.push_back({std::string(view->title), tip_words(view->help, "", 0)});
-    const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
-    const int pressed = ui.choice(rows.take(ui.button_width(shown.title, true)), "Views", titles, chosen);
-    if (pressed >= 0) show(*group[pressed]);
-  }
+  const Rect last{head.right() - control, head.y, control, control};
   const Command& two = command(CommandId::two_views);
   if (second_view) {
     if (ui.icon(last, "×", "One view", tip_words("Close the second view", two)))
@@ -116,17 +142,36 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
              ui.icon(last, "◫", "Two views", tip_words("Add a second view", two))) {
     ui.actions.push_back(toggle_second_view(ui.state));
   }
-  float top = rows.bottom() + (header - control) / 2;
-  draw_header_line(ui, rect, top - rect.y);
-  top += ui.u(8);
-  // The view's controls are next to the tabs if they fit, else below them.
-  const float wanted = controls_width(ui, shown), room = rows.room() - ui.u(16);
-  if (wanted > 0 && wanted <= room) {
-    draw_controls(ui, shown, {last.x - ui.u(8) - wanted, rows.bottom() - control, wanted, control}, control);
-  } else if (wanted > 0) {  // the picture keeps at least half of the room
-    const float most = std::max(control, (rect.bottom() - top) / 2);
-    top = draw_controls(ui, shown, {rect.x + pad, top, rect.w - 2 * pad, control}, most) + ui.u(8);
+  // The map, then the views of the shown group: next to it, or before the view's controls.
+  const View* pressed = nullptr;
+  float top = head.bottom();
+  Rect rest{head.x, head.y, last.x - gap - head.x, control};
+  if (const float map = pass_map_width(ui, rest.w); map > 0) {
+    pressed = draw_pass_map(ui, {rest.x, rest.y, map, control}, shown);
+    rest.x += map + 2 * gap, rest.w -= map + 2 * gap;
+    const float x = rest.x - gap;
+    if (rest.w >= widest_list(ui)) ui.line({x, rest.y + gap}, {x, rest.bottom() - gap}, ui.theme().line);
+  } else {
+    top = draw_groups(ui, rest, shown, pressed);
+    rest.w = 0;
   }
+  const bool beside = rest.w >= widest_list(ui);
+  if (beside)
+    if (const View* view = draw_group(ui, rest, shown)) pressed = view;
+  top += gap;
+  draw_header_line(ui, rect, top - rect.y);
+  top += gap;
+  float taken = 0;  // of the row of controls
+  if (!beside) {
+    taken = ui.button_width(shown.title, true);
+    if (const View* view = draw_group(ui, {head.x, top, taken, control}, shown)) pressed = view;
+    taken += gap;
+  }
+  if (pressed != nullptr) ui.actions.emplace_back(ShowView{std::string(pressed->id), second_view});
+  // The picture keeps at least half of the room.
+  const float most = std::max(control, (rect.bottom() - top) / 2), controls = top;
+  top = draw_controls(ui, shown, {head.x, top, head.w, control}, most, taken);
+  if (top > controls) top += gap;
   if (ui.state.side == Side::difference && has_comparison(ui.state) && !shown.shows_difference) {
     ui.text(ui.state.second.on         ? "This view has no differences: it shows the first prompt."
             : ui.state.second.is_set() ? "This view has no differences: it shows the first model."
@@ -134,7 +179,7 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
             {rect.x + pad, top, rect.w - 2 * pad, ui.u(22)}, ui.theme().text_muted);
     top += ui.u(24);
   }
-  ui.picture(shown, {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - ui.u(8)});
+  ui.picture(shown, {rect.x + pad, top, rect.w - 2 * pad, rect.bottom() - top - ui.u(6)});
   ui.end_pane();
 }
 

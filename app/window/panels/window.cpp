@@ -98,15 +98,11 @@ void follow_dialog(Ui& ui) {
   Moment& moment = ui.moment;
   if (moment.dialog == ui.state.dialog) return;
   moment.dialog = ui.state.dialog;
+  moment.scrolled_for.clear();  // a dialog opens where it should, wherever it was scrolled last time
   moment.keyboard_item = 0;
   moment.leave_keyboard = moment.dialog == Dialog::none;
   moment.press.reset();
-  moment.field = moment.dialog == Dialog::export_   ? Field::export_path
-                 : moment.dialog == Dialog::open    ? Field::open_path
-                 : moment.dialog == Dialog::save    ? Field::session_path
-                 : moment.dialog == Dialog::help    ? Field::help
-                 : moment.dialog == Dialog::palette ? Field::palette
-                                                    : Field::prompt;
+  moment.field = first_field(moment.dialog);
 }
 
 /// Moves the caret into the field of a bar that was just opened.
@@ -137,18 +133,18 @@ void draw_window(Ui& ui) {
   ui.moment.menu_now = Menu::none;
   const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
   ui.begin_window(window);
-  const float margin = ui.u(12), inner = window.w - 2 * margin;
-  float y = ui.u(8);
+  const float margin = ui.u(10), inner = window.w - 2 * margin;
+  float y = ui.u(6);
   draw_top_bar(ui, {margin, y, inner, ui.u(32)});
-  y += ui.u(32) + ui.u(8);
-  const float prompt = prompt_height(ui);
+  y += ui.u(32) + ui.u(6);
+  const float prompt = prompt_height(ui, inner);
   draw_prompt(ui, {margin, y, inner, prompt});
   y += prompt + ui.u(8);
   const bool holds_picture = ui.moment.press && ui.moment.press->view;
   if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // fixed while a brush is used on the picture
   draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});
   y += ui.moment.strips;
-  const float status = ui.u(30), error = error_height(ui, inner), fetching = fetching_height(ui);
+  const float status = ui.u(26), error = error_height(ui, inner), fetching = fetching_height(ui);
   draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - fetching - y)});
   if (fetching > 0) draw_fetching(ui, {margin, window.h - status - error - fetching, inner, fetching});
   if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});

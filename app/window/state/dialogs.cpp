@@ -51,7 +51,7 @@ void reduce(UiState& s, const ShowDialog& a, World& w) {
 
 void reduce(DialogSlice& s, const ShowGuide& a, World&) {
   s.dialog = Dialog::help;
-  s.help_form = {a.page, a.anchor, {}};
+  s.help_form = {a.page, a.anchor, s.help_form.request + 1, {}};
 }
 
 void reduce(DialogSlice& s, const ChooseEntry& a, World&) {

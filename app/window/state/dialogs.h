@@ -48,6 +48,7 @@ struct SaveForm {
 struct HelpForm {
   std::string page;    ///< name of a page of the guide; empty: the keys
   std::string anchor;  ///< heading at which it begins; empty: the top
+  int request = 0;     ///< counts requests for a place, so that each of them scrolls there
   TextField search;    ///< if not empty, what was found is shown in place of the page
 };
 

@@ -124,6 +124,7 @@ void reduce(UiState& s, const SetPrompt& a, World& w) {
   s.selection.query = s.selection.key = -1;
   s.hint = a.hint;
   s.hint_text = a.text;
+  s.hint_view = s.view;
   if (a.head) reduce(s, SelectHead{a.head->layer, a.head->head}, w);
 }
 

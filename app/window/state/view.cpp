@@ -169,6 +169,11 @@ std::vector<const OptionSpec*> options_shown_with(const View& view) {
   return shown;
 }
 
+bool has_effect(const OptionSpec& option, const ViewSlice& state, const Snapshot& snapshot) {
+  const bool has_weights = !snapshot.model || !snapshot.model->patterns;
+  return (has_weights || !option.of_weights) && (option.applies == nullptr || option.applies(state.options));
+}
+
 const OptionSpec* list_option(const ViewSlice& state) {
   const OptionSpec* first = nullptr;
   for (const View* view : shown_tabs(state)) {

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include "app/recipe/recipe.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 namespace {
@@ -42,6 +44,25 @@ class WithoutRootsRights {
  private:
   bool root_ = ::geteuid() == 0;
 };
+
+TEST(FolderListing, AFigureIsListedWithTheCommandThatMakesIt) {
+  const TemporaryFolder folder;
+  Recipe recipe;
+  recipe.session.prompt.text = "A robot";
+  recipe.session.view = "heatmap";
+  recipe.figure.emplace();
+  viz::Scene scene;
+  scene.width = scene.height = 40;
+  const auto fonts = viz::Fonts::load();
+  folder.write("with.SVG", viz::to_svg(scene, *fonts, {.notes = {recipe_note(recipe)}}));
+  folder.write("without.svg", viz::to_svg(scene, *fonts));
+  folder.write("cut.png", "\x89PNG\r\n\x1a\n");
+  const FolderListing listing = list_folder(folder.path());
+  ASSERT_THAT(names(listing), ElementsAre("with.SVG")) << "pictures without a recipe cannot be opened";
+  EXPECT_EQ(listing.entries[0].kind, FolderEntry::Kind::figure);
+  EXPECT_EQ(listing.entries[0].about, command_of(recipe));
+  EXPECT_THAT(listing.entries[0].about, HasSubstr("headscope plot heatmap"));
+}
 
 TEST(FolderListing, ShowsTheFoldersAndMarksModels) {
   const TemporaryFolder folder;

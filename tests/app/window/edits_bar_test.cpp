@@ -28,9 +28,9 @@ class EditsBarTest : public HandsTest {
 
 TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
   CoreFixture core(options());
-  EXPECT_EQ(find_item(core, "change"), nullptr) << "no strip while nothing is changed";
+  EXPECT_EQ(find_item(core, "edit"), nullptr) << "no strip while nothing is changed";
   press_and_draw(core, Key::i, kCtrl);
-  EXPECT_EQ(keyboard_at(core), "change");
+  EXPECT_EQ(keyboard_at(core), "edit");
   type(core, "L1H6.z=0");
   press_and_show(core, Key::enter);
   EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
@@ -41,7 +41,7 @@ TEST_F(EditsBarTest, OneIsTypedSeenAndTakenOutAgain) {
   click_and_show(core, "Remove L1 H6 off");
   EXPECT_EQ(run(core).run->plan, nullptr);
   press_and_show(core, Key::i, kCtrl);
-  EXPECT_EQ(find_item(core, "change"), nullptr);
+  EXPECT_EQ(find_item(core, "edit"), nullptr);
 }
 
 TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {

@@ -1,0 +1,158 @@
+// Where the window's parts are: the map of the pass, the prompt, and how much room the picture gets.
+#include <cmath>
+#include <set>
+
+#include "app/run/analyses/attention_pattern.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+class LayoutTest : public HandsTest {
+ protected:
+  static const viz::Region& grid_of(const PlacedPicture& placed) { return placed.picture->regions.front(); }
+
+  static viz::Point layer_cell(const Core& core, int layer) {
+    const viz::Rect& cells = find_item(core, "Layer")->rect;
+    const auto count = static_cast<float>(core.snapshot().run->run->config.n_layer);
+    return {cells.x + (static_cast<float>(layer) + 0.5F) * cells.w / count, cells.center().y};
+  }
+
+  static float height(const Core& core, std::string_view id) { return picture(core.window(), id).where.h; }
+};
+
+/// Twenty tokens.
+constexpr const char* kTwenty =
+    "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
+
+TEST_F(LayoutTest, TheMapGetsAFifthOfASmallLaptopsScreenAndNamesEveryStrongKey) {
+  Core core(options(kTwenty));
+  apply_and_show(core, SelectHead{5, 5});
+  for (const auto& [width, height] : {std::pair{1366.F, 768.F}, {1600.F, 1000.F}}) {
+    const PlacedPicture& placed = picture(shown(core, width, height), "heatmap");
+    const viz::Rect& map = grid_of(placed).rect;
+    EXPECT_GE(map.w * map.h, 0.2F * width * height) << map.w << " x " << map.h << " of " << width;
+  }
+  for (const auto& [width, height] : {std::pair{1024.F, 700.F}, {1366.F, 768.F}, {1600.F, 1000.F}}) {
+    const PlacedPicture& placed = picture(shown(core, width, height), "heatmap");
+    std::multiset<std::string> texts;
+    for (const viz::Item& item : placed.picture->scene.items)
+      if (const auto* text = std::get_if<viz::GlyphRun>(&item)) texts.insert(text->text);
+    const auto pattern = answer(core, PatternOf{5, 5});
+    ASSERT_NE(pattern, nullptr);
+    const auto& labels = core.snapshot().run->tokens.labels;
+    for (int key = 0; key < pattern->keys(); ++key) {
+      if (pattern->matrix().at(pattern->length - 1, key) < 0.1F) continue;
+      const std::string numbered = std::to_string(key) + " " + labels[key];
+      // Once as a row, once as a column.
+      EXPECT_GE(texts.count(labels[key]) + texts.count(numbered), 2U) << labels[key] << " at " << width;
+    }
+  }
+}
+
+TEST_F(LayoutTest, TheMapOfThePassShowsWhereTheViewBelongsAndGoesElsewhere) {
+  CoreFixture core(options());
+  for (const auto& [stage, group] : {std::pair{"Input views", Group::input},
+                                     {"Block views", Group::block},
+                                     {"Output views", Group::output},
+                                     {"Model views", Group::model},
+                                     {"Attention views", Group::attention}}) {
+    click_and_show(core, stage);
+    EXPECT_EQ(find_view(core.state().view)->group, group) << stage;
+  }
+  click_and_show(core, layer_cell(core, 3));
+  EXPECT_EQ(core.state().selection.layer, 3);
+  EXPECT_EQ(core.state().selection.head, 0) << "the head stays";
+  ASSERT_TRUE(tab_to(core, "Layer"));
+  press_and_draw(core, Key::right);
+  EXPECT_EQ(core.state().selection.layer, 4);
+  for (int i = 0; i < 9; ++i) press_and_draw(core, Key::right);
+  EXPECT_EQ(core.state().selection.layer, core.snapshot().run->run->config.n_layer - 1);
+}
+
+TEST_F(LayoutTest, TheMapIsInSightInEveryPaneThatHasRoomAndTheGroupsInTheOthers) {
+  CoreFixture core(options());
+  for (const auto& [width, height] : {std::pair{1024.F, 700.F}, {1366.F, 768.F}, {1600.F, 1000.F}}) {
+    shown(core, width, height);
+    EXPECT_NE(find_item(core, "Layer"), nullptr) << width;
+  }
+  apply_and_show(core, ShowView{"scores", true});
+  shown(core, 1024, 700);
+  EXPECT_EQ(find_item(core, "Layer"), nullptr);
+  for (int pane = 0; pane < 2; ++pane)
+    for (const char* stage : {"Input views", "Attention views", "Block views", "Output views", "Model views"})
+      EXPECT_NE(find_item(core, stage, pane), nullptr) << stage;
+}
+
+TEST_F(LayoutTest, TheListOfViewsHasTheShownOneAndAllOthers) {
+  CoreFixture core(options());
+  for (const View& view : all_tabs()) {
+    SCOPED_TRACE(view.id);
+    for (const auto& [width, height] : {std::pair{1024.F, 700.F}, {1600.F, 1000.F}}) {
+      apply_and_show(core, ShowView{std::string(view.id)});
+      shown(core, width, height);
+      const bool named = find_item(core, view.title) != nullptr || says(core, view.title);
+      EXPECT_TRUE(named) << "at " << width;
+      for (const View& other : all_tabs()) {
+        const bool hidden = other.group == view.group && find_item(core, other.title) == nullptr;
+        EXPECT_TRUE(!hidden || find_item(core, "Views") != nullptr) << other.id << " at " << width;
+      }
+    }
+  }
+}
+
+TEST_F(LayoutTest, ThePromptTakesTheRoomOfItsText) {
+  CoreFixture core(options("One line"));
+  shown(core, 1366, 768);
+  const float one = height(core, "heatmap");
+  type_and_show(core, " that goes on");
+  shown(core, 1366, 768);
+  EXPECT_EQ(height(core, "heatmap"), one) << "nothing moves while a line is typed";
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += " and on and on";
+  type(core, text);
+  shown(core, 1366, 768);
+  const float more = height(core, "heatmap");
+  EXPECT_LT(more, one);
+  for (int i = 0; i < 4; ++i) type(core, text);
+  shown(core, 1366, 768);
+  EXPECT_EQ(height(core, "heatmap"), more) << "a long text scrolls";
+}
+
+TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {
+  CoreFixture core(options());
+  apply_and_show(core, SetPrompt{"A robot", {}, "Look at the first head."});
+  EXPECT_TRUE(says(core, "Look at the first head."));
+  apply_and_show(core, ShowView{"lens"});
+  EXPECT_FALSE(says(core, "Look at the first head.")) << "it is about another view";
+  apply_and_show(core, ShowView{"heatmap"});
+  EXPECT_TRUE(says(core, "Look at the first head."));
+  type_and_show(core, "!");
+  EXPECT_FALSE(says(core, "Look at the first head.")) << "it is about another prompt";
+}
+
+TEST_F(LayoutTest, WhatCannotBePressedSaysWhy) {
+  CoreFixture core(options());
+  int disabled = 0;
+  for (const View& view : all_tabs()) {
+    apply_and_show(core, ShowView{std::string(view.id)});
+    const std::vector<WindowItem> items = core.window().items;
+    for (const WindowItem& found : items) {
+      if (found.enabled || found.hidden) continue;
+      ++disabled;
+      WindowFrame frame;
+      frame.pointer = found.rect.center();
+      core.handle(MouseMove{found.rect.center()});
+      core.draw(frame);
+      core.draw(frame);
+      std::string said;
+      for (const viz::Item& item : core.window().scenes.back().items)
+        if (const auto* text = std::get_if<viz::GlyphRun>(&item)) said += text->text + "|";
+      EXPECT_THAT(said, HasSubstr(".|")) << view.id << ": " << found.label << " only says " << said;
+    }
+  }
+  EXPECT_GT(disabled, 20) << "Back, Forward, Fit, All ...";
+}
+
+}  // namespace
+}  // namespace headscope::app
