@@ -280,6 +280,7 @@ struct View {
   std::vector<MenuLine> (*menu)(const ViewContext&) = nullptr;
   /// The picture's scroll positions if parts are out of sight; null: it never scrolls.
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
+  bool has_list = false;          ///< shows rows of a list, which `ViewContext::max_rows` limits
   bool shows_difference = false;  ///< can show signed differences, see Side
   /// Shown as soon as parts of its answers are there; else the previous picture stays until all are.
   bool shows_parts = false;
@@ -340,8 +341,12 @@ bool is_over_list(const View& view, const Options& options);
 /// position; a key that this query does not see is cleared.
 Selection clamped(Selection selection, const PromptRun& run);
 
-/// The context for one side of a comparison: the run's side if there is no baseline, or if the view shows no
-/// difference. If the view needs weights and the run has none, there is no run, and `no_run` says why.
+/// Whether the view, with the context's options, can show the difference of the run and its baseline: not if
+/// it is about the model alone, unless two models are compared.
+bool can_show_difference(const View& view, const ViewContext& context);
+
+/// The context for one side of a comparison: the run's side if there is no baseline, or if the view can show
+/// no difference. If the view needs weights and the run has none, there is no run, and `no_run` says why.
 ViewContext on_side(Side side, const View& view, ViewContext context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.

@@ -116,6 +116,11 @@ std::string ViewContext::failure(const Question& question) const {
   return known ? known->failure : "";
 }
 
+bool can_show_difference(const View& view, const ViewContext& c) {
+  const bool of_model = view.of_model != nullptr && view.of_model(c);
+  return view.shows_difference && (!of_model || (c.run && compares_models(*c.run)));
+}
+
 ViewContext on_side(Side side, const View& view, ViewContext c) {
   c.asked = c.run;
   if (std::string why = c.run && c.run->model ? missing(*c.run->model, view.needs) : ""; !why.empty()) {
@@ -124,7 +129,7 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
     c.answers = nullptr;
     return c;
   }
-  if (!c.run || !c.run->baseline || (side == Side::difference && !view.shows_difference)) return c;
+  if (!c.run || !c.run->baseline || (side == Side::difference && !can_show_difference(view, c))) return c;
   c.side = side;
   if (side != Side::baseline) return c;
   const auto there = [](const std::vector<int>& aligned, int position) {

@@ -66,8 +66,8 @@ std::vector<const View*> shown_views_first(const std::vector<PlacedPicture>& pic
   return ordered;
 }
 
-/// The other values of switches and choices that have an effect now. Those of a view that is not shown also
-/// show it.
+/// The other state of switches and all values of choices that have an effect now. Those of a view that is not
+/// shown also show it.
 void add_options(Entries& entries, const UiState& state, const Snapshot& snapshot,
                  const std::vector<PlacedPicture>& pictures) {
   const auto is_shown = [&](const View& view) {
@@ -97,8 +97,8 @@ void add_options(Entries& entries, const UiState& state, const Snapshot& snapsho
         add(*on ? "off" : "on", !*on, std::string(option->help));
       } else {
         for (int i = 0; i < static_cast<int>(option->choices.size()); ++i)
-          if (now != OptionValue(i))
-            add(std::string(option->choices[i].label), i, std::string(option->choices[i].help));
+          add(std::string(option->choices[i].label) + (now == OptionValue(i) ? " (now)" : ""), i,
+              std::string(option->choices[i].help));
       }
     }
   }
@@ -129,6 +129,14 @@ void add_files(Entries& entries, const UiState& state) {
     entries.push_back({.label = state.tours[i].title, .kind = "tour", .acts = {OpenTour{i}}});
   for (const GuidePage& page : state.guide->pages)
     entries.push_back({.label = page.title, .kind = "guide", .acts = {ShowGuide{page.name, ""}}});
+  for (const GlossaryEntry& entry : state.guide->glossary.entries()) {
+    std::string synonyms;
+    for (const std::string& synonym : entry.synonyms) synonyms += synonym + " ";
+    entries.push_back({.label = entry.term,
+                       .kind = "glossary",
+                       .also = std::move(synonyms),
+                       .acts = {ShowGuide{"glossary", anchor_of({{.text = entry.term}})}}});
+  }
   for (const std::filesystem::path& model : state.recent_models)
     entries.push_back({.label = model.filename().string(),
                        .kind = "recent model",
@@ -205,11 +213,13 @@ std::optional<int> palette_score(std::string_view letters, std::string_view text
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters) {
   if (letters.find_first_not_of(' ') == std::string_view::npos) return entries;
   constexpr int kOtherWords = 4;  // what is seen counts more
+  constexpr int kKind = 15'000;   // "tour" lists the tours before what only contains these letters
   std::vector<std::pair<int, std::size_t>> found;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     std::optional<int> best = palette_score(letters, entries[i].label);
     if (has_words(entries[i].kind + " " + entries[i].also, letters))
       best = std::max(best, std::optional(kOtherWords));
+    if (lowered(letters) == entries[i].kind) best = std::max(best, std::optional(kKind));
     if (best) found.emplace_back(*best, i);
   }
   std::ranges::stable_sort(found, std::greater{}, &std::pair<int, std::size_t>::first);

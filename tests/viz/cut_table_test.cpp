@@ -56,6 +56,24 @@ TEST(CutTable, AlwaysHasTheMarkedRow) {
   }
 }
 
+TEST(CutTable, SaysWhenTheMarkedRowIsNoneOfTheStrongest) {
+  const Data data;
+  Table table = cut_table(data);
+  table.strength = kScore;
+  const std::vector<int> strongest = paint(table, 900, 320).layout.rows;
+  const std::string count = std::to_string(strongest.size()) + " of 23 rows, the strongest";
+  for (int marked = 0; marked < kRows; ++marked) {
+    table.marked = marked;
+    const bool is_strong = std::ranges::count(strongest, marked) > 0;
+    EXPECT_EQ(paint(table, 900, 320).layout.note, count + (is_strong ? "" : " and the chosen one")) << marked;
+  }
+  table.order = {kScore};
+  table.in_order_of_strength = true;
+  table.row_names = "strongest rows";
+  table.marked = strongest.front();
+  EXPECT_THAT(paint(table, 900, 320).layout.note, StartsWith("strongest rows 0 to ")) << "not said twice";
+}
+
 TEST(CutTable, WithoutStrengthHasTheFirstRowsOfItsOrder) {
   const Data data;
   Table table = cut_table(data);

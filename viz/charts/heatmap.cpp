@@ -451,7 +451,7 @@ Region fit_grid(Rect area, int rows, int cols, ShownCells shown, float stretch, 
   limit_stretch(cw, ch, static_cast<double>(stretch));
   // Even cells are worth some room, the more the smaller they are.
   const auto even = [&](double cell) {
-    return whole_pixels(cell, cell * style.device_scale < 3 ? 0.85 : 0.98, style);
+    return whole_pixels(cell, cell * style.device_scale < 3 ? 0.85 : 0.99, style);
   };
   cw = even(cw);
   ch = even(ch);

@@ -250,8 +250,8 @@ void CommandSyntax::picture(bool of_window) {
   if (!of_window)
     group.option(
         "rows", "N",
-        "at most N rows of a list: the chosen one and the strongest (default: all; with --size WxH,\n"
-        "those that fit)",
+        "at most N rows of a list: the chosen one and the strongest, or the first ones if rows have\n"
+        "no strength (default: all; with --size WxH, those that fit)",
         picture.rows, whole(1));
   group.option(
       "scale", "S",

@@ -58,10 +58,17 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
     if (const std::string sentence = view.refuse(context); !sentence.empty())
       throw model::RunError(where + sentence);
   }
+  if (command.picture.rows > 0 && !view.has_list)
+    throw model::RunError(where + "the view " + std::string(view.name()) +
+                          " has no list, so --rows does not apply; those with one are " +
+                          list_of_views([](const View& other) { return other.has_list; }));
   if (command.comparison.side == Side::difference && !view.shows_difference)
     throw model::RunError(where + "the view " + std::string(view.name()) +
                           " cannot show differences; those that can are " +
                           list_of_views([](const View& other) { return other.shows_difference; }));
+  if (command.comparison.side == Side::difference && !can_show_difference(view, context))
+    throw model::RunError(where + "with these options, the view " + std::string(view.name()) +
+                          " is about the unedited model, so there is no difference to show");
   context = on_side(command.comparison.side, view, std::move(context));
   set_size(context, view, command.picture, command.out.format);
   ExportOptions options{.scale = command.picture.scale,

@@ -4,6 +4,7 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
 #include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/next_token.h"
 #include "model/pass/hooks.h"
 
 namespace headscope::app {
@@ -63,12 +64,12 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   out << format("after position %d  ", position) << run.tokens.labels[position]
       << "   answer: " << viz::visible(tokenizer.bytes(lens.answer(position))) << '\n'
-      << format("%8s %9s %7s %12s  %s\n", "place", "KL, nats", "rank", "of answer", "guesses");
+      << format("%8s %9s %7s %12s  %s\n", "place", "KL, bits", "rank", "of answer", "guesses");
   for (int place = 0; place < lens.places; ++place) {
     const model::LensReading& reading = lens.at(position, place);
     const int rank = reading.guesses.next_rank;
     out << format("%8s %9.4f %7s %11.6f%% ", lens_place_name(place, run.run->config.n_layer).c_str(),
-                  printable(reading.divergence), rank >= 0 ? std::to_string(rank + 1).c_str() : "unknown",
+                  printable(bits(reading.divergence)), rank >= 0 ? std::to_string(rank + 1).c_str() : "unknown",
                   100 * printable(reading.guesses.next_probability));
     for (const model::Guess& guess : best_of(reading, top))
       out << ' ' << viz::visible(tokenizer.bytes(guess.id))

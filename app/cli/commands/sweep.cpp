@@ -10,6 +10,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
 #include "app/recipe/names.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/answers.h"
 #include "app/views/output/sweep_options.h"
 #include "model/pass/hooks.h"
@@ -101,7 +102,7 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
 
 std::string subject_of(const SweepCommand& command, const PromptRun& run, const Sweep& sweep) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  if (command.metric == SweepMetric::divergence) return "KL(run || edited), nats";
+  if (command.metric == SweepMetric::divergence) return "KL(run || edited), bits";
   if (command.metric == SweepMetric::probability)
     return "probability of " + viz::visible(tokenizer.bytes(sweep.token));
   return logit_name(tokenizer, sweep.token, command.metric == SweepMetric::difference ? sweep.against : -1);
@@ -111,13 +112,16 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
   const char* comma = command.metric == SweepMetric::divergence ? "," : "";
   out << subject_of(command, run, sweep) << comma << format(" after position %d  ", sweep.position)
       << run.tokens.labels[sweep.position] << '\n';
+  const auto in_text = [&](double value) {
+    return command.metric == SweepMetric::divergence ? bits(value) : value;
+  };
   std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
       if (const double difference = sweep.difference(command.metric, layer, column); !std::isnan(difference))
-        lines.push_back({difference, cell_name(command, run, layer, column)});
+        lines.push_back({in_text(difference), cell_name(command, run, layer, column)});
   write_by_size(std::move(lines), "%+14.6f  ", out);
-  out << format("%14.6f  in this run\n", printable(sweep.before.of(command.metric)));
+  out << format("%14.6f  in this run\n", printable(in_text(sweep.before.of(command.metric))));
 }
 
 /// The plot command for the sweep view.

@@ -243,9 +243,10 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
 std::string detail_of(const ViewContext& c, const Numbers& n) {
   const std::string detail(kind_of(c.options[kMetric]).detail);
   if (!ignores_prompt(c)) return detail;
-  if (uses_list(c)) return n.texts + "; " + detail;
+  const std::string model = c.run->prompt.edits.empty() ? "" : "unedited model; ";
+  if (uses_list(c)) return model + n.texts + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
-  return std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
+  return model + std::to_string(texts.sequences) + " × " + std::to_string(texts.length) +
          " random tokens, repeated once; " + detail;
 }
 

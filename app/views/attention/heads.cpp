@@ -312,7 +312,9 @@ Picture build(const ViewContext& c) {
     }
   }
   const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
-  scene.add(viz::StrokeRect{chosen.inset(-1), c.theme->accent, 2, 1});
+  // A line of the ground between it and the map keeps the first column, often the strongest, in sight.
+  scene.add(viz::StrokeRect{chosen.inset(-0.5F), c.theme->surface, 1});
+  scene.add(viz::StrokeRect{chosen.inset(-2), c.theme->accent, 2, 2});
   if (clips) scene.add(viz::PopClip{});
   if (layout.has_titles) {
     viz::paint_color_scale(

@@ -61,6 +61,9 @@ Words words_of(const ViewContext& c, const Pattern& pattern) {
     case Cells::weights:
       break;
     case Cells::values:
+      if (is_edited_output(c, c.selection.layer, c.selection.head))
+        return {"What " + head + " would write from each key",
+                "norm of weight × value through W_O, before the edit of its output", "norm", "the row's sum"};
       return {"What " + head + " writes from each key", "norm of weight × value through W_O", "norm",
               "the row's sum"};
     case Cells::rollout:
@@ -103,7 +106,7 @@ Picture build(const ViewContext& c) {
   hatch_masked(map.cells, pattern->masked);
   map.scale_title = scale.title;
   map.centered = !c.trimmed;
-  if (c.in_pane) map.stretch = 1.3F;  // the map takes the room there is
+  if (c.in_pane) map.stretch = 1.35F;  // the map takes the room there is
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
   paint_shape(picture.scene, c, grid);
   if (is_difference && viz::value_range(pattern->matrix()).magnitude() == 0)

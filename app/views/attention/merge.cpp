@@ -29,7 +29,8 @@ constexpr float kWidest = 80;  // ems
 const Option<bool> kLargestFirst =
     switch_option("largest-first", "Largest first", "lL",
                   "sort heads by the norm of their output, largest first, instead of by number");
-const Option<int> kFirstPart = first_row_option("first-part", "First part", "first row shown");
+const Option<int> kFirstPart = first_row_option(
+    "first-part", "First part", "first row shown (auto: keeps the chosen head in view)", false, -1);
 
 MergedHeadsOf question_of(const ViewContext& c) {
   return {c.selection.layer, c.selection.query};
@@ -183,6 +184,10 @@ Picture build(const ViewContext& c) {
   List list = list_of(c, *n);
   const Layout layout = lay_out(c, list.table);
   if (!list.lay_out(layout.table)) return too_small(c, "for the heads");
+  if (c.in_pane && c.options[kFirstPart] < 0 && !c.options[kLargestFirst]) {
+    list.table.first = first_row_showing(c.selection.head, static_cast<int>(std::ssize(list.layout().rows)));
+    list.lay_out(layout.table);
+  }
   Picture picture = blank(c);
   const bool is_difference = c.side == Side::difference;
   paint_title(

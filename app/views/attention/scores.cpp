@@ -155,6 +155,19 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
   return best;
 }
 
+/// The rectangle around all maps.
+viz::Rect around_maps(const Panels& panels) {
+  float left = 1e9F, top = 1e9F, right = 0, bottom = 0;
+  for (int i = 0; i < kStages; ++i) {
+    const viz::Rect& place = panels.places[i];
+    const viz::Point at{place.x + (panels.is_left(i) ? panels.left.size : 0),
+                        place.y + panels.heading + (panels.is_top(i) ? panels.top.size : 0)};
+    left = std::min(left, at.x), top = std::min(top, at.y);
+    right = std::max(right, at.x + panels.side), bottom = std::max(bottom, at.y + panels.side);
+  }
+  return {left, top, right - left, bottom - top};
+}
+
 /// Draws the shared labels, or none if there is no room.
 void share_labels(Picture& picture, const ViewContext& c, const Panels& panels, int stage,
                   viz::Heatmap& map) {
@@ -309,7 +322,7 @@ Picture build(const ViewContext& c) {
   const auto is_zero = [](float value) { return !std::isfinite(value) || value == 0; };
   if (is_difference && std::ranges::all_of(stages->values.scores, is_zero) &&
       std::ranges::all_of(stages->values.pattern, is_zero))
-    paint_no_difference(picture, c, c.selection.layer, area);
+    paint_no_difference(picture, c, c.selection.layer, around_maps(panels));
   return picture;
 }
 

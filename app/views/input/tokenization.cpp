@@ -88,7 +88,7 @@ std::string merges_words(const ViewContext& c, const std::vector<model::MergeSte
   return words;
 }
 
-const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens"};
+const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .runs_on = true};
 
 List list_of(const ViewContext& c, const TokenMerges& merges) {
   const viz::Color muted = c.theme->text_muted;

@@ -14,6 +14,7 @@
 #include "app/views/parts/weight_colors.h"
 #include "viz/charts/chips.h"
 #include "viz/scene/colormap.h"
+#include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {
@@ -248,6 +249,24 @@ void add_copies_of_position(Facts& facts, const ViewContext& c, int position) {
   add_copies_of_token(facts, c, c.run->tokens.tokens[position].id, c.run->tokens.labels[position]);
 }
 
+/// The characters of which a token has only some bytes; empty: none, or bytes that are no UTF-8.
+std::string split_characters(std::string_view text, const model::Token& token) {
+  const auto continues = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  std::size_t start = std::min(token.start, text.size()), end = std::min(token.end, text.size());
+  if (!continues(start) && !continues(end)) return "";
+  while (start > 0 && continues(start)) --start;
+  while (continues(end)) ++end;
+  const std::string_view whole = text.substr(start, end - start);
+  for (std::size_t at = 0; at < whole.size();) {
+    const viz::Decoded character = viz::decode_utf8(whole, at);
+    if (!character.valid) return "";
+    at += character.length;
+  }
+  return std::string(whole);
+}
+
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   Facts facts;
@@ -261,6 +280,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("position " + token_name(tokens, position));
   if (tokenizer)
     facts.say("id " + std::to_string(token.id) + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
+  if (const std::string whole = split_characters(c.run->prompt.text, token); !whole.empty())
+    facts.say("a part of “" + whole + "”, which is split between tokens", Fact::Location::tooltip);
   add_copies_of_position(facts, c, position);
   if (position >= tokens.run_length) {
     facts.say("beyond the model's " + grouped(c.run->run->config.n_ctx) + " positions: not run",

@@ -30,7 +30,7 @@ const auto kColoring = choice_option<Coloring>(
     {{"probability", "Probability",
       "Probability of the best guess; for differences, of the baseline's final answer"},
      {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
-     {"kl", "KL", "KL divergence of the final distribution from the one here, in nats"}});
+     {"kl", "KL", "KL divergence of the final distribution from the one here, in bits"}});
 const auto kMid =
     switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
 const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
@@ -103,7 +103,7 @@ LensBlocks lens_blocks(const ViewContext& c, int first, int count) {
 float value_of(const model::LensReading& reading, Coloring coloring) {
   const model::PositionStatistics& guesses = reading.guesses;
   if (coloring == Coloring::probability) return static_cast<float>(guesses.top.front().probability);
-  if (coloring == Coloring::divergence) return static_cast<float>(reading.divergence);
+  if (coloring == Coloring::divergence) return static_cast<float>(bits(reading.divergence));
   return guesses.next_rank < 0 ? std::numeric_limits<float>::quiet_NaN()
                                : static_cast<float>(guesses.next_rank + 1);
 }
@@ -143,7 +143,7 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
     const viz::ColorScale scale =
         viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
     const std::string prefix = difference_prefix(c);
-    if (coloring == Coloring::divergence) return {scale, prefix + "KL(end ‖ here), nats", prefix + "KL"};
+    if (coloring == Coloring::divergence) return {scale, prefix + "KL(end ‖ here), bits", prefix + "KL"};
     const std::string what = coloring == Coloring::rank ? "rank" : "probability";
     const std::string whose =
         compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s" : "the unedited run's";
@@ -162,7 +162,7 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
   viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
   scale.values_above = static_cast<double>(largest) > scale.high;
-  return {scale, "KL(end ‖ here), nats", "KL, nats"};
+  return {scale, "KL(end ‖ here), bits", "KL, bits"};
 }
 
 // ---- layout ----
@@ -421,10 +421,11 @@ Table table(const ViewContext& c) {
     for (const char* what : {" id", " token", " probability"})
       result.header.push_back("guess " + std::to_string(g) + what);
   add_cells(result.header, "final id", "final token", "final probability here", "final rank here",
-            "divergence in nats");
-  if (is_difference) add_cells(result.header, "compared probability", "compared rank", "compared divergence");
+            "divergence in bits");
+  if (is_difference)
+    add_cells(result.header, "compared probability", "compared rank", "compared divergence in bits");
   const auto add_reading = [](std::vector<std::string>& row, const model::LensReading& of) {
-    add_cells(row, of.guesses.next_probability, rank_in_file(of.guesses.next_rank), of.divergence);
+    add_cells(row, of.guesses.next_probability, rank_in_file(of.guesses.next_rank), bits(of.divergence));
   };
   for (int position = 0; position < lens.count; ++position) {
     if (!lens.knows(position)) continue;
@@ -515,14 +516,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (s.next_rank >= 0)
     answer += ", rank " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size);
   facts.say(answer);
-  facts.say("KL(end ‖ here) " + viz::number(reading.divergence) + " nats");
+  facts.say("KL(end ‖ here) " + viz::number(bits(reading.divergence)) + " bits");
 
   add_copies_of_token(facts, c, best.id);
   facts.value("probability", plain(best.probability), Fact::Location::menu);
   facts.value("the final answer's probability", plain(s.next_probability), Fact::Location::menu);
   if (s.next_rank >= 0)
     facts.value("the final answer's rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
-  facts.value("KL", plain(reading.divergence), Fact::Location::menu);
+  facts.value("KL", plain(bits(reading.divergence)), Fact::Location::menu);
   add_patch(facts.commands, c, point_of(place), hit.col, "the stream here (" + place_name(c, place) + ")");
   return facts;
 }

@@ -142,12 +142,12 @@ constexpr std::size_t kMaxExtraLines = 2;
 /// A note on the marks on the bars, where there are any, and the divergence of the two distributions.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
   const bool second = compares_different_inputs(*c.run);
-  const std::string nats = " " + viz::number(divergence(g.before, g.probabilities), 3) + " nats",
+  const std::string amount = " " + viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits",
                     mark = "mark: " + (second ? second_name(*c.run) : "unedited"),
-                    kl = (second ? "KL(second ‖ first)" : "KL(unedited ‖ edited)") + nats;
+                    kl = (second ? "KL(second ‖ first)" : "KL(unedited ‖ edited)") + amount;
   const viz::Style style = style_of(c);
-  std::vector<std::string> choices{kl, "KL" + nats};
-  if (!shows_differences(c, g)) choices.insert(choices.begin(), {mark + ", " + kl, mark + ", KL" + nats});
+  std::vector<std::string> choices{kl, "KL" + amount};
+  if (!shows_differences(c, g)) choices.insert(choices.begin(), {mark + ", " + kl, mark + ", KL" + amount});
   for (const std::string& words : choices)
     if (style.width(words, style.small()) <= room) return words;
   return choices.back();

@@ -117,7 +117,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 // ---- the table ----
 
-const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions"};
+const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions", .runs_on = true};
 
 /// Adds a column of guesses, shaded by probability and framed if the token follows.
 void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g, std::string heading,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
@@ -124,7 +125,7 @@ std::string title_of(const ViewContext& c, const SweepOf& question) {
 /// "logit of “·the” − “·a”".
 std::string metric_name(const ViewContext& c, const Sweep& sweep) {
   const SweepMetric metric = c.options[kMetric];
-  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), nats";
+  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), bits";
   return (metric == SweepMetric::probability ? "probability of " : "logit of ") + quoted(c, sweep.token) +
          (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
 }
@@ -138,7 +139,7 @@ std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
 
 std::string scale_title(const ViewContext& c) {
   const SweepMetric metric = c.options[kMetric];
-  if (metric == SweepMetric::divergence) return "KL, nats";
+  if (metric == SweepMetric::divergence) return "KL, bits";
   if (metric == SweepMetric::difference) return "Δ logit difference";
   return "Δ " + std::string(app::name_of(kSweepMetrics, metric));
 }
@@ -154,14 +155,23 @@ std::string with_sign(double value) {
 
 // ---- the numbers ----
 
+/// A metric's value in the unit in which it is shown.
+double shown_value(SweepMetric metric, double value) {
+  return metric == SweepMetric::divergence ? bits(value) : value;
+}
+
+double difference_in(const ViewContext& c, const Sweep& sweep, int layer, int column) {
+  const SweepMetric metric = c.options[kMetric];
+  return shown_value(metric, sweep.difference(metric, layer, column));
+}
+
 /// The metric's difference in each cell, layer by layer; NaN if not known.
 std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
   std::vector<float> values;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
-      values.push_back(sweep.knows(layer, column)
-                           ? static_cast<float>(sweep.difference(c.options[kMetric], layer, column))
-                           : std::numeric_limits<float>::quiet_NaN());
+      values.push_back(sweep.knows(layer, column) ? static_cast<float>(difference_in(c, sweep, layer, column))
+                                                  : std::numeric_limits<float>::quiet_NaN());
   return values;
 }
 
@@ -183,8 +193,7 @@ std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
   std::string name;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
-      const double difference =
-          sweep.knows(layer, column) ? sweep.difference(c.options[kMetric], layer, column) : 0;
+      const double difference = sweep.knows(layer, column) ? difference_in(c, sweep, layer, column) : 0;
       if (!(std::abs(difference) > std::abs(most))) continue;
       most = difference;
       name = cell_name(c, layer, column);
@@ -375,9 +384,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say(words);
   const SweepMetric metric = c.options[kMetric];
   const double before = sweep->before.of(metric), after = sweep->at(hit.row, hit.col).of(metric);
-  facts.said.push_back({.label = scale_title(c),
-                        .value = with_sign(after - before),
-                        .copied = plain(sweep->difference(metric, hit.row, hit.col))});
+  const double difference = difference_in(c, *sweep, hit.row, hit.col);
+  facts.said.push_back(
+      {.label = scale_title(c), .value = with_sign(difference), .copied = plain(difference)});
   if (metric != SweepMetric::divergence) facts.say("from " + exact(before) + " to " + exact(after));
   return facts;
 }
@@ -390,16 +399,17 @@ Table table(const ViewContext& c) {
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return {};
   const SweepMetric metric = c.options[kMetric];
-  const std::string name(app::name_of(kSweepMetrics, metric)),
-      column_name = over_heads(c) ? "head" : "position";
+  const std::string name = std::string(app::name_of(kSweepMetrics, metric)) +
+                           (metric == SweepMetric::divergence ? " in bits" : "");
+  const std::string column_name = over_heads(c) ? "head" : "position";
   Table result{{"layer", column_name, "token", "edit", "change of " + name, name + " with it"}, {}};
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
       if (!sweep->knows(layer, column)) continue;
       const model::Edits edits = question.edits(layer, column);
       add_row(result, layer, column, over_heads(c) ? "" : c.run->tokens.labels[column],
-              edits.empty() ? "" : edit_words(edits.front()), sweep->difference(metric, layer, column),
-              sweep->at(layer, column).of(metric));
+              edits.empty() ? "" : edit_words(edits.front()), difference_in(c, *sweep, layer, column),
+              shown_value(metric, sweep->at(layer, column).of(metric)));
     }
   return result;
 }

@@ -11,7 +11,7 @@ inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
      "The logit of the token minus that of the other token"},
     {SweepMetric::probability, "probability", "Probability", "The probability of the token"},
     {SweepMetric::divergence, "kl", "KL",
-     "KL divergence of the edited distribution from the run's, in nats"}};
+     "KL divergence of the edited distribution from the run's, in bits"}};
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
     {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"}};

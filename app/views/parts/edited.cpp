@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "app/run/edits/edit_text.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
@@ -54,8 +55,20 @@ bool is_edited_head(const ViewContext& c, int layer, int head) {
                                       [&](const model::Edit& edit) { return is_of_head(edit, layer, head); });
 }
 
+bool is_edited_output(const ViewContext& c, int layer, int head) {
+  return std::ranges::any_of(edits_of_head(c, layer, head), [](const model::Edit& edit) {
+    const Site site = model::point_of(edit).site;
+    return site == Site::z || site == Site::result;
+  });
+}
+
 std::string head_title(const ViewContext& c, int layer, int head) {
-  return head_name(layer, head) + (is_edited_head(c, layer, head) ? " (edited)" : "");
+  const std::string name = head_name(layer, head);
+  const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
+  if (edits.empty()) return name;
+  const std::string words = edits.size() == 1 ? edit_words(edits.front()) : "";
+  const bool is_its_own = words.starts_with(name + " ");
+  return name + " (" + (is_its_own ? words.substr(name.size() + 1) : "edited") + ")";
 }
 
 std::string no_difference_words(const ViewContext& c, int layer) {

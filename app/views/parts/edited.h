@@ -13,7 +13,10 @@ bool is_edited_head(const ViewContext& context, int layer, int head);
 /// values, scores, mask, pattern or output.
 std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, int head);
 
-/// The name for titles: "L5 H1", or if it has edits "L5 H1 (edited)".
+/// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
+bool is_edited_output(const ViewContext& context, int layer, int head);
+
+/// The name for titles: "L5 H1", "L5 H1 (off)" with a single edit, with others "L5 H1 (edited)".
 std::string head_title(const ViewContext& context, int layer, int head);
 
 /// Why a layer's attention is the same on both sides of the difference, and where to look instead: one

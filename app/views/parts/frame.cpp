@@ -81,7 +81,7 @@ void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::
 
 viz::Rect below_title(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const float m = margin(c), top = m + style.line(style.title()) + 2 * style.unit();
+  const float m = margin(c), top = m + style.line(style.title()) + (c.in_pane ? 1 : 2) * style.unit();
   // A pane's picture may get scroll bars on its right and below it.
   const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
   return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - end)};

@@ -80,15 +80,15 @@ std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& c, con
 
 List::List(const ViewContext& context, const ListRows& rows, int count) : context_(context) {
   table.rows = count;
-  table.first = context.options[rows.first];
+  table.first = std::max(0, context.options[rows.first]);
   table.mark = context.theme->accent;
   table.row_names = rows.names;
   table.first_number = 1;
   table.row_role = rows.role;
   table.max_rows = context.max_rows;
   table.note_below = !context.in_pane;
-  const int by_default = std::get<int>(rows.first.default_value);
-  table.selects = !context.in_pane && by_default >= 0 && table.first == by_default;
+  const bool by_default = context.options[rows.first] == std::get<int>(rows.first.default_value);
+  table.selects = !context.in_pane && by_default && !rows.runs_on;
 }
 
 ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int importance,

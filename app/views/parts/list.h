@@ -65,6 +65,7 @@ struct ListRows {
   const Option<int>& first;  ///< the scroll position
   std::string_view names;    ///< in the note about the shown rows: "keys"
   ListKeys keys = ListKeys::lines_and_pages;
+  bool runs_on = false;  ///< a figure cut to some rows shows neighbours, not the strongest ones
 };
 
 /// Keys with another meaning here than ListRows::keys says. Nothing: this key has none; null: no key has.
@@ -80,6 +81,7 @@ std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& contex
 /// Gives a view the gestures and the scroll bar of its list.
 template <const ListRows& kList, PictureClick kClick = nullptr, ListKey kKey = nullptr>
 void add_list(View& view) {
+  view.has_list = true;
   view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return list_gesture(kList, kClick, kKey, c, picture, hit, gesture);
   };

@@ -267,8 +267,22 @@ std::optional<ShowGuide> place_of(const Guide& guide, const std::string& from, s
   return ShowGuide{std::string(file), anchor};
 }
 
+/// The tab that an entry of the glossary names as the view to see it in; null: the link is another one.
+const View* view_of_link(std::string_view page, std::string_view target) {
+  if (page != "glossary" || !target.starts_with("views.md#")) return nullptr;
+  const View* view = find_view(target.substr(target.rfind('-') + 1));  // "...#forward-pass-pass"
+  return view != nullptr && view->place == Place::tab ? view : nullptr;
+}
+
 void draw_piece(Ui& ui, const ContentLine& laid, const Piece& piece, const Rect& rect,
                 const std::string& page, int id) {
+  if (const View* view = piece.span->look == Look::link ? view_of_link(page, piece.span->target) : nullptr) {
+    if (ui.link(rect, piece.words, laid.factor, id)) {
+      ui.actions.emplace_back(ShowDialog{Dialog::none});
+      ui.actions.emplace_back(ShowView{std::string(view->id)});
+    }
+    return;
+  }
   if (piece.span->look == Look::link) {
     if (auto to = place_of(*ui.state.guide, page, piece.span->target)) {
       if (ui.link(rect, piece.words, laid.factor, id)) ui.actions.emplace_back(*std::move(to));

@@ -44,6 +44,7 @@ float stepper_width(const Ui& ui, const OptionSpec& option) {
 struct ViewControl {
   const OptionSpec* option = nullptr;
   const KeyCommand* command = nullptr;
+  float label = 0;  ///< width of the label before it; 0: none
 };
 
 /// The controls of a view, in order. If there are many, the last ones are shown on demand; an option with
@@ -115,8 +116,14 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
 }
 
-void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
+void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
   ui.area(option.name, rect);
+  if (label > 0) {
+    const Rect words{rect.x, rect.y, label, rect.h};
+    ui.small(option.label, words, ui.theme().text_muted);
+    ui.explain(words, option.label, tip_words(option.help, option.keys, 0));
+    rect.x += label, rect.w -= label;
+  }
   const OptionValue& value = ui.state.options.value(option);
   if (const bool* on = std::get_if<bool>(&value)) {
     if (ui.button(rect, option.label, {.on = *on, .tip = tip_words(option.help, option.keys, 0)}))
@@ -148,18 +155,39 @@ void draw_option(Ui& ui, const OptionSpec& option, const Rect& rect) {
 }
 
 float width_of(const Ui& ui, const ViewControl& control) {
-  if (control.option) return option_width(ui, *control.option);
+  if (control.option) return control.label + option_width(ui, *control.option);
   return ui.button_width(control.command ? std::string(control.command->label) : more_words(ui));
 }
 
-void draw_rows(Ui& ui, const View& view, const Rect& first, float taken) {
+/// Where the rows of controls end.
+float bottom_of(const Ui& ui, const std::vector<ViewControl>& controls, const Rect& first, float taken) {
+  Rows rows(first, ui.u(6), taken);
+  for (const ViewControl& control : controls) rows.take(width_of(ui, control));
+  return rows.bottom();
+}
+
+/// With the names of choices before them, which their buttons do not have, if these fit and take no more rows.
+std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> controls, const Rect& first,
+                                  float taken) {
+  std::vector<ViewControl> named = controls;
+  for (ViewControl& control : named)
+    if (control.option && !control.option->choices.empty())
+      control.label =
+          std::ceil(ui.width(control.option->label, viz::FontStyle::regular, Ui::kSmall)) + ui.u(8);
+  const bool fit = std::ranges::all_of(
+      named, [&](const ViewControl& control) { return width_of(ui, control) <= first.w; });
+  return fit && bottom_of(ui, named, first, taken) <= bottom_of(ui, controls, first, taken) ? named : controls;
+}
+
+void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& controls, const Rect& first,
+               float taken) {
   Rows rows(first, ui.u(6), taken);
   const ViewContext context =
       make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), first.w, first.h, 1);
-  for (const ViewControl& control : controls_of(ui, view)) {
+  for (const ViewControl& control : controls) {
     const Rect rect = rows.take(width_of(ui, control));
     if (control.option) {
-      draw_option(ui, *control.option, rect);
+      draw_option(ui, *control.option, rect, control.label);
     } else if (control.command) {
       const KeyCommand& command = *control.command;
       const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
@@ -187,19 +215,17 @@ std::string tip_words(std::string_view help, std::string_view keys, std::size_t 
 float draw_controls(Ui& ui, const View& view, const Rect& first, float most, float taken) {
   const std::vector<ViewControl> controls = controls_of(ui, view);
   if (controls.empty() && taken <= 0) return first.y;
-  const auto height = [&](float width) {
-    Rows rows({0, 0, width, first.h}, ui.u(6), taken);
-    for (const ViewControl& control : controls) rows.take(width_of(ui, control));
-    return rows.bottom();
-  };
-  if (height(first.w) <= most) {
-    draw_rows(ui, view, first, taken);
-    return first.y + height(first.w);
+  const float bottom = bottom_of(ui, controls, first, taken);
+  if (bottom - first.y <= most) {
+    draw_rows(ui, view, labelled(ui, controls, first, taken), first, taken);
+    return bottom;
   }
-  const float row = first.h + ui.u(3), width = first.w - ui.u(16);  // leaves room for the scroll bar
-  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);      // a half row shows that there are more
-  const Rect body = ui.begin_list("controls", {first.x, first.y, first.w, most}, height(width));
-  draw_rows(ui, view, {body.x, body.y, width, first.h}, taken);
+  const float row = first.h + ui.u(3);
+  const Rect narrow{first.x, first.y, first.w - ui.u(16), first.h};  // leaves room for the scroll bar
+  most = row * (std::max(2.F, std::floor(most / row)) - 0.5F);       // a half row shows that there are more
+  const Rect body = ui.begin_list("controls", {first.x, first.y, first.w, most},
+                                  bottom_of(ui, controls, narrow, taken) - first.y);
+  draw_rows(ui, view, controls, {body.x, body.y, narrow.w, first.h}, taken);
   ui.end_list();
   return first.y + most;
 }

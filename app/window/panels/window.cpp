@@ -144,7 +144,7 @@ void draw_window(Ui& ui) {
   if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // fixed while a brush is used on the picture
   draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});
   y += ui.moment.strips;
-  const float status = ui.u(26), error = error_height(ui, inner), fetching = fetching_height(ui);
+  const float status = ui.u(24), error = error_height(ui, inner), fetching = fetching_height(ui);
   draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - fetching - y)});
   if (fetching > 0) draw_fetching(ui, {margin, window.h - status - error - fetching, inner, fetching});
   if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});

@@ -68,12 +68,18 @@ void reduce(UiState& s, const OpenTour& a, World& w) {
   if (a.tour >= 0) reduce(s, GoToStop{0}, w);
 }
 
-/// Restores the edits and the comparison from before the tour, unless the user has changed them.
+/// Restores the prompt, the edits and the comparison from before the tour, unless the user has changed them.
 void reduce(UiState& s, const CloseTour&, World& w) {
   Options own = own_options(s);
   const bool changed = own != s.options;
   s.options = std::move(own);
   if (s.tour.saved_edits && s.edits.list == s.tour.edits) replace_edits(s.edits, *s.tour.saved_edits);
+  const bool own_prompt = s.prompt.edit.text != s.tour.prompt;
+  if (s.tour.saved_prompt && !own_prompt && *s.tour.saved_prompt != typed_prompt(s)) {
+    replace_prompt(s, *s.tour.saved_prompt, w);
+    s.selection.query = s.selection.key = -1;
+    s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
+  }
   if (const auto& compared = s.tour.saved_comparison)
     s.second.on = compared->prompt, s.second.model = compared->model;
   s.tour = {};
@@ -91,8 +97,10 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   // Keeps what the user typed until a stop has another prompt.
   const bool returns = before == s.tour.stop;
   const bool goes_on = before >= 0 && !returns && resolve_stop(tour, before).prompt == now.prompt;
-  if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text)
+  if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text) {
+    if (!s.tour.saved_prompt) s.tour.saved_prompt = typed_prompt(s);
     reduce(s, SetPrompt{*now.prompt, {}, ""}, w);
+  }
   s.tour.prompt = now.prompt.value_or("");
   if (returns) s.options = s.tour.options;
   for (const TourStop& stop : tour.stops)

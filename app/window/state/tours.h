@@ -20,8 +20,9 @@ struct TourPlace {
   std::string prompt;  ///< the stop's prompt
   Options options;     ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>>
-      saved_options;  ///< options that the tour set, with their previous values
-  EditList edits;     ///< as the stop made them
+      saved_options;                   ///< options that the tour set, with their previous values
+  EditList edits;                      ///< as the stop made them
+  std::optional<Prompt> saved_prompt;  ///< from before the tour's first prompt; nothing: it set none
   std::optional<EditList>
       saved_edits;  ///< the user's edits from before the tour made its own; nothing: it made none
   struct ComparisonState {

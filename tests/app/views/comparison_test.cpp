@@ -176,7 +176,7 @@ TEST(Comparison, TheNextTokenShowsBothAndHowFarTheyAreApart) {
   const viz::Picture picture = next.build(c);
   const bool says = std::ranges::any_of(picture.scene.items, [&](const viz::Item& item) {
     const auto* text = std::get_if<viz::GlyphRun>(&item);
-    return text != nullptr && text->text.find(" " + viz::number(kl, 3) + " nats") != std::string::npos;
+    return text != nullptr && text->text.find(" " + viz::number(bits(kl), 3) + " bits") != std::string::npos;
   });
   EXPECT_TRUE(says);
 }

@@ -70,7 +70,7 @@ TEST(Lens, TheTableIsTheReferencesAtEveryPlace) {
       EXPECT_GE(std::stol(row[21]), above(1.001) + 1);
       EXPECT_LE(std::stol(row[21]), above(0.999) + 1);
       double divergence = 0;
-      for (std::size_t id = 0; id < end.size(); ++id) divergence += end[id] * std::log(end[id] / here[id]);
+      for (std::size_t id = 0; id < end.size(); ++id) divergence += end[id] * std::log2(end[id] / here[id]);
       EXPECT_NEAR(std::stod(row[22]), divergence, 1e-3 * divergence + 1e-5);
     }
   }

@@ -1,6 +1,9 @@
 // The picture of a sweep compared with the answer, complete and partial, and the commands of its cells.
 
 #include "app/run/analyses/sweep.h"
+
+#include <numbers>
+
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_text.h"
@@ -60,8 +63,10 @@ TEST(SweepView, TheTableHasEveryEdit) {
     for (const auto& row : table.rows) {
       const int layer = std::stoi(row[0]), position = std::stoi(row[1]);
       EXPECT_EQ(row[2], s.run->tokens.labels[position]);
-      EXPECT_EQ(std::stod(row[4]), sweep->difference(metric, layer, position));
-      EXPECT_EQ(std::stod(row[5]), sweep->at(layer, position).of(metric));
+      const double unit =
+          metric == SweepMetric::divergence ? std::numbers::log2e : 1;  // nats are shown as bits
+      EXPECT_EQ(std::stod(row[4]), unit * sweep->difference(metric, layer, position));
+      EXPECT_EQ(std::stod(row[5]), unit * sweep->at(layer, position).of(metric));
     }
   }
 }
@@ -202,7 +207,7 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
   OneAnswer answers(question, *s.ask(question));
   c.answers = &answers;
   EXPECT_THAT(texts(find_view("sweep")->build(c).scene),
-              Contains(HasSubstr("KL(run ‖ edited), nats, after 3")));
+              Contains(HasSubstr("KL(run ‖ edited), bits, after 3")));
 }
 
 TEST(SweepView, RefusesATokenThatIsNone) {

@@ -19,11 +19,13 @@ class HelpTest : public HandsTest {
     apply_and_show(core, TypeInField{Field::help, Replace{words}});
   }
   /// Moves the mouse there; `rests`: and waits as long as it takes until a term is defined.
+  /// The window draws with the mouse's place, and reports moves only while a button is held.
   static void point(Core& core, viz::Point at, bool rests) {
-    core.handle(MouseMove{at});
-    if (rests) core.take_results();
     WindowFrame frame;
     frame.pointer = at;
+    core.draw(frame);
+    if (!rests) return;
+    core.take_results();
     core.draw(frame);
   }
 };
@@ -70,10 +72,28 @@ TEST_F(HelpTest, LinksLeadToTheirPlace) {
   const auto* link = find_item(core, "sweep");
   ASSERT_NE(link, nullptr);
   click_and_show(core, "sweep");
-  EXPECT_EQ(core.state().help_form.page, "views");
-  EXPECT_EQ(core.state().help_form.anchor, "sweep-sweep");
-  EXPECT_TRUE(says(core, "Each head, or each layer at each position")) << "scrolled to it";
-  EXPECT_FALSE(says(core, "This page describes every view"));
+  EXPECT_EQ(core.state().view, "sweep") << "an entry's view opens";
+  EXPECT_EQ(core.state().dialog, Dialog::none);
+  for (int i = 0; i < 2; ++i) {
+    apply_and_show(core, ShowGuide{"views", ""});
+    click_and_show(core, "comparison");
+    EXPECT_EQ(core.state().help_form.page, "window");
+    EXPECT_EQ(core.state().help_form.anchor, "comparison");
+    EXPECT_TRUE(says(core, "Every view shows the edited run or the baseline"))
+        << "scrolled to it, time " << i;
+    EXPECT_FALSE(says(core, "This page explains how to work in the window"));
+  }
+}
+
+TEST_F(HelpTest, OfLinksWithTheSameWordsEachWorks) {
+  CoreFixture core(with_guide());
+  for (int i = 0; i < 3; ++i) {
+    press_and_show(core, Key::f1);
+    search(core, "sampling");
+    click_and_show(core, "sampling", i);
+    EXPECT_EQ(core.state().view, "sampling") << "link " << i;
+    apply_and_show(core, ShowView{"heatmap"});
+  }
 }
 
 TEST_F(HelpTest, EveryPageFitsEveryWindow) {

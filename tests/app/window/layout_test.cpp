@@ -26,7 +26,7 @@ constexpr const char* kTwenty =
     "Once there was a little girl who lived by the sea with a big black dog. Every morning she";
 
 TEST_F(LayoutTest, TheMapGetsAFifthOfASmallLaptopsScreenAndNamesEveryStrongKey) {
-  Core core(options(kTwenty));
+  CoreFixture core(options(kTwenty));
   apply_and_show(core, SelectHead{5, 5});
   for (const auto& [width, height] : {std::pair{1366.F, 768.F}, {1600.F, 1000.F}}) {
     const PlacedPicture& placed = picture(shown(core, width, height), "heatmap");
@@ -38,7 +38,7 @@ TEST_F(LayoutTest, TheMapGetsAFifthOfASmallLaptopsScreenAndNamesEveryStrongKey) 
     std::multiset<std::string> texts;
     for (const viz::Item& item : placed.picture->scene.items)
       if (const auto* text = std::get_if<viz::GlyphRun>(&item)) texts.insert(text->text);
-    const auto pattern = answer(core, PatternOf{5, 5});
+    const auto pattern = placed.context.ask(PatternOf{5, 5});
     ASSERT_NE(pattern, nullptr);
     const auto& labels = core.snapshot().run->tokens.labels;
     for (int key = 0; key < pattern->keys(); ++key) {
@@ -129,6 +129,33 @@ TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {
   EXPECT_TRUE(says(core, "Look at the first head."));
   type_and_show(core, "!");
   EXPECT_FALSE(says(core, "Look at the first head.")) << "it is about another prompt";
+}
+
+TEST_F(LayoutTest, AMeasurementOfTheUneditedModelHasNoDifference) {
+  CoreFixture core(options());
+  apply_and_show(core, ShowView{"metrics"},
+                 ToggleEdit{model::SetValues{{{model::Site::z, 1}, 6, {}, {}}, {0}}},
+                 SetSide{Side::difference});
+  const auto side = [&] { return picture(core.window(), "metrics").context.side; };
+  EXPECT_EQ(side(), Side::difference);
+  EXPECT_FALSE(says(core, "unedited model"));
+  const OptionSpec& text = option("metrics-text");
+  apply_and_show(core, SetOption{&text, 1});  // repeated random tokens
+  EXPECT_EQ(side(), Side::run);
+  EXPECT_TRUE(says(core, "This is about the unedited model: there is no difference."));
+}
+
+TEST_F(LayoutTest, ATokenOfAPartOfACharacterSaysWhichCharacter) {
+  CoreFixture core(options("a 東 b"));
+  const PlacedPicture& placed = picture(core.window(), "tokens");
+  int parts = 0;
+  for (const viz::Region& region : placed.picture->regions) {
+    const viz::Hit hit{static_cast<int>(&region - placed.picture->regions.data()), 0, 0};
+    for (const Fact& fact : placed.view->facts(placed.context, *placed.picture, hit).said)
+      parts += fact.label.find("東") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(parts, 1);
+  EXPECT_LT(parts, core.snapshot().run->run->length());
 }
 
 TEST_F(LayoutTest, WhatCannotBePressedSaysWhy) {

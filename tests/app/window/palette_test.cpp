@@ -50,6 +50,58 @@ TEST_F(PaletteTest, FindsEveryKindOfThing) {
   }
 }
 
+TEST_F(PaletteTest, AWholeNameComesFirst) {
+  CoreFixture core(options());
+  for (const View& view : all_tabs()) {
+    const PaletteEntry entry = found(core, view.title).front();
+    EXPECT_EQ(entry.label, view.title);
+    EXPECT_EQ(entry.kind, "view");
+  }
+  EXPECT_EQ(found(core, "tour").front().kind, core.state().tours.empty() ? "command" : "tour");
+  EXPECT_FALSE(palette_score(std::string(5000, 'a'), "a")) << "at once";
+}
+
+TEST_F(PaletteTest, AnOptionOfTheShownViewDoesNotLeaveIt) {
+  CoreFixture core(options());
+  apply_and_show(core, ShowView{"softmax"});  // the query view has this option, too, and comes first
+  press_and_show(core, Key::k, {.ctrl = true});
+  type_and_show(core, "strongest first");
+  press_and_show(core, Key::enter);
+  EXPECT_EQ(core.state().view, "softmax");
+  EXPECT_TRUE(value<bool>(core, "strongest-first"));
+}
+
+TEST_F(PaletteTest, OffersNothingThatHasNoEffectAndNoHalfOfACommand) {
+  CoreFixture core(options());
+  apply_and_show(core, ShowView{"sweep"});
+  for (const PaletteEntry& entry : found(core, "")) {
+    EXPECT_THAT(entry.label, Not(StartsWith("Site:"))) << "sites are of layers and positions, not of heads";
+    EXPECT_THAT(entry.label, Not(HasSubstr("Enlarge or shrink"))) << "it would only enlarge";
+  }
+}
+
+TEST_F(PaletteTest, DoesNotTakeTheFormOfAnotherDialog) {
+  CoreFixture core(options());
+  apply_and_show(core, ShowDialog{Dialog::export_},
+                 TypeInField{Field::export_path, Replace{"/tmp/mine.png"}});
+  press_and_show(core, Key::k, {.ctrl = true});
+  EXPECT_EQ(core.state().dialog, Dialog::export_);
+  EXPECT_EQ(core.state().export_form.path.edit.text, "/tmp/mine.png");
+}
+
+TEST_F(PaletteTest, OpensWhereTheChosenEntryIs) {
+  CoreFixture core(options());
+  press_and_show(core, Key::k, {.ctrl = true});
+  const viz::Rect first = find_item(core, found(core, "").front().label)->rect;
+  core.handle(MouseWheel{{first.center().x, first.center().y + 60}, 0, -10, {}});
+  shown(core);
+  press_and_show(core, Key::escape);
+  press_and_show(core, Key::k, {.ctrl = true});
+  const WindowItem* again = find_item(core, found(core, "").front().label);
+  ASSERT_NE(again, nullptr);
+  EXPECT_FALSE(again->hidden);
+}
+
 TEST_F(PaletteTest, OffersNoCommandThatIsNotPossible) {
   CoreFixture core(options());
   const auto offers = [&](std::string_view label) {
@@ -97,7 +149,7 @@ TEST_F(PaletteTest, AClickPerformsAnEntry) {
   CoreFixture core(options());
   press_and_show(core, Key::k, {.ctrl = true});
   type_and_show(core, "query-key");
-  click_and_show(core, "Query-key space", 1);  // the first one is the tab
+  click_and_show(core, "Query-key space");
   EXPECT_EQ(core.state().view, "plane");
   EXPECT_EQ(core.state().dialog, Dialog::none);
 }

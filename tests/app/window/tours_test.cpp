@@ -172,6 +172,19 @@ TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
   EXPECT_EQ(core.state().options.value(scale), log) << "no tour has set it";
 }
 
+TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
+  CoreFixture core(with_tour("# T\n\n## One\n- prompt: The tour's own prompt\n\nText.\n\n## Two\n\nText.\n"));
+  EXPECT_EQ(prompt(core), "The tour's own prompt");
+  apply_and_show(core, GoToStop{1}, CloseTour{});
+  EXPECT_EQ(prompt(core), "My own prompt");
+  EXPECT_TRUE(says(core, "Your prompt from before the tour is back"));
+  press_and_show(core, Key::z, {.ctrl = true});
+  EXPECT_EQ(prompt(core), "The tour's own prompt") << "can be undone";
+  apply_and_show(core, OpenTour{0}, TypeInField{Field::prompt, Replace{"Typed during the tour"}},
+                 CloseTour{});
+  EXPECT_EQ(prompt(core), "Typed during the tour") << "what was typed stays";
+}
+
 TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
   write_other_model(folder_);
   CoreFixture core(with_tours());
