@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,6 +29,12 @@ struct HeatmapCells {
       row_factors;      ///< [rows], multiplied into each row before it is coloured; empty: none
   bool hatched = true;  ///< false: masked cells stay blank, for maps too small to hatch
   Pooling pooling = Pooling::strongest;
+
+  bool is_masked(int row, int col) const {
+    if (masked.empty()) return masked_above_diagonal && col > row;
+    return masked[std::ptrdiff_t{row} * matrix.cols + col] != 0;
+  }
+  float factor(int row) const { return row_factors.empty() ? 1 : row_factors[row]; }
 };
 
 /// The colour of `outside_column`; it is in no colour map.

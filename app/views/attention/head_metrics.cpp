@@ -9,6 +9,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
@@ -346,6 +347,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   facts.say(n.names[head]);
   facts.commands.push_back({"Show " + n.names[head], {SelectHead{head / n.heads, head % n.heads}}});
+  add_head_edits(facts.commands, c, head / n.heads, head % n.heads);
   if (head >= n.done) {
     facts.say(kComputing, Fact::Location::tooltip);
     return facts;
