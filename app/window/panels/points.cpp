@@ -70,7 +70,7 @@ std::optional<Rect> place_of(Ui& ui, const TourPoint& point, std::size_t index) 
   if (placed == ui.out.pictures.end()) return std::nullopt;
   if (point.kind == Kind::landmark) {
     if (const auto found = landmark_in(*point.landmark, placed->context, *placed->picture))
-      return Rect{placed->where.x + found->x, placed->where.y + found->y, found->w, found->h}.inset(-ui.u(4));
+      return Rect{placed->where.x + found->x, placed->where.y + found->y, found->w, found->h}.inset(-ui.u(2));
     if (reveal(ui, *placed, point, index)) return std::nullopt;
   }
   const auto control = point.option ? area_of(ui, point.option->name) : std::nullopt;
