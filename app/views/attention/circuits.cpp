@@ -56,8 +56,8 @@ CopyingOfHead copying_question(const ViewContext& c) {
 
 /// The texts of a circuit and its lists.
 struct CircuitWords {
-  std::string title;                         ///< around or before the head's name: see `title_of`
-  std::string subtitle;                      ///< empty: the copying score
+  std::string title;  ///< around or before the head's name: see `title_of`
+  std::string subtitle;
   std::array<std::string, kSides> headings;  ///< headings of the lists
   std::array<std::string, kSides> in_file;   ///< headings of their tokens in files
   std::string quantity;
@@ -215,13 +215,13 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(copying_question(c)));
     return *waiting(c);
   }
-  const std::string subtitle = c.options[kCircuit] == Circuit::ov ? copying_words(c) : words_of(c).subtitle;
+  const std::string copying = c.options[kCircuit] == Circuit::ov ? copying_words(c) : "";
   const auto [question, numbers] = numbers_of(c);
   if (auto words = waiting(c, question, numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   Picture picture = blank(c);
-  viz::Rect area = paint_title(picture, c, title_of(c), subtitle);
+  viz::Rect area = paint_title(picture, c, title_of(c), words_of(c).subtitle);
   area.h -= 2 * line + u;
   const bool side_by_side = area.w >= kBeside * style.font_size;
   const float gap = 3 * style.font_size;
@@ -240,7 +240,8 @@ Picture build(const ViewContext& c) {
   }
   const std::string& own = numbers->own;
   const std::string of_all = " of " + grouped(c.run->run->config.vocab_size);
-  const std::array notes{own.empty() ? "" : fitting(style, {own + of_all, own}, area.w),
+  const std::string score = copying.empty() ? "" : "; " + copying;
+  const std::array notes{own.empty() ? "" : fitting(style, {own + of_all + score, own + score, own}, area.w),
                          fitting(style, formulas_of(c), area.w)};
   const float used =
       viz::bar_chart_height(shown, true, style) * (side_by_side ? 1 : 0) + (side_by_side ? 0 : area.h);
