@@ -4,12 +4,28 @@
 #include <exception>
 
 #include "app/run/sources/paths.h"
+#include "app/views/view.h"
 #include "model/files/file_io.h"
 
 namespace headscope::app {
 namespace {
 
 constexpr std::string_view kGlossary = "glossary";
+constexpr std::string_view kView = "View: ";
+
+/// Says where the window has the views that the glossary's entries name: "(in the window: Attention →
+/// Merge)".
+void add_places(GuidePage& glossary) {
+  for (GuideBlock& block : glossary.blocks) {
+    const std::string words = plain_text(block.text);
+    if (block.kind != GuideBlock::Kind::paragraph || !words.starts_with(kView)) continue;
+    const View* view = find_view(std::string_view(words).substr(kView.size()));
+    if (view == nullptr) continue;
+    const std::string group = view->place == Place::tab ? std::string(title_of(view->group)) + " → " : "";
+    block.text.push_back(
+        {GuideSpan::Look::plain, " (in the window: " + group + std::string(view->title) + ")"});
+  }
+}
 
 }  // namespace
 
@@ -25,7 +41,9 @@ Guide load_guide(const std::filesystem::path& folder) {
     const std::filesystem::path& file = entry.path();
     if (file.extension() != ".md") continue;
     guide.pages.push_back(parse_guide_page(model::read_file(file, kMaxBytes), file.string()));
-    if (guide.pages.back().name == kGlossary) guide.glossary = Glossary(guide.pages.back(), file.string());
+    if (guide.pages.back().name != kGlossary) continue;
+    guide.glossary = Glossary(guide.pages.back(), file.string());
+    add_places(guide.pages.back());
   }
   std::ranges::sort(guide.pages, {}, &GuidePage::title);
   return guide;

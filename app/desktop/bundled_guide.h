@@ -17,7 +17,8 @@ struct Guide {
   const GuidePage* find(std::string_view name) const;
 };
 
-/// Reads the `*.md` files of a folder; the definitions are in `glossary.md`. Throws model::LoadError, or
+/// Reads the `*.md` files of a folder; the definitions are in `glossary.md`, where the name of a view is
+/// followed by its place in the window. Throws model::LoadError, or
 /// std::filesystem::filesystem_error if the folder cannot be listed.
 Guide load_guide(const std::filesystem::path& folder);
 

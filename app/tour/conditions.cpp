@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <span>
 
 #include "app/ascii.h"
+#include "app/run/analyses/bundled_model.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/paths.h"
-#include "app/run/sources/weights_hash.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "app/views/parts/selected.h"
@@ -19,43 +17,6 @@
 
 namespace headscope::app {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// Whether a run's model has the bundled model's weights, wherever its files are.
-struct IsBundled {
-  bool yes = false;
-  std::size_t bytes() const { return sizeof(*this); }
-};
-
-std::uintmax_t size_of_weights(const fs::path& folder) {
-  std::uintmax_t size = 0;
-  for (const std::string& name : weight_files(folder))
-    size += fs::file_size(name.empty() ? folder : folder / name);
-  return size;
-}
-
-struct IsBundledModel {
-  using Answer = IsBundled;
-  static constexpr std::string_view kName = "whether this is the bundled model";
-  static constexpr bool kQuick = true;  // large files are not read: their size is enough
-  static constexpr bool kModelOnly = true;
-  static constexpr Capabilities kNeeds = Capability::patterns;
-  bool operator==(const IsBundledModel&) const = default;
-
-  IsBundled compute(const PromptRun& run, const Computation<IsBundled>& computation) const {
-    try {
-      const fs::path bundled = bundled_model();
-      if (run.model->patterns) return {false};
-      if (fs::equivalent(bundled, run.model->folder))
-        return {weights_stamp(bundled) == run.model->weights_stamp};
-      if (size_of_weights(bundled) != size_of_weights(run.model->folder)) return {false};
-      return {weights_hash(bundled, computation.stop) == weights_hash(*run.model, computation.stop)};
-    } catch (const std::runtime_error&) {  // one of the models is not there any more
-      return {false};
-    }
-  }
-};
 
 using Truth = std::optional<bool>;  // nothing: not known yet
 

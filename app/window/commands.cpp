@@ -93,8 +93,8 @@ constexpr Command unavailable_if(std::string_view why, Command command) {
 constexpr Command
     kTable[] =
         {
-            {Id::export_view, Key::e, kCtrl, "Export…", "export a picture or its data",
-             open<Dialog::export_>},
+            {Id::export_view, Key::e, kCtrl, "Export…",
+             "save a picture of a view, for a slide or a paper, or its data", open<Dialog::export_>},
             {Id::unnamed, Key::c, kCtrlShift, "Copy data", "copy the data of the view, for a spreadsheet",
              [](const UiState&) -> Maybe { return CopyNumbers{}; }},
             begins_group(

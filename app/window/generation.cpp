@@ -35,9 +35,9 @@ std::vector<Action> generation_actions(const UiState& state, const Snapshot& sna
   const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
   const int n_ctx = shown->run->config.n_ctx;
   if (shown->tokens.length() >= n_ctx)
-    return stop("Generation stopped: the prompt has reached this model's limit of " + std::to_string(n_ctx) +
-                    " tokens.",
-                false);
+    return stop(
+        "Context full: generation stopped at this model's limit of " + std::to_string(n_ctx) + " tokens.",
+        false);
   int id = 0;
   try {
     id = model::draw_token(next.logits, sampling_of(state.options), seed_of(state.options),
@@ -46,7 +46,7 @@ std::vector<Action> generation_actions(const UiState& state, const Snapshot& sna
     return stop(e.what(), true);
   }
   if (id == shown->model->tokenizer->end_of_text())
-    return stop("Generation stopped: the model ended the text (<|endoftext|>).", false);
+    return stop("The model ended the text (<|endoftext|>): generation stopped.", false);
   const auto logit = static_cast<double>(next.logits[id]);
   return {AppendToken{id, -1, std::exp(logit - model::log_sum_exp(next.logits)), shown}};
 }

@@ -30,12 +30,13 @@ constexpr int kRows = TokenPushes::kMax;
 
 const Option<Circuit> kCircuit = choice_option<Circuit>(
     "circuit", "Circuit", "cC", "which circuit of the head is shown",
-    {{"ov", "OV", "What the head writes when it attends to the chosen key, or else the query"},
-     {"keys", "QK", "The key tokens that the head looks for from the query's token"},
+    {{"ov", "OV", "What the head would write if it attended only to the chosen key, or else the query"},
+     {"keys", "QK", "The key tokens that the head would look for from the query's token alone"},
      {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores"}});
-const Option<bool> kFirstMlp =
-    switch_option("first-mlp", "Through MLP 0", "eE",
-                  "use layer 0's MLP output (the effective embedding) instead of the plain embeddings");
+const Option<bool> kFirstMlp = switch_option(
+    "first-mlp", "Through MLP 0", "eE",
+    "use layer 0's MLP output (the effective embedding) instead of the plain embeddings; for heads "
+    "in later layers, the copying score may be very different");
 const Option<bool> kNormalized =
     switch_option("token-norm", "ln_1", "jJ", "apply ln_1 to each token, not only its gain", true);
 
@@ -55,8 +56,8 @@ CopyingOfHead copying_question(const ViewContext& c) {
 
 /// The texts of a circuit and its lists.
 struct CircuitWords {
-  std::string title;                         ///< after the head's name, or before it: see `title_of`
-  std::string subtitle;                      ///< empty: the copying score
+  std::string title;  ///< around or before the head's name: see `title_of`
+  std::string subtitle;
   std::array<std::string, kSides> headings;  ///< headings of the lists
   std::array<std::string, kSides> in_file;   ///< headings of their tokens in files
   std::string quantity;
@@ -67,7 +68,7 @@ CircuitWords words_of(const ViewContext& c) {
     case Circuit::ov:
       break;
     case Circuit::keys:
-      return {" looks for",
+      return {" would look for",
               "scores with each key token, scaled",
               {"looks for, score", "looks away from, score"},
               {"sought", "avoided"},
@@ -79,7 +80,7 @@ CircuitWords words_of(const ViewContext& c) {
               {},
               "score"};
   }
-  return {" writes", "", {"raises, logit", "lowers, logit"}, {"raised", "lowered"}, "logit"};
+  return {" would write", "", {"raises, logit", "lowers, logit"}, {"raised", "lowered"}, "logit"};
 }
 
 std::string signed_number(double value) {
@@ -124,17 +125,22 @@ std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   return {question, n};
 }
 
-/// "copying score 0.83"; the score belongs to the head, not to a token.
+/// "copying score +0.83 (plain embeddings)"; the score belongs to the head, not to a token. Heads in layer 0
+/// have only one.
 std::string copying_words(const ViewContext& c) {
   const auto copying = c.ask(copying_question(c));
   if (!copying) return c.failure(copying_question(c)).empty() ? "copying score: computing…" : "";
-  return "copying score " + (std::isnan(copying->score) ? "none" : signed_number(copying->score));
+  const std::string reading = c.selection.layer == 0          ? ""
+                              : reading_of(c).after_first_mlp ? " (through MLP 0)"
+                                                              : " (plain embeddings)";
+  return "copying score " + (std::isnan(copying->score) ? "none" : signed_number(copying->score)) + reading;
 }
 
+/// The circuits are of weights: they know only one token, not what the head attends to in the prompt.
 std::string title_of(const ViewContext& c) {
   const std::string head = head_name(c.selection.layer, c.selection.head), words = words_of(c).title;
   if (c.options[kCircuit] == Circuit::pairs) return words + head;
-  return head + " at “" + c.run->tokens.labels[position_of(c)] + "”" + words;
+  return "What " + head + words + " from “" + c.run->tokens.labels[position_of(c)] + "” alone";
 }
 
 /// The formula of the numbers, from the longest wording to the shortest.
@@ -209,13 +215,13 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(copying_question(c)));
     return *waiting(c);
   }
-  const std::string subtitle = c.options[kCircuit] == Circuit::ov ? copying_words(c) : words_of(c).subtitle;
+  const std::string copying = c.options[kCircuit] == Circuit::ov ? copying_words(c) : "";
   const auto [question, numbers] = numbers_of(c);
   if (auto words = waiting(c, question, numbers.has_value())) return *words;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
   Picture picture = blank(c);
-  viz::Rect area = paint_title(picture, c, title_of(c), subtitle);
+  viz::Rect area = paint_title(picture, c, title_of(c), words_of(c).subtitle);
   area.h -= 2 * line + u;
   const bool side_by_side = area.w >= kBeside * style.font_size;
   const float gap = 3 * style.font_size;
@@ -234,7 +240,8 @@ Picture build(const ViewContext& c) {
   }
   const std::string& own = numbers->own;
   const std::string of_all = " of " + grouped(c.run->run->config.vocab_size);
-  const std::array notes{own.empty() ? "" : fitting(style, {own + of_all, own}, area.w),
+  const std::string score = copying.empty() ? "" : "; " + copying;
+  const std::array notes{own.empty() ? "" : fitting(style, {own + of_all + score, own + score, own}, area.w),
                          fitting(style, formulas_of(c), area.w)};
   const float used =
       viz::bar_chart_height(shown, true, style) * (side_by_side ? 1 : 0) + (side_by_side ? 0 : area.h);
@@ -311,10 +318,11 @@ float whole_height(const ViewContext& c) {
 }  // namespace
 
 View circuits_view() {
-  View view =
-      make_view(Group::attention, "circuits", "Circuits",
-                "the OV and QK circuits of a head: which tokens it writes, and which keys it looks for",
-                build, facts, table);
+  View view = make_view(
+      Group::attention, "circuits", "Circuits",
+      "the OV and QK circuits of a head: what it would write, and which keys it would look for, from "
+      "one token alone",
+      build, facts, table);
   view.options = {&kCircuit, &kFirstMlp, &kNormalized};
   add_gestures<nullptr>(view);
   view.figure_size = figure_size;

@@ -567,7 +567,7 @@ View heads_view() {
   view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
-      {"a", "All", "Show all heads", fit, "All heads are shown."},
+      {"a", "Show all", "Show all heads", fit, "All heads are shown."},
       {"/?", "", "Turn the chosen head off or replace it by its mean; again to undo", edit_head}};
   add_gestures<click, on_key, on_wheel>(view);
   view.menu = menu;

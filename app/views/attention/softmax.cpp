@@ -166,7 +166,7 @@ Numbers numbers_of_three(float size, double factor) {
   n.scores = {-size, 0, size};
   for (const float score : n.scores) n.names.push_back(exact(score));
   n.title = "Softmax of " + n.names[0] + ", " + n.names[1] + ", " + n.names[2];
-  n.note = "in float32, a score 88 below the maximum gets a subnormal weight, one 104 below gets 0";
+  n.note = "float32: weights of scores 88 below the maximum lose digits; those of scores 104 below are 0";
   finish(n, factor, 0, {3});
   return n;
 }

@@ -72,7 +72,7 @@ Picture build(const ViewContext& c) {
                           true};
   const viz::ColorScale scale = viz::diverging_scale(1);
   if (!paint_encodings(picture, c,
-                       {{kLearned, kLearnedTitle, "wpe.weight", learned, scale, {}},
+                       {{kLearned, kLearnedTitle, learned_note(c), learned, scale, {}},
                         {kSinusoidal, kSinusoidalTitle, kSinusoidalNote, sinusoidal, scale,
                          "at distance k: 2/" + d + " · Σ cos(k / 10000^(2i/" + d + "))"}},
                        look, area))

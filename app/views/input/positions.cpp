@@ -72,7 +72,7 @@ Picture build(const ViewContext& c) {
   // A few dimensions have values far above all others, which would leave the rest without colour.
   const viz::ColorScale scale = viz::robust_scale(learned, kOutliers, viz::value_range(learned.transposed()));
   if (!paint_encodings(picture, c,
-                       {{kLearned, kLearnedTitle, "wpe.weight", learned, scale, {}},
+                       {{kLearned, kLearnedTitle, learned_note(c), learned, scale, {}},
                         {kSinusoidal, kSinusoidalTitle, kSinusoidalNote, by_dimension(encoding, config),
                          viz::diverging_scale(1), sinusoid_formula(config.n_embd)}},
                        {"dimension", "dim.", shown_dimensions(c), 0, 0, shown_part(kEncodings, c),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/run/analyses/bundled_model.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
@@ -167,6 +168,11 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
 }
 
 }  // namespace
+
+std::string learned_note(const ViewContext& c) {
+  const auto bundled = c.ask(IsBundledModel{});
+  return bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight";
+}
 
 std::string sinusoid_formula(int d_model) {
   const std::string d = std::to_string(d_model);

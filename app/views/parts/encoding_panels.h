@@ -17,6 +17,8 @@ enum EncodingRole { kEncodingMap, kEncodingCurves };
 /// The two encodings compared: `id` of panels, Region::id.
 enum Encoding { kLearned, kSinusoidal };
 inline constexpr const char* kLearnedTitle = "Learned by this model";
+/// "wpe.weight"; of the bundled model also what its training began with, since its waves are not all learned.
+std::string learned_note(const ViewContext& context);
 inline constexpr const char* kSinusoidalTitle = "Sinusoidal encoding (Vaswani et al. 2017)";
 inline constexpr const char* kSinusoidalNote = "for comparison: not GPT-2's";
 

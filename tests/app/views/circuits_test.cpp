@@ -31,8 +31,10 @@ TEST(Circuits, ShowWhatTheHeadWritesAtTheChosenKey) {
     for (const auto* list : {&tokens->up, &tokens->down})
       for (const TokenPush& push : *list) expected.push_back(push.id);
     EXPECT_EQ(ids_of_role(shown.picture(), kToken), expected);
-    EXPECT_THAT(texts(shown.scene()), Contains("L3 H2 at “" + s.run->tokens.labels[position] + "” writes"));
-    EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("copying score ")));
+    EXPECT_THAT(texts(shown.scene()),
+                Contains("What L3 H2 would write from “" + s.run->tokens.labels[position] + "” alone"));
+    EXPECT_THAT(texts(shown.scene()),
+                Contains(AllOf(HasSubstr("copying score "), HasSubstr(" (plain embeddings)"))));
     const Table table = shown.table();
     expect_rows(table, *tokens);
     EXPECT_THAT(shown.tooltip(0), Contains("logit " + exact(tokens->up[0].logit)));
@@ -50,7 +52,8 @@ TEST(Circuits, ShowWhatTheHeadLooksFor) {
                             {{"circuit", "keys"}, {"first-mlp", mlp ? "yes" : "no"}});
     const Table table = shown.table();
     expect_rows(table, *keys);
-    EXPECT_THAT(texts(shown.scene()), Contains("L3 H2 at “" + s.run->tokens.labels[4] + "” looks for"));
+    EXPECT_THAT(texts(shown.scene()),
+                Contains("What L3 H2 would look for from “" + s.run->tokens.labels[4] + "” alone"));
     EXPECT_THAT(shown.tooltip(0), Contains("score " + exact(keys->up[0].logit)));
     EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(mlp ? "MLP_0(ln_2(W_E))" : "ln_1(W_E[token]) W_Q")));
   }
@@ -77,7 +80,7 @@ TEST(Circuits, TheCopyingScoreMayComeLater) {
   const TokensOfHead question{2, 1, s.run->tokens.ids()[2]};
   OneAnswer tokens_alone(question, *s.ask(question));
   const ViewFixture shown("circuits", s.context(900, 600, tokens_alone));
-  EXPECT_THAT(texts(shown.scene()), Contains("copying score: computing…"));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("; copying score: computing…")));
   EXPECT_EQ(ids_of_role(shown.picture(), kToken).size(), 20U);
 }
 

@@ -33,6 +33,13 @@ TEST(Positions, NeverCallsTheSinusoidsGpt2s) {
   }
 }
 
+TEST(Positions, SayOfTheBundledModelThatTheyBeganAsSinusoids) {
+  EXPECT_THAT(texts(ViewFixture("positions", scenario(12), 900, 700).scene()),
+              Contains("wpe.weight; began as sinusoids"));
+  EXPECT_THAT(texts(ViewFixture("cosines", scenario(12), 900, 700).scene()),
+              Contains("wpe.weight; began as sinusoids"));
+}
+
 /// A curve as drawn: the value at each position, according to the numbers on its axis.
 struct DrawnCurve {
   std::vector<double> values;

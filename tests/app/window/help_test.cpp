@@ -53,6 +53,11 @@ TEST_F(HelpTest, FindsWhatIsSearchedInAllOfIt) {
   type_and_show(core, "perplex");
   EXPECT_TRUE(says(core, "Two to the power")) << "of the glossary";
   EXPECT_FALSE(says(core, "Ctrl+E"));
+  search(core, "along the sum");
+  EXPECT_TRUE(says(core, "Head output"));
+  EXPECT_TRUE(says(core, "(in the window: Attention → Merge)")) << "where the view is";
+  search(core, "initial values");
+  EXPECT_TRUE(says(core, "Position embedding"));
   search(core, "undo the last edit");
   EXPECT_TRUE(says(core, "Ctrl+U")) << "of the keys";
   EXPECT_FALSE(says(core, "Ctrl+G")) << "only the line in which it was found";

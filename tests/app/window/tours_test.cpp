@@ -80,9 +80,9 @@ TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
   EXPECT_GT(resolve_stop[0], 0.95);
   EXPECT_LT(resolve_stop[2], 0.75) << "the strongest off";
   EXPECT_GT(resolve_stop[2], 0.4);
-  EXPECT_LT(resolve_stop[3], 0.05) << "all three off";
-  EXPECT_LT(resolve_stop[4], 0.05) << "the previous-token head off";
-  EXPECT_LT(resolve_stop[5], 0.05) << "it and the strongest";
+  EXPECT_GT(resolve_stop[3], 0.95) << "which parts help, without edits";
+  EXPECT_LT(resolve_stop[4], 0.05) << "all three off";
+  EXPECT_LT(resolve_stop[5], 0.2) << "the previous-token head off at the copied token";
   core.apply(CloseTour{});
   EXPECT_EQ(core.state().edits.list, own) << "what was changed before comes back";
 }

@@ -1,0 +1,38 @@
+#include "app/run/analyses/bundled_model.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "app/run/sources/paths.h"
+#include "app/run/sources/weights_hash.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uintmax_t size_of_weights(const fs::path& folder) {
+  std::uintmax_t size = 0;
+  for (const std::string& name : weight_files(folder))
+    size += fs::file_size(name.empty() ? folder : folder / name);
+  return size;
+}
+
+}  // namespace
+
+IsBundled IsBundledModel::compute(const PromptRun& run, const Computation<IsBundled>& computation) const {
+  try {
+    const fs::path bundled = bundled_model();
+    if (run.model->patterns) return {false};
+    if (fs::equivalent(bundled, run.model->folder))
+      return {weights_stamp(bundled) == run.model->weights_stamp};
+    if (size_of_weights(bundled) != size_of_weights(run.model->folder)) return {false};
+    return {weights_hash(bundled, computation.stop) == weights_hash(*run.model, computation.stop)};
+  } catch (const std::runtime_error&) {  // one of the models is not there any more
+    return {false};
+  }
+}
+
+}  // namespace headscope::app
