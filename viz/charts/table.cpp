@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "viz/charts/bars.h"
+#include "viz/charts/table_rows.h"
 #include "viz/charts/vector_strip.h"
 
 namespace headscope::viz {
@@ -201,70 +202,6 @@ float foot_height(const Table& table, bool legend, const Style& style) {
     height += 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
   if (legend) height += 2 * style.unit() + line_height(style);
   return height;
-}
-
-bool passes(const Table& table, int row) {
-  return table.filter.empty() || std::ranges::any_of(table.columns, [&](const TableColumn& column) {
-           return column.kind == Kind::text && row < std::ssize(column.texts) &&
-                  column.texts[row].find(table.filter) != std::string::npos;
-         });
-}
-
-std::string note_of(const Table& table, int rows, int first, int count) {
-  const auto text = [](int n) { return std::to_string(n); };
-  const int start = first + table.first_number;
-  std::string note;
-  if (count < rows)
-    note = table.row_names + " " + text(start) + " to " + text(start + count - 1) + " of " + text(rows);
-  if (table.filter.empty()) return note;
-  if (note.empty()) note = text(rows) + " of " + text(table.rows) + " " + table.row_names;
-  return note + " with “" + table.filter + "”";
-}
-
-/// These rows, the strongest first if the table says how strong they are.
-std::vector<int> by_strength(const Table& table, std::span<const int> rows) {
-  std::vector<int> strongest(rows.begin(), rows.end());
-  if (table.strength >= 0) {
-    const std::vector<float>& numbers = table.columns[table.strength].numbers;
-    const auto magnitude = [&](int row) { return std::isnan(numbers[row]) ? -1 : std::abs(numbers[row]); };
-    std::ranges::stable_sort(strongest, std::greater{}, magnitude);
-  }
-  return strongest;
-}
-
-bool strongest_has(const Table& table, std::span<const int> rows, std::size_t count, int row) {
-  const std::vector<int> strongest = by_strength(table, rows);
-  const auto first = std::span(strongest).first(count);
-  return std::ranges::find(first, row) != first.end();
-}
-
-/// `count` of these rows, which are in the table's order: the marked one, and the strongest of the others.
-std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {
-  std::vector<int> strongest = by_strength(table, rows);
-  const auto marked = std::ranges::find(strongest, table.marked);
-  if (count > 0 && marked != strongest.end() && marked - strongest.begin() >= count)
-    strongest[count - 1] = table.marked;
-  strongest.resize(count);
-  std::vector<int> selected;
-  std::ranges::copy_if(rows, std::back_inserter(selected),
-                       [&](int row) { return std::ranges::find(strongest, row) != strongest.end(); });
-  return selected;
-}
-
-/// Which rows were selected: "24 of 48 keys, the strongest", "heads 1 to 23 of 48, and the chosen one".
-std::string note_of_selection(const Table& table, std::span<const int> rows, std::span<const int> selected) {
-  const std::size_t count = selected.size();
-  const bool first_ones = std::ranges::equal(selected, rows.first(count));
-  if (table.strength >= 0 && !table.in_order_of_strength) {
-    const bool chosen_too = !strongest_has(table, rows, count, table.marked) &&
-                            std::ranges::find(selected, table.marked) != selected.end();
-    const std::string strongest = chosen_too ? ", the strongest and the chosen one" : ", the strongest";
-    return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names + strongest;
-  }
-  const auto in_order = static_cast<int>(first_ones ? count : count - 1);
-  const int all = static_cast<int>(rows.size());
-  if (in_order == 0) return table.row_names + ": 1 of " + std::to_string(all);
-  return note_of(table, all, 0, in_order) + (first_ones ? "" : ", and the chosen one");
 }
 
 struct Painter {
@@ -499,21 +436,6 @@ struct Painter {
 
 int decimals_for(double largest) {
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : 3;
-}
-
-std::vector<int> table_rows(const Table& table) {
-  std::vector<int> rows;
-  for (int row = 0; row < table.rows; ++row)
-    if (passes(table, row)) rows.push_back(row);
-  if (table.order.column < 0) return rows;
-  const TableColumn& column = table.columns[table.order.column];
-  assert(has_numbers(column));
-  const auto value = [&](int row) { return column.numbers[row]; };
-  const auto none = std::ranges::stable_partition(rows, [&](int row) { return !std::isnan(value(row)); });
-  const std::span<int> numbered(rows.begin(), none.begin());
-  table.order.falling ? std::ranges::stable_sort(numbered, std::greater{}, value)
-                      : std::ranges::stable_sort(numbered, std::less{}, value);
-  return rows;
 }
 
 const Place* TableLayout::place_of(int column) const {

@@ -26,7 +26,7 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
            std::to_string(tokens.length() - tokens.run_length) + " beyond are greyed out and not run.";
   if (tokens.was_empty) return "The prompt is empty: only the start token <|endoftext|> is run.";
   const bool hint_holds =
-      state.prompt.edit.text == state.hint_text && state.view == state.hint_view &&
+      state.prompt.edit.text == state.hint_text && state.view == state.hint_view && state.tour.tour < 0 &&
       (state.examples_model.empty() || snapshot.run->model->folder == state.examples_model);
   return hint_holds ? state.hint : "";
 }

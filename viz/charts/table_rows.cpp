@@ -1,0 +1,92 @@
+#include "viz/charts/table_rows.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <span>
+
+namespace headscope::viz {
+namespace {
+
+bool passes(const Table& table, int row) {
+  return table.filter.empty() || std::ranges::any_of(table.columns, [&](const TableColumn& column) {
+           return column.kind == TableColumn::Kind::text && row < std::ssize(column.texts) &&
+                  column.texts[row].find(table.filter) != std::string::npos;
+         });
+}
+
+/// These rows, the strongest first if the table says how strong they are.
+std::vector<int> by_strength(const Table& table, std::span<const int> rows) {
+  std::vector<int> strongest(rows.begin(), rows.end());
+  if (table.strength >= 0) {
+    const std::vector<float>& numbers = table.columns[table.strength].numbers;
+    const auto magnitude = [&](int row) { return std::isnan(numbers[row]) ? -1 : std::abs(numbers[row]); };
+    std::ranges::stable_sort(strongest, std::greater{}, magnitude);
+  }
+  return strongest;
+}
+
+bool strongest_has(const Table& table, std::span<const int> rows, std::size_t count, int row) {
+  const std::vector<int> strongest = by_strength(table, rows);
+  const auto first = std::span(strongest).first(count);
+  return std::ranges::find(first, row) != first.end();
+}
+
+}  // namespace
+
+std::vector<int> table_rows(const Table& table) {
+  std::vector<int> rows;
+  for (int row = 0; row < table.rows; ++row)
+    if (passes(table, row)) rows.push_back(row);
+  if (table.order.column < 0) return rows;
+  const TableColumn& column = table.columns[table.order.column];
+  assert(column.kind == TableColumn::Kind::number || column.kind == TableColumn::Kind::bar);
+  const auto value = [&](int row) { return column.numbers[row]; };
+  const auto none = std::ranges::stable_partition(rows, [&](int row) { return !std::isnan(value(row)); });
+  const std::span<int> numbered(rows.begin(), none.begin());
+  table.order.falling ? std::ranges::stable_sort(numbered, std::greater{}, value)
+                      : std::ranges::stable_sort(numbered, std::less{}, value);
+  return rows;
+}
+
+std::string note_of(const Table& table, int rows, int first, int count) {
+  const auto text = [](int n) { return std::to_string(n); };
+  const int start = first + table.first_number;
+  std::string note;
+  if (count < rows)
+    note = table.row_names + " " + text(start) + " to " + text(start + count - 1) + " of " + text(rows);
+  if (table.filter.empty()) return note;
+  if (note.empty()) note = text(rows) + " of " + text(table.rows) + " " + table.row_names;
+  return note + " with “" + table.filter + "”";
+}
+
+std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {
+  std::vector<int> strongest = by_strength(table, rows);
+  const auto marked = std::ranges::find(strongest, table.marked);
+  if (count > 0 && marked != strongest.end() && marked - strongest.begin() >= count)
+    strongest[count - 1] = table.marked;
+  strongest.resize(count);
+  std::vector<int> selected;
+  std::ranges::copy_if(rows, std::back_inserter(selected),
+                       [&](int row) { return std::ranges::find(strongest, row) != strongest.end(); });
+  return selected;
+}
+
+std::string note_of_selection(const Table& table, std::span<const int> rows, std::span<const int> selected) {
+  const std::size_t count = selected.size();
+  const bool first_ones = std::ranges::equal(selected, rows.first(count));
+  if (table.strength >= 0 && !table.in_order_of_strength) {
+    const bool chosen_too = !strongest_has(table, rows, count, table.marked) &&
+                            std::ranges::find(selected, table.marked) != selected.end();
+    const std::string strongest = chosen_too ? ", the strongest and the chosen one" : ", the strongest";
+    return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names + strongest;
+  }
+  const auto in_order = static_cast<int>(first_ones ? count : count - 1);
+  const int all = static_cast<int>(rows.size());
+  if (in_order == 0) return table.row_names + ": 1 of " + std::to_string(all);
+  return note_of(table, all, 0, in_order) + (first_ones ? "" : ", and the chosen one");
+}
+
+}  // namespace headscope::viz
