@@ -35,7 +35,7 @@ struct FlowEdge {
 
 /// Arrays are [layers, positions], row-major, unless stated otherwise. All numbers are parts of the logit.
 struct LogitFlow {
-  static constexpr std::size_t kMaxEdges = 1 << 16;
+  static constexpr std::size_t kMaxEdges = 1 << 14;
 
   int position = 0;
   int token = 0;     ///< id
