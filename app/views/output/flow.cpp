@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/run/analyses/logit_flow.h"
+#include "app/views/output/flow_legend.h"
 #include "app/views/output/flow_paint.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/declare.h"
@@ -79,13 +80,20 @@ Poster poster_of(const ViewContext& c, const LogitFlow& flow) {
   poster.graph = graph_of(flow, graph_options(c, flow));
   poster.first = c.options[kFirst];
   poster.tokens = c.run->tokens.labels;
+  // In a narrow picture the tooltips have the numbers.
+  const bool compact = c.width < 42 * c.font_size;
+  const auto with_number = [&](std::string words, double value) {
+    return compact ? words : words + " " + signed_words(value);
+  };
   for (const FlowEdge& edge : poster.graph.edges)
-    poster.edges.push_back(edge_name(edge) + " " + signed_words(edge.value));
-  const Column& target = poster.graph.columns[poster.graph.column_of(flow.position)];
-  for (int layer = 0; layer < flow.layers; ++layer)
-    poster.mlps.push_back("MLP " + std::to_string(layer) + " " + signed_words(target.mlps[layer]));
-  poster.rest = "rest " + signed_words(poster.graph.rest);
-  poster.panel = 9 * c.font_size;
+    poster.edges.push_back(with_number(edge_name(edge), edge.value));
+  for (const Column& column : poster.graph.columns) {
+    std::vector<std::string>& labels = poster.mlps.emplace_back();
+    for (int layer = 0; layer < flow.layers; ++layer)
+      labels.push_back(with_number("MLP " + std::to_string(layer), column.mlps[layer]));
+  }
+  poster.rest = with_number("rest", poster.graph.rest);
+  poster.panel = (compact ? 4 : 9) * c.font_size;
   return poster;
 }
 
@@ -118,14 +126,28 @@ struct Shown {
   Poster poster;
   Layout layout;
   std::vector<GuessBar> bars;
+  Legend legend;
 };
 
-/// The picture's area without its legend.
-viz::Rect drawing_area(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  viz::Rect area = below_title(c);
-  area.h -= 2 * style.line(style.small()) + 3 * style.unit();
-  return area;
+/// "24 of 4,920 edges: 62.1 % of what all carry".
+std::string edges_words(const Shown& s) {
+  const LogitFlow& flow = *s.flow;
+  const auto drawn = std::ssize(s.poster.graph.edges);
+  std::string words = grouped(drawn) + " of " + grouped(flow.edge_count) + " edges";
+  if (flow.edge_magnitude > 0)
+    words += ": " + percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of what all carry";
+  return words;
+}
+
+Legend legend_of(const ViewContext& c, const Shown& s) {
+  Legend legend;
+  const bool token = c.options[kColor] == RibbonColor::token;
+  legend.scale_title = token ? "probability of “" + label_of(c, s.flow->token) + "” by the logit lens"
+                             : "probability of the best guess by the logit lens";
+  legend.scale = scale_of(confidence_of(s.lens.get(), c.options[kColor]));
+  legend.edges = edges_words(s);
+  legend.wrap(below_title(c).w, style_of(c));
+  return legend;
 }
 
 std::optional<Shown> shown(const ViewContext& c) {
@@ -136,68 +158,11 @@ std::optional<Shown> shown(const ViewContext& c) {
   s.lens = lens_of(c, *s.flow, s.poster.graph);
   s.bars = bars_of(c, *s.flow);
   const viz::Style style = style_of(c);
-  s.layout = lay_out(s.poster, drawing_area(c), guesses_height(c, kBars), style);
+  viz::Rect area = below_title(c);
+  s.legend = legend_of(c, s);
+  area.h -= legend_height(s.legend, style) + 2 * style.unit();
+  s.layout = lay_out(s.poster, area, guesses_height(c, kBars), style);
   return s;
-}
-
-/// "24 of 4,920 edges with 62.1 % of what they carry".
-std::string edges_words(const Shown& s) {
-  const LogitFlow& flow = *s.flow;
-  const auto drawn = std::ssize(s.poster.graph.edges);
-  std::string words = grouped(drawn) + " of " + grouped(flow.edge_count) + " edges";
-  if (flow.edge_magnitude > 0)
-    words += ", " + percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of their sum";
-  return words;
-}
-
-/// Paints the legend: what widths and colours show. Returns whether all of it fits.
-bool paint_legend(Picture& picture, const ViewContext& c, const Shown& s, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  viz::Scene& scene = picture.scene;
-  const float u = style.unit(), line = style.line(style.small());
-  float x = area.x, y = area.y + line / 2;
-  bool whole = true;
-  const auto gap = [&] { x += 5 * u; };
-  const auto words = [&](const std::string& text) {
-    whole &= viz::add_whole_label(scene, style, text, {x, y}, area.right() - x, c.theme->text_muted);
-    x += style.width(text, style.small());
-  };
-  // A width that is a round part of the logit.
-  double unit = 10;
-  for (const double part : {5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01})
-    if (s.layout.scale * unit > 10) unit = part;
-  const auto width = static_cast<float>(s.layout.scale * unit);
-  scene.add(viz::FillRect{{x, y - std::min(width, line) / 2, 4 * u, std::min(width, line)}, c.theme->bar});
-  x += 5.5F * u;
-  words("width: logit of " + viz::number(unit, 2));
-  for (const bool negative : {false, true}) {
-    gap();
-    Strand sample;
-    sample.width = 0.9F * u;
-    sample.negative = negative;
-    sample.lines = {{{x, y}, {x + 6 * u, y}}};
-    if (x + 6 * u < area.right()) paint_strand(scene, c, sample, edge_color(c, negative));
-    x += 7.5F * u;
-    words(negative ? "takes away" : "adds");
-  }
-  gap();
-  scene.add(viz::FillRect{{x, y - 0.5F * u, 4 * u, u}, rest_color(c)});
-  x += 5.5F * u;
-  words("rest: what is not drawn, and biases");
-  y += line + u;
-  x = area.x;
-  const std::string title = c.options[kColor] == RibbonColor::token
-                                ? "probability of “" + label_of(c, s.flow->token) + "” by the logit lens"
-                                : "probability of the best guess by the logit lens";
-  const viz::ColorScale scale = scale_of(confidence_of(s.lens.get(), c.options[kColor]));
-  viz::Scene measured;
-  const float scale_w = viz::paint_color_scale_line(measured, scale, title, {0, 0}, style);
-  const float used = std::min(scale_w, area.w);
-  whole &= viz::paint_color_scale_in(scene, scale, title, std::nullopt, {x, y}, area.w, style);
-  x += used;
-  gap();
-  words(edges_words(s));
-  return whole;
 }
 
 Picture build(const ViewContext& c) {
@@ -211,18 +176,20 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, *question, s.has_value())) return *words;
   if (!s->layout.fits) return too_small(c, "for the flow");
   Picture picture = blank(c);
+  const std::string words = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
+                            (s->flow->against < 0 ? "logit " : "difference ") +
+                            viz::fixed_number(s->flow->logit, 2);
+  const bool narrow = c.width < 60 * c.font_size;
   paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
-              "after " + token_name(c.run->tokens, s->flow->position) + ": logit " +
-                  viz::fixed_number(s->flow->logit, 2) +
-                  ", with attention patterns and layer norm scales held fixed");
+              narrow ? words : words + ", with attention patterns and layer norm scales held fixed");
   const Confidence confidence = confidence_of(s->lens.get(), c.options[kColor]);
   paint_flow(picture, c, s->poster, s->layout, confidence);
   paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, confidence);
-  const viz::Style style = style_of(c);
-  const float y = drawing_area(c).bottom() + 2 * style.unit();
   const viz::Rect below = below_title(c);
-  const bool legend = paint_legend(picture, c, *s, {below.x, y, below.w, below.bottom() - y});
-  picture.whole = picture.whole && legend && s->layout.all_labels;
+  const viz::Style style = style_of(c);
+  paint_legend(picture, c, s->legend, s->layout.scale,
+               {below.x, below.bottom() - legend_height(s->legend, style)});
+  picture.whole = picture.whole && s->layout.all_labels;
   return picture;
 }
 

@@ -4,31 +4,13 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <optional>
+
+#include "app/views/output/flow_bands.h"
 
 namespace headscope::app::flow_picture {
 namespace {
 
-constexpr float kHairline = 0.75F;  // the thinnest strand, so that no drawn edge is invisible
-
-/// The horizontal run of a strand between its two turns.
-struct Lane {
-  int edge = -1;  // -1: the rest
-  float width = 0;
-  bool labelled = false;
-  bool stub = false;
-  float y = 0;
-};
-
-/// A layer's share of the height.
-struct Band {
-  std::vector<Lane> lanes;  // from below
-  float lanes_h = 0, wedge_h = 0;
-  float bottom = 0, top = 0;
-  float wedge_bottom = 0, wedge_top = 0;
-  float height() const { return bottom - top; }
-};
-
+constexpr int kWedgeSteps = 10;
 /// The tokens from left to right: those with a column, those without, and several without as one gap.
 struct Stop {
   int first = 0;  // position
@@ -72,16 +54,11 @@ class Builder {
 
  private:
   float px(double value) const { return static_cast<float>(std::abs(value) * out_.scale); }
-  float strand_px(double value) const { return std::max(px(value), kHairline); }
   float u() const { return style_.unit(); }
   float line() const { return style_.line(style_.small()); }
-  float turn() const { return 1.5F * u(); }  // inner radius of a strand's turns
+  float turn() const { return turn_; }  // inner radius of a strand's turns
   int target() const { return g_.column_of(g_.target); }
   const FlowEdge& edge(int index) const { return g_.edges[index]; }
-  bool is_stub(int index) const {
-    return p_.first == FirstToken::stubs && edge(index).key == 0 && edge(index).query != 0;
-  }
-
   // ---- vertically ----
 
   /// Whether labels are upright, and the height that they need.
@@ -89,7 +66,7 @@ class Builder {
     axis_w_ = style_.width("L00", style_.small()) + 2 * u();
     rest_w_ = 0;
     for (const double v : g_.columns[target()].rest) rest_w_ += px(v);
-    panel_ = rest_w_ + 5 * u() + std::max(p_.panel, widest_mlp_label());
+    panel_ = rest_w_ + 5.5F * u() + std::max(p_.panel, widest_mlp_label());
     label_gap_ = widest_edge_label() + 3 * u();
     const float room = area_.w - axis_w_ - panel_ - label_gap_;
     // From the most legible to the narrowest.
@@ -121,7 +98,8 @@ class Builder {
   }
   float widest_mlp_label() const {
     float widest = 0;
-    for (const std::string& text : p_.mlps) widest = std::max(widest, style_.width(text, style_.small()));
+    for (const std::string& text : p_.mlps[target()])
+      widest = std::max(widest, style_.width(text, style_.small()));
     return std::max(widest, style_.width(p_.rest, style_.small()));
   }
   float widest_edge_label() const {
@@ -161,65 +139,17 @@ class Builder {
   }
 
   bool place_bands() {
-    const float bottom = area_.bottom() - tokens_h_, top = area_.y + above_;
-    bands_.assign(g_.layers, {});
-    std::vector<int> order(g_.edges.size());
-    std::iota(order.begin(), order.end(), 0);
-    // Short spans below long ones, so that strands to one query do not cross.
-    std::ranges::stable_sort(order, {}, [&](int i) { return std::abs(edge(i).query - edge(i).key); });
-    for (const int i : order)
-      bands_[edge(i).layer].lanes.push_back(
-          {i, strand_px(edge(i).value), edge(i).query == g_.target, is_stub(i), 0});
-    for (int layer = 0; layer < g_.layers; ++layer) {
-      float widest = 0;
-      for (const Column& column : g_.columns) widest = std::max(widest, px(column.mlps[layer]));
-      bands_[layer].wedge_h = std::clamp(0.5F * widest, 1.5F * u(), 12 * u());
-    }
-    const float end_h = 4 * u();
-    const float room = bottom - top - end_h;
-    if (!fit_bands(room)) return false;
-    float spare = room;
-    for (const Band& band : bands_) spare -= needed(band);
-    // What is left goes to all layers alike, but no layer becomes hollow.
-    const float each = std::min(spare / static_cast<float>(g_.layers), 6 * line());
-    float y = bottom - (spare - each * static_cast<float>(g_.layers)) / 2;
-    for (Band& band : bands_) {
-      band.bottom = y;
-      float at = y - 0.3F * each - turn();
-      for (Lane& lane : band.lanes) {
-        lane.y = at - lane.width / 2;
-        at -= lane.width + lane_gap() + (lane.labelled ? line() : 0);
-      }
-      band.top = y - needed(band) - each;
-      band.wedge_top = band.top + 0.15F * each;
-      band.wedge_bottom = std::min(at - turn(), band.wedge_top + band.wedge_h + 0.35F * each);
-      y = band.top;
-      out_.levels.push_back(band.bottom);
-    }
+    const float bottom = area_.bottom() - tokens_h_, end_h = 4 * u();
+    Bands bands = lay_out_bands(g_, p_.first, out_.scale, bottom, area_.y + above_ + end_h, style_);
+    if (bands.layers.empty()) return false;
+    bands_ = std::move(bands.layers);
+    turn_ = bands.turn;
+    out_.all_labels = bands.all_labels;
+    for (const Band& band : bands_) out_.levels.push_back(band.bottom);
     out_.levels.push_back(bands_.back().top);
     out_.end = bands_.back().top - end_h;
     out_.plot = {area_.x, bands_.back().top, area_.w, bands_.front().bottom - bands_.back().top};
     return true;
-  }
-  float lane_gap() const { return 0.75F * u(); }
-  float needed(const Band& band) const {
-    float h = 2 * turn() + band.wedge_h + u();
-    for (const Lane& lane : band.lanes) h += lane.width + lane_gap() + (lane.labelled ? line() : 0);
-    return h;
-  }
-  /// Takes labels from the weakest edges until the layers fit.
-  bool fit_bands(float room) {
-    float all = 0;
-    for (const Band& band : bands_) all += needed(band);
-    for (int i = static_cast<int>(g_.edges.size()) - 1; i >= 0 && all > room; --i) {
-      for (Lane& lane : bands_[edge(i).layer].lanes) {
-        if (lane.edge != i || !lane.labelled) continue;
-        lane.labelled = false;
-        out_.all_labels = false;
-        all -= line();
-      }
-    }
-    return all <= room;
   }
 
   // ---- ribbons ----
@@ -259,13 +189,22 @@ class Builder {
     return events;
   }
 
+  /// The number of layers in which a column has something to show: above them nothing of it is drawn.
+  int last_layer_of(const Column& column) const {
+    if (column.position == g_.target) return g_.layers;
+    int last = 0;
+    for (const FlowEdge& edge : g_.edges)
+      if (edge.key == column.position || edge.query == column.position) last = std::max(last, edge.layer + 1);
+    return last;
+  }
+
   void trace_ribbon(int index) {
     const Column& column = g_.columns[index];
     std::vector<Slice>& slices = out_.slices;
     Ribbon ribbon{column.stream[0], -px(column.stream[0]) / 2, px(column.stream[0]) / 2};
     float at = bands_.front().bottom;
     if (ends_.size() < g_.edges.size()) ends_.resize(g_.edges.size());
-    for (int layer = 0; layer < g_.layers; ++layer) {
+    for (int layer = 0; layer < last_layer_of(column); ++layer) {
       const Band& band = bands_[layer];
       const auto level_at = [&](float y) {
         return static_cast<float>(layer) +
@@ -294,14 +233,20 @@ class Builder {
           ends.query_y = y;
         }
       }
+      const bool ends_here = layer + 1 == last_layer_of(column) && index != target();
+      if (ends_here && px(column.stream[layer + 1]) < 1) break;  // the last strand took the rest of it
       // Up to the MLP's wedge the rest comes in or goes out.
       value += column.rest[layer];
       const float wedge_bottom = std::min(band.wedge_bottom, at);
       go_to(ribbon, slices, index, at, wedge_bottom, value, true, level_at(at), level_at(wedge_bottom));
       add_wedge(index, layer, ribbon, wedge_bottom, band.wedge_top);
-      value = column.stream[layer + 1];
-      go_to(ribbon, slices, index, at, std::min(at, band.wedge_top), value, true, level_at(at),
-            level_at(band.wedge_top));
+      const double before = value, after = column.stream[layer + 1];
+      for (int step = 1; step <= kWedgeSteps; ++step) {
+        const float part = static_cast<float>(step) / kWedgeSteps;
+        const float y = std::min(at, wedge_bottom + part * (band.wedge_top - wedge_bottom));
+        value = step == kWedgeSteps ? after : before + (after - before) * static_cast<double>(eased(part));
+        go_to(ribbon, slices, index, at, y, value, true, level_at(at), level_at(y));
+      }
       go_to(ribbon, slices, index, at, band.top, value, true, level_at(at), static_cast<float>(layer + 1));
     }
     if (index != target()) return;
@@ -309,13 +254,21 @@ class Builder {
     go_to(ribbon, slices, index, at, out_.end + 2 * u(), g_.logit, true, top, top);
   }
 
+  /// An S-shaped course from 0 to 1.
+  static float eased(float t) { return t * t * (3 - 2 * t); }
+
   void add_wedge(int column, int layer, const Ribbon& ribbon, float y0, float y1) {
     const double value = g_.columns[column].mlps[layer];
     const float by = px(ribbon.value + value) - px(ribbon.value);
     if (std::abs(by) < 0.25F || y1 >= y0) return;
-    out_.wedges.push_back(
-        {column, layer, {{ribbon.right, y0}, {ribbon.right + by, y1}, {ribbon.right, y1}}, value < 0});
-    if (by < 0) out_.wedges.back().points = {{ribbon.right, y0}, {ribbon.right, y1}, {ribbon.right + by, y1}};
+    Wedge wedge{column, layer, {}, value < 0, {}};
+    for (int step = 0; step <= kWedgeSteps; ++step) {
+      const float part = static_cast<float>(step) / kWedgeSteps, moved = by * eased(part);
+      // What is added lies inside the ribbon, what is taken away outside.
+      wedge.sides.push_back({ribbon.right, ribbon.right + moved, y0 + part * (y1 - y0)});
+    }
+    wedge.rect = {std::min(ribbon.right, ribbon.right + by), y1, std::abs(by), y0 - y1};
+    out_.wedges.push_back(std::move(wedge));
   }
 
   // ---- horizontally ----
@@ -358,12 +311,16 @@ class Builder {
                                    stop.x + stop.width / 2};
     }
     out_.plot.w = x + panel_ - out_.plot.x;
+    out_.rest.x = x;
     for (Slice& slice : out_.slices) {
       const float shift = shift_of_[slice.column];
       for (float* edge_x : {&slice.left0, &slice.right0, &slice.left1, &slice.right1}) *edge_x += shift;
     }
-    for (Wedge& wedge : out_.wedges)
-      for (viz::Point& point : wedge.points) point.x += shift_of_[wedge.column];
+    for (Wedge& wedge : out_.wedges) {
+      wedge.rect.x += shift_of_[wedge.column];
+      for (Wedge::Side& side : wedge.sides)
+        side.from += shift_of_[wedge.column], side.to += shift_of_[wedge.column];
+    }
     return true;
   }
   static float weight_of(const Stop& stop) { return stop.column >= 0 ? 1 : 0.4F; }
@@ -379,17 +336,16 @@ class Builder {
     }
   }
 
-  void add_strand(const Band& band, const Lane& lane) {
-    static_cast<void>(band);
+  void add_strand(const Lane& lane) {
     constexpr float kPi = std::numbers::pi_v<float>;
     const FlowEdge& of = edge(lane.edge);
     const Ends& ends = ends_[lane.edge];
     const float from = shift_of_[g_.column_of(of.key)] + ends.key_x,
                 to = shift_of_[g_.column_of(of.query)] + ends.query_x;
     const float radius = lane.width / 2 + turn();
-    Strand strand{lane.edge, of.layer, lane.width, of.value < 0, {}, {}};
+    Strand strand{lane.edge, of.layer, lane.width, of.value < 0, {}, {}, {}};
     if (of.key == of.query) {  // a loop on the left
-      const float x = shift_of_[g_.column_of(of.query)] + ends.query_edge, r = std::max(radius, 2 * u());
+      const float x = shift_of_[g_.column_of(of.query)] + ends.query_edge, r = u() + lane.width / 2;
       std::vector<viz::Point> points;
       add_arc(points, {x, lane.y}, r, kPi / 2, 1.5F * kPi);
       strand.lines.push_back(std::move(points));
@@ -397,12 +353,14 @@ class Builder {
       return;
     }
     const float way = to > from ? 1.F : -1.F;
+    strand.ends = {{from, ends.key_y}, {to, ends.query_y}};
     // Turns become narrower between near columns.
     const float r = std::min(radius, std::abs(to - from) / 2);
-    std::vector<viz::Point> out{{from, ends.key_y}}, in;
+    std::vector<viz::Point> out, in;
+    if (ends.key_y > lane.y + r + 0.1F) out.push_back({from, ends.key_y});
     add_arc(out, {from + way * r, lane.y + r}, r, way > 0 ? kPi : 0, way > 0 ? 1.5F * kPi : -kPi / 2);
     add_arc(in, {to - way * r, lane.y - r}, r, kPi / 2, way > 0 ? 0 : kPi);
-    in.push_back({to, ends.query_y});
+    if (ends.query_y < lane.y - r - 0.1F) in.push_back({to, ends.query_y});
     if (!lane.stub) {
       out.insert(out.end(), in.begin(), in.end());
       strand.lines.push_back(std::move(out));
@@ -435,7 +393,7 @@ class Builder {
       float edge_x = place.rect.right();
       for (const Slice& slice : out_.slices)
         if (slice.column == target() && slice.y1 <= y && y <= slice.y0) edge_x = slice.right1;
-      Strand strand{-1, layer, by, column.rest[layer] < 0, {}, {}};
+      Strand strand{-1, layer, by, column.rest[layer] < 0, {}, {}, {}};
       strand.lines.push_back({{left + width + by, y - by / 2}, {edge_x, y - by / 2}});
       out_.strands.push_back(std::move(strand));
     }
@@ -445,6 +403,18 @@ class Builder {
 
   bool is_free(const viz::Rect& rect) const {
     return std::ranges::none_of(out_.labels, [&](const Label& label) { return label.rect.overlaps(rect); });
+  }
+  /// Whether no other ribbon and no strand is there.
+  bool is_open(const viz::Rect& rect, int column) const {
+    for (int other = 0; other < std::ssize(out_.columns); ++other)
+      if (other != column && out_.columns[other].rect.overlaps(rect)) return false;
+    for (const Strand& strand : out_.strands)
+      for (const auto& points : strand.lines)
+        for (const viz::Point& p : points)
+          if (rect.inset(-strand.width / 2).contains(p) ||
+              (p.y > rect.y && p.y < rect.bottom() && p.x < rect.x))
+            return false;
+    return true;
   }
   bool add_label(Label label, viz::FontStyle face = viz::FontStyle::regular) {
     const float w =
@@ -521,11 +491,15 @@ class Builder {
     const auto size_of = [&](const Wedge* wedge) { return px(g_.columns[wedge->column].mlps[wedge->layer]); };
     std::ranges::stable_sort(wedges, std::ranges::greater(), size_of);
     for (const Wedge* wedge : wedges) {
-      if (wedge->column != target() || size_of(wedge) < 1.5F) continue;
-      const float y = (wedge->points.front().y + wedge->points[1].y) / 2;
-      add_label({Label::Of::mlp, wedge->layer, wedge->column, p_.mlps[wedge->layer], {x, y}});
+      const bool own = wedge->column == target();
+      if (size_of(wedge) < (own ? 1.5F : 2 * u())) continue;
+      const viz::Point at{own ? x : wedge->rect.right() + 1.5F * u(), wedge->rect.center().y};
+      const Label label{Label::Of::mlp, wedge->layer, wedge->column, p_.mlps[wedge->column][wedge->layer],
+                        at};
+      const float width = style_.width(label.text, style_.small());
+      if (own || is_open({at.x, at.y - line() / 2, width, line()}, wedge->column)) add_label(label);
     }
-    if (rest_w_ >= kHairline) {
+    if (rest_w_ >= 1) {
       Label label{Label::Of::rest, 0, -1, p_.rest, {out_.rest.x, out_.levels.front() + u() + line() / 2}};
       add_label(std::move(label));
     }
@@ -533,7 +507,7 @@ class Builder {
 
   void finish() {
     for (const Band& band : bands_)
-      for (const Lane& lane : band.lanes) add_strand(band, lane);
+      for (const Lane& lane : band.lanes) add_strand(lane);
     std::ranges::stable_sort(out_.strands, {}, &Strand::width);
     add_rest();
     label_tokens();
@@ -554,6 +528,7 @@ class Builder {
   const viz::Style& style_;
   Layout out_;
   bool upright_ = false;
+  float turn_ = 0;
   float axis_w_ = 0, panel_ = 0, label_gap_ = 0, tokens_h_ = 0, rest_w_ = 0;
   std::vector<Stop> stops_;
   std::vector<Band> bands_;

@@ -12,10 +12,10 @@ namespace headscope::app::flow_picture {
 /// What the layout is made for.
 struct Poster {
   Graph graph;
-  std::vector<std::string> tokens;  ///< labels of positions 0 to the last column's
-  std::vector<std::string> edges;   ///< labels of the graph's edges
-  std::vector<std::string> mlps;    ///< labels of the target's MLPs, by layer
-  std::string rest;                 ///< label of the rest
+  std::vector<std::string> tokens;             ///< labels of positions 0 to the last column's
+  std::vector<std::string> edges;              ///< labels of the graph's edges
+  std::vector<std::vector<std::string>> mlps;  ///< labels of MLPs, [columns][layers]
+  std::string rest;                            ///< label of the rest
   FirstToken first = FirstToken::stubs;
   float panel = 0;  ///< least width of the space to the right of the target's ribbon
 };
@@ -31,10 +31,15 @@ struct Slice {
 
 /// What an MLP adds to a ribbon or takes from it.
 struct Wedge {
+  /// Between two x at a height.
+  struct Side {
+    float from = 0, to = 0, y = 0;
+  };
   int column = 0;
   int layer = 0;
-  std::vector<viz::Point> points;
+  std::vector<Side> sides;  ///< from below
   bool negative = false;
+  viz::Rect rect;
 };
 
 /// An edge, or a part of the rest.
@@ -45,6 +50,7 @@ struct Strand {
   bool negative = false;
   std::vector<std::vector<viz::Point>> lines;   ///< its middle: one, or for a stub both ends
   std::vector<std::vector<viz::Point>> tapers;  ///< polygons at the open ends of a stub
+  std::vector<viz::Point> ends;  ///< where it leaves a ribbon and where it joins one; empty: a loop
 };
 
 /// A text with its middle at the left, centre or right of its place.

@@ -63,14 +63,23 @@ void paint_ribbons(viz::Scene& scene, const ViewContext& c, const Layout& layout
                    const Confidence& confidence, int layers) {
   const viz::Style style = style_of(c);
   const viz::ColorScale scale = scale_of(confidence);
-  viz::Segments hatching{{}, c.theme->surface, 1}, edges{{}, c.theme->field_line, 0.75F};
+  viz::Segments hatching{{}, c.theme->surface, 1}, edges{{}, c.theme->field_line.with_alpha(150), 0.75F},
+      stems{{}, c.theme->field_line.with_alpha(150), 1};
   for (const Slice& slice : layout.slices) {
-    if (slice.right0 - slice.left0 < 0.05F && slice.right1 - slice.left1 < 0.05F) continue;
-    paint_slice(scene, c, slice, scale, confidence, layers);
+    if (slice.y0 <= slice.y1) continue;
+    if (std::max(slice.right0 - slice.left0, slice.right1 - slice.left1) > 0.05F)
+      paint_slice(scene, c, slice, scale, confidence, layers);
     if (slice.negative) hatch(hatching, slice, style.unit());
-    for (const auto& [x0, x1] : {std::pair{slice.left0, slice.left1}, {slice.right0, slice.right1}})
-      edges.points.insert(edges.points.end(), {{x0, slice.y0}, {x1, slice.y1}});
+    const bool thin = std::max(slice.right0 - slice.left0, slice.right1 - slice.left1) < 1.5F;
+    if (thin) {
+      stems.points.insert(stems.points.end(), {{(slice.left0 + slice.right0) / 2, slice.y0},
+                                               {(slice.left1 + slice.right1) / 2, slice.y1}});
+    } else {
+      for (const auto& [x0, x1] : {std::pair{slice.left0, slice.left1}, {slice.right0, slice.right1}})
+        edges.points.insert(edges.points.end(), {{x0, slice.y0}, {x1, slice.y1}});
+    }
   }
+  scene.add(std::move(stems));
   scene.add(std::move(hatching));
   scene.add(std::move(edges));
 }
@@ -80,22 +89,19 @@ void paint_wedges(Picture& picture, const ViewContext& c, const Poster& poster, 
   for (const Wedge& wedge : layout.wedges) {
     const viz::Color color =
         viz::blended(c.theme->surface, viz::sign_color(*c.theme, wedge.negative ? -1 : 1).with_alpha(110));
-    picture.scene.add(viz::FillPolygon{wedge.points, color});
-    viz::Rect box{wedge.points[0].x, wedge.points[0].y, 0, 0};
-    float right = box.x, bottom = box.y;
-    for (const Point& p : wedge.points) {
-      box.x = std::min(box.x, p.x), box.y = std::min(box.y, p.y);
-      right = std::max(right, p.x), bottom = std::max(bottom, p.y);
+    viz::Segments lines{{}, c.theme->surface, 1};
+    for (std::size_t i = 1; i < wedge.sides.size(); ++i) {
+      const Wedge::Side &a = wedge.sides[i - 1], &b = wedge.sides[i];
+      picture.scene.add(
+          viz::FillPolygon{{{a.from, a.y + 0.4F}, {b.from, b.y}, {b.to, b.y}, {a.to, a.y + 0.4F}}, color});
+      if (wedge.negative && i % 2 == 0) lines.points.insert(lines.points.end(), {{b.from, b.y}, {b.to, b.y}});
     }
-    box.w = std::max(right - box.x, 2 * style.unit()), box.h = bottom - box.y;
-    if (wedge.negative) {
-      viz::Segments lines{{}, c.theme->surface, 1};
-      for (float y = bottom - 2; y > box.y; y -= 1.25F * style.unit())
-        lines.points.insert(lines.points.end(), {{box.x, y}, {right, y}});
-      picture.scene.add(std::move(lines));
-    }
+    if (wedge.negative) picture.scene.add(std::move(lines));
+    viz::Rect rect = wedge.rect;
+    const float wider = std::max(0.F, 2 * style.unit() - rect.w);
+    rect.x -= wider / 2, rect.w += wider;
     picture.regions.push_back(
-        {.role = kMlp, .id = wedge.column * poster.graph.layers + wedge.layer, .rect = box});
+        {.role = kMlp, .id = wedge.column * poster.graph.layers + wedge.layer, .rect = rect});
   }
 }
 
@@ -133,16 +139,31 @@ void paint_casing(viz::Scene& scene, const ViewContext& c, const Strand& strand)
   }
 }
 
+/// Where a strand leaves or joins a ribbon, its colour fades into the ribbon's.
+void paint_fades(viz::Scene& scene, const Strand& strand, viz::Color color, float unit) {
+  if (strand.width < 0.5F * unit) return;
+  constexpr int kSteps = 8;
+  // Whole pixels, so that no lines show between the steps.
+  const float step = std::ceil(std::clamp(strand.width, 1.5F * unit, 5 * unit) / kSteps);
+  for (std::size_t end = 0; end < strand.ends.size(); ++end) {
+    const float x = strand.ends[end].x, y = std::round(strand.ends[end].y);
+    for (int i = 0; i < kSteps; ++i) {
+      const float top = end == 0 ? y + static_cast<float>(i) * step : y - static_cast<float>(i + 1) * step;
+      scene.add(viz::FillRect{{x - strand.width / 2, top, strand.width, step},
+                              color.with_alpha(static_cast<std::uint8_t>(225 * (kSteps - i) / (kSteps + 1)))});
+    }
+  }
+}
+
 void paint_labels(Picture& picture, const ViewContext& c, const Poster& poster, const Layout& layout) {
   const viz::Style style = style_of(c);
   viz::Scene& scene = picture.scene;
+  std::vector<std::pair<float, float>> numbers;  // where they are, from left to right
   for (const Label& label : layout.labels) {
     const bool column = label.of == Label::Of::token && label.column >= 0;
     const bool strong = column || label.of == Label::Of::mlp || label.of == Label::Of::edge;
     const viz::Color color = strong ? c.theme->text : c.theme->text_muted;
     const auto face = column ? viz::FontStyle::medium : viz::FontStyle::regular;
-    if (label.of == Label::Of::edge)
-      scene.add(viz::FillRect{label.rect, c.theme->surface.with_alpha(190), style.unit() / 2});
     const float room = label.room > 0 ? label.room : 1e9F;
     if (label.angle != 0) {
       const float y = label.rect.bottom();
@@ -164,9 +185,15 @@ void paint_labels(Picture& picture, const ViewContext& c, const Poster& poster, 
       const Column& of = poster.graph.columns[label.column];
       const std::string number = (of.sources() >= 0 ? "+" : "") + viz::fixed_number(of.sources(), 2);
       const float width = style.width(number, style.small());
-      if (width <= std::max(label.rect.w, layout.columns[label.column].rect.w + 2 * style.unit()))
+      const float x0 = label.at.x - width / 2 - style.unit(), x1 = label.at.x + width / 2 + style.unit();
+      const bool matters = std::abs(of.sources()) >= 0.01 * std::abs(poster.graph.logit);
+      const bool is_free = std::ranges::none_of(
+          numbers, [&](const auto& other) { return other.first < x1 && x0 < other.second; });
+      if (matters && is_free && x0 >= 0 && x1 <= layout.rest.x) {
+        numbers.emplace_back(x0, x1);
         viz::add_muted(scene, style, number,
                        {label.at.x, label.rect.bottom() + style.line(style.small()) / 2}, viz::Align::center);
+      }
     }
   }
 }
@@ -187,7 +214,7 @@ Confidence confidence_of(const FlowLens* lens, RibbonColor of) {
   double most = 0;
   for (const double p : all) most = std::max(most, std::isfinite(p) ? p : 0);
   confidence.high = 1;
-  for (const double end : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5})
+  for (const double end : {0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75})
     if (most <= end) {
       confidence.high = end;
       break;
@@ -225,7 +252,7 @@ void paint_flow(Picture& picture, const ViewContext& c, const Poster& poster, co
   viz::Scene& scene = picture.scene;
   const int layers = poster.graph.layers;
   for (const float y : layout.levels)
-    scene.add_line({layout.plot.x, style.snapped(y)}, {layout.plot.right(), style.snapped(y)},
+    scene.add_line({layout.plot.x, style.snapped(y)}, {layout.rest.right(), style.snapped(y)},
                    c.theme->line.with_alpha(150), 0.75F);
   for (int column = 0; column < std::ssize(layout.columns); ++column) {
     const viz::Rect& rect = layout.columns[column].rect;
@@ -245,11 +272,12 @@ void paint_flow(Picture& picture, const ViewContext& c, const Poster& poster, co
   }
   for (const Strand& strand : layout.strands)
     if (strand.edge >= 0) paint_casing(scene, c, strand);
+  for (const Label& label : layout.labels)
+    if (label.of == Label::Of::edge) scene.add(viz::FillRect{label.rect, c.theme->surface.with_alpha(200)});
   for (const Strand& strand : layout.strands) {
-    paint_strand(scene, c, strand,
-                 strand.edge < 0
-                     ? rest_color(c)
-                     : viz::blended(c.theme->surface, edge_color(c, strand.negative).with_alpha(235)));
+    const viz::Color color = strand.edge < 0 ? rest_color(c) : edge_color(c, strand.negative);
+    paint_fades(scene, strand, color, style.unit());
+    paint_strand(scene, c, strand, color);
     add_regions(picture, c, strand);
   }
   paint_labels(picture, c, poster, layout);
@@ -274,10 +302,9 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
   const viz::Color color =
       confidence.lens ? scale_of(confidence).color(*c.theme, confidence.at(target, confidence.lens->layers))
                       : rest_color(c);
-  picture.scene.add(viz::FillPolygon{{{middle - half - 1.5F * u, end->y1 + 0.4F},
-                                      {middle, end->y1 - 2.5F * u},
-                                      {middle + half + 1.5F * u, end->y1 + 0.4F}},
-                                     color});
+  const float tip = std::clamp(0.35F * half, u, 2.5F * u);
+  picture.scene.add(viz::FillPolygon{
+      {{end->left1, end->y1 + 0.4F}, {middle, end->y1 - tip}, {end->right1, end->y1 + 0.4F}}, color});
   double most = 0;
   for (const GuessBar& bar : bars) most = std::max(most, bar.probability);
   const float x = end->left1, right = layout.plot.right(),
