@@ -27,7 +27,7 @@ const auto kEdges = make_option<int>("flow-edges", "Edges", "the number of stron
                                       .low = 0,
                                       .high = 200,
                                       .steps = {0, 4, 8, 12, 16, 24, 32, 48, 64, 100, 200},
-                                      .keys = "nN"});
+                                      .keys = "uU"});
 const auto kLeast =
     number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit", 0, 0, 100,
                   {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
@@ -63,10 +63,6 @@ std::shared_ptr<const LogitFlow> flow_of(const ViewContext& c) {
   return flow && flow->positions > 0 ? flow : nullptr;
 }
 
-GraphOptions graph_options(const ViewContext& c, const LogitFlow& flow) {
-  return {c.options[kEdges], c.options[kLeast] / 100 * std::abs(flow.logit), c.options[kFirst]};
-}
-
 std::string signed_words(double value) {
   return (value >= 0 ? "+" : "") + viz::fixed_number(value, 2);
 }
@@ -75,9 +71,9 @@ std::string edge_name(const FlowEdge& edge) {
   return edge.head < 0 ? "L" + std::to_string(edge.layer) : head_name(edge.layer, edge.head);
 }
 
-Poster poster_of(const ViewContext& c, const LogitFlow& flow) {
+Poster poster_of(const ViewContext& c, const LogitFlow& flow, int edges) {
   Poster poster;
-  poster.graph = graph_of(flow, graph_options(c, flow));
+  poster.graph = graph_of(flow, {edges, c.options[kLeast] / 100 * std::abs(flow.logit), c.options[kFirst]});
   poster.first = c.options[kFirst];
   poster.tokens = c.run->tokens.labels;
   // In a narrow picture the tooltips have the numbers.
@@ -144,7 +140,7 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   const bool token = c.options[kColor] == RibbonColor::token;
   legend.scale_title = token ? "probability of “" + label_of(c, s.flow->token) + "” by the logit lens"
                              : "probability of the best guess by the logit lens";
-  legend.scale = scale_of(confidence_of(s.lens.get(), c.options[kColor]));
+  legend.scale = viz::linear_scale(0.25);  // as wide as any; the lens is known only later
   legend.edges = edges_words(s);
   legend.wrap(below_title(c).w, style_of(c));
   return legend;
@@ -154,14 +150,19 @@ std::optional<Shown> shown(const ViewContext& c) {
   Shown s;
   s.flow = flow_of(c);
   if (!s.flow) return std::nullopt;
-  s.poster = poster_of(c, *s.flow);
-  s.lens = lens_of(c, *s.flow, s.poster.graph);
   s.bars = bars_of(c, *s.flow);
   const viz::Style style = style_of(c);
-  viz::Rect area = below_title(c);
-  s.legend = legend_of(c, s);
-  area.h -= legend_height(s.legend, style) + 2 * style.unit();
-  s.layout = lay_out(s.poster, area, guesses_height(c, kBars), style);
+  // Where there is little room, fewer edges are drawn; the legend says how many.
+  for (int edges = c.options[kEdges];; edges = edges * 2 / 3) {
+    s.poster = poster_of(c, *s.flow, edges);
+    viz::Rect area = below_title(c);
+    s.legend = legend_of(c, s);
+    area.h -= legend_height(s.legend, style) + 2 * style.unit();
+    s.layout = lay_out(s.poster, area, guesses_height(c, kBars), style);
+    if (s.layout.fits || edges == 0) break;
+  }
+  s.lens = lens_of(c, *s.flow, s.poster.graph);
+  s.legend.scale = scale_of(confidence_of(s.lens.get(), c.options[kColor]));
   return s;
 }
 
@@ -290,7 +291,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
     if (found == best.end()) return {};
     return {SetOption{&kLogitRank, static_cast<int>(found - best.begin()) + 1}};
   }
-  const Graph graph = graph_of(*flow, graph_options(c, *flow));
+  const Graph graph = shown(c)->poster.graph;
   if (region.role == kEdge && region.id < std::ssize(graph.edges)) return opened(c, graph.edges[region.id]);
   const bool mlp = region.role == kMlp;
   if (!mlp && region.role != kStream) return {};

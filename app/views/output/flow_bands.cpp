@@ -41,7 +41,7 @@ struct Measure {
     return lane.width + (lane.loop ? 2.5F : 0.75F) * u() + (lane.labelled ? line() : 0);
   }
   float band(const Band& band) const {
-    float h = 2 * turn + wedge(band) + u();
+    float h = (band.lanes.empty() ? 0 : 2 * turn) + wedge(band) + u();
     for (const Lane& one : band.lanes) h += lane(one);
     return h;
   }
@@ -80,7 +80,7 @@ void place(std::vector<Band>& bands, const Measure& measure, float bottom, float
     band.top = y - measure.band(band) - each;
     band.wedge_top = band.top + 0.15F * each;
     band.wedge_bottom =
-        std::min(at - measure.turn,
+        std::min(band.lanes.empty() ? y - measure.u() : at - measure.turn,
                  band.wedge_top + std::max(measure.wedge(band), 1.3F * band.widest + 2 * measure.u()));
     y = band.top;
   }

@@ -149,8 +149,9 @@ void paint_fades(viz::Scene& scene, const Strand& strand, viz::Color color, floa
     const float x = strand.ends[end].x, y = std::round(strand.ends[end].y);
     for (int i = 0; i < kSteps; ++i) {
       const float top = end == 0 ? y + static_cast<float>(i) * step : y - static_cast<float>(i + 1) * step;
-      scene.add(viz::FillRect{{x - strand.width / 2, top, strand.width, step},
-                              color.with_alpha(static_cast<std::uint8_t>(225 * (kSteps - i) / (kSteps + 1)))});
+      scene.add(
+          viz::FillRect{{x - strand.width / 2, top, strand.width, step},
+                        color.with_alpha(static_cast<std::uint8_t>(225 * (kSteps - i) / (kSteps + 1)))});
     }
   }
 }
