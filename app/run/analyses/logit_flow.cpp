@@ -327,16 +327,17 @@ class BackwardPass {
     int begin = 0;
     while (begin < queries && unread(begin)) ++begin;
     if (begin == queries) return;
-    std::vector<float> values(static_cast<std::size_t>(positions_) * std::size_t(d_head));
-    for (int key = 0; key < positions_; ++key)
+    const int keys = sees_later(run_, {layer, head}) ? positions_ : first + queries;
+    std::vector<float> values(static_cast<std::size_t>(keys) * std::size_t(d_head));
+    for (int key = 0; key < keys; ++key)
       std::ranges::copy(kept_.v(layer, head, key), values.begin() + std::ptrdiff_t{key} * d_head);
-    DoubleMatrix read(queries - begin, positions_);  // reads . v
+    DoubleMatrix read(queries - begin, keys);  // reads . v
     const auto some = reads.middle_rows(begin, queries - begin);
-    model::multiply_by_transposed(some, {values.data(), positions_, d_head, d_head}, read.view());
-    const model::ConstFloatRows used = weights.middle_rows(begin, queries - begin).middle_cols(0, positions_);
+    model::multiply_by_transposed(some, {values.data(), keys, d_head, d_head}, read.view());
+    const model::ConstFloatRows used = weights.middle_rows(begin, queries - begin).middle_cols(0, keys);
     for (int i = 0; i < used.rows; ++i) {
       const int query = first + begin + i;
-      for (int key = 0; key < positions_; ++key) {
+      for (int key = 0; key < keys; ++key) {
         const double value = static_cast<double>(used.row(i)[key]) * read.row(i)[key];
         into.sent[key] += value;
         into.arrived[query] += value;
@@ -347,7 +348,7 @@ class BackwardPass {
         }
       }
     }
-    model::add_transposed_product(used, some, on_values);
+    model::add_transposed_product(used, some, on_values.middle_rows(0, keys));
   }
 
   /// Adds up what the heads of a layer have, in order.

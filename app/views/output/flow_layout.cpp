@@ -39,6 +39,9 @@ class Builder {
       for (const double v : column.stream) most = std::max(most, std::abs(v));
     most = std::max(most, std::abs(g_.logit));
     float widest = std::min(0.12F * area_.w, 0.3F * area_.h);
+    // Strands leave room for their labels.
+    if (g_.magnitude > 0)
+      widest = std::min(widest, 0.22F * area_.h * static_cast<float>(most / g_.magnitude));
     for (int attempt = 0; attempt < 14; ++attempt, widest *= 0.8F) {
       out_ = {};
       out_.scale = static_cast<double>(widest) / most;
@@ -139,7 +142,8 @@ class Builder {
   }
 
   bool place_bands() {
-    const float bottom = area_.bottom() - tokens_h_, end_h = 4 * u();
+    const float bottom = area_.bottom() - tokens_h_;
+    const float end_h = 4 * u() + px(g_.columns[target()].rest.back());  // where ln_f's bias comes in
     Bands bands = lay_out_bands(g_, p_.first, out_.scale, bottom, area_.y + above_ + end_h, style_);
     if (bands.layers.empty()) return false;
     bands_ = std::move(bands.layers);
@@ -384,8 +388,8 @@ class Builder {
     out_.rest = {left, out_.end + 2 * u(), rest_w_, out_.levels.front() - out_.end - 2 * u()};
     float width = rest_w_, at = out_.levels.front();
     for (int layer = 0; layer <= g_.layers; ++layer) {
-      const float y = layer < g_.layers ? bands_[layer].wedge_bottom + u() : out_.end + 3 * u();
       const float by = px(column.rest[layer]);
+      const float y = layer < g_.layers ? bands_[layer].wedge_bottom + u() : out_.end + 3 * u() + by;
       out_.rest_slices.push_back({-1, at, left, left + width, y, left, left + width, false, 0, 0});
       at = y, width -= by;
       if (by < 0.2F) continue;

@@ -20,7 +20,7 @@ float mix(float a, float b, float t) {
 void paint_slice(viz::Scene& scene, const ViewContext& c, const Slice& slice, const viz::ColorScale& scale,
                  const Confidence& confidence, int layers) {
   if (slice.y0 <= slice.y1) return;
-  constexpr float kStep = 4, kOverlap = 0.4F;
+  constexpr float kStep = 4, kOverlap = 1;
   const auto color_at = [&](float level) {
     if (confidence.lens == nullptr) return rest_color(c);
     const int layer = std::clamp(static_cast<int>(level), 0, layers - 1);
@@ -93,7 +93,7 @@ void paint_wedges(Picture& picture, const ViewContext& c, const Poster& poster, 
     for (std::size_t i = 1; i < wedge.sides.size(); ++i) {
       const Wedge::Side &a = wedge.sides[i - 1], &b = wedge.sides[i];
       picture.scene.add(
-          viz::FillPolygon{{{a.from, a.y + 0.4F}, {b.from, b.y}, {b.to, b.y}, {a.to, a.y + 0.4F}}, color});
+          viz::FillPolygon{{{a.from, a.y + 1}, {b.from, b.y}, {b.to, b.y}, {a.to, a.y + 1}}, color});
       if (wedge.negative && i % 2 == 0) lines.points.insert(lines.points.end(), {{b.from, b.y}, {b.to, b.y}});
     }
     if (wedge.negative) picture.scene.add(std::move(lines));
@@ -148,9 +148,11 @@ void paint_fades(viz::Scene& scene, const Strand& strand, viz::Color color, floa
   for (std::size_t end = 0; end < strand.ends.size(); ++end) {
     const float x = strand.ends[end].x, y = std::round(strand.ends[end].y);
     for (int i = 0; i < kSteps; ++i) {
-      const float top = end == 0 ? y + static_cast<float>(i) * step : y - static_cast<float>(i + 1) * step;
+      const float below = i == 0 ? 1 : 0;  // the first lies under the strand's end
+      const float top =
+          end == 0 ? y + static_cast<float>(i) * step - below : y - static_cast<float>(i + 1) * step;
       scene.add(
-          viz::FillRect{{x - strand.width / 2, top, strand.width, step},
+          viz::FillRect{{x - strand.width / 2, top, strand.width, step + below},
                         color.with_alpha(static_cast<std::uint8_t>(225 * (kSteps - i) / (kSteps + 1)))});
     }
   }

@@ -290,7 +290,7 @@ TEST(LogitFlowOf, KeepsTheStrongestEdges) {
   for (const FlowEdge& edge : f->edges) kept += std::abs(edge.value);
   EXPECT_NEAR(sent, all, 1e-6 * f->edge_magnitude);
   EXPECT_LT(kept, f->edge_magnitude);
-  EXPECT_GT(kept, 0.9 * f->edge_magnitude);
+  EXPECT_GT(kept, 0.75 * f->edge_magnitude);
 }
 
 /// Every kind of edit at every site.
