@@ -34,7 +34,7 @@ const auto kLeast =
 const auto kTogether = switch_option("flow-together", "Heads together", "lL",
                                      "one edge for all heads of a layer with the same query and key");
 const auto kColor = choice_option<RibbonColor>(
-    "flow-color", "Color", "xX", "what the ribbons' colors show, by the logit lens",
+    "flow-color", "Colour", "xX", "what the ribbons' colours show, by the logit lens",
     {{"token", "Token", "The probability of the chosen token at each layer"},
      {"top", "Best guess", "The probability of each place's own best guess"}});
 const auto kFirst = choice_option<FirstToken>(
@@ -190,6 +190,7 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   paint_legend(picture, c, s->legend, s->layout.scale,
                {below.x, below.bottom() - legend_height(s->legend, style)});
+  drop_covered_regions(picture.regions);
   picture.whole = picture.whole && s->layout.all_labels;
   return picture;
 }
@@ -256,9 +257,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     say_part(facts, flow, column.mlps[layer]);
   } else if (region.role == kRest) {
     const Column& column = column_at(graph.column_of(flow.position));
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say("rest in layer " + std::to_string(region.id) + ": edges that are not drawn, biases and edits");
     say_part(facts, flow, column.rest[region.id]);
   } else if (region.role == kToken) {
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say(name(region.id));
     if (const int index = graph.column_of(region.id); index >= 0) {
       facts.number("its embedding", column_at(index).embedding);
@@ -270,6 +273,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.commands.push_back(choose_query(c, region.id));
     add_choice_of_key(facts.commands, c, region.id, c.selection.query);
   } else if (region.role == kGuess) {
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     for (const GuessBar& bar : s->bars)
       if (bar.id == region.id) facts.say("“" + bar.label + "” " + percent(bar.probability));
     add_copies_of_token(facts, c, region.id);
@@ -370,7 +374,7 @@ View flow_view() {
   add_gestures<click, layers_by_lines>(view);
   view.figure_size = figure_size;
   view.caption = {.prompt = true, .head = false, .query = true};
-  view.landmarks = {landmark<kStream>("streams"), landmark<kEdge>("edges"), landmark<kToken>("tokens"),
+  view.landmarks = {landmark<kStream>("streams"), landmark<kEdge>("edges"), landmark<kToken>("token labels"),
                     landmark<kGuess>("guesses")};
   return view;
 }

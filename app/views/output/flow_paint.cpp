@@ -105,26 +105,37 @@ void paint_wedges(Picture& picture, const ViewContext& c, const Poster& poster, 
   }
 }
 
-viz::Rect around(Point a, Point b, float reach) {
-  const float x = std::min(a.x, b.x) - reach, y = std::min(a.y, b.y) - reach;
-  return {x, y, std::abs(a.x - b.x) + 2 * reach, std::abs(a.y - b.y) + 2 * reach};
+/// The rectangles around the parts of a line: its turns, and its runs between them.
+std::vector<viz::Rect> boxes_of(const std::vector<Point>& line, float reach) {
+  constexpr float kRun = 12;
+  std::vector<viz::Rect> boxes;
+  bool after_run = true;
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    const Point a = line[i - 1], b = line[i];
+    const viz::Rect box{std::min(a.x, b.x) - reach, std::min(a.y, b.y) - reach,
+                        std::abs(a.x - b.x) + 2 * reach, std::abs(a.y - b.y) + 2 * reach};
+    const bool run = std::abs(a.x - b.x) > kRun;
+    if (run || after_run) {
+      boxes.push_back(box);
+    } else {
+      viz::Rect& last = boxes.back();
+      const float right = std::max(last.right(), box.right()), bottom = std::max(last.bottom(), box.bottom());
+      last.x = std::min(last.x, box.x), last.y = std::min(last.y, box.y);
+      last.w = right - last.x, last.h = bottom - last.y;
+    }
+    after_run = run;
+  }
+  return boxes;
 }
 
 void add_regions(Picture& picture, const ViewContext& c, const Strand& strand) {
-  const float reach = std::max(strand.width / 2, 3.F);
   const viz::Rect page{0, 0, c.width, c.height};
-  for (const auto& line : strand.lines) {
-    for (std::size_t i = 1; i < line.size(); i += 2) {
-      const std::size_t from = i - 1, to = std::min(i + 1, line.size() - 1);
-      for (const auto& [a, b] : {std::pair{from, i}, {i, to}}) {
-        const viz::Rect rect = around(line[a], line[b], reach);
-        if (a == b || !page.encloses(rect)) continue;
+  for (const auto& line : strand.lines)
+    for (const viz::Rect& box : boxes_of(line, std::max(strand.width / 2, 3.F)))
+      if (page.encloses(box))
         picture.regions.push_back({.role = strand.edge < 0 ? kRest : kEdge,
                                    .id = strand.edge < 0 ? strand.layer : strand.edge,
-                                   .rect = rect});
-      }
-    }
-  }
+                                   .rect = box});
 }
 
 /// A gap in the ribbons that a strand crosses, so that it is seen to lead past them.
@@ -284,6 +295,24 @@ void paint_flow(Picture& picture, const ViewContext& c, const Poster& poster, co
     add_regions(picture, c, strand);
   }
   paint_labels(picture, c, poster, layout);
+}
+
+void drop_covered_regions(std::vector<viz::Region>& regions) {
+  constexpr int kSteps = 9;
+  std::vector<bool> covered(regions.size());
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const viz::Rect& rect = regions[i].rect;
+    bool seen = false;
+    for (int step = 0; step < kSteps * kSteps && !seen; ++step) {
+      const Point at{rect.x + rect.w * (static_cast<float>(step % kSteps) + 0.51F) / kSteps,
+                     rect.y + rect.h * (static_cast<float>(step / kSteps) + 0.51F) / kSteps};
+      seen = std::none_of(regions.begin() + static_cast<std::ptrdiff_t>(i) + 1, regions.end(),
+                          [&](const viz::Region& later) { return later.rect.contains(at); });
+    }
+    covered[i] = !seen || rect.w <= 0 || rect.h <= 0;
+  }
+  std::size_t i = 0;
+  std::erase_if(regions, [&](const viz::Region&) { return covered[i++]; });
 }
 
 float guesses_height(const ViewContext& c, int bars) {

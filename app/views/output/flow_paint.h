@@ -45,6 +45,8 @@ void paint_flow(Picture& picture, const ViewContext& context, const Poster& post
 /// The bars above the end of the target's ribbon, best first.
 void paint_guesses(Picture& picture, const ViewContext& context, const Layout& layout, int target,
                    const std::vector<GuessBar>& bars, const Confidence& confidence);
+/// Takes regions away of which later ones, painted over them, leave nothing.
+void drop_covered_regions(std::vector<viz::Region>& regions);
 /// Height that the bars need.
 float guesses_height(const ViewContext& context, int bars);
 /// Paints one strand in one colour, as for the overlay of an edge under the mouse.
