@@ -447,6 +447,7 @@ FlowLens FlowLensOf::compute(const PromptRun& run, const Computation<FlowLens>& 
   const model::Run& kept = *run.run;
   FlowLens lens;
   lens.layers = kept.config.n_layer;
+  lens.positions = positions;
   const int depth = lens.layers + 1, d = kept.config.n_embd;
   constexpr int kAtOnce = 16;  // positions
   for (std::size_t begin = 0; begin < positions.size();) {

@@ -99,10 +99,11 @@ struct LogitFlowOf {
 /// lens, nostalgebraist 2020), for some positions.
 struct FlowLens {
   int layers = 0;
+  std::vector<int> positions;    ///< those asked for
   std::vector<double> of_token;  ///< [positions asked for, layers + 1]: probability of the token
   std::vector<double> of_top;    ///< the same for the place's own best guess
   std::vector<int> top;          ///< its id
-  std::size_t bytes() const { return bytes_of(of_token, of_top, top); }
+  std::size_t bytes() const { return bytes_of(positions, of_token, of_top, top); }
 };
 
 struct FlowLensOf {

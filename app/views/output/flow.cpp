@@ -43,7 +43,13 @@ const auto kFirst = choice_option<FirstToken>(
      {"edges", "Edges", "Like all others"},
      {"hidden", "Hidden", "Not drawn: it is part of the rest"}});
 
-constexpr int kBars = 5;
+bool is_low(const ViewContext& c) {
+  return c.height < 36 * c.font_size;
+}
+/// Guesses shown: fewer where there is little room.
+int bar_count(const ViewContext& c) {
+  return is_low(c) ? 3 : 5;
+}
 
 // ---- the numbers ----
 
@@ -100,12 +106,12 @@ std::shared_ptr<const FlowLens> lens_of(const ViewContext& c, const LogitFlow& f
 }
 
 /// The best guesses after the target, and the chosen token if it is not among them.
-std::vector<GuessBar> bars_of(const ViewContext& c, const LogitFlow& flow) {
+std::vector<GuessBar> bars_of(const ViewContext& c, const LogitFlow& flow, int count) {
   const auto next = c.ask(NextAfter{flow.position});
   if (!next || next->logits.empty()) return {};
   const double total = model::log_sum_exp(next->logits);
   std::vector<int> ids;
-  for (const model::Guess& guess : model::largest_logits(next->logits, kBars)) ids.push_back(guess.id);
+  for (const model::Guess& guess : model::largest_logits(next->logits, count)) ids.push_back(guess.id);
   if (std::ranges::find(ids, flow.token) == ids.end()) ids.back() = flow.token;
   std::vector<GuessBar> bars;
   for (const int id : ids)
@@ -123,6 +129,8 @@ struct Shown {
   Layout layout;
   std::vector<GuessBar> bars;
   Legend legend;
+  Confidence confidence;
+  bool all_edges = true;  ///< false: there was no room for some
 };
 
 /// "24 of 4,920 edges: 62.1 % of what all carry".
@@ -142,7 +150,7 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
                              : "probability of the best guess by the logit lens";
   legend.scale = viz::linear_scale(0.25);  // as wide as any; the lens is known only later
   legend.edges = edges_words(s);
-  legend.wrap(below_title(c).w, style_of(c));
+  legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
   return legend;
 }
 
@@ -150,7 +158,9 @@ std::optional<Shown> shown(const ViewContext& c) {
   Shown s;
   s.flow = flow_of(c);
   if (!s.flow) return std::nullopt;
-  s.bars = bars_of(c, *s.flow);
+  // About the tokens of all edges that are wanted, whatever there is room for: resizing asks nothing new.
+  s.lens = lens_of(c, *s.flow, poster_of(c, *s.flow, c.options[kEdges]).graph);
+  s.bars = bars_of(c, *s.flow, bar_count(c));
   const viz::Style style = style_of(c);
   // Where there is little room, fewer edges are drawn; the legend says how many.
   for (int edges = c.options[kEdges];; edges = edges * 2 / 3) {
@@ -158,11 +168,12 @@ std::optional<Shown> shown(const ViewContext& c) {
     viz::Rect area = below_title(c);
     s.legend = legend_of(c, s);
     area.h -= legend_height(s.legend, style) + 2 * style.unit();
-    s.layout = lay_out(s.poster, area, guesses_height(c, kBars), style);
+    s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style);
     if (s.layout.fits || edges == 0) break;
+    s.all_edges = false;
   }
-  s.lens = lens_of(c, *s.flow, s.poster.graph);
-  s.legend.scale = scale_of(confidence_of(s.lens.get(), c.options[kColor]));
+  s.confidence = confidence_of(s.lens.get(), c.options[kColor], s.poster.graph);
+  s.legend.scale = scale_of(s.confidence);
   return s;
 }
 
@@ -183,7 +194,7 @@ Picture build(const ViewContext& c) {
   const bool narrow = c.width < 60 * c.font_size;
   paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
               narrow ? words : words + ", with attention patterns and layer norm scales held fixed");
-  const Confidence confidence = confidence_of(s->lens.get(), c.options[kColor]);
+  const Confidence& confidence = s->confidence;
   paint_flow(picture, c, s->poster, s->layout, confidence);
   paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, confidence);
   const viz::Rect below = below_title(c);
@@ -191,7 +202,7 @@ Picture build(const ViewContext& c) {
   paint_legend(picture, c, s->legend, s->layout.scale,
                {below.x, below.bottom() - legend_height(s->legend, style)});
   drop_covered_regions(picture.regions);
-  picture.whole = picture.whole && s->layout.all_labels;
+  picture.whole = picture.whole && s->layout.all_labels && s->all_edges && !(c.in_pane && is_low(c));
   return picture;
 }
 
@@ -237,9 +248,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.number("flow", column.stream[layer]);
     facts.number("into the next layer", column.stream[layer + 1], Fact::Location::tooltip);
     if (s->lens) {
-      const std::size_t i = static_cast<std::size_t>(region.id / (graph.layers + 1)) *
-                                static_cast<std::size_t>(graph.layers + 1) +
-                            static_cast<std::size_t>(layer);
+      const auto row = static_cast<std::size_t>(s->confidence.rows[region.id / (graph.layers + 1)]);
+      const std::size_t i =
+          row * static_cast<std::size_t>(graph.layers + 1) + static_cast<std::size_t>(layer);
       facts.say("lens: “" + label_of(c, flow.token) + "” " + percent(s->lens->of_token[i]) + ", best “" +
                     label_of(c, s->lens->top[i]) + "” " + percent(s->lens->of_top[i]),
                 Fact::Location::tooltip);

@@ -33,14 +33,14 @@ std::vector<FlowEdge> drawn_edges(const LogitFlow& flow, const GraphOptions& opt
       }
     }
   };
-  const std::size_t most_waiting = 4 * wanted;
+  constexpr std::size_t kMostWaiting = 1000;  // the same for any number: fewer edges are the first of more
   for (const FlowEdge& edge : flow.edges) {
     if (drawn.size() >= wanted || !(std::abs(edge.value) >= options.least)) break;
     if (!is_wanted(edge)) continue;
     if (leads_on(edge, flow.position, drawn)) {
       drawn.push_back(edge);
       take_waiting();
-    } else if (waiting.size() < most_waiting) {
+    } else if (waiting.size() < kMostWaiting) {
       waiting.push_back(&edge);
     }
   }

@@ -53,12 +53,13 @@ double sample_of_width(double scale) {
 
 }  // namespace
 
-void Legend::wrap(float width, const viz::Style& style) {
+void Legend::wrap(float width, const viz::Style& style, bool brief) {
   lines.assign(1, {});
   float x = 0;
   for (const Entry entry : {kWidth, kAdds, kTakes, kRestEntry, kScale, kEdgesEntry}) {
+    if (brief && entry != kScale && entry != kEdgesEntry) continue;
     const float w = width_of(*this, entry, style);
-    if (x > 0 && (x + w > width || (entry == kScale && lines.size() == 1))) {
+    if (x > 0 && (x + w > width || (entry == kScale && lines.size() == 1 && !brief))) {
       lines.emplace_back();
       x = 0;
     }

@@ -16,8 +16,8 @@ struct Legend {
   std::string edges;  ///< how many edges are drawn
   std::vector<std::vector<Entry>> lines;
 
-  /// Distributes the entries over lines of this width.
-  void wrap(float width, const viz::Style& style);
+  /// Distributes the entries over lines of this width; `brief`: only those that a pane needs.
+  void wrap(float width, const viz::Style& style, bool brief = false);
 };
 
 float legend_height(const Legend& legend, const viz::Style& style);

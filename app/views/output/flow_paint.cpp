@@ -215,24 +215,27 @@ void paint_labels(Picture& picture, const ViewContext& c, const Poster& poster, 
 }  // namespace
 
 double Confidence::at(int column, int layer) const {
-  const std::size_t i = static_cast<std::size_t>(column) * static_cast<std::size_t>(lens->layers + 1) +
-                        static_cast<std::size_t>(layer);
   const std::vector<double>& all = of == RibbonColor::token ? lens->of_token : lens->of_top;
-  return i < all.size() ? all[i] : 0;
+  return all[static_cast<std::size_t>(rows[column]) * static_cast<std::size_t>(lens->layers + 1) +
+             static_cast<std::size_t>(layer)];
 }
 
-Confidence confidence_of(const FlowLens* lens, RibbonColor of) {
-  Confidence confidence{lens, of, 1};
+Confidence confidence_of(const FlowLens* lens, RibbonColor of, const Graph& graph) {
+  Confidence confidence{lens, of, {}, 1};
   if (lens == nullptr) return confidence;
-  const std::vector<double>& all = of == RibbonColor::token ? lens->of_token : lens->of_top;
   double most = 0;
-  for (const double p : all) most = std::max(most, std::isfinite(p) ? p : 0);
-  confidence.high = 1;
-  for (const double end : {0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75})
-    if (most <= end) {
-      confidence.high = end;
-      break;
+  for (int column = 0; column < std::ssize(graph.columns); ++column) {
+    const auto row = std::ranges::find(lens->positions, graph.columns[column].position);
+    confidence.rows.push_back(static_cast<int>(row - lens->positions.begin()));
+    for (int layer = 0; layer <= lens->layers; ++layer) {
+      const double p = confidence.at(column, layer);
+      most = std::max(most, std::isfinite(p) ? p : 0);
     }
+  }
+  for (const double end : {0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0}) {
+    confidence.high = end;
+    if (most <= end) break;
+  }
   return confidence;
 }
 

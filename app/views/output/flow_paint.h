@@ -24,13 +24,14 @@ struct GuessBar {
 struct Confidence {
   const FlowLens* lens = nullptr;
   RibbonColor of = RibbonColor::token;
-  double high = 1;  ///< end of the colour scale
+  std::vector<int> rows = {};  ///< [columns], each column's row in the lens
+  double high = 1;             ///< end of the colour scale
 
   /// The probability at the input of a layer; `layers`: at the end.
   double at(int column, int layer) const;
 };
 /// With the end of the scale that the columns need.
-Confidence confidence_of(const FlowLens* lens, RibbonColor of);
+Confidence confidence_of(const FlowLens* lens, RibbonColor of, const Graph& graph);
 viz::ColorScale scale_of(const Confidence& confidence);
 
 /// Roles of regions. stream: id: column * (layers + 1) + layer. mlp: id: column * layers + layer. edge: id:
