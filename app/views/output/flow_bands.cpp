@@ -34,14 +34,17 @@ std::vector<Band> bands_of(const Graph& graph, FirstToken first, double scale) {
 struct Measure {
   const viz::Style& style;
   float turn = 0;
+  bool tight = false;  // many layers, with little room for each
   float u() const { return style.unit(); }
   float line() const { return style.line(style.small()); }
-  float wedge(const Band& band) const { return std::clamp(0.5F * band.widest, 1.5F * u(), 12 * u()); }
+  float wedge(const Band& band) const {
+    return std::clamp(0.5F * band.widest, (tight ? 0.5F : 1.5F) * u(), 12 * u());
+  }
   float lane(const Lane& lane) const {
     return lane.width + (lane.loop ? 2.5F : 0.75F) * u() + (lane.labelled ? line() : 0);
   }
   float band(const Band& band) const {
-    float h = (band.lanes.empty() ? 0 : 2 * turn) + wedge(band) + u();
+    float h = (band.lanes.empty() ? 0 : 2 * turn) + wedge(band) + (tight ? 0.25F : 1) * u();
     for (const Lane& one : band.lanes) h += lane(one);
     return h;
   }
@@ -99,7 +102,8 @@ Bands lay_out_bands(const Graph& graph, FirstToken first, double scale, float bo
   const float room = bottom - top;
   for (const float turn : kTurns) {
     Bands bands{bands_of(graph, first, scale), turn * style.unit(), true};
-    const Measure measure{style, bands.turn};
+    constexpr int kMany = 24;
+    const Measure measure{style, bands.turn, graph.layers > kMany};
     if (turn == kTurns.back()) drop_labels(bands, graph, measure, room);
     if (measure.all(bands.layers) > room) continue;
     place(bands.layers, measure, bottom, room);

@@ -313,6 +313,43 @@ TEST(FlowView, TheTableHasEveryEdgeAndSource) {
   EXPECT_EQ(table.rows[1][8], plain(std::stod(table.rows[1][7]) / flow->logit));
 }
 
+/// Remembers what is asked.
+class AskedQuestions final : public Answers {
+ public:
+  explicit AskedQuestions(Answers& answers) : answers_(answers) {}
+  std::shared_ptr<const Answer> ask(const Question& question) override {
+    asked.insert(question);
+    return answers_.ask(question);
+  }
+  QuestionSet asked;
+
+ private:
+  Answers& answers_;
+};
+
+/// A picture's size changes how many edges are drawn, but not what is asked: nothing is computed while a pane
+/// is resized.
+TEST(FlowView, ResizingAsksNothingNew) {
+  const Scenario s(kMary);
+  AskedQuestions asked(s.answers());
+  std::set<std::size_t> regions;
+  for (const auto& [width, height] : {std::pair{1191.F, 842.F}, {640.F, 400.F}, {420.F, 330.F}})
+    regions.insert(find_view("flow")->build(s.context(width, height, asked)).regions.size());
+  EXPECT_GT(regions.size(), 1U);
+  EXPECT_EQ(asked.asked.size(), 3U) << "the flow, the lens and the next token";
+}
+
+/// Fewer edges are the first of more.
+TEST(FlowGraph, FewerEdgesAreTheFirstOfMore) {
+  const auto flow = scenario(40).ask(LogitFlowOf{39});
+  std::vector<FlowEdge> before;
+  for (const int edges : {3, 8, 30, 100}) {
+    const std::vector<FlowEdge> drawn = graph_of(*flow, {edges, 0, FirstToken::edges}).edges;
+    for (const FlowEdge& edge : before) EXPECT_TRUE(std::ranges::find(drawn, edge) != drawn.end());
+    before = drawn;
+  }
+}
+
 /// What takes away differs without colour: it is dashed or hatched.
 TEST(FlowView, NegativeEdgesAreDashed) {
   const Scenario s(kMary);
