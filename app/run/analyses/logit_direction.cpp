@@ -16,6 +16,20 @@ std::vector<double> unembedding_of(const model::Transformer& transformer, int to
   return {row.values.begin(), row.values.end()};
 }
 
+/// The mean of all rows of the unembedding.
+std::vector<double> mean_unembedding(const model::Transformer& transformer) {
+  constexpr int kRows = 1024;  // in memory at a time
+  const int vocabulary = transformer.config().vocab_size;
+  std::vector<double> mean(transformer.config().n_embd);
+  for (int first = 0; first < vocabulary; first += kRows) {
+    const ParameterRows rows = unembedding_rows(transformer, first, std::min(kRows, vocabulary - first));
+    for (int row = 0; row < rows.rows; ++row)
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += static_cast<double>(rows.row(row)[i]);
+  }
+  for (double& value : mean) value /= vocabulary;
+  return mean;
+}
+
 }  // namespace
 
 double product(std::span<const double> direction, std::span<const float> vector) {
@@ -36,8 +50,9 @@ LogitDirection logit_direction(const PromptRun& run, int position, int token, in
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   std::vector<double> unembedding = unembedding_of(transformer, token);
-  if (against >= 0) {
-    const std::vector<double> other = unembedding_of(transformer, against);
+  if (against != -1) {
+    const std::vector<double> other =
+        against == kVocabularyMean ? mean_unembedding(transformer) : unembedding_of(transformer, against);
     std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
   }
   const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;

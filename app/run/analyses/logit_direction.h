@@ -15,8 +15,11 @@ struct LogitDirection {
   double bias = 0;
 };
 
-/// The direction of `token`'s logit after a position, minus that of `against` (-1: none). `scale`: ln_f's
-/// scale as edited; 0: computed from the stream.
+/// In place of the id of a token to subtract: the mean over the vocabulary.
+constexpr int kVocabularyMean = -2;
+
+/// The direction of `token`'s logit after a position, minus that of `against` (-1: none; or kVocabularyMean).
+/// `scale`: ln_f's scale as edited; 0: computed from the stream.
 LogitDirection logit_direction(const PromptRun& run, int position, int token, int against, double scale = 0);
 
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.

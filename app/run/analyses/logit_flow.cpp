@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/recompute.h"
@@ -181,8 +180,11 @@ class BackwardPass {
     flow_.positions = positions_;
     flow_.token = id_of(question_.token, logits);
     flow_.against = id_of(question_.against, logits);
-    const auto logit_of = [&](int id) { return id < 0 ? 0 : static_cast<double>(logits[id]); };
-    flow_.logit = logit_of(flow_.token) - logit_of(flow_.against);
+    if (flow_.against < 0 && question_.minus_mean) flow_.against = kVocabularyMean;
+    flow_.logit = static_cast<double>(logits[flow_.token]);
+    if (flow_.against >= 0) flow_.logit -= static_cast<double>(logits[flow_.against]);
+    if (flow_.against == kVocabularyMean)
+      flow_.logit -= std::accumulate(logits.begin(), logits.end(), 0.0) / config_.vocab_size;
     const std::size_t cells = flow_.at(flow_.layers, 0);
     for (std::vector<double>* values :
          {&flow_.past, &flow_.sent, &flow_.arrived, &flow_.mlps, &flow_.key_biases, &flow_.query_biases,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/run/analyses/attribution.h"
+#include "app/run/analyses/logit_direction.h"
 #include "app/run/question.h"
 
 // How a logit comes about along the whole pass. With the attention patterns and the scales of all layer norms
@@ -39,7 +40,7 @@ struct LogitFlow {
 
   int position = 0;
   int token = 0;     ///< id
-  int against = -1;  ///< id of the token whose logit is subtracted; -1: none
+  int against = -1;  ///< id of the token whose logit is subtracted; -1: none; kVocabularyMean: the mean
   int layers = 0;
   int positions = 0;  ///< 0: a part, which has nothing yet
   double logit = 0;   ///< as the model computed it, or the difference of two
@@ -86,10 +87,13 @@ struct LogitFlowOf {
   TokenChoice token = TokenChoice::best();
   TokenChoice against = {};
   bool by_head = true;  ///< an edge for each head, else one for all heads of a layer
+  /// Subtracts the mean of the vocabulary's logits if no token's is subtracted: a number that all logits
+  /// share does not change the prediction.
+  bool minus_mean = false;
   bool operator==(const LogitFlowOf&) const = default;
   std::size_t hash() const {
     return (static_cast<std::size_t>(position) * 131 + static_cast<std::size_t>(token.number)) * 131 +
-           static_cast<std::size_t>(against.number) * 2 + (by_head ? 1 : 0);
+           static_cast<std::size_t>(against.number) * 4 + (by_head ? 1 : 0) + (minus_mean ? 2 : 0);
   }
   /// Throws RunError for an id outside the vocabulary.
   LogitFlow compute(const PromptRun& run, const Computation<LogitFlow>& computation) const;

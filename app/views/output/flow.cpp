@@ -31,6 +31,10 @@ const auto kEdges = make_option<int>("flow-edges", "Edges", "the number of stron
 const auto kLeast =
     number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit", 0, 0, 100,
                   {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
+const auto kMinusMean = applying_if(
+    [](const Options& options) { return options[kAgainstRank] == 0; },
+    switch_option("flow-minus-mean", "Minus mean", "cC",
+                  "subtract the mean of the vocabulary's logits, which does not change the prediction"));
 const auto kTogether = switch_option("flow-together", "Heads together", "lL",
                                      "one edge for all heads of a layer with the same query and key");
 const auto kColor = choice_option<RibbonColor>(
@@ -59,7 +63,8 @@ std::optional<LogitFlowOf> question_of(const ViewContext& c) {
   const auto token = guess_of_rank(c, c.options[kLogitRank] - 1);
   const auto other = against > 0 ? guess_of_rank(c, against - 1) : TokenChoice{};
   if (!token || !other) return std::nullopt;
-  return LogitFlowOf{std::max(0, c.selection.query), *token, *other, !c.options[kTogether]};
+  return LogitFlowOf{std::max(0, c.selection.query), *token, *other, !c.options[kTogether],
+                     c.options[kMinusMean] && against == 0};
 }
 
 /// Null until there is a whole answer.
@@ -189,7 +194,7 @@ Picture build(const ViewContext& c) {
   if (!s->layout.fits) return too_small(c, "for the flow");
   Picture picture = blank(c);
   const std::string words = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
-                            (s->flow->against < 0 ? "logit " : "difference ") +
+                            (s->flow->against == -1 ? "logit " : "difference ") +
                             viz::fixed_number(s->flow->logit, 2);
   const bool narrow = c.width < 60 * c.font_size;
   paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
@@ -213,7 +218,7 @@ std::string share_words(const LogitFlow& flow, double value) {
 }
 
 void say_part(Facts& facts, const LogitFlow& flow, double value) {
-  facts.say("adds " + exact(value) + " to the " + (flow.against < 0 ? "logit" : "difference"));
+  facts.say("adds " + exact(value) + " to the " + (flow.against == -1 ? "logit" : "difference"));
   facts.number("contribution", value, Fact::Location::menu);
   facts.say(share_words(flow, value));
 }
@@ -381,7 +386,7 @@ View flow_view() {
   View view = make_view(Group::output, "flow", "Flow",
                         "what each token sends to a logit, through which heads and MLPs, layer by layer",
                         build, facts, table);
-  view.options = {&kLogitRank, &kAgainstRank, &kEdges, &kLeast, &kTogether, &kColor, &kFirst};
+  view.options = {&kLogitRank, &kAgainstRank, &kMinusMean, &kEdges, &kLeast, &kTogether, &kColor, &kFirst};
   add_gestures<click, layers_by_lines>(view);
   view.figure_size = figure_size;
   view.caption = {.prompt = true, .head = false, .query = true};

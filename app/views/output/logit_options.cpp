@@ -1,5 +1,6 @@
 #include "app/views/output/logit_options.h"
 
+#include "app/run/analyses/logit_direction.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/names.h"
 
@@ -14,6 +15,7 @@ const Option<int> kAgainstRank =
 
 std::string logit_words(const ViewContext& c, int token, int against) {
   const std::string words = "“" + label_of(c, token) + "”";
+  if (against == kVocabularyMean) return words + " − mean";
   return against < 0 ? words : words + " − “" + label_of(c, against) + "”";
 }
 

@@ -278,6 +278,23 @@ TEST(LogitFlowOf, HeadsTogetherAreTheSumOfTheHeads) {
   }
 }
 
+/// What all logits share is taken out of every part.
+TEST(LogitFlowOf, CanLeaveOutWhatAllLogitsShare) {
+  const Scenario& s = scenario(12);
+  const auto f = s.ask(LogitFlowOf{.position = 11, .minus_mean = true});
+  const auto plain = s.ask(LogitFlowOf{11});
+  const Vector& logits = reference(s).logits[11];
+  const double mean = std::accumulate(logits.begin(), logits.end(), 0.0) / static_cast<double>(logits.size());
+  EXPECT_EQ(f->against, kVocabularyMean);
+  EXPECT_NEAR(f->logit, logits[at(f->token)] - mean, 1e-4);
+  EXPECT_NEAR(f->sum(), logits[at(f->token)] - mean, 1e-5 * std::abs(f->logit));
+  EXPECT_NEAR(f->logit, plain->logit - mean, 1e-4);
+  expect_conserved(*f, s.config().n_layer);
+  const auto two = s.ask(
+      LogitFlowOf{.position = 11, .against = TokenChoice::best(1), .by_head = true, .minus_mean = true});
+  EXPECT_EQ(two->against, s.ask(AttributionOf{11, TokenChoice::best(), TokenChoice::best(1)})->against);
+}
+
 /// The kept edges are the strongest, and counts and sums are those of all.
 TEST(LogitFlowOf, KeepsTheStrongestEdges) {
   const Scenario& s = scenario(256);
