@@ -154,6 +154,7 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   legend.scale_title = token ? "probability of “" + label_of(c, s.flow->token) + "” by the logit lens"
                              : "probability of the best guess by the logit lens";
   legend.scale = viz::linear_scale(0.25);  // as wide as any; the lens is known only later
+  legend.scale.values_above = true;
   legend.edges = edges_words(s);
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
   return legend;

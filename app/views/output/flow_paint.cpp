@@ -63,7 +63,8 @@ void paint_ribbons(viz::Scene& scene, const ViewContext& c, const Layout& layout
                    const Confidence& confidence, int layers) {
   const viz::Style style = style_of(c);
   const viz::ColorScale scale = scale_of(confidence);
-  viz::Segments hatching{{}, c.theme->surface, 1}, edges{{}, c.theme->field_line.with_alpha(150), 0.75F},
+  viz::Segments hatching{{}, c.theme->surface, 1},
+      edges{{}, c.theme->field_line.with_alpha(c.theme->dark ? 230 : 150), 0.75F},
       stems{{}, c.theme->field_line.with_alpha(150), 1};
   for (const Slice& slice : layout.slices) {
     if (slice.y0 <= slice.y1) continue;
@@ -223,24 +224,34 @@ double Confidence::at(int column, int layer) const {
 Confidence confidence_of(const FlowLens* lens, RibbonColor of, const Graph& graph) {
   Confidence confidence{lens, of, {}, 1};
   if (lens == nullptr) return confidence;
-  double most = 0;
+  double most = 0, of_all = 0;
   for (int column = 0; column < std::ssize(graph.columns); ++column) {
     const auto row = std::ranges::find(lens->positions, graph.columns[column].position);
     confidence.rows.push_back(static_cast<int>(row - lens->positions.begin()));
     for (int layer = 0; layer <= lens->layers; ++layer) {
       const double p = confidence.at(column, layer);
-      most = std::max(most, std::isfinite(p) ? p : 0);
+      if (!std::isfinite(p)) continue;
+      of_all = std::max(of_all, p);
+      if (graph.columns[column].position == graph.target) most = std::max(most, p);
     }
   }
+  // A token that is far behind the best guess is pale.
+  confidence.of = RibbonColor::top;
+  const double best = confidence.at(graph.column_of(graph.target), lens->layers);
+  confidence.of = of;
+  if (std::isfinite(best)) most = std::max(most, best);
   for (const double end : {0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0}) {
     confidence.high = end;
     if (most <= end) break;
   }
+  confidence.above = of_all > confidence.high;
   return confidence;
 }
 
 viz::ColorScale scale_of(const Confidence& confidence) {
-  return viz::linear_scale(confidence.high);
+  viz::ColorScale scale = viz::linear_scale(confidence.high);
+  scale.values_above = confidence.above;
+  return scale;
 }
 
 viz::Color edge_color(const ViewContext& c, bool negative) {

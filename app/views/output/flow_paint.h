@@ -25,7 +25,8 @@ struct Confidence {
   const FlowLens* lens = nullptr;
   RibbonColor of = RibbonColor::token;
   std::vector<int> rows = {};  ///< [columns], each column's row in the lens
-  double high = 1;             ///< end of the colour scale
+  double high = 1;             ///< end of the colour scale, for the target's ribbon and its best guess
+  bool above = false;          ///< whether other ribbons have more
 
   /// The probability at the input of a layer; `layers`: at the end.
   double at(int column, int layer) const;
