@@ -384,7 +384,9 @@ class Builder {
   void add_rest() {
     const Column& column = g_.columns[target()];
     const ColumnPlace& place = out_.columns[target()];
-    const float left = place.rect.right() + 3 * u();
+    float left = place.rect.right();  // right of all ribbons: edits may let the target see later tokens
+    for (const ColumnPlace& other : out_.columns) left = std::max(left, other.rect.right());
+    left += 3 * u();
     out_.rest = {left, out_.end + 2 * u(), rest_w_, out_.levels.front() - out_.end - 2 * u()};
     float width = rest_w_, at = out_.levels.front();
     for (int layer = 0; layer <= g_.layers; ++layer) {

@@ -237,6 +237,20 @@ TEST(FlowView, FitsModelsOfFourToTwelveLayers) {
   }
 }
 
+/// Edits may let the target see later tokens, which then stand to its right.
+TEST(FlowView, DrawsEdgesFromLaterTokens) {
+  const Scenario s = with_edits("mask=none", {2, 1, 7}, kMary);
+  const auto flow = s.ask(LogitFlowOf{7});
+  const Graph graph = graph_of(*flow, {});
+  EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit)));
+  expect_balanced(graph);
+  EXPECT_GT(graph.columns.back().position, 7);
+  const Layout layout = lay_out(poster_of(graph), {20, 20, 1100, 760}, 80, style());
+  for (const ColumnPlace& column : layout.columns) EXPECT_LE(column.rect.right(), layout.rest.x);
+  for (const auto& [width, height] : kSizes)
+    EXPECT_EQ(text_faults(ViewFixture("flow", s, width, height).scene(), *viz::testing::fonts()), "");
+}
+
 TEST(FlowView, ElidesTokensWithoutFlowAndSaysHowMany) {
   const ViewFixture shown("flow", scenario(100), 1600, 900);
   int elided = 0;
