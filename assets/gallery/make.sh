@@ -8,6 +8,7 @@ folder=${2:-$here}
 
 she="Once there was a little girl who lived by the sea with a big black dog. Every morning she"
 fish="The green fish walk under golden bread and sing. Then the green fish walk under golden"
+bear="The little fox and the old bear ran. The little fox and the old"
 king="The king gave Mr. Pellinor a horse. Then the king gave Mr."
 
 # NAME and the arguments of plot: view, then options.
@@ -38,6 +39,7 @@ picture mlp mlp --prompt "$she" --layer 5 --size 560x560
 picture predictions predictions --prompt "$fish" --size 560x420
 picture lens lens --prompt "$she" --size 560x460
 picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420
+picture flow flow --prompt "$bear" --size 760x560
 picture sweep sweep --prompt "$king" --layer 1 --head 6 --size 560x480
 picture query-key-space query_key_space --prompt "$fish" --layer 2 --head 5 --size 520x460
 picture circuits circuits --prompt "$she" --layer 2 --head 5 --first-mlp --size 560x330

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
@@ -16,62 +17,6 @@
 
 namespace headscope::app {
 namespace {
-
-/// One token's row of the unembedding, in double.
-std::vector<double> unembedding_of(const model::Transformer& transformer, int token) {
-  const ParameterRows row = unembedding_rows(transformer, token, 1);
-  return {row.values.begin(), row.values.end()};
-}
-
-double product(std::span<const double> direction, std::span<const float> vector) {
-  double sum = 0;
-  for (std::size_t i = 0; i < vector.size(); ++i) sum += direction[i] * static_cast<double>(vector[i]);
-  return sum;
-}
-
-/// ln_f's sqrt(variance + epsilon) of a row of the stream.
-double scale_of(std::span<const float> row, double epsilon) {
-  const auto n = static_cast<double>(row.size());
-  double mean = 0, variance = 0;
-  for (const float v : row) mean += static_cast<double>(v) / n;
-  for (const float v : row) variance += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean) / n;
-  return std::sqrt(variance + epsilon);
-}
-
-/// A vector on the residual stream at a position adds its product with `along` to the logit; ln_f's bias adds
-/// `bias` in any case.
-struct Direction {
-  double scale = 1;
-  std::vector<double> read;   ///< direction after normalization, before ln_f's gain
-  std::vector<double> along;  ///< direction on the residual stream
-  double bias = 0;
-};
-
-/// `scale`: ln_f's scale as edited; 0: computed from the stream.
-Direction direction_of(const PromptRun& run, int position, int token, int against, double scale = 0) {
-  const model::Transformer& transformer = *run.model->transformer;
-  const model::Config& config = transformer.config();
-  std::vector<double> unembedding = unembedding_of(transformer, token);
-  if (against >= 0) {
-    const std::vector<double> other = unembedding_of(transformer, against);
-    std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
-  }
-  const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;
-  const std::vector<float> bias = parameter_rows(transformer, "ln_f.bias").values;
-  Direction direction;
-  direction.scale =
-      scale > 0 ? scale : scale_of(run.run->resid(config.n_layer, position), config.layer_norm_epsilon);
-  direction.bias = product(unembedding, bias);
-  direction.read = std::move(unembedding);
-  for (std::size_t i = 0; i < gain.size(); ++i) direction.read[i] *= static_cast<double>(gain[i]);
-  // ((x - mean(x)) / scale * gain) . u = x . (gain * u - mean(gain * u)) / scale
-  direction.along = direction.read;
-  std::vector<double>& along = direction.along;
-  for (double& value : along) value /= direction.scale;
-  const double mean = std::accumulate(along.begin(), along.end(), 0.0) / static_cast<double>(along.size());
-  for (double& value : along) value -= mean;
-  return direction;
-}
 
 /// Activations of a forward pass at one position, at the points that were requested.
 class WatchedRows {
@@ -136,7 +81,7 @@ double edited_scale(const WatchedRows& seen) {
 
 /// What edits added outside the parts: at each point, the activation minus what arrived there. All edits
 /// except those of logits, which come after the unembedding.
-double edits_on_stream(const PromptRun& run, const Attribution& parts, const Direction& direction,
+double edits_on_stream(const PromptRun& run, const Attribution& parts, const LogitDirection& direction,
                        const WatchedRows& seen) {
   using model::Site;
   const model::Plan& plan = *run.run->plan;
@@ -159,7 +104,7 @@ double edits_on_stream(const PromptRun& run, const Attribution& parts, const Dir
   return sum;
 }
 
-void add_attention_parts(const PromptRun& run, const Direction& direction,
+void add_attention_parts(const PromptRun& run, const LogitDirection& direction,
                          const Computation<Attribution>& computation, Attribution& result) {
   const model::Transformer& transformer = *run.model->transformer;
   const auto d_model = static_cast<std::size_t>(transformer.config().n_embd);
@@ -247,7 +192,8 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   const model::Plan* plan = run.run->plan.get();
   result.edited = plan != nullptr && edits_outside_parts(*plan, result.layers);
   const WatchedRows seen = watch_stream(run, position, result.layers, result.edited, computation);
-  const Direction direction = direction_of(run, position, result.token, result.against, edited_scale(seen));
+  const LogitDirection direction =
+      logit_direction(run, position, result.token, result.against, edited_scale(seen));
   result.scale = direction.scale;
   result.final_bias = direction.bias;
   result.token_embedding = product(direction.along, seen.at(model::Site::embed));
@@ -271,7 +217,7 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
     seen.want({model::Site::ln_final_scale, 0});
     seen.watch(run, position, computation.workspace, computation.stop);
   }
-  const Direction direction = direction_of(run, position, token, against, edited_scale(seen));
+  const LogitDirection direction = logit_direction(run, position, token, against, edited_scale(seen));
   const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",
                                             head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "app/views/output/attribution_numbers.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
@@ -23,12 +24,6 @@ namespace {
 enum Role { kCell, kEnd, kRow };
 using Numbers = AttributionNumbers;
 
-const auto kToken = make_option<int>(
-    "logit-rank", "Token", "the token whose logit is decomposed, by rank (of the baseline when comparing)",
-    {.default_value = 1, .low = 1, .high = 100, .keys = "hH"});
-const auto kAgainst =
-    make_option<int>("against-rank", "Against", "the token whose logit is subtracted, by rank (0: none)",
-                     {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
 const auto kList = choice_option<AttributionList>(
     "attribution-list", "List", "cC", "what is listed next to the grid",
     {{"parts", "Parts", "All parts of the model, strongest first"},
@@ -41,16 +36,15 @@ const auto kFirstRow =
 
 /// Nullopt until it is known which token's logit is attributed.
 std::optional<AttributionOf> question_of(const ViewContext& c) {
-  const int against = c.options[kAgainst];
-  const auto token = guess_of_rank(c, c.options[kToken] - 1);
+  const int against = c.options[kAgainstRank];
+  const auto token = guess_of_rank(c, c.options[kLogitRank] - 1);
   const auto other = against > 0 ? guess_of_rank(c, against - 1) : TokenChoice{};
   if (!token || !other) return std::nullopt;
   return AttributionOf{std::max(0, c.selection.query), *token, *other};
 }
 
 std::string target_of(const ViewContext& c, const Attribution& a) {
-  const std::string token = "“" + label_of(c, a.token) + "”";
-  return a.against < 0 ? token : token + " − “" + label_of(c, a.against) + "”";
+  return logit_words(c, a.token, a.against);
 }
 
 /// Nullopt until there is an answer.
@@ -442,7 +436,7 @@ View attribution_view() {
   View view = make_view(Group::output, "attribution", "Attribution",
                         "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
                         facts, table);
-  view.options = {&kToken, &kAgainst, &kList, &kFirstRow};
+  view.options = {&kLogitRank, &kAgainstRank, &kList, &kFirstRow};
   view.commands = query_steps("Previous query", "Next query");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;

@@ -1,0 +1,477 @@
+#include "app/run/analyses/logit_flow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/recompute.h"
+#include "model/files/error.h"
+#include "model/maths/double_product.h"
+#include "model/pass/hooks.h"
+#include "model/pass/plan.h"
+
+namespace headscope::app {
+namespace {
+
+using model::HookPoint;
+using model::Site;
+
+/// A matrix of doubles with a row for each position.
+class DoubleMatrix {
+ public:
+  DoubleMatrix(int rows, int cols)
+      : rows_(rows), cols_(cols), values_(static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols)) {}
+  std::span<double> row(int i) { return view().row(i); }
+  std::span<const double> row(int i) const { return view().row(i); }
+  model::DoubleRows view() { return {values_.data(), rows_, cols_, cols_}; }
+  model::ConstDoubleRows view() const { return {values_.data(), rows_, cols_, cols_}; }
+  std::vector<double>& values() { return values_; }
+
+ private:
+  int rows_, cols_;
+  std::vector<double> values_;
+};
+
+/// The activations of all positions at one point, [positions, cols].
+struct Watched {
+  HookPoint point;
+  int cols = 0;
+  std::vector<float> values;
+  std::span<const float> row(int position) const {
+    return std::span(values).subspan(std::ptrdiff_t{position} * cols, cols);
+  }
+};
+
+/// The edits at a point as what they are, an affine map of each value: factor * value + constant. Empty
+/// without edits.
+struct AffineEdit {
+  std::vector<float> factor, constant;  // [positions, cols]
+  int cols = 0;
+
+  /// The flow that the constants add at each position; `along`, the direction after the edit, becomes that
+  /// before it.
+  void go_back(model::DoubleRows along, std::span<double> added) const {
+    if (factor.empty()) return;
+    for (int position = 0; position < along.rows; ++position) {
+      double* row = along.row_data(position);
+      for (int i = 0; i < along.cols; ++i) {
+        const auto at = std::size_t(position) * std::size_t(cols) + std::size_t(i);
+        added[position] += row[i] * static_cast<double>(constant[at]);
+        row[i] *= static_cast<double>(factor[at]);
+      }
+    }
+  }
+};
+
+/// Two probes tell factor and constant: no edit does anything else to a value.
+AffineEdit edit_at(const model::Run& run, HookPoint point, int positions, int cols, int head = 0) {
+  AffineEdit edit;
+  edit.cols = cols;
+  if (run.plan == nullptr || !run.plan->edits(point)) return edit;
+  constexpr float kProbe = 1 << 20;  // so large that the constant does not round the factor
+  const auto count = static_cast<std::size_t>(positions) * static_cast<std::size_t>(cols);
+  edit.constant.assign(count, 0);
+  edit.factor.assign(count, kProbe);
+  for (std::vector<float>* values : {&edit.constant, &edit.factor})
+    run.plan->apply({point, head, 0, 0, positions, cols, cols, values->data()}, run.means);
+  for (std::size_t i = 0; i < count; ++i) edit.factor[i] = (edit.factor[i] - edit.constant[i]) / kProbe;
+  return edit;
+}
+
+/// The edges with the largest magnitude; ties by layer, head, query and key.
+class StrongestEdges {
+ public:
+  void add(const FlowEdge& edge) {
+    if (edge.value == 0) return;
+    ++count_;
+    magnitude_ += std::abs(edge.value);
+    if (std::abs(edge.value) < cut_) return;
+    edges_.push_back(edge);
+    if (edges_.size() >= 2 * LogitFlow::kMaxEdges) shorten();
+  }
+  void add(const StrongestEdges& others) {
+    count_ += others.count_;
+    magnitude_ += others.magnitude_;
+    edges_.insert(edges_.end(), others.edges_.begin(), others.edges_.end());
+    if (edges_.size() >= 2 * LogitFlow::kMaxEdges) shorten();
+  }
+  void move_to(LogitFlow& flow) {
+    if (edges_.size() > LogitFlow::kMaxEdges) shorten();
+    std::ranges::sort(edges_, before);
+    flow.edges = std::move(edges_);
+    flow.edge_count = count_;
+    flow.edge_magnitude = magnitude_;
+  }
+
+ private:
+  static bool before(const FlowEdge& a, const FlowEdge& b) {
+    return std::tuple(-std::abs(a.value), a.layer, a.head, a.query, a.key) <
+           std::tuple(-std::abs(b.value), b.layer, b.head, b.query, b.key);
+  }
+  void shorten() {
+    const auto end = edges_.begin() + LogitFlow::kMaxEdges;
+    std::ranges::nth_element(edges_, end, before);
+    edges_.erase(end, edges_.end());
+    for (const FlowEdge& edge : edges_) least_ = std::min(least_, std::abs(edge.value));
+    cut_ = std::exchange(least_, INFINITY);
+  }
+
+  std::vector<FlowEdge> edges_;
+  std::int64_t count_ = 0;
+  double magnitude_ = 0, cut_ = 0, least_ = INFINITY;
+};
+
+/// What one head's edges come to.
+struct HeadFlow {
+  StrongestEdges edges;
+  std::vector<double> cells;  ///< [positions, positions], if the heads are added up
+  std::vector<double> sent, arrived, key_biases, key_edits, query_edits;  ///< [positions]
+};
+
+bool is_zero(std::span<const double> row) {
+  return std::ranges::all_of(row, [](double v) { return v == 0; });
+}
+
+/// Goes back from the logit to the embeddings, block by block.
+class BackwardPass {
+ public:
+  BackwardPass(const LogitFlowOf& question, const PromptRun& run, const Computation<LogitFlow>& computation)
+      : question_(question),
+        run_(run),
+        kept_(*run.run),
+        transformer_(*run.model->transformer),
+        config_(transformer_.config()),
+        computation_(computation),
+        positions_(kept_.plan != nullptr && kept_.plan->needs_whole_run() ? kept_.length()
+                                                                          : question.position + 1),
+        along_(positions_, config_.n_embd) {}
+
+  LogitFlow run() {
+    begin();
+    watch();
+    start_at_logit();
+    for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
+      computation_.show({}, static_cast<double>(config_.n_layer - layer) / (config_.n_layer + 1));
+      throw_if_stopped();
+      go_back_through_mlp(layer);
+      go_back_through_attention(layer);
+    }
+    for (int position = 0; position < positions_; ++position) {
+      flow_.token_embedding.push_back(product(along_.row(position), watched({Site::embed}).row(position)));
+      flow_.position_embedding.push_back(
+          product(along_.row(position), watched({Site::pos_embed}).row(position)));
+    }
+    strongest_.move_to(flow_);
+    return std::move(flow_);
+  }
+
+ private:
+  void begin() {
+    std::vector<float> logits(config_.vocab_size);
+    transformer_.logits(kept_, question_.position, 1, computation_.workspace, logits);
+    flow_.position = question_.position;
+    flow_.layers = config_.n_layer;
+    flow_.positions = positions_;
+    flow_.token = id_of(question_.token, logits);
+    flow_.against = id_of(question_.against, logits);
+    if (flow_.against < 0 && question_.minus_mean) flow_.against = kVocabularyMean;
+    flow_.logit = static_cast<double>(logits[flow_.token]);
+    if (flow_.against >= 0) flow_.logit -= static_cast<double>(logits[flow_.against]);
+    if (flow_.against == kVocabularyMean)
+      flow_.logit -= std::accumulate(logits.begin(), logits.end(), 0.0) / config_.vocab_size;
+    const std::size_t cells = flow_.at(flow_.layers, 0);
+    for (std::vector<double>* values :
+         {&flow_.past, &flow_.sent, &flow_.arrived, &flow_.mlps, &flow_.key_biases, &flow_.query_biases,
+          &flow_.input_edits, &flow_.key_edits, &flow_.query_edits})
+      values->resize(cells);
+    flow_.stream.resize(cells + static_cast<std::size_t>(positions_));
+  }
+
+  /// Records what the run does not keep.
+  void watch() {
+    const int d = config_.n_embd;
+    watched_ = {{{Site::embed}, d, {}}, {{Site::pos_embed}, d, {}}};
+    for (int layer = 0; layer < config_.n_layer; ++layer) {
+      watched_.push_back({{Site::mlp_out, layer}, d, {}});
+      if (edits({Site::ln1_scale, layer})) watched_.push_back({{Site::ln1_scale, layer}, 1, {}});
+    }
+    if (edits({Site::ln_final_scale})) watched_.push_back({{Site::ln_final_scale}, 1, {}});
+    if (edits({Site::ln_final_normalized})) watched_.push_back({{Site::ln_final_normalized}, d, {}});
+    model::Hooks hooks;
+    for (Watched& at : watched_) {
+      at.values.resize(static_cast<std::size_t>(positions_) * static_cast<std::size_t>(at.cols));
+      hooks.watch(at.point, [&at, this](const model::ConstActivation2d& piece) {
+        for (int i = 0; i < piece.rows && piece.first_pos + i < positions_; ++i)
+          std::ranges::copy(piece.row(i), at.values.begin() + std::ptrdiff_t{piece.first_pos + i} * at.cols);
+      });
+    }
+    recompute(run_, 0, positions_, hooks, computation_.workspace, computation_.stop);
+  }
+
+  void start_at_logit() {
+    const int position = question_.position;
+    const double edited_scale = edits({Site::ln_final_scale})
+                                    ? static_cast<double>(watched({Site::ln_final_scale}).row(position)[0])
+                                    : 0;
+    const LogitDirection direction =
+        logit_direction(run_, position, flow_.token, flow_.against, edited_scale);
+    flow_.scale = direction.scale;
+    flow_.final_bias = direction.bias;
+    std::ranges::copy(direction.along, along_.row(position).begin());
+    keep_stream(config_.n_layer);
+    // As in Attribution: what comes in keeps its parts, and what edits make of it is a part of its own.
+    const double carried = flow_.stream[flow_.at(config_.n_layer, position)];
+    double read = carried;
+    if (edits({Site::ln_final_normalized})) {
+      read = product(direction.read, watched({Site::ln_final_normalized}).row(position));
+      flow_.final_edits += read - carried;
+    }
+    if (edits({Site::logits})) flow_.final_edits += flow_.logit - direction.bias - read;
+    for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
+      flow_.edited |= edits({site});
+  }
+
+  void keep_stream(int layer) {
+    for (int position = 0; position < positions_; ++position)
+      flow_.stream[flow_.at(layer, position)] = product(along_.row(position), kept_.resid(layer, position));
+  }
+
+  /// Edits of the whole stream, or of all that attention adds, at a point of a block.
+  void go_back_through_edit(HookPoint point, DoubleMatrix& along, std::vector<double>& added) {
+    const AffineEdit edit = edit_at(kept_, point, positions_, config_.n_embd);
+    flow_.edited |= !edit.factor.empty();
+    edit.go_back(along.view(), cells_of(added, point.layer));
+  }
+
+  std::span<double> cells_of(std::vector<double>& values, int layer) const {
+    return std::span(values).subspan(flow_.at(layer, 0), positions_);
+  }
+
+  void go_back_through_mlp(int layer) {
+    go_back_through_edit({Site::resid_post, layer}, along_, flow_.query_edits);
+    const Watched& out = watched({Site::mlp_out, layer});
+    for (int position = 0; position < positions_; ++position)
+      flow_.mlps[flow_.at(layer, position)] = product(along_.row(position), out.row(position));
+    go_back_through_edit({Site::resid_mid, layer}, along_, flow_.query_edits);
+  }
+
+  void go_back_through_attention(int layer) {
+    const int d = config_.n_embd, d_head = config_.d_head();
+    for (int position = 0; position < positions_; ++position)
+      flow_.past[flow_.at(layer, position)] = product(along_.row(position), kept_.resid(layer, position));
+    DoubleMatrix branch = along_;  // on what attention adds
+    go_back_through_edit({Site::attn_out, layer}, branch, flow_.query_edits);
+    for (int position = 0; position < positions_; ++position)
+      flow_.query_biases[flow_.at(layer, position)] =
+          product(branch.row(position), transformer_.projection_bias(layer));
+
+    const ParameterRows w_o = parameter_rows(transformer_, block(layer) + "attn.c_proj.weight");
+    DoubleMatrix on_values(positions_, d);  // the direction on each key's value, by head
+    std::vector<HeadFlow> heads(config_.n_head);
+    std::vector<model::HeadIndex> indices;
+    DoubleMatrix on_z = direction_on_z(layer, branch, w_o, heads);
+    for (int head = 0; head < config_.n_head; ++head) {
+      indices.push_back({layer, head});
+      heads[head].sent.resize(positions_);
+      heads[head].arrived.resize(positions_);
+      if (!question_.by_head)
+        heads[head].cells.resize(static_cast<std::size_t>(positions_) * std::size_t(positions_));
+    }
+    patterns_of(
+        run_, indices, computation_.workspace,
+        [&](std::size_t head, int first, model::ConstFloatRows weights) {
+          const int first_unit = static_cast<int>(head) * d_head;
+          add_edges(layer, static_cast<int>(head), first, weights,
+                    on_z.view().middle_cols(first_unit, d_head),
+                    on_values.view().middle_cols(first_unit, d_head), heads[head]);
+        },
+        computation_.stop);
+    collect(layer, heads);
+    go_back_through_values(layer, on_values);
+    keep_stream(layer);
+    go_back_through_edit({Site::resid_pre, layer}, along_, flow_.input_edits);
+  }
+
+  /// [positions, d_model], by head.
+  DoubleMatrix direction_on_z(int layer, const DoubleMatrix& branch, const ParameterRows& w_o,
+                              std::vector<HeadFlow>& heads) {
+    const int d = config_.n_embd, d_head = config_.d_head();
+    DoubleMatrix on_z(positions_, d);
+    for (int head = 0; head < config_.n_head; ++head) {
+      HeadFlow& of = heads[head];
+      of.query_edits.resize(positions_);
+      const AffineEdit result = edit_at(kept_, {Site::result, layer}, positions_, d, head);
+      flow_.edited |= !result.factor.empty();
+      DoubleMatrix own = branch;
+      result.go_back(own.view(), of.query_edits);
+      model::multiply_by_transposed(std::as_const(own).view(), w_o.view().middle_rows(head * d_head, d_head),
+                                    on_z.view().middle_cols(head * d_head, d_head));
+    }
+    const AffineEdit z = edit_at(kept_, {Site::z, layer}, positions_, d);
+    flow_.edited |= !z.factor.empty();
+    z.go_back(on_z.view(), cells_of(flow_.query_edits, layer));
+    return on_z;
+  }
+
+  /// The edges of queries from `first` on, with their weights [queries, T].
+  void add_edges(int layer, int head, int first, model::ConstFloatRows weights, model::ConstDoubleRows on_z,
+                 model::DoubleRows on_values, HeadFlow& into) const {
+    const int queries = std::min(weights.rows, positions_ - first), d_head = config_.d_head();
+    if (queries <= 0) return;
+    const model::ConstDoubleRows reads = on_z.middle_rows(first, queries);
+    const auto unread = [&](int i) { return is_zero(reads.row(i)); };
+    int begin = 0;
+    while (begin < queries && unread(begin)) ++begin;
+    if (begin == queries) return;
+    const int keys = sees_later(run_, {layer, head}) ? positions_ : first + queries;
+    std::vector<float> values(static_cast<std::size_t>(keys) * std::size_t(d_head));
+    for (int key = 0; key < keys; ++key)
+      std::ranges::copy(kept_.v(layer, head, key), values.begin() + std::ptrdiff_t{key} * d_head);
+    DoubleMatrix read(queries - begin, keys);  // reads . v
+    const auto some = reads.middle_rows(begin, queries - begin);
+    model::multiply_by_transposed(some, {values.data(), keys, d_head, d_head}, read.view());
+    const model::ConstFloatRows used = weights.middle_rows(begin, queries - begin).middle_cols(0, keys);
+    for (int i = 0; i < used.rows; ++i) {
+      const int query = first + begin + i;
+      for (int key = 0; key < keys; ++key) {
+        const double value = static_cast<double>(used.row(i)[key]) * read.row(i)[key];
+        into.sent[key] += value;
+        into.arrived[query] += value;
+        if (question_.by_head) {
+          into.edges.add({layer, head, query, key, value});
+        } else {
+          into.cells[std::size_t(query) * std::size_t(positions_) + std::size_t(key)] = value;
+        }
+      }
+    }
+    model::add_transposed_product(used, some, on_values.middle_rows(0, keys));
+  }
+
+  /// Adds up what the heads of a layer have, in order.
+  void collect(int layer, const std::vector<HeadFlow>& heads) {
+    for (const HeadFlow& of : heads) {
+      for (int position = 0; position < positions_; ++position) {
+        flow_.sent[flow_.at(layer, position)] += of.sent[position];
+        flow_.arrived[flow_.at(layer, position)] += of.arrived[position];
+        flow_.query_edits[flow_.at(layer, position)] += of.query_edits[position];
+      }
+      strongest_.add(of.edges);
+    }
+    if (question_.by_head) return;
+    for (int query = 0; query < positions_; ++query) {
+      for (int key = 0; key < positions_; ++key) {
+        double value = 0;
+        for (const HeadFlow& of : heads)
+          value += of.cells[std::size_t(query) * std::size_t(positions_) + std::size_t(key)];
+        strongest_.add({layer, -1, query, key, value});
+      }
+    }
+  }
+
+  /// From the heads' values through W_V and ln_1 to the stream.
+  void go_back_through_values(int layer, DoubleMatrix& on_values) {
+    const int d = config_.n_embd;
+    const AffineEdit v = edit_at(kept_, {Site::v, layer}, positions_, d);
+    flow_.edited |= !v.factor.empty();
+    v.go_back(on_values.view(), cells_of(flow_.key_edits, layer));
+    const ParameterRows c_attn = parameter_rows(transformer_, block(layer) + "attn.c_attn.weight");
+    const std::vector<float> gain = parameter_rows(transformer_, block(layer) + "ln_1.weight").values;
+    const std::vector<float> bias = parameter_rows(transformer_, block(layer) + "ln_1.bias").values;
+    DoubleMatrix on_input(positions_, d);
+    model::multiply_by_transposed(std::as_const(on_values).view(), c_attn.view().middle_cols(2 * d, d),
+                                  on_input.view());
+    const std::span<const float> value_bias = transformer_.attention_bias(layer).subspan(std::size_t(2 * d));
+    for (int position = 0; position < positions_; ++position) {
+      flow_.key_biases[flow_.at(layer, position)] =
+          product(on_values.row(position), value_bias) + product(on_input.row(position), bias);
+      for (int i = 0; i < d; ++i) on_input.row(position)[i] *= static_cast<double>(gain[i]);
+    }
+    go_back_through_edit({Site::ln1_normalized, layer}, on_input, flow_.key_edits);
+    for (int position = 0; position < positions_; ++position) {
+      const std::span<double> row = on_input.row(position);
+      if (is_zero(row)) continue;
+      const double scale = edits({Site::ln1_scale, layer})
+                               ? static_cast<double>(watched({Site::ln1_scale, layer}).row(position)[0])
+                               : layer_norm_scale(kept_.resid(layer, position), config_.layer_norm_epsilon);
+      const double mean = std::accumulate(row.begin(), row.end(), 0.0) / d;
+      for (int i = 0; i < d; ++i) along_.row(position)[i] += (row[i] - mean) / scale;
+    }
+  }
+
+  const Watched& watched(HookPoint point) const {
+    return *std::ranges::find(watched_, point, &Watched::point);
+  }
+  bool edits(HookPoint point) const { return kept_.plan != nullptr && kept_.plan->edits(point); }
+  static std::string block(int layer) { return "h." + std::to_string(layer) + "."; }
+  void throw_if_stopped() const {
+    if (computation_.stop.stop_requested()) throw model::Stopped();
+  }
+
+  const LogitFlowOf& question_;
+  const PromptRun& run_;
+  const model::Run& kept_;
+  const model::Transformer& transformer_;
+  const model::Config& config_;
+  const Computation<LogitFlow>& computation_;
+  int positions_;
+  DoubleMatrix along_;  ///< the direction on the stream at each position, at the place reached so far
+  std::vector<Watched> watched_;
+  StrongestEdges strongest_;
+  LogitFlow flow_;
+};
+
+}  // namespace
+
+double LogitFlow::sum() const {
+  double all = final_bias + final_edits;
+  for (const std::vector<double>* sources : {&token_embedding, &position_embedding, &mlps, &key_biases,
+                                             &query_biases, &input_edits, &key_edits, &query_edits})
+    all = std::accumulate(sources->begin(), sources->end(), all);
+  return all;
+}
+
+std::size_t LogitFlow::bytes() const {
+  return bytes_of(stream, past, sent, arrived, token_embedding, position_embedding, mlps, key_biases,
+                  query_biases, input_edits, key_edits, query_edits, edges);
+}
+
+LogitFlow LogitFlowOf::compute(const PromptRun& run, const Computation<LogitFlow>& computation) const {
+  return BackwardPass(*this, run, computation).run();
+}
+
+FlowLens FlowLensOf::compute(const PromptRun& run, const Computation<FlowLens>& computation) const {
+  const model::Run& kept = *run.run;
+  FlowLens lens;
+  lens.layers = kept.config.n_layer;
+  lens.positions = positions;
+  const int depth = lens.layers + 1, d = kept.config.n_embd;
+  constexpr int kAtOnce = 16;  // positions
+  for (std::size_t begin = 0; begin < positions.size();) {
+    std::size_t end = begin + 1;  // consecutive positions are read together
+    while (end < positions.size() && end < begin + kAtOnce && positions[end] == positions[end - 1] + 1) ++end;
+    std::vector<float> rows;
+    rows.reserve((end - begin) * static_cast<std::size_t>(depth) * static_cast<std::size_t>(d));
+    for (std::size_t i = begin; i < end; ++i)
+      for (int layer = 0; layer < depth; ++layer) {
+        const std::span<const float> row = kept.resid(layer, positions[i]);
+        rows.insert(rows.end(), row.begin(), row.end());
+      }
+    const std::vector<int> targets(end - begin, token);
+    for (const model::LensReading& reading : run.model->transformer->lens(
+             rows, depth, targets, 1, computation.workspace, computation.stop, &kept, positions[begin])) {
+      lens.of_token.push_back(reading.guesses.next_probability);
+      lens.of_top.push_back(reading.guesses.top.front().probability);
+      lens.top.push_back(reading.guesses.top.front().id);
+    }
+    begin = end;
+  }
+  return lens;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,399 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/logit_flow.h"
+#include "app/views/output/flow_legend.h"
+#include "app/views/output/flow_paint.h"
+#include "app/views/output/logit_options.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
+#include "model/pass/statistics.h"
+#include "viz/scene/colormap.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace flow_picture;
+
+const auto kEdges = make_option<int>("flow-edges", "Edges", "the number of strongest attention edges drawn",
+                                     {.default_value = 24,
+                                      .low = 0,
+                                      .high = 200,
+                                      .steps = {0, 4, 8, 12, 16, 24, 32, 48, 64, 100, 200},
+                                      .keys = "uU"});
+const auto kLeast =
+    number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit", 0, 0, 100,
+                  {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
+const auto kMinusMean = applying_if(
+    [](const Options& options) { return options[kAgainstRank] == 0; },
+    switch_option("flow-minus-mean", "Minus mean", "cC",
+                  "subtract the mean of the vocabulary's logits, which does not change the prediction"));
+const auto kTogether = switch_option("flow-together", "Heads together", "lL",
+                                     "one edge for all heads of a layer with the same query and key");
+const auto kColor = choice_option<RibbonColor>(
+    "flow-color", "Colour", "xX", "what the ribbons' colours show, by the logit lens",
+    {{"token", "Token", "The probability of the chosen token at each layer"},
+     {"top", "Best guess", "The probability of each place's own best guess"}});
+const auto kFirst = choice_option<FirstToken>(
+    "flow-first", "First token", "vV", "how attention to the first token is drawn",
+    {{"stubs", "Stubs", "Short stubs at both ends: most heads rest on the first token"},
+     {"edges", "Edges", "Like all others"},
+     {"hidden", "Hidden", "Not drawn: it is part of the rest"}});
+
+bool is_low(const ViewContext& c) {
+  return c.height < 36 * c.font_size;
+}
+/// Guesses shown: fewer where there is little room.
+int bar_count(const ViewContext& c) {
+  return is_low(c) ? 3 : 5;
+}
+
+// ---- the numbers ----
+
+/// Nullopt until it is known which token's logit it is.
+std::optional<LogitFlowOf> question_of(const ViewContext& c) {
+  const int against = c.options[kAgainstRank];
+  const auto token = guess_of_rank(c, c.options[kLogitRank] - 1);
+  const auto other = against > 0 ? guess_of_rank(c, against - 1) : TokenChoice{};
+  if (!token || !other) return std::nullopt;
+  return LogitFlowOf{std::max(0, c.selection.query), *token, *other, !c.options[kTogether],
+                     c.options[kMinusMean] && against == 0};
+}
+
+/// Null until there is a whole answer.
+std::shared_ptr<const LogitFlow> flow_of(const ViewContext& c) {
+  const auto question = c.run ? question_of(c) : std::nullopt;
+  auto flow = question ? c.ask(*question) : nullptr;
+  return flow && flow->positions > 0 ? flow : nullptr;
+}
+
+std::string signed_words(double value) {
+  return (value >= 0 ? "+" : "") + viz::fixed_number(value, 2);
+}
+
+std::string edge_name(const FlowEdge& edge) {
+  return edge.head < 0 ? "L" + std::to_string(edge.layer) : head_name(edge.layer, edge.head);
+}
+
+Poster poster_of(const ViewContext& c, const LogitFlow& flow, int edges) {
+  Poster poster;
+  poster.graph = graph_of(flow, {edges, c.options[kLeast] / 100 * std::abs(flow.logit), c.options[kFirst]});
+  poster.first = c.options[kFirst];
+  poster.tokens = c.run->tokens.labels;
+  // In a narrow picture the tooltips have the numbers.
+  const bool compact = c.width < 42 * c.font_size;
+  const auto with_number = [&](std::string words, double value) {
+    return compact ? words : words + " " + signed_words(value);
+  };
+  for (const FlowEdge& edge : poster.graph.edges)
+    poster.edges.push_back(with_number(edge_name(edge), edge.value));
+  for (const Column& column : poster.graph.columns) {
+    std::vector<std::string>& labels = poster.mlps.emplace_back();
+    for (int layer = 0; layer < flow.layers; ++layer)
+      labels.push_back(with_number("MLP " + std::to_string(layer), column.mlps[layer]));
+  }
+  poster.rest = with_number("rest", poster.graph.rest);
+  poster.panel = (compact ? 4 : 9) * c.font_size;
+  return poster;
+}
+
+std::shared_ptr<const FlowLens> lens_of(const ViewContext& c, const LogitFlow& flow, const Graph& graph) {
+  FlowLensOf question{flow.token, {}};
+  for (const Column& column : graph.columns) question.positions.push_back(column.position);
+  return c.ask(question);
+}
+
+/// The best guesses after the target, and the chosen token if it is not among them.
+std::vector<GuessBar> bars_of(const ViewContext& c, const LogitFlow& flow, int count) {
+  const auto next = c.ask(NextAfter{flow.position});
+  if (!next || next->logits.empty()) return {};
+  const double total = model::log_sum_exp(next->logits);
+  std::vector<int> ids;
+  for (const model::Guess& guess : model::largest_logits(next->logits, count)) ids.push_back(guess.id);
+  if (std::ranges::find(ids, flow.token) == ids.end()) ids.back() = flow.token;
+  std::vector<GuessBar> bars;
+  for (const int id : ids)
+    bars.push_back(
+        {id, label_of(c, id), std::exp(static_cast<double>(next->logits[id]) - total), id == flow.token});
+  return bars;
+}
+
+// ---- the drawing ----
+
+struct Shown {
+  std::shared_ptr<const LogitFlow> flow;
+  std::shared_ptr<const FlowLens> lens;
+  Poster poster;
+  Layout layout;
+  std::vector<GuessBar> bars;
+  Legend legend;
+  Confidence confidence;
+  bool all_edges = true;  ///< false: there was no room for some
+};
+
+/// "24 of 4,920 edges: 62.1 % of what all carry".
+std::string edges_words(const Shown& s) {
+  const LogitFlow& flow = *s.flow;
+  const auto drawn = std::ssize(s.poster.graph.edges);
+  std::string words = grouped(drawn) + " of " + grouped(flow.edge_count) + " edges";
+  if (flow.edge_magnitude > 0)
+    words += ": " + percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of what all carry";
+  return words;
+}
+
+Legend legend_of(const ViewContext& c, const Shown& s) {
+  Legend legend;
+  const bool token = c.options[kColor] == RibbonColor::token;
+  legend.scale_title = token ? "probability of “" + label_of(c, s.flow->token) + "” by the logit lens"
+                             : "probability of the best guess by the logit lens";
+  legend.scale = viz::linear_scale(0.25);  // as wide as any; the lens is known only later
+  legend.scale.values_above = true;
+  legend.edges = edges_words(s);
+  legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
+  return legend;
+}
+
+std::optional<Shown> shown(const ViewContext& c) {
+  Shown s;
+  s.flow = flow_of(c);
+  if (!s.flow) return std::nullopt;
+  // About the tokens of all edges that are wanted, whatever there is room for: resizing asks nothing new.
+  s.lens = lens_of(c, *s.flow, poster_of(c, *s.flow, c.options[kEdges]).graph);
+  s.bars = bars_of(c, *s.flow, bar_count(c));
+  const viz::Style style = style_of(c);
+  // Where there is little room, fewer edges are drawn; the legend says how many.
+  for (int edges = c.options[kEdges];; edges = edges * 2 / 3) {
+    s.poster = poster_of(c, *s.flow, edges);
+    viz::Rect area = below_title(c);
+    s.legend = legend_of(c, s);
+    area.h -= legend_height(s.legend, style) + 2 * style.unit();
+    s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style);
+    if (s.layout.fits || edges == 0) break;
+    s.all_edges = false;
+  }
+  s.confidence = confidence_of(s.lens.get(), c.options[kColor], s.poster.graph);
+  s.legend.scale = scale_of(s.confidence);
+  return s;
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    static_cast<void>(question_of(c) ? c.ask(*question_of(c)) : nullptr);
+    return *waiting(c);
+  }
+  const auto question = question_of(c);
+  if (!question) return message(c, kComputing);
+  const auto s = shown(c);
+  if (auto words = waiting(c, *question, s.has_value())) return *words;
+  if (!s->layout.fits) return too_small(c, "for the flow");
+  Picture picture = blank(c);
+  const std::string words = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
+                            (s->flow->against == -1 ? "logit " : "difference ") +
+                            viz::fixed_number(s->flow->logit, 2);
+  const bool narrow = c.width < 60 * c.font_size;
+  paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
+              narrow ? words : words + ", with attention patterns and layer norm scales held fixed");
+  const Confidence& confidence = s->confidence;
+  paint_flow(picture, c, s->poster, s->layout, confidence);
+  paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, confidence);
+  const viz::Rect below = below_title(c);
+  const viz::Style style = style_of(c);
+  paint_legend(picture, c, s->legend, s->layout.scale,
+               {below.x, below.bottom() - legend_height(s->legend, style)});
+  drop_covered_regions(picture.regions);
+  picture.whole = picture.whole && s->layout.all_labels && s->all_edges && !(c.in_pane && is_low(c));
+  return picture;
+}
+
+// ---- the mouse ----
+
+std::string share_words(const LogitFlow& flow, double value) {
+  return flow.logit != 0 ? viz::fixed_number(100 * value / flow.logit, 1) + " % of the logit" : "";
+}
+
+void say_part(Facts& facts, const LogitFlow& flow, double value) {
+  facts.say("adds " + exact(value) + " to the " + (flow.against == -1 ? "logit" : "difference"));
+  facts.number("contribution", value, Fact::Location::menu);
+  facts.say(share_words(flow, value));
+}
+
+ViewActions opened(const ViewContext& c, const FlowEdge& edge) {
+  return {SelectHead{edge.layer, edge.head < 0 ? c.selection.head : edge.head}, SelectQuery{edge.query},
+          SelectKey{edge.key}, ShowPart{Part::attention}};
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const auto s = shown(c);
+  if (!s || !s->layout.fits) return facts;
+  const LogitFlow& flow = *s->flow;
+  const Graph& graph = s->poster.graph;
+  const viz::Region& region = region_of(picture, hit);
+  const auto name = [&](int position) { return token_name(c.run->tokens, position); };
+  const auto column_at = [&](int index) -> const Column& { return graph.columns[index]; };
+  if (region.role == kEdge && region.id < std::ssize(graph.edges)) {
+    const FlowEdge& edge = graph.edges[region.id];
+    for (const Strand& strand : s->layout.strands)
+      if (strand.edge == region.id) paint_strand(facts.overlay, c, strand, c.theme->text);
+    facts.say(edge_name(edge) + (edge.head < 0 ? ", all heads" : "") + ": from " + name(edge.key) + " to " +
+              name(edge.query));
+    say_part(facts, flow, edge.value);
+    facts.commands.push_back({"Show " + edge_name(edge) + " at query " + name(edge.query), opened(c, edge)});
+  } else if (region.role == kStream) {
+    const Column& column = column_at(region.id / (graph.layers + 1));
+    const int layer = region.id % (graph.layers + 1);
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
+    facts.say(name(column.position) + " into layer " + std::to_string(layer));
+    facts.number("flow", column.stream[layer]);
+    facts.number("into the next layer", column.stream[layer + 1], Fact::Location::tooltip);
+    if (s->lens) {
+      const auto row = static_cast<std::size_t>(s->confidence.rows[region.id / (graph.layers + 1)]);
+      const std::size_t i =
+          row * static_cast<std::size_t>(graph.layers + 1) + static_cast<std::size_t>(layer);
+      facts.say("lens: “" + label_of(c, flow.token) + "” " + percent(s->lens->of_token[i]) + ", best “" +
+                    label_of(c, s->lens->top[i]) + "” " + percent(s->lens->of_top[i]),
+                Fact::Location::tooltip);
+    }
+    facts.number("edges in that are drawn", column.arrived[layer], Fact::Location::tooltip);
+    facts.number("edges out that are drawn", column.sent[layer], Fact::Location::tooltip);
+    facts.number("rest", column.rest[layer], Fact::Location::tooltip);
+    facts.commands.push_back(choose_query(c, column.position));
+    add_choice_of_key(facts.commands, c, column.position, c.selection.query);
+  } else if (region.role == kMlp) {
+    const Column& column = column_at(region.id / graph.layers);
+    const int layer = region.id % graph.layers;
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
+    facts.say("MLP " + std::to_string(layer) + " at " + name(column.position));
+    say_part(facts, flow, column.mlps[layer]);
+  } else if (region.role == kRest) {
+    const Column& column = column_at(graph.column_of(flow.position));
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
+    facts.say("rest in layer " + std::to_string(region.id) + ": edges that are not drawn, biases and edits");
+    say_part(facts, flow, column.rest[region.id]);
+  } else if (region.role == kToken) {
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
+    facts.say(name(region.id));
+    if (const int index = graph.column_of(region.id); index >= 0) {
+      facts.number("its embedding", column_at(index).embedding);
+      facts.number("its MLPs", column_at(index).mlp);
+      facts.say(share_words(flow, column_at(index).sources()));
+    } else {
+      facts.say("none of the edges drawn");
+    }
+    facts.commands.push_back(choose_query(c, region.id));
+    add_choice_of_key(facts.commands, c, region.id, c.selection.query);
+  } else if (region.role == kGuess) {
+    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
+    for (const GuessBar& bar : s->bars)
+      if (bar.id == region.id) facts.say("“" + bar.label + "” " + percent(bar.probability));
+    add_copies_of_token(facts, c, region.id);
+  }
+  return facts;
+}
+
+/// Edges open their head, streams select key and layer, tokens the query, guesses the token.
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  const auto flow = flow_of(c);
+  if (!flow) return {};
+  if (region.role == kToken) return {SelectQuery{region.id}};
+  if (region.role == kGuess) {
+    const auto next = c.ask(NextAfter{flow->position});
+    if (!next) return {};
+    const auto best = model::largest_logits(next->logits, static_cast<int>(kLogitRank.high));
+    const auto found = std::ranges::find(best, region.id, &model::Guess::id);
+    if (found == best.end()) return {};
+    return {SetOption{&kLogitRank, static_cast<int>(found - best.begin()) + 1}};
+  }
+  const Graph graph = shown(c)->poster.graph;
+  if (region.role == kEdge && region.id < std::ssize(graph.edges)) return opened(c, graph.edges[region.id]);
+  const bool mlp = region.role == kMlp;
+  if (!mlp && region.role != kStream) return {};
+  const int per_column = graph.layers + (mlp ? 0 : 1);
+  const int position = graph.columns[region.id / per_column].position;
+  ViewActions actions{SelectHead{region.id % per_column, c.selection.head}};
+  if (may_see(c, c.selection.query, position)) actions.push_back(clicked_key(c, position));
+  return actions;
+}
+
+// ---- the table ----
+
+Table table(const ViewContext& c) {
+  Table result;
+  const auto flow = flow_of(c);
+  if (!flow) return result;
+  const LogitFlow& f = *flow;
+  result.header = {"part", "layer", "head", "position", "token", "key", "key token", "logit", "share"};
+  struct Row {
+    std::string part;
+    int layer = -1, head = -1, position = -1, key = -1;
+    double value = 0;
+  };
+  std::vector<Row> rows;
+  double kept = 0;
+  for (const FlowEdge& edge : f.edges) {
+    rows.push_back({"edge", edge.layer, edge.head, edge.query, edge.key, edge.value});
+    kept += edge.value;
+  }
+  double all = 0;
+  for (const double v : f.arrived) all += v;
+  if (std::ssize(f.edges) < f.edge_count)
+    rows.push_back(
+        {grouped(f.edge_count - std::ssize(f.edges)) + " other edges", -1, -1, -1, -1, all - kept});
+  for (int position = 0; position < f.positions; ++position) {
+    rows.push_back({"token embedding", -1, -1, position, -1, f.token_embedding[position]});
+    rows.push_back({"position embedding", -1, -1, position, -1, f.position_embedding[position]});
+    for (int layer = 0; layer < f.layers; ++layer) {
+      const std::size_t i = f.at(layer, position);
+      rows.push_back({"MLP", layer, -1, position, -1, f.mlps[i]});
+      rows.push_back({"bias", layer, -1, position, -1, f.key_biases[i] + f.query_biases[i]});
+      if (f.edited)
+        rows.push_back(
+            {"edits", layer, -1, position, -1, f.input_edits[i] + f.key_edits[i] + f.query_edits[i]});
+    }
+  }
+  rows.push_back({"ln_f bias", -1, -1, f.position, -1, f.final_bias});
+  if (f.edited) rows.push_back({"edits after the layers", -1, -1, f.position, -1, f.final_edits});
+  rows.push_back({"rounding error", -1, -1, -1, -1, f.rounding_error()});
+  std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) { return std::abs(row.value); });
+  rows.insert(rows.begin(),
+              {"logit of " + logit_words(c, f.token, f.against), -1, -1, f.position, -1, f.logit});
+  const auto known = [](int index) { return index >= 0 ? std::optional(index) : std::nullopt; };
+  const auto token = [&](int position) {
+    return position >= 0 ? c.run->tokens.labels[position] : std::string();
+  };
+  for (const Row& row : rows)
+    add_row(result, row.part, known(row.layer), known(row.head), known(row.position), token(row.position),
+            known(row.key), token(row.key), row.value, f.logit != 0 ? row.value / f.logit : NAN);
+  return result;
+}
+
+/// Large enough for every layer's strands.
+viz::Point figure_size(const ViewContext& c) {
+  const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  return {66 * c.font_size, std::clamp((16 + 5 * layers) * c.font_size, 46 * c.font_size, 160 * c.font_size)};
+}
+
+}  // namespace
+
+View flow_view() {
+  View view = make_view(Group::output, "flow", "Flow",
+                        "what each token sends to a logit, through which heads and MLPs, layer by layer",
+                        build, facts, table);
+  view.options = {&kLogitRank, &kAgainstRank, &kMinusMean, &kEdges, &kLeast, &kTogether, &kColor, &kFirst};
+  add_gestures<click, layers_by_lines>(view);
+  view.figure_size = figure_size;
+  view.caption = {.prompt = true, .head = false, .query = true};
+  view.landmarks = {landmark<kStream>("streams"), landmark<kEdge>("edges"), landmark<kToken>("token labels"),
+                    landmark<kGuess>("guesses")};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,47 @@
+#pragma once
+#include <vector>
+
+#include "app/run/analyses/logit_flow.h"
+
+// Which part of a flow is drawn: its strongest edges, the tokens at their ends, and the rest.
+namespace headscope::app::flow_picture {
+
+enum class FirstToken { stubs, edges, hidden };
+
+struct GraphOptions {
+  int edges = 24;    ///< at most
+  double least = 0;  ///< smallest magnitude of an edge
+  FirstToken first = FirstToken::stubs;
+};
+
+/// A token's column, with numbers of each layer, all parts of the logit.
+struct Column {
+  int position = 0;
+  double embedding = 0;         ///< of token and position, as edited
+  double mlp = 0;               ///< sum of `mlps`
+  std::vector<double> stream;   ///< [layers + 1], see LogitFlow::stream
+  std::vector<double> mlps;     ///< [layers]
+  std::vector<double> sent;     ///< [layers], by drawn edges
+  std::vector<double> arrived;  ///< [layers], by drawn edges
+  std::vector<double>
+      rest;  ///< [layers + 1], net of edges not drawn, biases and edits; the last: ln_f's bias
+  double sources() const { return embedding + mlp; }
+};
+
+/// The drawn part of a flow. The columns' sources and the rest add up to the logit.
+struct Graph {
+  int layers = 0;
+  int target = 0;  ///< position
+  double logit = 0;
+  std::vector<FlowEdge> edges;  ///< drawn ones, strongest first
+  std::vector<Column> columns;  ///< in the order of positions
+  double rest = 0;              ///< sum of the columns' rests
+  double magnitude = 0;         ///< sum of the magnitudes of drawn edges
+
+  int column_of(int position) const;  ///< index; -1: it has none
+};
+
+/// The strongest edges from which drawn edges lead to the logit.
+Graph graph_of(const LogitFlow& flow, const GraphOptions& options);
+
+}  // namespace headscope::app::flow_picture

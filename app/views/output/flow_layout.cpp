@@ -1,0 +1,566 @@
+#include "app/views/output/flow_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "app/views/output/flow_bands.h"
+
+namespace headscope::app::flow_picture {
+namespace {
+
+constexpr int kWedgeSteps = 10;
+/// The tokens from left to right: those with a column, those without, and several without as one gap.
+struct Stop {
+  int first = 0;  // position
+  int count = 1;
+  int column = -1;
+  float width = 0;
+  float x = 0;  // left
+};
+
+/// A ribbon while it is drawn from below: what it carries, and its edges relative to its column.
+struct Ribbon {
+  double value = 0;
+  float left = 0, right = 0;
+};
+
+class Builder {
+ public:
+  Builder(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style)
+      : p_(poster), g_(poster.graph), area_(area), above_(above), style_(style) {}
+
+  Layout build() {
+    const float em = style_.font_size;
+    if (area_.w < 16 * em || area_.h < above_ + 9 * em) return std::move(out_);
+    double most = 1e-9;
+    for (const Column& column : g_.columns)
+      for (const double v : column.stream) most = std::max(most, std::abs(v));
+    most = std::max(most, std::abs(g_.logit));
+    float widest = std::min(0.12F * area_.w, 0.3F * area_.h);
+    // Strands leave room for their labels.
+    if (g_.magnitude > 0)
+      widest = std::min(widest, 0.22F * area_.h * static_cast<float>(most / g_.magnitude));
+    for (int attempt = 0; attempt < 14; ++attempt, widest *= 0.8F) {
+      out_ = {};
+      out_.scale = static_cast<double>(widest) / most;
+      if (!place_tokens_below() || !place_bands()) continue;
+      trace_ribbons();
+      if (!place_columns()) continue;
+      finish();
+      out_.fits = true;
+      break;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  float px(double value) const { return static_cast<float>(std::abs(value) * out_.scale); }
+  float u() const { return style_.unit(); }
+  float line() const { return style_.line(style_.small()); }
+  float turn() const { return turn_; }  // inner radius of a strand's turns
+  int target() const { return g_.column_of(g_.target); }
+  const FlowEdge& edge(int index) const { return g_.edges[index]; }
+  // ---- vertically ----
+
+  /// Whether labels are upright, and the height that they need.
+  bool place_tokens_below() {
+    axis_w_ = style_.width("L00", style_.small()) + 2 * u();
+    rest_w_ = 0;
+    for (const double v : g_.columns[target()].rest) rest_w_ += px(v);
+    panel_ = rest_w_ + 5.5F * u() + std::max(p_.panel, widest_mlp_label());
+    label_gap_ = widest_edge_label() + 3 * u();
+    const float room = area_.w - axis_w_ - panel_ - label_gap_;
+    // From the most legible to the narrowest.
+    for (const auto& [upright, gaps] :
+         {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+      make_stops(upright, gaps);
+      float needed = 0, idle = 0;
+      for (const Stop& stop : stops_) {
+        needed += stop.width;
+        if (stop.column < 0) idle += stop.width;
+      }
+      if (needed > room || (!gaps && idle > 0.55F * room)) continue;
+      upright_ = upright;
+      tokens_h_ = upright ? std::min(7 * style_.font_size, longest_token()) + 2 * u() : 2 * line() + u();
+      return true;
+    }
+    return false;
+  }
+
+  float longest_token() const {
+    float longest = 0;
+    for (const Stop& stop : stops_)
+      longest = std::max(longest, style_.width(label_of(stop), style_.small(), viz::FontStyle::medium));
+    return longest;
+  }
+  std::string label_of(const Stop& stop) const {
+    if (stop.count > 1) return "… " + std::to_string(stop.count) + " …";
+    return p_.tokens[stop.first];
+  }
+  float widest_mlp_label() const {
+    float widest = 0;
+    for (const std::string& text : p_.mlps[target()])
+      widest = std::max(widest, style_.width(text, style_.small()));
+    return std::max(widest, style_.width(p_.rest, style_.small()));
+  }
+  float widest_edge_label() const {
+    float widest = 0;
+    for (const std::string& text : p_.edges) widest = std::max(widest, style_.width(text, style_.small()));
+    return widest;
+  }
+  /// The widest that a column's ribbon gets, roughly: its largest flow and what leaves or enters there.
+  float ribbon_width(const Column& column) const {
+    double most = 0;
+    for (const double v : column.stream) most = std::max(most, std::abs(v));
+    double side = 0;
+    for (const double v : column.arrived) side += std::abs(v);
+    return px(most) + (column.position == g_.target ? px(side) : 0);
+  }
+
+  void make_stops(bool upright, bool gaps) {
+    stops_.clear();
+    const int last = g_.columns.back().position;
+    for (int position = 0; position <= last; ++position) {
+      Stop stop{position, 1, g_.column_of(position), 0, 0};
+      if (stop.column < 0 && gaps && !stops_.empty() && stops_.back().column < 0) {
+        ++stops_.back().count;
+        continue;
+      }
+      stops_.push_back(stop);
+    }
+    for (Stop& stop : stops_) {
+      const float text =
+          upright ? line()
+                  : style_.width(label_of(stop), style_.small(),
+                                 stop.column >= 0 ? viz::FontStyle::medium : viz::FontStyle::regular);
+      stop.width = (upright && stop.count == 1 ? text : text + 2 * u());
+      if (stop.column >= 0)
+        stop.width = std::max(stop.width, ribbon_width(g_.columns[stop.column]) + 3 * u());
+    }
+  }
+
+  bool place_bands() {
+    const float bottom = area_.bottom() - tokens_h_;
+    const float end_h = 4 * u() + px(g_.columns[target()].rest.back());  // where ln_f's bias comes in
+    Bands bands = lay_out_bands(g_, p_.first, out_.scale, bottom, area_.y + above_ + end_h, style_);
+    if (bands.layers.empty()) return false;
+    bands_ = std::move(bands.layers);
+    turn_ = bands.turn;
+    out_.all_labels = bands.all_labels;
+    for (const Band& band : bands_) out_.levels.push_back(band.bottom);
+    out_.levels.push_back(bands_.back().top);
+    out_.end = bands_.back().top - end_h;
+    out_.plot = {area_.x, bands_.back().top, area_.w, bands_.front().bottom - bands_.back().top};
+    return true;
+  }
+
+  // ---- ribbons ----
+
+  /// Adds a stretch up to `y` at which the ribbon carries `value`; `from_right`: which edge moves.
+  void go_to(Ribbon& ribbon, std::vector<Slice>& slices, int column, float& at, float y, double value,
+             bool from_right, float level0, float level1) const {
+    const float by = px(value) - px(ribbon.value);
+    Slice slice{column,      at,           ribbon.left,      ribbon.right, y,
+                ribbon.left, ribbon.right, ribbon.value < 0, level0,       level1};
+    (from_right ? slice.right1 : slice.left1) += from_right ? by : -by;
+    if (px(ribbon.value) < px(value)) slice.negative = value < 0;
+    slices.push_back(slice);
+    ribbon = {value, slice.left1, slice.right1};
+    at = y;
+  }
+
+  void trace_ribbons() {
+    for (int column = 0; column < std::ssize(g_.columns); ++column) trace_ribbon(column);
+  }
+
+  struct Event {
+    float y = 0;
+    int edge = 0;
+    bool leaves = false;
+    float width = 0;
+  };
+  std::vector<Event> events_of(const Band& band, int position) const {
+    std::vector<Event> events;
+    for (const Lane& lane : band.lanes) {
+      const float radius = lane.width / 2 + turn();
+      if (edge(lane.edge).key == position) events.push_back({lane.y + radius, lane.edge, true, lane.width});
+      if (edge(lane.edge).query == position)
+        events.push_back({lane.y - radius, lane.edge, false, lane.width});
+    }
+    std::ranges::stable_sort(events, std::ranges::greater(), &Event::y);
+    return events;
+  }
+
+  /// The number of layers in which a column has something to show: above them nothing of it is drawn.
+  int last_layer_of(const Column& column) const {
+    if (column.position == g_.target) return g_.layers;
+    int last = 0;
+    for (const FlowEdge& edge : g_.edges)
+      if (edge.key == column.position || edge.query == column.position) last = std::max(last, edge.layer + 1);
+    return last;
+  }
+
+  void trace_ribbon(int index) {
+    const Column& column = g_.columns[index];
+    std::vector<Slice>& slices = out_.slices;
+    Ribbon ribbon{column.stream[0], -px(column.stream[0]) / 2, px(column.stream[0]) / 2};
+    float at = bands_.front().bottom;
+    if (ends_.size() < g_.edges.size()) ends_.resize(g_.edges.size());
+    for (int layer = 0; layer < last_layer_of(column); ++layer) {
+      const Band& band = bands_[layer];
+      const auto level_at = [&](float y) {
+        return static_cast<float>(layer) +
+               std::clamp((band.bottom - y) / std::max(1.F, band.height()), 0.F, 1.F);
+      };
+      double value = ribbon.value;
+      for (const Event& event : events_of(band, column.position)) {
+        const double by = edge(event.edge).value;
+        const float y = std::min(event.y, at);
+        go_to(ribbon, slices, index, at, y, value, true, level_at(at), level_at(y));
+        const Ribbon before = ribbon;
+        value += event.leaves ? -by : by;
+        // A step: the strand takes over that part of the ribbon's width, or brings it.
+        go_to(ribbon, slices, index, at, y, value, event.leaves, level_at(y), level_at(y));
+        slices.pop_back();
+        Ends& ends = ends_[event.edge];
+        if (event.leaves) {
+          const bool shrinks = ribbon.right < before.right;
+          ends.key_x = (shrinks ? before.right : ribbon.right) - event.width / 2;
+          ends.key_edge = std::max(before.right, ribbon.right);
+          ends.key_y = y;
+        } else {
+          const bool grows = ribbon.left < before.left;
+          ends.query_x = (grows ? ribbon.left : before.left) + event.width / 2;
+          ends.query_edge = std::min(before.left, ribbon.left);
+          ends.query_y = y;
+        }
+      }
+      const bool ends_here = layer + 1 == last_layer_of(column) && index != target();
+      if (ends_here && px(column.stream[layer + 1]) < 1) break;  // the last strand took the rest of it
+      // Up to the MLP's wedge the rest comes in or goes out.
+      value += column.rest[layer];
+      const float wedge_bottom = std::min(band.wedge_bottom, at);
+      go_to(ribbon, slices, index, at, wedge_bottom, value, true, level_at(at), level_at(wedge_bottom));
+      add_wedge(index, layer, ribbon, wedge_bottom, band.wedge_top);
+      const double before = value, after = column.stream[layer + 1];
+      for (int step = 1; step <= kWedgeSteps; ++step) {
+        const float part = static_cast<float>(step) / kWedgeSteps;
+        const float y = std::min(at, wedge_bottom + part * (band.wedge_top - wedge_bottom));
+        value = step == kWedgeSteps ? after : before + (after - before) * static_cast<double>(eased(part));
+        go_to(ribbon, slices, index, at, y, value, true, level_at(at), level_at(y));
+      }
+      go_to(ribbon, slices, index, at, band.top, value, true, level_at(at), static_cast<float>(layer + 1));
+    }
+    if (index != target()) return;
+    const auto top = static_cast<float>(g_.layers);
+    go_to(ribbon, slices, index, at, out_.end + 2 * u(), g_.logit, true, top, top);
+  }
+
+  /// An S-shaped course from 0 to 1.
+  static float eased(float t) { return t * t * (3 - 2 * t); }
+
+  void add_wedge(int column, int layer, const Ribbon& ribbon, float y0, float y1) {
+    const double value = g_.columns[column].mlps[layer];
+    const float by = px(ribbon.value + value) - px(ribbon.value);
+    if (std::abs(by) < 0.25F || y1 >= y0) return;
+    Wedge wedge{column, layer, {}, value < 0, {}};
+    for (int step = 0; step <= kWedgeSteps; ++step) {
+      const float part = static_cast<float>(step) / kWedgeSteps, moved = by * eased(part);
+      // What is added lies inside the ribbon, what is taken away outside.
+      wedge.sides.push_back({ribbon.right, ribbon.right + moved, y0 + part * (y1 - y0)});
+    }
+    wedge.rect = {std::min(ribbon.right, ribbon.right + by), y1, std::abs(by), y0 - y1};
+    out_.wedges.push_back(std::move(wedge));
+  }
+
+  // ---- horizontally ----
+
+  bool place_columns() {
+    std::vector<std::pair<float, float>> extent(g_.columns.size(), {0.F, 0.F});
+    for (const Slice& slice : out_.slices) {
+      auto& [left, right] = extent[slice.column];
+      left = std::min({left, slice.left0, slice.left1});
+      right = std::max({right, slice.right0, slice.right1});
+    }
+    float needed = 0, weights = 0;
+    for (Stop& stop : stops_) {
+      if (stop.column >= 0) {
+        const auto [left, right] = extent[stop.column];
+        stop.width = std::max(stop.width, right - left + 3 * u());
+      }
+      needed += stop.width;
+      weights += weight_of(stop);
+    }
+    const float room = area_.w - axis_w_ - panel_ - label_gap_;
+    if (needed > room) return false;
+    // Spare width makes tokens breathe, up to a point; beyond it the drawing is in the middle.
+    const float each = std::min((room - needed) / std::max(1.F, weights), 5 * style_.font_size);
+    const float margin = (room - needed - each * weights) / 2;
+    float x = area_.x + axis_w_ + margin;
+    out_.plot.x = area_.x + margin;
+    out_.columns.resize(g_.columns.size());
+    for (Stop& stop : stops_) {
+      if (stop.column == target()) x += label_gap_;
+      stop.width += each * weight_of(stop);
+      stop.x = x;
+      x += stop.width;
+      if (stop.column < 0) continue;
+      const auto [left, right] = extent[stop.column];
+      const float shift = style_.snapped(stop.x + stop.width / 2 - (left + right) / 2);
+      shift_of_.resize(g_.columns.size());
+      shift_of_[stop.column] = shift;
+      out_.columns[stop.column] = {{shift + left, out_.end, right - left, out_.levels.front() - out_.end},
+                                   stop.x + stop.width / 2};
+    }
+    out_.plot.w = x + panel_ - out_.plot.x;
+    out_.rest.x = x;
+    for (Slice& slice : out_.slices) {
+      const float shift = shift_of_[slice.column];
+      for (float* edge_x : {&slice.left0, &slice.right0, &slice.left1, &slice.right1}) *edge_x += shift;
+    }
+    for (Wedge& wedge : out_.wedges) {
+      wedge.rect.x += shift_of_[wedge.column];
+      for (Wedge::Side& side : wedge.sides)
+        side.from += shift_of_[wedge.column], side.to += shift_of_[wedge.column];
+    }
+    return true;
+  }
+  static float weight_of(const Stop& stop) { return stop.column >= 0 ? 1 : 0.4F; }
+
+  // ---- strands ----
+
+  static void add_arc(std::vector<viz::Point>& points, viz::Point center, float radius, float from,
+                      float to) {
+    const int steps = std::clamp(static_cast<int>(radius), 6, 16);
+    for (int i = 0; i <= steps; ++i) {
+      const float angle = from + (to - from) * static_cast<float>(i) / static_cast<float>(steps);
+      points.push_back({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)});
+    }
+  }
+
+  void add_strand(const Lane& lane) {
+    constexpr float kPi = std::numbers::pi_v<float>;
+    const FlowEdge& of = edge(lane.edge);
+    const Ends& ends = ends_[lane.edge];
+    const float from = shift_of_[g_.column_of(of.key)] + ends.key_x,
+                to = shift_of_[g_.column_of(of.query)] + ends.query_x;
+    const float radius = lane.width / 2 + turn();
+    Strand strand{lane.edge, of.layer, lane.width, of.value < 0, {}, {}, {}};
+    if (of.key == of.query) {  // a loop on the left
+      const float x = shift_of_[g_.column_of(of.query)] + ends.query_edge, r = u() + lane.width / 2;
+      std::vector<viz::Point> points;
+      add_arc(points, {x, lane.y}, r, kPi / 2, 1.5F * kPi);
+      strand.lines.push_back(std::move(points));
+      out_.strands.push_back(std::move(strand));
+      return;
+    }
+    const float way = to > from ? 1.F : -1.F;
+    strand.ends = {{from, ends.key_y}, {to, ends.query_y}};
+    // Turns become narrower between near columns.
+    const float r = std::min(radius, std::abs(to - from) / 2);
+    std::vector<viz::Point> out, in;
+    if (ends.key_y > lane.y + r + 0.1F) out.push_back({from, ends.key_y});
+    add_arc(out, {from + way * r, lane.y + r}, r, way > 0 ? kPi : 0, way > 0 ? 1.5F * kPi : -kPi / 2);
+    add_arc(in, {to - way * r, lane.y - r}, r, kPi / 2, way > 0 ? 0 : kPi);
+    if (ends.query_y < lane.y - r - 0.1F) in.push_back({to, ends.query_y});
+    if (!lane.stub) {
+      out.insert(out.end(), in.begin(), in.end());
+      strand.lines.push_back(std::move(out));
+    } else {
+      const float length = std::min(5 * u(), std::abs(to - from) / 2 - r);
+      const auto taper = [&](float x, float by) {
+        const float half = lane.width / 2;
+        strand.tapers.push_back({{x, lane.y - half}, {x + by, lane.y}, {x, lane.y + half}});
+      };
+      taper(from + way * r, way * length);
+      taper(to - way * r, -way * length);
+      strand.lines = {std::move(out), std::move(in)};
+    }
+    out_.strands.push_back(std::move(strand));
+  }
+
+  void add_rest() {
+    const Column& column = g_.columns[target()];
+    const ColumnPlace& place = out_.columns[target()];
+    float left = place.rect.right();  // right of all ribbons: edits may let the target see later tokens
+    for (const ColumnPlace& other : out_.columns) left = std::max(left, other.rect.right());
+    left += 3 * u();
+    out_.rest = {left, out_.end + 2 * u(), rest_w_, out_.levels.front() - out_.end - 2 * u()};
+    float width = rest_w_, at = out_.levels.front();
+    for (int layer = 0; layer <= g_.layers; ++layer) {
+      const float by = px(column.rest[layer]);
+      const float y = layer < g_.layers ? bands_[layer].wedge_bottom + u() : out_.end + 3 * u() + by;
+      out_.rest_slices.push_back({-1, at, left, left + width, y, left, left + width, false, 0, 0});
+      at = y, width -= by;
+      if (by < 0.2F) continue;
+      // A short strand to the ribbon.
+      float edge_x = place.rect.right();
+      for (const Slice& slice : out_.slices)
+        if (slice.column == target() && slice.y1 <= y && y <= slice.y0) edge_x = slice.right1;
+      Strand strand{-1, layer, by, column.rest[layer] < 0, {}, {}, {}};
+      strand.lines.push_back({{left + width + by, y - by / 2}, {edge_x, y - by / 2}});
+      out_.strands.push_back(std::move(strand));
+    }
+  }
+
+  // ---- labels ----
+
+  bool is_free(const viz::Rect& rect) const {
+    return std::ranges::none_of(out_.labels, [&](const Label& label) { return label.rect.overlaps(rect); });
+  }
+  /// Whether no other ribbon and no strand is there.
+  bool is_open(const viz::Rect& rect, int column) const {
+    for (int other = 0; other < std::ssize(out_.columns); ++other)
+      if (other != column && out_.columns[other].rect.overlaps(rect)) return false;
+    for (const Strand& strand : out_.strands)
+      for (const auto& points : strand.lines)
+        for (const viz::Point& p : points)
+          if (rect.inset(-strand.width / 2).contains(p) ||
+              (p.y > rect.y && p.y < rect.bottom() && p.x < rect.x))
+            return false;
+    return true;
+  }
+  bool add_label(Label label, viz::FontStyle face = viz::FontStyle::regular) {
+    const float w =
+        std::min(style_.width(label.text, style_.small(), face), label.room > 0 ? label.room : 1e9F);
+    const float h = line();
+    if (label.angle != 0) {  // upright, its end at `at`
+      label.rect = {label.at.x - h / 2, label.at.y, h, w};
+    } else {
+      const float x = label.align == viz::Align::left    ? label.at.x
+                      : label.align == viz::Align::right ? label.at.x - w
+                                                         : label.at.x - w / 2;
+      label.rect = {x, label.at.y - h / 2, w, h};
+    }
+    if (!area_.inset(-0.5F).encloses(label.rect) || !is_free(label.rect)) return false;
+    out_.labels.push_back(std::move(label));
+    return true;
+  }
+
+  void label_tokens() {
+    const float y = out_.levels.front() + u() + line() / 2;
+    out_.tokens_bottom = area_.bottom();
+    for (const bool with_column : {true, false}) {
+      for (const Stop& stop : stops_) {
+        if ((stop.column >= 0) != with_column) continue;
+        Label label{stop.count > 1 ? Label::Of::gap : Label::Of::token, stop.first, stop.column,
+                    label_of(stop)};
+        label.align = viz::Align::center;
+        label.at = {stop.x + stop.width / 2, y};
+        if (stop.column >= 0)
+          label.at.x = std::clamp(label.at.x, out_.columns[stop.column].rect.x,
+                                  out_.columns[stop.column].rect.right());
+        if (upright_) {
+          label.angle = -std::numbers::pi_v<float> / 2;
+          label.at.y = out_.levels.front() + u();
+          label.room = tokens_h_ - 2 * u();
+        }
+        if (stop.count > 1 && upright_) label.text = "…";
+        out_.all_labels &=
+            add_label(std::move(label), with_column ? viz::FontStyle::medium : viz::FontStyle::regular);
+      }
+    }
+  }
+  void label_layers() {
+    for (int layer = 0; layer < g_.layers; ++layer) {
+      const Band& band = bands_[layer];
+      add_label({Label::Of::layer,
+                 layer,
+                 -1,
+                 "L" + std::to_string(layer),
+                 {out_.plot.x, (band.bottom + band.top) / 2}});
+    }
+  }
+  void label_edges() {
+    for (const Band& band : bands_) {
+      for (const Lane& lane : band.lanes) {
+        if (!lane.labelled) continue;
+        const Ends& ends = ends_[lane.edge];
+        const float x = shift_of_[target()] + ends.query_edge - turn() - lane.width - 0.5F * u();
+        Label label{Label::Of::edge,
+                    lane.edge,
+                    -1,
+                    p_.edges[lane.edge],
+                    {x, lane.y - lane.width / 2 - line() / 2 + 1}};
+        label.align = viz::Align::right;
+        out_.all_labels &= add_label(std::move(label));
+      }
+    }
+  }
+  void label_mlps() {
+    const float x = out_.rest.right() + 2.5F * u();
+    // The strongest first, as far as there is room.
+    std::vector<const Wedge*> wedges;
+    for (const Wedge& wedge : out_.wedges) wedges.push_back(&wedge);
+    const auto size_of = [&](const Wedge* wedge) { return px(g_.columns[wedge->column].mlps[wedge->layer]); };
+    std::ranges::stable_sort(wedges, std::ranges::greater(), size_of);
+    for (const Wedge* wedge : wedges) {
+      const bool own = wedge->column == target();
+      if (size_of(wedge) < (own ? 1.5F : 2 * u())) continue;
+      const viz::Point at{own ? x : wedge->rect.right() + 1.5F * u(), wedge->rect.center().y};
+      const Label label{Label::Of::mlp, wedge->layer, wedge->column, p_.mlps[wedge->column][wedge->layer],
+                        at};
+      const float width = style_.width(label.text, style_.small());
+      if (own || is_open({at.x, at.y - line() / 2, width, line()}, wedge->column)) add_label(label);
+    }
+    if (rest_w_ >= 1) {
+      Label label{Label::Of::rest, 0, -1, p_.rest, {out_.rest.x, out_.levels.front() + u() + line() / 2}};
+      add_label(std::move(label));
+    }
+  }
+
+  void finish() {
+    for (const Band& band : bands_)
+      for (const Lane& lane : band.lanes) add_strand(lane);
+    std::ranges::stable_sort(out_.strands, {}, &Strand::width);
+    add_rest();
+    label_tokens();
+    label_edges();
+    label_mlps();
+    label_layers();
+  }
+
+  struct Ends {
+    float key_x = 0, key_y = 0, key_edge = 0;
+    float query_x = 0, query_y = 0, query_edge = 0;
+  };
+
+  const Poster& p_;
+  const Graph& g_;
+  const viz::Rect area_;
+  const float above_;
+  const viz::Style& style_;
+  Layout out_;
+  bool upright_ = false;
+  float turn_ = 0;
+  float axis_w_ = 0, panel_ = 0, label_gap_ = 0, tokens_h_ = 0, rest_w_ = 0;
+  std::vector<Stop> stops_;
+  std::vector<Band> bands_;
+  std::vector<Ends> ends_;       // relative to their columns
+  std::vector<float> shift_of_;  // x of each column
+};
+
+float length_of(const std::vector<viz::Point>& points) {
+  float length = 0;
+  for (std::size_t i = 1; i < points.size(); ++i)
+    length += std::hypot(points[i].x - points[i - 1].x, points[i].y - points[i - 1].y);
+  return length;
+}
+
+}  // namespace
+
+Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style) {
+  return Builder(poster, area, above, style).build();
+}
+
+float area_of(const Strand& strand) {
+  float area = 0;
+  for (const auto& line : strand.lines) area += strand.width * length_of(line);
+  for (const auto& taper : strand.tapers)  // triangles
+    area += strand.width * std::abs(taper[1].x - taper[0].x) / 2;
+  return area;
+}
+
+}  // namespace headscope::app::flow_picture

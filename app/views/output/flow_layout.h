@@ -1,0 +1,98 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/views/output/flow_graph.h"
+#include "viz/scene/picture.h"
+
+// Where everything in the picture of a flow is: tokens from left to right, layers from below, a ribbon for
+// the stream of each token, and strands from ribbon to ribbon for the edges. Widths are parts of the logit.
+namespace headscope::app::flow_picture {
+
+/// What the layout is made for.
+struct Poster {
+  Graph graph;
+  std::vector<std::string> tokens;             ///< labels of positions 0 to the last column's
+  std::vector<std::string> edges;              ///< labels of the graph's edges
+  std::vector<std::vector<std::string>> mlps;  ///< labels of MLPs, [columns][layers]
+  std::string rest;                            ///< label of the rest
+  FirstToken first = FirstToken::stubs;
+  float panel = 0;  ///< least width of the space to the right of the target's ribbon
+};
+
+/// A stretch of a ribbon, from y0 up to y1.
+struct Slice {
+  int column = 0;
+  float y0 = 0, left0 = 0, right0 = 0;
+  float y1 = 0, left1 = 0, right1 = 0;
+  bool negative = false;
+  float level0 = 0, level1 = 0;  ///< layers passed, with fractions inside a layer: where the lens reads
+};
+
+/// What an MLP adds to a ribbon or takes from it.
+struct Wedge {
+  /// Between two x at a height.
+  struct Side {
+    float from = 0, to = 0, y = 0;
+  };
+  int column = 0;
+  int layer = 0;
+  std::vector<Side> sides;  ///< from below
+  bool negative = false;
+  viz::Rect rect;
+};
+
+/// An edge, or a part of the rest.
+struct Strand {
+  int edge = -1;  ///< index in the graph; -1: of the rest
+  int layer = 0;
+  float width = 0;
+  bool negative = false;
+  std::vector<std::vector<viz::Point>> lines;   ///< its middle: one, or for a stub both ends
+  std::vector<std::vector<viz::Point>> tapers;  ///< polygons at the open ends of a stub
+  std::vector<viz::Point> ends;  ///< where it leaves a ribbon and where it joins one; empty: a loop
+};
+
+/// A text with its middle at the left, centre or right of its place.
+struct Label {
+  enum class Of { edge, mlp, token, gap, layer, rest };
+  Of of = Of::edge;
+  int index = 0;    ///< edge, layer, position
+  int column = -1;  ///< of an MLP: its column; of a token: whether it has one
+  std::string text = {};
+  viz::Point at = {};
+  viz::Align align = viz::Align::left;
+  float angle = 0;
+  float room = 0;
+  viz::Rect rect = {};
+};
+
+struct ColumnPlace {
+  viz::Rect rect;     ///< around its ribbon, from below the layers to the top
+  float label_x = 0;  ///< middle of the token's label
+};
+
+struct Layout {
+  bool fits = false;
+  viz::Rect plot;             ///< the layers
+  double scale = 0;           ///< logical pixels for a logit of 1
+  std::vector<float> levels;  ///< [layers + 1], y of the bottom of each layer, the last: of the top
+  float end = 0;              ///< y of the ribbon's end above the layers
+  std::vector<ColumnPlace> columns;
+  viz::Rect rest;  ///< the rest's own ribbon
+  std::vector<Slice> slices;
+  std::vector<Slice> rest_slices;
+  std::vector<Wedge> wedges;
+  std::vector<Strand> strands;  ///< weakest first
+  std::vector<Label> labels;
+  bool all_labels = true;   ///< false: some labels had no room
+  float tokens_bottom = 0;  ///< y below the tokens' labels
+};
+
+/// The picture inside `area`; `above`: the height needed above the ribbon's end.
+Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style);
+
+/// The area that a strand covers.
+float area_of(const Strand& strand);
+
+}  // namespace headscope::app::flow_picture

@@ -1,0 +1,57 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/run/analyses/logit_flow.h"
+#include "app/views/output/flow_layout.h"
+#include "app/views/view.h"
+#include "viz/scene/scale.h"
+
+// Painting a flow whose layout is known.
+namespace headscope::app::flow_picture {
+
+enum class RibbonColor { token, top };
+
+/// A bar of the next token.
+struct GuessBar {
+  int id = 0;
+  std::string label;
+  double probability = 0;
+  bool chosen = false;
+};
+
+/// What the ribbons' colours show. `lens` null: not known yet.
+struct Confidence {
+  const FlowLens* lens = nullptr;
+  RibbonColor of = RibbonColor::token;
+  std::vector<int> rows = {};  ///< [columns], each column's row in the lens
+  double high = 1;             ///< end of the colour scale, for the target's ribbon and its best guess
+  bool above = false;          ///< whether other ribbons have more
+
+  /// The probability at the input of a layer; `layers`: at the end.
+  double at(int column, int layer) const;
+};
+/// With the end of the scale that the columns need.
+Confidence confidence_of(const FlowLens* lens, RibbonColor of, const Graph& graph);
+viz::ColorScale scale_of(const Confidence& confidence);
+
+/// Roles of regions. stream: id: column * (layers + 1) + layer. mlp: id: column * layers + layer. edge: id:
+/// index in the graph. rest: id: layer. token: id: position. guess: id: token id.
+enum Role { kStream, kMlp, kToken, kRest, kEdge, kGuess };
+
+viz::Color edge_color(const ViewContext& context, bool negative);
+viz::Color rest_color(const ViewContext& context);
+
+void paint_flow(Picture& picture, const ViewContext& context, const Poster& poster, const Layout& layout,
+                const Confidence& confidence);
+/// The bars above the end of the target's ribbon, best first.
+void paint_guesses(Picture& picture, const ViewContext& context, const Layout& layout, int target,
+                   const std::vector<GuessBar>& bars, const Confidence& confidence);
+/// Takes regions away of which later ones, painted over them, leave nothing.
+void drop_covered_regions(std::vector<viz::Region>& regions);
+/// Height that the bars need.
+float guesses_height(const ViewContext& context, int bars);
+/// Paints one strand in one colour, as for the overlay of an edge under the mouse.
+void paint_strand(viz::Scene& scene, const ViewContext& context, const Strand& strand, viz::Color color);
+
+}  // namespace headscope::app::flow_picture

@@ -1,0 +1,390 @@
+// The flow to a logit: every edge, source and place of the stream against a pass in double precision that
+// carries vectors forward, where the analysis carries a direction back.
+#include "app/run/analyses/logit_flow.h"
+
+#include <numeric>
+
+#include "app/run/analyses/next_token.h"
+#include "model/files/error.h"
+#include "model/pass/statistics.h"
+#include "tests/app/view_fixture.h"
+#include "tests/model/every_edit.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using Vector = std::vector<double>;
+using Rows = ReferenceGpt2::Rows;
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// The pass with its patterns and the scales of its layer norms held fixed and without its MLPs, by the
+/// textbook.
+class FrozenPass {
+ public:
+  FrozenPass(const ReferenceGpt2& model, const model::Config& config, std::span<const int> tokens)
+      : model_(model), config_(config), tokens_(tokens.begin(), tokens.end()), result_(model.run(tokens)) {}
+
+  const ReferenceGpt2::Result& result() const { return result_; }
+  double logit(int position, int token) const { return result_.logits[at(position)][at(token)]; }
+  Vector row(const std::string& name, int index) const {
+    const Vector& all = model_.parameter(name);
+    const auto first = all.begin() + std::ptrdiff_t{index} * config_.n_embd;
+    return {first, first + config_.n_embd};
+  }
+  /// What a head writes at a query for one key.
+  Vector written(int layer, int head, int query, int key) const {
+    const ReferenceGpt2::Head& of = result_.heads[at(layer)][at(head)];
+    Vector out(at(config_.n_embd));
+    const Vector& w_o = model_.parameter("h." + std::to_string(layer) + ".attn.c_proj.weight");
+    for (int i = 0; i < config_.d_head(); ++i)
+      for (std::size_t j = 0; j < out.size(); ++j)
+        out[j] += of.weights[at(query)][at(key)] * of.v[at(key)][at(i)] *
+                  w_o[at(head * config_.d_head() + i) * out.size() + j];
+    return out;
+  }
+  /// What `vector`, added at a position to the stream that enters `layer`, adds to a logit.
+  double reach(const Vector& vector, int layer, int position, int target, int token, int against) const {
+    Rows stream(tokens_.size(), Vector(at(config_.n_embd)));
+    stream[at(position)] = vector;
+    for (int l = layer; l < config_.n_layer; ++l) attend(stream, l);
+    const Vector normalized =
+        normalize(stream[at(target)], result_.blocks.back().resid_post[at(target)], "ln_f");
+    Vector u = row(unembedding(), token);
+    if (against >= 0) {
+      const Vector other = row(unembedding(), against);
+      for (std::size_t i = 0; i < u.size(); ++i) u[i] -= other[i];
+    }
+    return dot(normalized, u);
+  }
+  double final_bias(int token, int against) const {
+    const Vector bias = row("ln_f.bias", 0);
+    return dot(bias, row(unembedding(), token)) - (against >= 0 ? dot(bias, row(unembedding(), against)) : 0);
+  }
+
+ private:
+  const char* unembedding() const { return config_.tie_word_embeddings ? "wte.weight" : "lm_head.weight"; }
+
+  /// Without the bias; the scale is that of `of`.
+  Vector normalize(const Vector& vector, const Vector& of, const std::string& name) const {
+    const double n = static_cast<double>(of.size());
+    const auto mean_of = [&](const Vector& v) { return std::accumulate(v.begin(), v.end(), 0.0) / n; };
+    double variance = 0;
+    for (const double v : of) variance += (v - mean_of(of)) * (v - mean_of(of)) / n;
+    const double scale = std::sqrt(variance + static_cast<double>(config_.layer_norm_epsilon));
+    Vector out = row(name + ".weight", 0);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] *= (vector[i] - mean_of(vector)) / scale;
+    return out;
+  }
+
+  void attend(Rows& stream, int layer) const {
+    const std::string h = "h." + std::to_string(layer) + ".";
+    const Vector &c_attn = model_.parameter(h + "attn.c_attn.weight"),
+                 &w_o = model_.parameter(h + "attn.c_proj.weight");
+    const auto d = at(config_.n_embd), d_head = at(config_.d_head());
+    Rows values, added(stream.size(), Vector(d));
+    for (std::size_t key = 0; key < stream.size(); ++key) {
+      const Vector x = normalize(stream[key], result_.blocks[at(layer)].resid_pre[key], h + "ln_1");
+      Vector& v = values.emplace_back(d);
+      for (std::size_t i = 0; i < d; ++i)
+        for (std::size_t j = 0; j < d; ++j) v[j] += x[i] * c_attn[i * 3 * d + 2 * d + j];
+    }
+    for (std::size_t query = 0; query < stream.size(); ++query) {
+      Vector z(d);
+      for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t key = 0; key < stream.size(); ++key)
+          z[j] += result_.heads[at(layer)][j / d_head].weights[query][key] * values[key][j];
+      for (std::size_t j = 0; j < d; ++j)
+        for (std::size_t i = 0; i < d; ++i) added[query][i] += z[j] * w_o[j * d + i];
+    }
+    for (std::size_t query = 0; query < stream.size(); ++query)
+      for (std::size_t i = 0; i < d; ++i) stream[query][i] += added[query][i];
+  }
+
+  const ReferenceGpt2& model_;
+  model::Config config_;
+  std::vector<int> tokens_;
+  ReferenceGpt2::Result result_;
+};
+
+/// At each place what comes in equals what goes out, and the sources add up to the logit: to within 1e-5 of
+/// the sum of what is added up.
+void expect_conserved(const LogitFlow& f, int n_layer) {
+  double magnitude = std::abs(f.logit);
+  for (const auto* sources : {&f.stream, &f.token_embedding, &f.position_embedding, &f.mlps})
+    for (const double v : *sources) magnitude = std::max(magnitude, std::abs(v));
+  const double slack = 1e-5 * std::max(1.0, magnitude);
+  ASSERT_EQ(f.layers, n_layer);
+  for (int pos = 0; pos < f.positions; ++pos) {
+    EXPECT_NEAR(f.stream[at(pos)],
+                f.token_embedding[at(pos)] + f.position_embedding[at(pos)] + f.input_edits[at(pos)], slack)
+        << "position " << pos;
+    for (int layer = 0; layer < f.layers; ++layer) {
+      SCOPED_TRACE("layer " + std::to_string(layer) + ", position " + std::to_string(pos));
+      const std::size_t i = f.at(layer, pos), above = f.at(layer + 1, pos);
+      EXPECT_NEAR(f.stream[i] + f.key_biases[i] + f.key_edits[i], f.past[i] + f.sent[i], slack);
+      EXPECT_NEAR(f.past[i] + f.arrived[i] + f.query_biases[i] + f.query_edits[i] + f.mlps[i] +
+                      (layer + 1 < f.layers ? f.input_edits[above] : 0),
+                  f.stream[above], slack);
+    }
+  }
+  double end = 0;
+  for (int pos = 0; pos < f.positions; ++pos) {
+    end += f.stream[f.at(f.layers, pos)];
+    EXPECT_TRUE(pos == f.position || f.stream[f.at(f.layers, pos)] == 0) << pos;
+  }
+  EXPECT_NEAR(end + f.final_bias + f.final_edits, f.logit, slack);
+  EXPECT_NEAR(f.sum(), f.logit, slack);
+}
+
+/// The edges that are listed add up to what each place sends and receives.
+void expect_edges_add_up(const LogitFlow& f) {
+  ASSERT_EQ(std::ssize(f.edges), f.edge_count) << "the test is for flows with all edges";
+  Vector sent(f.sent.size()), arrived(f.arrived.size());
+  double magnitude = 0;
+  for (const FlowEdge& edge : f.edges) {
+    sent[f.at(edge.layer, edge.key)] += edge.value;
+    arrived[f.at(edge.layer, edge.query)] += edge.value;
+    magnitude += std::abs(edge.value);
+  }
+  EXPECT_NEAR(magnitude, f.edge_magnitude, 1e-9 * magnitude);
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    EXPECT_NEAR(sent[i], f.sent[i], 1e-9 * std::max(1.0, magnitude));
+    EXPECT_NEAR(arrived[i], f.arrived[i], 1e-9 * std::max(1.0, magnitude));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(f.edges, std::ranges::greater(),
+                                     [](const FlowEdge& edge) { return std::abs(edge.value); }));
+}
+
+void expect_reference(const LogitFlow& f, const FrozenPass& pass, std::span<const int> tokens) {
+  const auto reach = [&](const Vector& vector, int layer, int position) {
+    return pass.reach(vector, layer, position, f.position, f.token, f.against);
+  };
+  const double logit =
+      pass.logit(f.position, f.token) - (f.against >= 0 ? pass.logit(f.position, f.against) : 0);
+  // The analysis reads float32 activations.
+  const double slack = 1e-4 * std::max(1.0, std::abs(logit));
+  EXPECT_NEAR(f.logit, logit, slack);
+  EXPECT_NEAR(f.sum(), logit, 1e-5 * std::max(1.0, std::abs(logit)));
+  EXPECT_NEAR(f.final_bias, pass.final_bias(f.token, f.against), slack);
+  ASSERT_EQ(f.positions, f.position + 1);
+  for (int pos = 0; pos < f.positions; ++pos) {
+    EXPECT_NEAR(f.token_embedding[at(pos)], reach(pass.row("wte.weight", tokens[at(pos)]), 0, pos), slack);
+    EXPECT_NEAR(f.position_embedding[at(pos)], reach(pass.row("wpe.weight", pos), 0, pos), slack);
+    for (int layer = 0; layer < f.layers; ++layer) {
+      SCOPED_TRACE("layer " + std::to_string(layer) + ", position " + std::to_string(pos));
+      const ReferenceGpt2::Block& block = pass.result().blocks[at(layer)];
+      const std::size_t i = f.at(layer, pos);
+      EXPECT_NEAR(f.mlps[i], reach(block.mlp_out[at(pos)], layer + 1, pos), slack);
+      EXPECT_NEAR(f.stream[i], reach(block.resid_pre[at(pos)], layer, pos), slack);
+      EXPECT_NEAR(f.past[i], reach(block.resid_pre[at(pos)], layer + 1, pos), slack);
+      const Vector bias = pass.row("h." + std::to_string(layer) + ".attn.c_proj.bias", 0);
+      EXPECT_NEAR(f.query_biases[i], reach(bias, layer + 1, pos), slack);
+    }
+  }
+  for (std::size_t i = 0; i < f.edges.size(); i += std::max<std::size_t>(1, f.edges.size() / 40)) {
+    const FlowEdge& edge = f.edges[i];
+    EXPECT_NEAR(edge.value,
+                reach(pass.written(edge.layer, edge.head, edge.query, edge.key), edge.layer + 1, edge.query),
+                slack)
+        << "L" << edge.layer << " H" << edge.head << " " << edge.query << " <- " << edge.key;
+  }
+}
+
+TEST(LogitFlowOf, IsTheFrozenPassPartByPart) {
+  const Scenario s("When Mary and John went");
+  const FrozenPass pass(reference_model(), s.config(), s.run->tokens.ids());
+  for (const LogitFlowOf& question :
+       {LogitFlowOf{s.length() - 1}, LogitFlowOf{2, TokenChoice::of(11), TokenChoice::best()}}) {
+    SCOPED_TRACE(question.position);
+    const auto f = s.ask(question);
+    expect_reference(*f, pass, s.run->tokens.ids());
+    expect_conserved(*f, s.config().n_layer);
+    expect_edges_add_up(*f);
+  }
+}
+
+TEST(LogitFlowOf, HoldsForAModelOfAnotherShapeWithItsOwnUnembedding) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.layers = 3, .heads = 5, .width = 20, .positions = 40, .vocabulary = 90};
+  auto tensors = gpt2_tensors(shape);
+  tensors.push_back(random_tensor("lm_head.weight", "F32", {shape.vocabulary, shape.width}, 77));
+  write_gpt2(folder, gpt2_config(shape, R"(,"tie_word_embeddings":false)"), tensors);
+  LoadedModel model;
+  model.transformer = model::Transformer::load(folder.path());
+  const ReferenceGpt2 reference(folder.path());
+  const std::vector<int> tokens{3, 1, 41, 5, 9, 26, 53, 58, 9, 7, 9, 3};
+  model::Workspace workspace(2);
+  PromptRun run;
+  run.model = std::make_shared<const LoadedModel>(model);
+  run.run = model.transformer->forward(tokens, workspace);
+  const FrozenPass pass(reference, model.transformer->config(), tokens);
+  for (const int position : {0, 11}) {
+    SCOPED_TRACE(position);
+    const LogitFlow f = LogitFlowOf{position, TokenChoice::of(17), TokenChoice::of(4)}.compute(
+        run, {workspace, {}, nullptr, nullptr, {}});
+    expect_reference(f, pass, tokens);
+    expect_conserved(f, shape.layers);
+    expect_edges_add_up(f);
+  }
+}
+
+TEST(LogitFlowOf, AddsUpForManyTokens) {
+  const Scenario& s = scenario(100);
+  for (const int position : {0, 63, 64, 99}) {
+    SCOPED_TRACE(position);
+    const auto f = s.ask(LogitFlowOf{position});
+    expect_conserved(*f, s.config().n_layer);
+    EXPECT_NEAR(f->sum(), f->logit, 1e-5 * std::max(1.0, std::abs(f->logit)));
+    EXPECT_EQ(std::ssize(f->edges), std::min<std::int64_t>(f->edge_count, LogitFlow::kMaxEdges));
+  }
+}
+
+TEST(LogitFlowOf, TheLastBlocksEdgesAreTheHeadsSources) {
+  const Scenario& s = scenario(12);
+  const auto f = s.ask(LogitFlowOf{11, TokenChoice::best(), TokenChoice::best(1)});
+  const auto a = s.ask(AttributionOf{11, TokenChoice::best(), TokenChoice::best(1)});
+  const int last = s.config().n_layer - 1;
+  EXPECT_EQ(f->token, a->token);
+  EXPECT_EQ(f->logit, a->logit);
+  EXPECT_EQ(f->scale, a->scale);
+  EXPECT_EQ(f->final_bias, a->final_bias);
+  EXPECT_NEAR(f->mlps[f->at(last, 11)], a->mlps.back(), 1e-6);
+  for (int head = 0; head < s.config().n_head; ++head) {
+    const auto sources = s.ask(SourcesOf{last, head, 11, f->token, f->against});
+    for (const FlowEdge& edge : f->edges) {
+      if (edge.layer == last && edge.head == head) {
+        EXPECT_NEAR(edge.value, sources->parts[at(edge.key)], 1e-6);
+      }
+    }
+  }
+}
+
+TEST(LogitFlowOf, HeadsTogetherAreTheSumOfTheHeads) {
+  const Scenario& s = scenario(12);
+  const auto apart = s.ask(LogitFlowOf{11});
+  const auto together = s.ask(LogitFlowOf{.position = 11, .by_head = false});
+  expect_edges_add_up(*together);
+  expect_conserved(*together, s.config().n_layer);
+  for (const FlowEdge& edge : together->edges) {
+    double sum = 0;
+    EXPECT_EQ(edge.head, -1);
+    for (const FlowEdge& one : apart->edges)
+      if (one.layer == edge.layer && one.query == edge.query && one.key == edge.key) sum += one.value;
+    EXPECT_NEAR(edge.value, sum, 1e-9 * std::max(1.0, std::abs(sum)));
+  }
+}
+
+/// What all logits share is taken out of every part.
+TEST(LogitFlowOf, CanLeaveOutWhatAllLogitsShare) {
+  const Scenario& s = scenario(12);
+  const auto f = s.ask(LogitFlowOf{.position = 11, .minus_mean = true});
+  const auto plain = s.ask(LogitFlowOf{11});
+  const Vector& logits = reference(s).logits[11];
+  const double mean = std::accumulate(logits.begin(), logits.end(), 0.0) / static_cast<double>(logits.size());
+  EXPECT_EQ(f->against, kVocabularyMean);
+  EXPECT_NEAR(f->logit, logits[at(f->token)] - mean, 1e-4);
+  EXPECT_NEAR(f->sum(), logits[at(f->token)] - mean, 1e-5 * std::abs(f->logit));
+  EXPECT_NEAR(f->logit, plain->logit - mean, 1e-4);
+  expect_conserved(*f, s.config().n_layer);
+  const auto two = s.ask(
+      LogitFlowOf{.position = 11, .against = TokenChoice::best(1), .by_head = true, .minus_mean = true});
+  EXPECT_EQ(two->against, s.ask(AttributionOf{11, TokenChoice::best(), TokenChoice::best(1)})->against);
+}
+
+/// The kept edges are the strongest, and counts and sums are those of all.
+TEST(LogitFlowOf, KeepsTheStrongestEdges) {
+  const Scenario& s = scenario(256);
+  const auto f = s.ask(LogitFlowOf{255});
+  ASSERT_GT(f->edge_count, std::ssize(f->edges));
+  ASSERT_EQ(f->edges.size(), LogitFlow::kMaxEdges);
+  const auto together = s.ask(LogitFlowOf{.position = 255, .by_head = false});
+  double sent = std::accumulate(f->sent.begin(), f->sent.end(), 0.0),
+         all = std::accumulate(together->sent.begin(), together->sent.end(), 0.0), kept = 0;
+  for (const FlowEdge& edge : f->edges) kept += std::abs(edge.value);
+  EXPECT_NEAR(sent, all, 1e-6 * f->edge_magnitude);
+  EXPECT_LT(kept, f->edge_magnitude);
+  EXPECT_GT(kept, 0.75 * f->edge_magnitude);
+}
+
+/// Every kind of edit at every site.
+TEST(LogitFlowOf, IsConservedWithEdits) {
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config(model::shape_for_edits()), gpt2_tensors(model::shape_for_edits()));
+  LoadedModel model;
+  model.transformer = model::Transformer::load(folder.path());
+  const auto shared = std::make_shared<const LoadedModel>(model);
+  model::Workspace workspace(1);
+  const std::vector<int> tokens = model::tokens_of(9);
+  for (const model::EditCase& what : model::edit_cases()) {
+    SCOPED_TRACE(std::string(what.kind) + " at " + model::hook_name(what.point));
+    model::ForwardOptions options;
+    options.plan = model.transformer->plan(model::edits_from(what, model.transformer->config()), workspace);
+    PromptRun run;
+    run.model = shared;
+    run.run = model.transformer->forward(tokens, workspace, options);
+    for (const int position : {5, 8}) {
+      const LogitFlow f =
+          LogitFlowOf{position, TokenChoice::of(7), {}}.compute(run, {workspace, {}, nullptr, nullptr, {}});
+      expect_conserved(f, model::kLayers);
+      expect_edges_add_up(f);
+    }
+  }
+}
+
+/// A value that an edit sets no longer depends on the stream, so nothing flows back through it.
+TEST(LogitFlowOf, NothingFlowsThroughAHeadThatIsSwitchedOff) {
+  const Scenario s = with_edits("L4H1.z=0");
+  const auto f = s.ask(LogitFlowOf{s.length() - 1});
+  for (const FlowEdge& edge : f->edges) EXPECT_FALSE(edge.layer == 4 && edge.head == 1);
+  expect_conserved(*f, s.config().n_layer);
+}
+
+TEST(LogitFlowOf, IsTheSameForAnyNumberOfThreads) {
+  const Scenario& s = scenario(100);
+  std::vector<LogitFlow> flows;
+  for (const int threads : {1, 3}) {
+    model::Workspace workspace(threads);
+    flows.push_back(LogitFlowOf{99}.compute(*s.run, {workspace, {}, nullptr, nullptr, {}}));
+  }
+  EXPECT_EQ(flows[0].edges, flows[1].edges);
+  EXPECT_EQ(flows[0].stream, flows[1].stream);
+  EXPECT_EQ(flows[0].key_biases, flows[1].key_biases);
+}
+
+TEST(LogitFlowOf, StopsBetweenBlocks) {
+  const Scenario& s = scenario(12);
+  model::Workspace workspace(1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(LogitFlowOf{11}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}}),
+               model::Stopped);
+}
+
+TEST(LogitFlowOf, RefusesAnIdThatIsNone) {
+  const Scenario& s = scenario(12);
+  EXPECT_THROW(s.ask(LogitFlowOf{0, TokenChoice::of(s.config().vocab_size), {}}), model::RunError);
+}
+
+TEST(FlowLensOf, ReadsTheTokenAtTheInputOfEachBlock) {
+  const Scenario& s = scenario(12);
+  const auto next = s.ask(NextAfter{11});
+  const int best = model::largest_logits(next->logits, 1).front().id;
+  const std::vector<int> positions{0, 3, 4, 11};
+  const auto lens = s.ask(FlowLensOf{best, positions});
+  ASSERT_EQ(lens->of_token.size(), positions.size() * at(s.config().n_layer + 1));
+  const Vector probabilities = reference(s).probabilities(11);
+  EXPECT_NEAR(lens->of_token.back(), probabilities[at(best)], 1e-4);
+  EXPECT_NEAR(lens->of_top.back(), probabilities[at(best)], 1e-4);
+  EXPECT_EQ(lens->top.back(), best);
+  const Vector third = reference(s).probabilities(3);
+  const std::size_t end_of_third = 2 * at(s.config().n_layer + 1) - 1;
+  EXPECT_NEAR(lens->of_token[end_of_third], third[at(best)], 1e-4);
+  EXPECT_NEAR(lens->of_top[end_of_third], *std::ranges::max_element(third), 1e-4);
+}
+
+}  // namespace
+}  // namespace headscope::app
