@@ -65,6 +65,27 @@ std::vector<std::string> caption_lines(const std::string& words, float width, co
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
 }
 
+/// The lines of a heading: its title's, then its subtitle's, unless that stands after the title.
+struct HeadingLines {
+  std::vector<std::string> title, subtitle;
+  bool beside = false;
+};
+
+HeadingLines heading_lines(std::string_view title, std::string_view subtitle, float width,
+                           const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const float room = width - 2 * margin(c);
+  HeadingLines lines;
+  if (title.empty()) return lines;
+  lines.title = viz::wrap(style, title, style.title(), viz::FontStyle::medium, room);
+  if (subtitle.empty()) return lines;
+  const float used = style.width(title, style.title(), viz::FontStyle::medium) + 3 * style.unit();
+  lines.beside = lines.title.size() == 1 && used + style.width(subtitle, style.small()) <= room;
+  lines.subtitle = lines.beside ? std::vector<std::string>{std::string(subtitle)}
+                                : viz::wrap(style, subtitle, style.small(), viz::FontStyle::regular, room);
+  return lines;
+}
+
 std::string without_spaces(std::string text) {
   std::erase(text, ' ');
   return text;
@@ -102,6 +123,53 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · " + std::string(option->name) + " " + to_text(*option, value);
   }
   return text;
+}
+
+float heading_height(std::string_view title, std::string_view subtitle, float width, const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const HeadingLines lines = heading_lines(title, subtitle, width, c);
+  if (lines.title.empty()) return 0;
+  const auto under = static_cast<float>(lines.beside ? 0 : lines.subtitle.size());
+  return static_cast<float>(lines.title.size()) * style.line(style.title()) +
+         under * style.line(style.small()) + 2 * style.unit();
+}
+
+Picture with_heading(Picture picture, const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const HeadingLines lines = heading_lines(picture.title, picture.subtitle, picture.scene.width, c);
+  const float height = heading_height(picture.title, picture.subtitle, picture.scene.width, c);
+  if (height <= 0) return picture;
+  viz::Scene scene;
+  scene.width = picture.scene.width;
+  scene.height = picture.scene.height + height;
+  scene.background = picture.scene.background;
+  const float m = margin(c), line = style.line(style.title());
+  float y = m + line / 2;
+  std::string said;
+  for (const std::string& text : lines.title) {
+    viz::add_label(scene, style, text, {m, y}, style.title(), c.theme->text, viz::FontStyle::medium);
+    y += line;
+    said += text;
+  }
+  // Next to the title it stands on its baseline, not on its middle.
+  const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
+                       c.fonts->cap_height(viz::FontStyle::regular, style.small())) /
+                      2;
+  const float after = style.width(picture.title, style.title(), viz::FontStyle::medium) + 3 * style.unit();
+  const float small = style.line(style.small());
+  viz::Point at =
+      lines.beside ? viz::Point{m + after, y - line + lower} : viz::Point{m, y - line / 2 + small / 2};
+  for (const std::string& text : lines.subtitle) {
+    viz::add_label(scene, style, text, at, style.small(), c.theme->text_muted);
+    at.y += small;
+    said += text;
+  }
+  // A word wider than the page was truncated.
+  if (without_spaces(said) != without_spaces(picture.title + picture.subtitle)) picture.whole = false;
+  viz::append(scene, picture.scene, {0, height});
+  picture.scene = std::move(scene);
+  for (viz::Region& region : picture.regions) region.rect.y += height;
+  return picture;
 }
 
 float caption_height(const std::string& words, float width, const ViewContext& c) {

@@ -44,16 +44,59 @@ Picture built(const View& view, const ViewContext& context) {
   return picture;
 }
 
-/// The figure on a page of this size, the caption (empty: none) inside.
-Picture on_page(const View& view, ViewContext context, const std::string& words, Size page) {
+/// What stands around a figure on its page.
+struct Frame {
+  std::string caption;  ///< empty: none
+  bool title = true;
+  bool subtitle = true;  ///< even if it takes lines of its own
+};
+
+/// The figure on a page of this size, title and caption inside.
+Picture on_page(const View& view, ViewContext context, const Frame& frame, Size page) {
   context.width = page.width;
-  context.height = page.height;
-  if (words.empty()) return built(view, context);
-  context.height = std::max(1.F, page.height - caption_height(words, page.width, context));
-  Picture picture = with_caption(built(view, context), words, context);
+  context.titled = false;
+  const float below = frame.caption.empty() ? 0 : caption_height(frame.caption, page.width, context);
+  const auto drawn = [&](float above) {
+    context.height = std::max(1.F, page.height - below - above);
+    return built(view, context);
+  };
+  const auto above = [&](const Picture& picture) {
+    return frame.title ? heading_height(picture.title, picture.subtitle, page.width, context) : 0;
+  };
+  const auto heading_line = [&] {
+    const viz::Style style{*context.theme, *context.fonts, context.font_size, context.device_scale};
+    return style.line(style.title()) + 2 * style.unit();
+  };
+  const auto shorten = [&](Picture& picture) {
+    if (!frame.subtitle && above(picture) > heading_line()) picture.subtitle.clear();
+  };
+  // How high the heading is depends on its words, which the view knows when it is drawn.
+  float reserved = frame.title ? heading_line() : 0;
+  Picture picture = drawn(reserved);
+  shorten(picture);
+  if (const float needed = above(picture); needed != reserved) {
+    picture = drawn(reserved = needed);
+    shorten(picture);
+    if (above(picture) > reserved) picture = drawn(reserved = above(picture)), shorten(picture);
+  }
+  if (frame.title) picture = with_heading(std::move(picture), context);
+  if (!frame.caption.empty()) picture = with_caption(std::move(picture), frame.caption, context);
   if (picture.scene.height > page.height + 0.5F) picture.whole = picture.readable = false;
   picture.scene.height = page.height;
   return picture;
+}
+
+/// Makes lines as wide as the target wants them.
+void set_line_widths(viz::Scene& scene, const TargetSpec& target) {
+  if (target.line_scale == 1 && target.least_line == 0) return;
+  for (viz::Item& item : scene.items) {
+    std::visit(
+        [&](auto& it) {
+          if constexpr (requires { it.width = 1.F; })
+            it.width = std::max(target.least_line, target.line_scale * it.width);
+        },
+        item);
+  }
 }
 
 /// The smallest integer in (low, high] for which `holds` is true; it is true for `high`.
@@ -124,21 +167,23 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
   return static_cast<FileFormat>(found - kExtensions.begin());
 }
 
-float height_for_width(const View& view, const ViewContext& context, float scale) {
-  constexpr float kLowest = 700;
-  constexpr float kShape = 0.7F;  // height of a picture without a size of its own, as a part of its width
+float height_for_width(const View& view, const ViewContext& context, float scale, Target target) {
+  const bool printed = target != Target::screen;
+  const float kLowest = printed ? 1 : 700;
+  // Height of a picture without a size of its own, as a part of its width.
+  const float shape = printed ? view.print_shape : 0.7F;
   constexpr float kHighest = 4000;
   constexpr float kMaxPixels = 1e8F;
   if (view.figure_size) {
     const viz::Point size = view.figure_size(context);
     return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), kHighest);
   }
-  if (!view.whole_height) return std::clamp(std::ceil(kShape * context.width), kLowest, kHighest);
+  if (!view.whole_height) return std::clamp(std::ceil(shape * context.width), kLowest, kHighest);
   return std::min({std::ceil(view.whole_height(context)), kHighest,
                    std::floor(kMaxPixels / (context.width * scale * scale))});
 }
 
-viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {
+Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options) {
   constexpr float kLargest = 32768;  // side of a PNG
   constexpr float kMaxGrown = 4000;
   context.device_scale = options.scale;
@@ -146,15 +191,19 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   const std::string words = options.caption ? caption(view, context) : std::string();
   // A trimmed page gets its caption after trimming.
   const bool cuts = options.page == Page::trimmed || options.page == Page::width;
-  const std::string inside = cuts ? std::string() : words;
+  Frame frame{cuts ? std::string() : words, options.title};
   const Size asked{context.width, context.height};
   const bool exact = options.page == Page::exact;
   // An exact page has what fits, like a pane of the window; other pages have all.
   const auto fits = [&](const Picture& picture) { return picture.readable && (exact || picture.whole); };
   const auto holds = [&](float width, float height) {
-    return fits(on_page(view, context, inside, {width, height}));
+    return fits(on_page(view, context, frame, {width, height}));
   };
-  Picture picture = on_page(view, context, inside, asked);
+  Picture picture = on_page(view, context, frame, asked);
+  if (exact && !fits(picture)) {  // it may without the lines of its subtitle
+    frame.subtitle = false;
+    picture = on_page(view, context, frame, asked);
+  }
   if (!fits(picture)) {
     const auto refuse = [&](const std::string& needs) {
       throw std::runtime_error("the view " + std::string(view.name()) + needs);
@@ -169,12 +218,17 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
       refuse(" needs a width of at least " + in_words(least(asked.width, kLargest, wide)) + " here, not " +
              in_words(asked.width));
     }
-    if (page) picture = on_page(view, context, inside, *page);
+    if (page) picture = on_page(view, context, frame, *page);
   }
-  if (!cuts) return picture.scene;
+  set_line_widths(picture.scene, spec_of(options.target));
+  if (!cuts) return picture;
   picture = context.trimmed ? trimmed(std::move(picture), words, context)
                             : cut_below(std::move(picture), *context.fonts);
-  return words.empty() ? picture.scene : with_caption(std::move(picture), words, context).scene;
+  return words.empty() ? picture : with_caption(std::move(picture), words, context);
+}
+
+viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {
+  return export_picture_of(view, std::move(context), options).scene;
 }
 
 Table exported_table(const View& view, const ViewContext& context) {

@@ -24,6 +24,7 @@ struct Picture {
   bool whole = true;     ///< false: something did not fit and was left out or truncated
   bool readable = true;  ///< false: there is no room for anything but words that say so
   TableWindow rows = {};
+  std::string title = {}, subtitle = {};  ///< what its heading says, drawn or not
 };
 
 /// How a picture looks. Sizes are in logical pixels; distances are multiples of `unit`.

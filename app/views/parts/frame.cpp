@@ -81,7 +81,8 @@ void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::
 
 viz::Rect below_title(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const float m = margin(c), top = m + style.line(style.title()) + 2 * style.unit();
+  const float m = margin(c);
+  const float top = c.titled ? m + style.line(style.title()) + 2 * style.unit() : m;
   // A pane's picture may get scroll bars on its right and below it.
   const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
   return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - end)};
@@ -89,6 +90,8 @@ viz::Rect below_title(const ViewContext& c) {
 
 viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
                       std::string_view subtitle) {
+  picture.title = title, picture.subtitle = subtitle;
+  if (!c.titled) return below_title(c);
   const viz::Style style = style_of(c);
   const float m = margin(c), u = style.unit(), line = style.line(style.title()), middle = m + line / 2;
   viz::add_label(picture.scene, style, title, {m, middle}, style.title(), c.theme->text,
