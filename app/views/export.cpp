@@ -10,6 +10,7 @@
 
 #include "app/views/exported_table.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
 #include "viz/players/players.h"
 #include "viz/scene/content_bounds.h"
 
@@ -22,6 +23,8 @@ std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const vi
   const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale, notes);
   return {png.begin(), png.end()};
 }
+
+constexpr float kSheet = 9 * 96;  // height of the text on letter paper, logical pixels
 
 struct Size {
   float width = 0;
@@ -39,8 +42,10 @@ std::string in_words(Size size) {
 Picture built(const View& view, const ViewContext& context) {
   Picture picture = view.build(context);
   if (!view.scrolls || !picture.whole || !context.run) return picture;
+  // Columns without room are left out of a printed figure, whose width is given.
   for (const Scroll& scroll : view.scrolls(context, picture))
-    if (scroll.shown < scroll.total && !scroll.is_zoom) picture.whole = false;
+    if (scroll.shown < scroll.total && !scroll.is_zoom && !(context.printed && scroll.sideways))
+      picture.whole = false;
   return picture;
 }
 
@@ -49,7 +54,24 @@ struct Frame {
   std::string caption;  ///< empty: none
   bool title = true;
   bool subtitle = true;  ///< even if it takes lines of its own
+  bool fills = false;    ///< the page's height is given: the figure is placed in its middle
 };
+
+/// Moves a drawing that is much narrower than its page to its middle, also vertically if `fills`.
+void place_in_middle(Picture& picture, const ViewContext& context, bool fills) {
+  constexpr float kNoticeable = 0.06F;  // of the page
+  const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
+  const float right = picture.scene.width - content.right() - content.x;
+  const float below = picture.scene.height - content.bottom() - content.y;
+  const viz::Point by{right > kNoticeable * picture.scene.width ? std::floor(right / 2) : 0,
+                      fills && below > kNoticeable * picture.scene.height ? std::floor(below / 2) : 0};
+  if (by.x == 0 && by.y == 0) return;
+  viz::Scene moved = picture.scene;
+  moved.items.clear();
+  viz::append(moved, picture.scene, by);
+  picture.scene = std::move(moved);
+  for (viz::Region& region : picture.regions) region.rect.x += by.x, region.rect.y += by.y;
+}
 
 /// The figure on a page of this size, title and caption inside.
 Picture on_page(const View& view, ViewContext context, const Frame& frame, Size page) {
@@ -79,6 +101,7 @@ Picture on_page(const View& view, ViewContext context, const Frame& frame, Size 
     shorten(picture);
     if (above(picture) > reserved) picture = drawn(reserved = above(picture)), shorten(picture);
   }
+  if (context.printed) place_in_middle(picture, context, frame.fills);
   if (frame.title) picture = with_heading(std::move(picture), context);
   if (!frame.caption.empty()) picture = with_caption(std::move(picture), frame.caption, context);
   if (picture.scene.height > page.height + 0.5F) picture.whole = picture.readable = false;
@@ -144,11 +167,10 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
   return picture;
 }
 
-/// The picture without empty space below its drawing, except for a margin as at the top.
-Picture cut_below(Picture picture, const viz::Fonts& fonts) {
-  const viz::Rect content = viz::content_bounds(picture.scene, fonts);
-  const float margin = std::max(0.F, std::min(content.x, content.y));
-  picture.scene.height = std::ceil(content.bottom() + margin);
+/// The picture without empty space below its drawing, except for its margin.
+Picture cut_below(Picture picture, const ViewContext& context) {
+  const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
+  picture.scene.height = std::ceil(content.bottom() + margin(context));
   return picture;
 }
 
@@ -169,17 +191,18 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
 
 float height_for_width(const View& view, const ViewContext& context, float scale, Target target) {
   const bool printed = target != Target::screen;
-  const float kLowest = printed ? 1 : 700;
+  const float lowest = printed ? 1 : 700;
+
   // Height of a picture without a size of its own, as a part of its width.
-  const float shape = printed ? view.print_shape : 0.7F;
-  constexpr float kHighest = 4000;
+  const float shape = printed && view.print_shape ? view.print_shape(context) : 0.7F;
+  const float highest = printed ? kSheet : 4000;
   constexpr float kMaxPixels = 1e8F;
   if (view.figure_size) {
     const viz::Point size = view.figure_size(context);
-    return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), kHighest);
+    return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), highest);
   }
-  if (!view.whole_height) return std::clamp(std::ceil(shape * context.width), kLowest, kHighest);
-  return std::min({std::ceil(view.whole_height(context)), kHighest,
+  if (!view.whole_height) return std::clamp(std::ceil(shape * context.width), lowest, highest);
+  return std::min({std::ceil(view.whole_height(context)), highest,
                    std::floor(kMaxPixels / (context.width * scale * scale))});
 }
 
@@ -188,12 +211,13 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   constexpr float kMaxGrown = 4000;
   context.device_scale = options.scale;
   context.trimmed = options.page == Page::trimmed;
+  context.printed = options.target != Target::screen;
   const std::string words = options.caption ? caption(view, context) : std::string();
   // A trimmed page gets its caption after trimming.
   const bool cuts = options.page == Page::trimmed || options.page == Page::width;
-  Frame frame{cuts ? std::string() : words, options.title};
-  const Size asked{context.width, context.height};
   const bool exact = options.page == Page::exact;
+  Frame frame{cuts ? std::string() : words, options.title, true, context.printed && exact};
+  const Size asked{context.width, context.height};
   // An exact page has what fits, like a pane of the window; other pages have all.
   const auto fits = [&](const Picture& picture) { return picture.readable && (exact || picture.whole); };
   const auto holds = [&](float width, float height) {
@@ -203,6 +227,16 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   if (exact && !fits(picture)) {  // it may without the lines of its subtitle
     frame.subtitle = false;
     picture = on_page(view, context, frame, asked);
+  }
+  if (!fits(picture) && context.printed && options.page == Page::width) {
+    // A list is cut to the rows that fit a sheet of paper; other pictures are as in a pane of that width.
+    const bool is_whole = holds(asked.width, kSheet);
+    const Size sheet{asked.width, is_whole       ? least(asked.height, kSheet,
+                                                         [&](float side) { return holds(asked.width, side); })
+                                  : view.scrolls ? kSheet
+                                                 : asked.height};
+    Picture on_sheet = on_page(view, context, frame, sheet);
+    if (on_sheet.readable) picture = std::move(on_sheet), picture.whole = true;
   }
   if (!fits(picture)) {
     const auto refuse = [&](const std::string& needs) {
@@ -222,8 +256,8 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   }
   set_line_widths(picture.scene, spec_of(options.target));
   if (!cuts) return picture;
-  picture = context.trimmed ? trimmed(std::move(picture), words, context)
-                            : cut_below(std::move(picture), *context.fonts);
+  picture =
+      context.trimmed ? trimmed(std::move(picture), words, context) : cut_below(std::move(picture), context);
   return words.empty() ? picture : with_caption(std::move(picture), words, context);
 }
 

@@ -62,6 +62,8 @@ struct ViewContext {
                            ///< is little room
   int max_rows = 0;        ///< maximum number of a list's rows; 0: as many as fit
   bool titled = true;      ///< false: the picture has no title, and begins where the title would be
+  bool printed =
+      false;  ///< for a column, a page or a slide: nobody can scroll it, but it may be as high as needed
   bool trimmed = false;  ///< the page will be cut to the figure: it is placed at the left, not in the middle
 
   /// The answer to a question about the run, possibly a part; null while there is none, and if it failed.
@@ -296,9 +298,9 @@ struct View {
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing scrolls, at the context's width; null: the view fits any height.
   float (*whole_height)(const ViewContext&) = nullptr;
-  /// The height of a figure on paper as a part of its width, for views that fit any height; what stays empty
-  /// is cut off.
-  float print_shape = 0.7F;
+  /// The height to draw a printed figure at, as a part of its width, for views that fit any height; what
+  /// stays empty is cut off. Null: 0.7.
+  float (*print_shape)(const ViewContext&) = nullptr;
   /// The size of a figure in which everything is readable; null: as large as its pane.
   viz::Point (*figure_size)(const ViewContext&) = nullptr;
   struct {
