@@ -59,12 +59,12 @@ struct Frame {
 
 /// Moves a drawing that is much narrower than its page to its middle, also vertically if `fills`.
 void place_in_middle(Picture& picture, const ViewContext& context, bool fills) {
-  constexpr float kNoticeable = 0.06F;  // of the page
+  const float wide = fills ? 0.06F : 0.2F, high = 0.06F;  // empty parts of the page that are noticed
   const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
   const float right = picture.scene.width - content.right() - content.x;
   const float below = picture.scene.height - content.bottom() - content.y;
-  const viz::Point by{right > kNoticeable * picture.scene.width ? std::floor(right / 2) : 0,
-                      fills && below > kNoticeable * picture.scene.height ? std::floor(below / 2) : 0};
+  const viz::Point by{right > wide * picture.scene.width ? std::floor(right / 2) : 0,
+                      fills && below > high * picture.scene.height ? std::floor(below / 2) : 0};
   if (by.x == 0 && by.y == 0) return;
   viz::Scene moved = picture.scene;
   moved.items.clear();
@@ -107,6 +107,32 @@ Picture on_page(const View& view, ViewContext context, const Frame& frame, Size 
   if (picture.scene.height > page.height + 0.5F) picture.whole = picture.readable = false;
   picture.scene.height = page.height;
   return picture;
+}
+
+/// The font size, up to twice the context's, at which a picture that would leave a part of its page empty
+/// fills it, without leaving anything out.
+float filling_font_size(const View& view, ViewContext context, Frame frame, Size page) {
+  constexpr float kStep = 1.15F, kFull = 0.78F;  // a part of the page's height
+  frame.fills = false;
+  const float below = frame.caption.empty() ? 0 : caption_height(frame.caption, page.width, context);
+  const auto texts = [](const Picture& picture) {
+    return std::ranges::count_if(picture.scene.items, [](const viz::Item& item) {
+      return std::holds_alternative<viz::GlyphRun>(item);
+    });
+  };
+  frame.caption.clear();
+  page.height -= below;
+  Picture picture = on_page(view, context, frame, page);
+  float size = context.font_size;
+  for (const float most = 2 * size; picture.whole && context.font_size * kStep <= most;) {
+    if (viz::content_bounds(picture.scene, *context.fonts).bottom() >= kFull * page.height) break;
+    context.font_size *= kStep;
+    Picture larger = on_page(view, context, frame, page);
+    if (!larger.whole || !larger.readable || texts(larger) < texts(picture)) break;
+    size = context.font_size;
+    picture = std::move(larger);
+  }
+  return size;
 }
 
 /// Makes lines as wide as the target wants them.
@@ -218,6 +244,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   const bool exact = options.page == Page::exact;
   Frame frame{cuts ? std::string() : words, options.title, true, context.printed && exact};
   const Size asked{context.width, context.height};
+  if (frame.fills && options.letters_grow) context.font_size = filling_font_size(view, context, frame, asked);
   // An exact page has what fits, like a pane of the window; other pages have all.
   const auto fits = [&](const Picture& picture) { return picture.readable && (exact || picture.whole); };
   const auto holds = [&](float width, float height) {
@@ -265,6 +292,16 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   return export_picture_of(view, std::move(context), options).scene;
 }
 
+/// What a picture's heading and caption say, whether it shows them or not, and what its view is.
+static viz::Description description_of(const View& view, const ViewContext& context, const Picture& picture) {
+  viz::Description said;
+  said.title = viz::without_superscripts(picture.title);
+  if (said.title.empty()) said.title = view.title;
+  if (!picture.subtitle.empty()) said.words = viz::without_superscripts(picture.subtitle) + ". ";
+  said.words += std::string(view.title) + ": " + std::string(view.help) + ". " + caption(view, context) + ".";
+  return said;
+}
+
 Table exported_table(const View& view, const ViewContext& context) {
   Table table = view.table(context);
   if (context.side != Side::difference || table.header.empty()) return table;
@@ -290,11 +327,17 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
   }
   ExportOptions layout = options;
   if (format != FileFormat::png) layout.scale = kVectorScale;
-  const viz::Scene scene = export_scene_of(view, context, layout);
-  if (format == FileFormat::svg)
-    return viz::to_svg(scene, *context.fonts, {.text = options.svg_text, .notes = options.notes});
-  if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes);
-  return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
+  const Picture picture = export_picture_of(view, context, layout);
+  const viz::Scene& scene = picture.scene;
+  if (format == FileFormat::png)
+    return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
+  ViewContext described = context;
+  const bool printed = described.printed = options.target != Target::screen;
+  const viz::Description description = description_of(view, described, picture);
+  if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes, description);
+  return viz::to_svg(
+      scene, *context.fonts,
+      {.text = options.svg_text, .notes = options.notes, .description = description, .inches = printed});
 }
 
 std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float scale,

@@ -41,6 +41,7 @@ struct ExportOptions {
   bool title = true;      ///< the line or lines above it
   Page page = Page::exact;
   Target target = Target::screen;     ///< how wide its lines are
+  bool letters_grow = false;          ///< slides: letters may be larger than the context's, to fill the slide
   std::vector<viz::Note> notes = {};  ///< metadata stored with the picture
 };
 

@@ -88,7 +88,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   const bool printed = form.target != Target::screen;
   const TargetSpec target = spec_of(form.target);
   const Figure chosen = figure_for(form.target);
-  if (printed) options.scale = target.scale, options.target = form.target;
+  if (printed) options.scale = target.scale, options.target = form.target, options.letters_grow = true;
   const viz::Rect where = place_of(*view, source.pictures);
   // Whole pixels, because a recipe stores integers.
   ViewContext context = make_context(view, source.state, *source.snapshot, *answers, *source.fonts,

@@ -1,4 +1,5 @@
-// Figures for columns and pages of papers and for slides: every view, with letters and lines that can be printed.
+// Figures for columns and pages of papers and for slides: every view, with letters and lines that can be
+// printed.
 
 #include <map>
 
@@ -14,7 +15,8 @@ namespace {
 constexpr float kPoint = 96.F / 72;  // logical pixels
 constexpr Target kPrinted[] = {Target::column, Target::page, Target::slide};
 
-ViewContext context_for(const View& view, Target target, const Scenario& s, const viz::Theme& theme = light()) {
+ViewContext context_for(const View& view, Target target, const Scenario& s,
+                        const viz::Theme& theme = light()) {
   const TargetSpec spec = spec_of(target);
   ViewContext c = s.context(spec.width, spec.height, theme);
   c.font_size = spec.font_size;
@@ -24,7 +26,10 @@ ViewContext context_for(const View& view, Target target, const Scenario& s, cons
 
 ExportOptions options_for(Target target) {
   const TargetSpec spec = spec_of(target);
-  return {.scale = spec.scale, .page = spec.height > 0 ? Page::exact : Page::width, .target = target};
+  return {.scale = spec.scale,
+          .page = spec.height > 0 ? Page::exact : Page::width,
+          .target = target,
+          .letters_grow = true};
 }
 
 std::string name_of(Target target) {
@@ -38,6 +43,8 @@ bool is_cut_token_text(std::string text, const Scenario& s) {
   for (const std::string& label : s.run->tokens.labels) prompt += label;
   const std::string_view dots = "…";
   for (std::size_t at = 0; (at = text.find(dots)) != text.npos;) text.erase(at, dots.size());
+  if (const std::size_t token = text.find_first_not_of("0123456789 "); token != 0 && token != text.npos)
+    text.erase(0, token);  // its position
   if (prompt.find(text) != prompt.npos) return true;
   const model::Tokenizer& tokenizer = *s.run->model->tokenizer;
   for (int id = 0; id < s.config().vocab_size; ++id)
@@ -64,7 +71,9 @@ TEST_P(EveryPrintedFigure, HasTheSizeLettersAndLinesOfItsTarget) {
       EXPECT_LE(scene.height, 9 * 96 + 120) << "a sheet of paper and the lines around the picture";
       EXPECT_EQ(text_faults(scene, *fonts()), "");
       for (const viz::GlyphRun& run : items_of<viz::GlyphRun>(scene)) {
-        EXPECT_GE(run.size, 6 * kPoint) << run.text;
+        const bool is_superscript =
+            run.text == "k" || run.text.find_first_not_of("0123456789.−i/") == run.text.npos;
+        EXPECT_GE(run.size, (is_superscript ? 4.5F : 6) * kPoint) << run.text;
         const bool is_cut = run.text.find("…") != run.text.npos || run.text.find("...") != run.text.npos;
         EXPECT_TRUE(!is_cut || is_cut_token_text(run.text, s)) << run.text;
       }
@@ -97,23 +106,21 @@ TEST_P(EveryPrintedFigure, IsMadeInEveryFormat) {
     }
     const std::size_t physical = png.find("pHYs");
     ASSERT_NE(physical, std::string::npos);
-    EXPECT_EQ(number(physical + 4), target == Target::slide ? 11339U : 11811U) << "pixels per metre: 288, 300 dpi";
+    EXPECT_EQ(number(physical + 4), target == Target::slide ? 11339U : 11811U)
+        << "pixels per metre: 288, 300 dpi";
     EXPECT_EQ(viz::testing::xml_error(export_bytes(FileFormat::svg, view(), c, options)), "");
-    EXPECT_THAT(export_bytes(FileFormat::pdf, view(), c, options), StartsWith("%PDF"));
+    EXPECT_EQ(export_bytes(FileFormat::pdf, view(), c, options).substr(0, 4), "%PDF");
   }
 }
 
-/// The part of a figure that its regions, which carry data, take.
+/// The part of a figure that its plot takes: all that carries data, from the first region to the last.
 double plot_share(const Picture& picture) {
-  constexpr int kCells = 200;
-  int covered = 0;
-  for (int row = 0; row < kCells; ++row)
-    for (int col = 0; col < kCells; ++col) {
-      const viz::Point at{(static_cast<float>(col) + 0.5F) * picture.scene.width / kCells,
-                          (static_cast<float>(row) + 0.5F) * picture.scene.height / kCells};
-      covered += std::ranges::any_of(picture.regions, [&](const viz::Region& r) { return r.rect.contains(at); });
-    }
-  return static_cast<double>(covered) / (kCells * kCells);
+  float left = 1e9F, top = 1e9F, right = 0, bottom = 0;
+  for (const viz::Region& region : picture.regions) {
+    left = std::min(left, region.rect.x), right = std::max(right, region.rect.right());
+    top = std::min(top, region.rect.y), bottom = std::max(bottom, region.rect.bottom());
+  }
+  return static_cast<double>((right - left) * (bottom - top) / (picture.scene.width * picture.scene.height));
 }
 
 TEST_P(EveryPrintedFigure, IsMostlyItsPlot) {
@@ -125,6 +132,72 @@ TEST_P(EveryPrintedFigure, IsMostlyItsPlot) {
     std::printf("SHARE %s %s %.3f  %gx%g\n", GetParam().c_str(), name_of(target).c_str(), share,
                 static_cast<double>(picture.scene.width), static_cast<double>(picture.scene.height));
   }
+}
+
+TEST(Title, IsLeftOutWithTheSpaceItTook) {
+  for (const char* id : {"heatmap", "query", "lens", "mlp", "heads", "tokens"}) {
+    const View& view = *find_view(id);
+    for (const Target target : kPrinted) {
+      const ViewContext c = context_for(view, target, scenario(17));
+      ExportOptions options = options_for(target);
+      options.letters_grow = false;
+      const Picture with = export_picture_of(view, c, options);
+      options.title = false;
+      const Picture without = export_picture_of(view, c, options);
+      EXPECT_EQ(without.title, with.title) << "files still say it";
+      if (with.title.empty()) continue;  // the strip of tokens
+      EXPECT_THAT(texts(with.scene), Contains(with.title)) << id;
+      EXPECT_THAT(texts(without.scene), Not(Contains(with.title))) << id;
+      if (target != Target::slide) {
+        EXPECT_LE(without.scene.height, with.scene.height) << id;
+      }
+    }
+  }
+}
+
+TEST(Title, WrapsToTheWidthOfItsPage) {
+  const Scenario s(std::string(30, 'w') + " " + std::string(30, 'm'));
+  const View& view = *find_view("query");
+  const Picture picture =
+      export_picture_of(view, context_for(view, Target::column, s), options_for(Target::column));
+  ViewContext c = context_for(view, Target::column, s);
+  const float height = heading_height("Attention from query and a title of many words, too many for a line",
+                                      "with a subtitle", c.width, c);
+  const viz::Style style{light(), *fonts(), c.font_size};
+  EXPECT_GE(height, 2 * style.line(style.title()) + style.line(style.small()));
+  EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
+}
+
+TEST(Superscripts, AreSmallerAndHigher) {
+  viz::Scene scene;
+  const viz::Style style{light(), *fonts(), 14};
+  const std::string text = "T" + viz::superscript("k") + " e(t), 10000" + viz::superscript("2i/256");
+  EXPECT_EQ(viz::without_superscripts(text), "T^k e(t), 10000^(2i/256)");
+  viz::add_label(scene, style, text, {10, 50}, 14, light().text);
+  const auto runs = items_of<viz::GlyphRun>(scene);
+  ASSERT_EQ(runs.size(), 4U);
+  EXPECT_EQ(runs[1].text, "k");
+  EXPECT_LT(runs[1].size, runs[0].size);
+  EXPECT_LT(runs[1].origin.y, runs[0].origin.y);
+  EXPECT_EQ(runs[2].origin.y, runs[0].origin.y);
+  EXPECT_NEAR(runs[3].origin.x + style.fonts.width("2i/256", viz::FontStyle::regular, runs[3].size),
+              10 + style.width(text, 14), 0.01F);
+}
+
+TEST(Described, FilesSayWhatTheyShow) {
+  const View& view = *find_view("shift");
+  const ViewContext c = context_for(view, Target::page, scenario(17));
+  ExportOptions options = options_for(Target::page);
+  options.title = options.caption = false;
+  const std::string svg = export_bytes(FileFormat::svg, view, c, options);
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("width=\"6.5in\""));
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("role=\"img\" aria-labelledby=\"title desc\""));
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("<title id=\"title\">From e(t) to e(t+k) by one map T</title>"));
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("<desc id=\"desc\">error of T^k e(t), k up to "));
+  EXPECT_LT(svg.find("<title"), svg.find("<path"));
+  const std::string pdf = export_bytes(FileFormat::pdf, view, c, options);
+  EXPECT_NE(pdf.find("/Title <FEFF00460072006F006D"), pdf.npos) << "From, in UTF-16";
+  EXPECT_NE(pdf.find("/Subject <FEFF006500720072006F0072"), pdf.npos) << "error";
 }
 
 }  // namespace

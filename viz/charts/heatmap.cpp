@@ -395,7 +395,8 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
   const float size = std::min(style.small(), 0.30F * cw);
-  if (grid.rows * grid.cols > kMaxCellsWithValues || size < 0.7F * style.font_size || ch < 1.5F * size)
+  if (grid.rows * grid.cols > kMaxCellsWithValues ||
+      size < std::max(0.7F * style.font_size, style.smallest) || ch < 1.5F * size)
     return false;
   const ValueRange range =
       value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});

@@ -70,7 +70,8 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                         .caption = !command.no_caption,
                         .title = !command.no_title,
                         .page = command.picture.page,
-                        .target = command.picture.target};
+                        .target = command.picture.target,
+                        .letters_grow = !command.font_size_given};
   if (!command.no_recipe)
     options.notes.push_back(recipe_note(recipe_of(command, view, *run, prompts.get(), weights)));
   try {

@@ -142,7 +142,8 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
   a.picture.target = figure.target;
   a.picture.scale = figure.scale;
   a.picture.font_size = s.look.font_size;
-  a.scale_given = a.font_size_given = true;
+  a.scale_given = true;
+  a.font_size_given = s.look.font_size != spec_of(figure.target).font_size;
   return a;
 }
 

@@ -294,6 +294,7 @@ Picture build(const ViewContext& c) {
     map.show_scale = !panels.grid.level_scales;
     map.least_scale_width = map.show_scale ? scale_width : 0;
     map.centered = false;
+    map.saves_width = false;
     map.id = i;
     share_labels(picture, c, panels, i, map);
     const viz::Rect place{panel.x, panel.y + panels.heading,

@@ -233,7 +233,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     rest.x += w + 3 * em;
     rest.w -= w + 3 * em;
   } else if (rest.h >= 22 * em) {
-    const float h = std::min(0.42F * rest.h, kPlotShape * rest.w);
+    const float h = std::min(0.42F * rest.h, (c.printed ? 0.55F : kPlotShape) * rest.w);
     l.plot = plot_in({rest.x, rest.y, rest.w, h});
     rest.y += h + u;
     rest.h -= h + u;
@@ -331,7 +331,7 @@ Picture build(const ViewContext& c) {
   std::string subtitle = first + places.note("; ");
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
-  if (style.width(subtitle, style.small()) > room) subtitle = first;
+  if (c.titled && style.width(subtitle, style.small()) > room) subtitle = first;
   paint_title(picture, c, title, subtitle);
   // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;

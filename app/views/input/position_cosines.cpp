@@ -74,7 +74,7 @@ Picture build(const ViewContext& c) {
   if (!paint_encodings(picture, c,
                        {{kLearned, kLearnedTitle, "wpe.weight", learned, scale, {}},
                         {kSinusoidal, kSinusoidalTitle, kSinusoidalNote, sinusoidal, scale,
-                         "at distance k: 2/" + d + " · Σ cos(k / 10000^(2i/" + d + "))"}},
+                         "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")"}},
                        look, area))
     return too_small(c, "for the cosines");
   return picture;

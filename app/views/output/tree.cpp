@@ -238,8 +238,8 @@ Tree pruned(const Tree& tree, int most) {
   return result;
 }
 
-/// For a printed figure, which does not scroll, the tree with as many tokens of each text as fit its width; none
-/// if the prompt's end does not.
+/// For a printed figure, which does not scroll, the tree with as many tokens of each text as fit its width;
+/// none if the prompt's end does not.
 std::optional<Tree> fitted(const ViewContext& c, const Tree& tree) {
   if (!c.printed) return std::nullopt;
   const viz::Style style = style_of(c);

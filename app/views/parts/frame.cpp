@@ -7,7 +7,8 @@
 namespace headscope::app {
 
 viz::Style style_of(const ViewContext& c) {
-  return {*c.theme, *c.fonts, c.font_size, c.device_scale};
+  constexpr float kSixPoints = 8;  // on paper, in logical pixels
+  return {*c.theme, *c.fonts, c.font_size, c.device_scale, c.printed ? kSixPoints : 0};
 }
 
 float margin(const ViewContext& c) {

@@ -197,8 +197,8 @@ ChartAndList lay_out_with_list(const ViewContext& c, float least_width, float sh
   if (!c.printed || l.list.w <= 0 || shape <= 0) return l;
   // On paper the chart is as high as its cells, and the list next to it no higher, so that nothing stays
   // empty.
-  const float labels = 5 * c.font_size;
-  l.chart.h = std::min(l.chart.h, std::floor(shape * (l.chart.w - labels) + labels));
+  const float beside = 8 * c.font_size, above = 4.5F * c.font_size;  // labels and scale
+  l.chart.h = std::min(l.chart.h, std::floor(shape * (l.chart.w - beside) + above));
   if (l.list.x > area.x) {
     l.list.h = std::min(l.list.h, l.chart.h + under);
   } else {
