@@ -464,8 +464,10 @@ float upright_scale_width(const Heatmap& map, const Rect& area, const Style& sty
       map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside_of(map, style), style) : 0;
   const float width = std::max(own, map.least_scale_width);
   if (map.saves_width && map.square && width > 0) {
-    const float side = std::min(area.h, area.w - width);
-    if (std::min(area.h - style.line(style.small()), area.w) > 1.1F * side) return 0;
+    const auto rows = static_cast<float>(map.cells.matrix.rows),
+               cols = static_cast<float>(map.cells.matrix.cols);
+    const float cell = std::min(area.h / rows, (area.w - width) / cols);
+    if (std::min((area.h - style.line(style.small())) / rows, area.w / cols) > 1.1F * cell) return 0;
   }
   return width > 0.3F * area.w && !map.row_room ? 0 : width;
 }

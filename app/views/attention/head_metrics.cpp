@@ -213,6 +213,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
       std::string(is_difference(c) ? "difference, " : "") + std::string(kind_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
+  map.saves_width = c.printed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
   const auto cover = [&](int head, viz::Color color) {

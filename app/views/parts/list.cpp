@@ -194,12 +194,13 @@ ChartAndList lay_out_with_list(const ViewContext& c, float least_width, float sh
     const float y = l.chart.bottom() + under + gap;
     l.list = {area.x, y, area.w, area.bottom() - y};
   }
-  if (!c.printed || l.list.w <= 0 || shape <= 0) return l;
+  const bool is_beside = l.list.x > area.x;
+  if (!c.printed || l.list.w <= 0 || shape <= 0 || (is_beside && area.w > 1.5F * area.h)) return l;
   // On paper the chart is as high as its cells, and the list next to it no higher, so that nothing stays
   // empty.
   const float beside = 8 * c.font_size, above = 4.5F * c.font_size;  // labels and scale
   l.chart.h = std::min(l.chart.h, std::floor(shape * (l.chart.w - beside) + above));
-  if (l.list.x > area.x) {
+  if (is_beside) {
     l.list.h = std::min(l.list.h, l.chart.h + under);
   } else {
     l.list.y = l.chart.bottom() + under + gap;
