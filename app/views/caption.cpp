@@ -31,6 +31,8 @@ std::string quoted_prompt(const PromptRun& run, bool printed) {
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
   if (run.tokens.was_empty) return "the empty prompt";
   const bool cut = shorten(text, printed ? kPrinted : kOnScreen);
+  if (const std::size_t space = text.rfind(' '); cut && printed && space != text.npos && space > kOnScreen)
+    text.resize(space);
   std::string shown;
   std::size_t start = 0;
   while (start <= text.size()) {

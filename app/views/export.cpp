@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "app/views/exported_table.h"
@@ -114,20 +115,22 @@ Picture on_page(const View& view, ViewContext context, const Frame& frame, Size 
 float filling_font_size(const View& view, ViewContext context, Frame frame, Size page) {
   constexpr float kStep = 1.15F, kFull = 0.78F;  // a part of the page's height
   frame.fills = false;
-  const float below = frame.caption.empty() ? 0 : caption_height(frame.caption, page.width, context);
+  const std::string words = std::exchange(frame.caption, "");
   const auto texts = [](const Picture& picture) {
     return std::ranges::count_if(picture.scene.items, [](const viz::Item& item) {
       return std::holds_alternative<viz::GlyphRun>(item);
     });
   };
-  frame.caption.clear();
-  page.height -= below;
-  Picture picture = on_page(view, context, frame, page);
+  const auto drawn = [&] {
+    const float below = words.empty() ? 0 : caption_height(words, page.width, context);
+    return on_page(view, context, frame, {page.width, page.height - below});
+  };
+  Picture picture = drawn();
   float size = context.font_size;
   for (const float most = 2 * size; picture.whole && context.font_size * kStep <= most;) {
-    if (viz::content_bounds(picture.scene, *context.fonts).bottom() >= kFull * page.height) break;
+    if (viz::content_bounds(picture.scene, *context.fonts).bottom() >= kFull * picture.scene.height) break;
     context.font_size *= kStep;
-    Picture larger = on_page(view, context, frame, page);
+    Picture larger = drawn();
     if (!larger.whole || !larger.readable || texts(larger) < texts(picture)) break;
     size = context.font_size;
     picture = std::move(larger);
