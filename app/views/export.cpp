@@ -295,13 +295,16 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   return export_picture_of(view, std::move(context), options).scene;
 }
 
-/// What a picture's heading and caption say, whether it shows them or not, and what its view is.
-static viz::Description description_of(const View& view, const ViewContext& context, const Picture& picture) {
+/// What a picture's heading says, even without one, what its view is, and its caption if it has one: without,
+/// a file names no prompt.
+static viz::Description description_of(const View& view, const ViewContext& context, const Picture& picture,
+                                       bool captioned) {
   viz::Description said;
   said.title = viz::without_superscripts(picture.title);
   if (said.title.empty()) said.title = view.title;
   if (!picture.subtitle.empty()) said.words = viz::without_superscripts(picture.subtitle) + ". ";
-  said.words += std::string(view.title) + ": " + std::string(view.help) + ". " + caption(view, context) + ".";
+  said.words += std::string(view.title) + ": " + std::string(view.help) + ".";
+  if (captioned) said.words += " " + caption(view, context) + ".";
   return said;
 }
 
@@ -336,7 +339,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
     return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
   ViewContext described = context;
   const bool printed = described.printed = options.target != Target::screen;
-  const viz::Description description = description_of(view, described, picture);
+  const viz::Description description = description_of(view, described, picture, options.caption);
   if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes, description);
   return viz::to_svg(
       scene, *context.fonts,
