@@ -104,8 +104,9 @@ TEST(ScoreView, SaysWhatIsRounded) {
   // The strongest key's exponential is e^0: exactly 1.
   const Scenario strongest = robot(row->largest_key);
   const std::vector<std::string> power = step(ViewFixture("cell", strongest, 900, 800), 5);
-  EXPECT_EQ(power[2], "=");
-  EXPECT_EQ(std::stod(power[3]), 1);
+  EXPECT_EQ(std::stod(power[2]), 0) << "the exponent, a superscript";
+  EXPECT_EQ(power[3], "=");
+  EXPECT_EQ(std::stod(power[4]), 1);
 }
 
 TEST(ScoreView, TakesTheStrongestKeyWhereNoneIsChosen) {
