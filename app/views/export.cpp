@@ -295,8 +295,7 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
   return export_picture_of(view, std::move(context), options).scene;
 }
 
-/// What a picture's heading says, even without one, what its view is, and its caption if it has one: without,
-/// a file names no prompt.
+/// What a picture's heading says, even without one, what its view is, and its caption if `captioned`.
 static viz::Description description_of(const View& view, const ViewContext& context, const Picture& picture,
                                        bool captioned) {
   viz::Description said;
@@ -339,7 +338,9 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
     return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
   ViewContext described = context;
   const bool printed = described.printed = options.target != Target::screen;
-  const viz::Description description = description_of(view, described, picture, options.caption);
+  // A file without its recipe does not have the prompt as text.
+  const bool says_prompt = options.caption && !options.notes.empty();
+  const viz::Description description = description_of(view, described, picture, says_prompt);
   if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes, description);
   return viz::to_svg(
       scene, *context.fonts,
