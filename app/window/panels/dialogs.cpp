@@ -122,7 +122,7 @@ void draw_look_lines(Ui& ui, Form& form, ExportForm& set) {
     set.caption = !now.caption;
   if (window) return form.words("Size", "as on the screen");
   Rect size = form.line("Size");
-  size.w = std::min(size.w, ui.u(220));
+  size.w = std::min(size.w, ui.u(330));
   ui.field(Field::export_size, size, "e.g. 1200x800, or 900; empty: automatic");
 }
 
