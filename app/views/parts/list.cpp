@@ -198,7 +198,8 @@ ChartAndList lay_out_with_list(const ViewContext& c, float least_width, float sh
   if (!c.printed || l.list.w <= 0 || shape <= 0 || (is_beside && area.w > 1.5F * area.h)) return l;
   // On paper the chart is as high as its cells, and the list next to it no higher, so that nothing stays
   // empty.
-  const float beside = 8 * c.font_size, above = 4.5F * c.font_size;  // labels and scale
+  // Labels and scale, which is under the cells of a narrow figure.
+  const float beside = (is_beside ? 8 : 4.5F) * c.font_size, above = (is_beside ? 4.5F : 6) * c.font_size;
   l.chart.h = std::min(l.chart.h, std::floor(shape * (l.chart.w - beside) + above));
   if (is_beside) {
     l.list.h = std::min(l.list.h, l.chart.h + under);
