@@ -1,6 +1,7 @@
 // The command that makes a figure.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
@@ -95,16 +96,38 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
       add(std::string(option->name), to_text(*option, s.options.value(*option)));
   if (const std::string size = size_words(figure); !size.empty()) add("size", size);
   if (figure.rows > 0) add("rows", std::to_string(figure.rows));
-  add("scale", plain(figure.scale));
+  const TargetSpec target = spec_of(figure.target);
+  const bool printed = figure.target != Target::screen;
+  if (printed) add("for", std::string(name_of(kTargetNames, figure.target)));
+  if (!printed || figure.scale != target.scale) add("scale", plain(figure.scale));
   if (s.look.dark) add("theme", "dark");
-  if (s.look.font_size != Session::Look{}.font_size) add("font-size", plain(s.look.font_size));
+  if (s.look.font_size != target.font_size) add("font-size", plain(s.look.font_size));
   if (figure.window) return words;
+  if (!figure.title) words.emplace_back("--no-title");
   if (!figure.caption) words.emplace_back("--no-caption");
   if (figure.svg_text) words.emplace_back("--svg-text");
   return words;
 }
 
+Figure figure_for(Target target) {
+  Figure figure;
+  figure.target = target;
+  if (target == Target::screen) return figure;
+  const TargetSpec spec = spec_of(target);
+  figure.width = static_cast<int>(std::lround(spec.width));
+  figure.height = static_cast<int>(std::lround(spec.height));
+  figure.page = figure.height > 0 ? Page::exact : Page::width;
+  figure.scale = spec.scale;
+  return figure;
+}
+
 std::string size_words(const Figure& figure) {
+  const Figure chosen = figure_for(figure.target);
+  if (figure.target != Target::screen) {
+    if (figure.width == chosen.width && figure.height == chosen.height && figure.page == chosen.page)
+      return "";
+    if (figure.page == Page::trimmed && figure.height == 0) return "fit";
+  }
   if (figure.page == Page::width) return std::to_string(figure.width);
   return figure.height > 0 ? std::to_string(figure.width) + "x" + std::to_string(figure.height) : "";
 }

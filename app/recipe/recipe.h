@@ -90,6 +90,8 @@ struct Figure {
   bool caption = true;
   bool svg_text = false;
   int rows = 0;  ///< maximum number of a list's rows; 0: as many as fit
+  Target target = Target::screen;
+  bool title = true;
   bool operator==(const Figure&) const = default;
 };
 
@@ -122,7 +124,9 @@ viz::Note recipe_note(const Recipe& recipe);
 /// The arguments of the command that makes a figure, without the models, `--out` and settings that have no
 /// option. View options are included if they differ from their defaults.
 std::vector<std::string> arguments_of(const Recipe& recipe);
-/// A figure's size as --size takes it: "900x600", "900"; empty: cut to the figure.
+/// The size, scale and page that a target chooses.
+Figure figure_for(Target target);
+/// A figure's size as --size takes it: "900x600", "900"; empty: cut to the figure, or as its target chooses.
 std::string size_words(const Figure& figure);
 /// "headscope plot heatmap --prompt 'A robot'", quoted for a shell. What a command line cannot contain, such
 /// as a prompt with a zero byte or a model's folder, is a placeholder in capitals.

@@ -121,7 +121,8 @@ void describe_panes(auto& form, auto& panes) {
   form.number("beside", 0, kWidestSavedPane, panes.second_view);
 }
 
-void describe_figure(auto& form, auto& figure) {
+template <class Form>
+void describe_figure(Form& form, auto& figure) {
   form.one_of("of", kSubjects, figure.window);
   form.whole("width", 1, kLargestSide, figure.width);
   form.whole("height", 0, kLargestSide, figure.height);
@@ -130,6 +131,8 @@ void describe_figure(auto& form, auto& figure) {
   form.flag("caption", figure.caption);
   form.flag("svg_text", figure.svg_text);
   form.whole("rows", 0, kLargestSide, figure.rows);
+  if (Form::kReads || figure.target != Target::screen) form.one_of("for", kTargetNames, figure.target);
+  if (Form::kReads || !figure.title) form.flag("title", figure.title);
 }
 
 /// A view's id; reading also takes the name that it got later.

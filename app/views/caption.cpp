@@ -21,7 +21,8 @@ bool shorten(std::string& text, std::size_t most) {
 }
 
 /// The prompt for a caption: truncated between characters, spaces kept, line ends and the like made visible.
-std::string quoted_prompt(const PromptRun& run) {
+std::string quoted_prompt(const PromptRun& run, bool printed) {
+  constexpr std::size_t kOnScreen = 60, kPrinted = 240;  // bytes
   if (run.model->patterns) {
     const std::string& named = run.model->patterns->text();
     return named.empty() ? run.model->patterns->name() : "“" + named + "”";
@@ -29,7 +30,9 @@ std::string quoted_prompt(const PromptRun& run) {
   std::string text = run.prompt.text;
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
   if (run.tokens.was_empty) return "the empty prompt";
-  const bool cut = shorten(text, 60);
+  const bool cut = shorten(text, printed ? kPrinted : kOnScreen);
+  if (const std::size_t space = text.rfind(' '); cut && printed && space != text.npos && space > kOnScreen)
+    text.resize(space);
   std::string shown;
   std::size_t start = 0;
   while (start <= text.size()) {
@@ -43,26 +46,56 @@ std::string quoted_prompt(const PromptRun& run) {
 }
 
 /// The baseline's description; for a picture that does not depend on the run, the second model's.
-std::string subtracted(const PromptRun& run, bool of_run) {
+std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
   if (!compares_different_inputs(run)) return "the same";
   const PromptRun& second = *run.baseline;
   if (second.model->patterns) return second.model->patterns->name();
-  if (!compares_models(run)) return quoted_prompt(second);
+  if (!compares_models(run)) return quoted_prompt(second, printed);
   const bool another = of_run && compares_texts(run);
-  return (another ? quoted_prompt(second) + " in " : "") + second.model->name;
+  return (another ? quoted_prompt(second, printed) + " in " : "") + second.model->name;
 }
 
-/// "L5H1.z=0; mask=none", truncated if long.
+/// "L5H1.z=0; mask=none", or if that is long "L5H1.z=0; and 12 more edits".
 std::string edits_of(const model::Plan& plan) {
+  constexpr std::size_t kMost = 100;  // bytes
   std::string text;
-  for (const model::Edit& edit : plan.edits()) text += (text.empty() ? "" : "; ") + edit_brief(edit);
-  if (shorten(text, 100)) text += "…";
-  return text;
+  std::ptrdiff_t left = std::ssize(plan.edits());
+  for (const model::Edit& edit : plan.edits()) {
+    std::string brief = edit_brief(edit);
+    if (text.empty() && brief.size() > kMost) break;
+    if (!text.empty() && text.size() + brief.size() > kMost) break;
+    text += (text.empty() ? "" : "; ") + std::move(brief);
+    --left;
+  }
+  if (left == 0) return text;
+  const std::string edits = grouped(left) + (text.empty() ? "" : " more") + (left == 1 ? " edit" : " edits");
+  return text.empty() ? edits : text + "; and " + edits;
 }
 
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
+}
+
+/// The lines of a heading: its title's, then its subtitle's, unless that stands after the title.
+struct HeadingLines {
+  std::vector<std::string> title, subtitle;
+  bool beside = false;
+};
+
+HeadingLines heading_lines(std::string_view title, std::string_view subtitle, float width,
+                           const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const float room = width - 2 * margin(c);
+  HeadingLines lines;
+  if (title.empty()) return lines;
+  lines.title = viz::wrap(style, title, style.title(), viz::FontStyle::medium, room);
+  if (subtitle.empty()) return lines;
+  const float used = style.width(title, style.title(), viz::FontStyle::medium) + 3 * style.unit();
+  lines.beside = lines.title.size() == 1 && used + style.width(subtitle, style.small()) <= room;
+  lines.subtitle = lines.beside ? std::vector<std::string>{std::string(subtitle)}
+                                : viz::wrap(style, subtitle, style.small(), viz::FontStyle::regular, room);
+  return lines;
 }
 
 std::string without_spaces(std::string text) {
@@ -76,17 +109,17 @@ std::string caption(const View& view, const ViewContext& c) {
   if (!c.run || !c.run->run) return std::string(view.title);
   std::string text = c.run->model->name;
   const bool of_run = !(view.of_model && view.of_model(c));
-  const std::string prompt = quoted_prompt(*c.run);
+  const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
   if (is_over_list(view, c.options) && c.prompts)
     text += " · " + grouped(std::ssize(c.prompts->prompts)) + " prompts of “" + c.prompts->name + "”";
   const bool edited = c.run->run->plan && of_run;
   if (edited) text += " · with " + edits_of(*c.run->run->plan);
   if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
-    text += " · minus " + subtracted(*c.run, of_run);
+    text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
-    text += " · second: " + subtracted(*c.run, true);
+    text += " · second: " + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->edits())) {
     text += " · second: " + c.run->second_model->name;
   }
@@ -102,6 +135,53 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · " + std::string(option->name) + " " + to_text(*option, value);
   }
   return text;
+}
+
+float heading_height(std::string_view title, std::string_view subtitle, float width, const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const HeadingLines lines = heading_lines(title, subtitle, width, c);
+  if (lines.title.empty()) return 0;
+  const auto under = static_cast<float>(lines.beside ? 0 : lines.subtitle.size());
+  return static_cast<float>(lines.title.size()) * style.line(style.title()) +
+         under * style.line(style.small()) + 2 * style.unit();
+}
+
+Picture with_heading(Picture picture, const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const HeadingLines lines = heading_lines(picture.title, picture.subtitle, picture.scene.width, c);
+  const float height = heading_height(picture.title, picture.subtitle, picture.scene.width, c);
+  if (height <= 0) return picture;
+  viz::Scene scene;
+  scene.width = picture.scene.width;
+  scene.height = picture.scene.height + height;
+  scene.background = picture.scene.background;
+  const float m = margin(c), line = style.line(style.title());
+  float y = m + line / 2;
+  std::string said;
+  for (const std::string& text : lines.title) {
+    viz::add_label(scene, style, text, {m, y}, style.title(), c.theme->text, viz::FontStyle::medium);
+    y += line;
+    said += text;
+  }
+  // Next to the title it stands on its baseline, not on its middle.
+  const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
+                       c.fonts->cap_height(viz::FontStyle::regular, style.small())) /
+                      2;
+  const float after = style.width(picture.title, style.title(), viz::FontStyle::medium) + 3 * style.unit();
+  const float small = style.line(style.small());
+  viz::Point at =
+      lines.beside ? viz::Point{m + after, y - line + lower} : viz::Point{m, y - line / 2 + small / 2};
+  for (const std::string& text : lines.subtitle) {
+    viz::add_label(scene, style, text, at, style.small(), c.theme->text_muted);
+    at.y += small;
+    said += text;
+  }
+  // A word wider than the page was truncated.
+  if (without_spaces(said) != without_spaces(picture.title + picture.subtitle)) picture.whole = false;
+  viz::append(scene, picture.scene, {0, height});
+  picture.scene = std::move(scene);
+  for (viz::Region& region : picture.regions) region.rect.y += height;
+  return picture;
 }
 
 float caption_height(const std::string& words, float width, const ViewContext& c) {

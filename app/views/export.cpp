@@ -5,11 +5,13 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "app/ascii.h"
 #include "app/views/exported_table.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/frame.h"
 #include "viz/players/players.h"
 #include "viz/scene/content_bounds.h"
 
@@ -22,6 +24,8 @@ std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const vi
   const std::vector<std::uint8_t> png = viz::encode_png(bitmap, scale, notes);
   return {png.begin(), png.end()};
 }
+
+constexpr float kSheet = 9 * 96;  // height of the text on letter paper, logical pixels
 
 struct Size {
   float width = 0;
@@ -39,21 +43,112 @@ std::string in_words(Size size) {
 Picture built(const View& view, const ViewContext& context) {
   Picture picture = view.build(context);
   if (!view.scrolls || !picture.whole || !context.run) return picture;
+  // Columns without room are left out of a printed figure, whose width is given.
   for (const Scroll& scroll : view.scrolls(context, picture))
-    if (scroll.shown < scroll.total && !scroll.is_zoom) picture.whole = false;
+    if (scroll.shown < scroll.total && !scroll.is_zoom && !(context.printed && scroll.sideways))
+      picture.whole = false;
   return picture;
 }
 
-/// The figure on a page of this size, the caption (empty: none) inside.
-Picture on_page(const View& view, ViewContext context, const std::string& words, Size page) {
+/// What stands around a figure on its page.
+struct Frame {
+  std::string caption;  ///< empty: none
+  bool title = true;
+  bool subtitle = true;  ///< even if it takes lines of its own
+  bool fills = false;    ///< the page's height is given: the figure is placed in its middle
+};
+
+/// Moves a drawing that is much narrower than its page to its middle, also vertically if `fills`.
+void place_in_middle(Picture& picture, const ViewContext& context, bool fills) {
+  const float wide = fills ? 0.06F : 0.2F, high = 0.06F;  // empty parts of the page that are noticed
+  const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
+  const float right = picture.scene.width - content.right() - content.x;
+  const float below = picture.scene.height - content.bottom() - content.y;
+  const viz::Point by{right > wide * picture.scene.width ? std::floor(right / 2) : 0,
+                      fills && below > high * picture.scene.height ? std::floor(below / 2) : 0};
+  if (by.x == 0 && by.y == 0) return;
+  viz::Scene moved = picture.scene;
+  moved.items.clear();
+  viz::append(moved, picture.scene, by);
+  picture.scene = std::move(moved);
+  for (viz::Region& region : picture.regions) region.rect.x += by.x, region.rect.y += by.y;
+}
+
+/// The figure on a page of this size, title and caption inside.
+Picture on_page(const View& view, ViewContext context, const Frame& frame, Size page) {
   context.width = page.width;
-  context.height = page.height;
-  if (words.empty()) return built(view, context);
-  context.height = std::max(1.F, page.height - caption_height(words, page.width, context));
-  Picture picture = with_caption(built(view, context), words, context);
+  context.titled = false;
+  const float below = frame.caption.empty() ? 0 : caption_height(frame.caption, page.width, context);
+  const auto drawn = [&](float above) {
+    context.height = std::max(1.F, page.height - below - above);
+    return built(view, context);
+  };
+  const auto above = [&](const Picture& picture) {
+    return frame.title ? heading_height(picture.title, picture.subtitle, page.width, context) : 0;
+  };
+  const auto heading_line = [&] {
+    const viz::Style style{*context.theme, *context.fonts, context.font_size, context.device_scale};
+    return style.line(style.title()) + 2 * style.unit();
+  };
+  const auto shorten = [&](Picture& picture) {
+    if (!frame.subtitle && above(picture) > heading_line()) picture.subtitle.clear();
+  };
+  // How high the heading is depends on its words, which the view knows when it is drawn.
+  float reserved = frame.title ? heading_line() : 0;
+  Picture picture = drawn(reserved);
+  shorten(picture);
+  if (const float needed = above(picture); needed != reserved) {
+    picture = drawn(reserved = needed);
+    shorten(picture);
+    if (above(picture) > reserved) picture = drawn(reserved = above(picture)), shorten(picture);
+  }
+  if (context.printed) place_in_middle(picture, context, frame.fills);
+  if (frame.title) picture = with_heading(std::move(picture), context);
+  if (!frame.caption.empty()) picture = with_caption(std::move(picture), frame.caption, context);
   if (picture.scene.height > page.height + 0.5F) picture.whole = picture.readable = false;
   picture.scene.height = page.height;
   return picture;
+}
+
+/// The font size, up to twice the context's, at which a picture that would leave a part of its page empty
+/// fills it, without leaving anything out.
+float filling_font_size(const View& view, ViewContext context, Frame frame, Size page) {
+  constexpr float kStep = 1.15F, kFull = 0.78F;  // a part of the page's height
+  frame.fills = false;
+  const std::string words = std::exchange(frame.caption, "");
+  const auto texts = [](const Picture& picture) {
+    return std::ranges::count_if(picture.scene.items, [](const viz::Item& item) {
+      return std::holds_alternative<viz::GlyphRun>(item);
+    });
+  };
+  const auto drawn = [&] {
+    const float below = words.empty() ? 0 : caption_height(words, page.width, context);
+    return on_page(view, context, frame, {page.width, page.height - below});
+  };
+  Picture picture = drawn();
+  float size = context.font_size;
+  for (const float most = 2 * size; picture.whole && context.font_size * kStep <= most;) {
+    if (viz::content_bounds(picture.scene, *context.fonts).bottom() >= kFull * picture.scene.height) break;
+    context.font_size *= kStep;
+    Picture larger = drawn();
+    if (!larger.whole || !larger.readable || texts(larger) < texts(picture)) break;
+    size = context.font_size;
+    picture = std::move(larger);
+  }
+  return size;
+}
+
+/// Makes lines as wide as the target wants them.
+void set_line_widths(viz::Scene& scene, const TargetSpec& target) {
+  if (target.line_scale == 1 && target.least_line == 0) return;
+  for (viz::Item& item : scene.items) {
+    std::visit(
+        [&](auto& it) {
+          if constexpr (requires { it.width = 1.F; })
+            it.width = std::max(target.least_line, target.line_scale * it.width);
+        },
+        item);
+  }
 }
 
 /// The smallest integer in (low, high] for which `holds` is true; it is true for `high`.
@@ -101,11 +196,10 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
   return picture;
 }
 
-/// The picture without empty space below its drawing, except for a margin as at the top.
-Picture cut_below(Picture picture, const viz::Fonts& fonts) {
-  const viz::Rect content = viz::content_bounds(picture.scene, fonts);
-  const float margin = std::max(0.F, std::min(content.x, content.y));
-  picture.scene.height = std::ceil(content.bottom() + margin);
+/// The picture without empty space below its drawing, except for its margin.
+Picture cut_below(Picture picture, const ViewContext& context) {
+  const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
+  picture.scene.height = std::ceil(content.bottom() + margin(context));
   return picture;
 }
 
@@ -122,37 +216,56 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
   return static_cast<FileFormat>(found - kExtensions.begin());
 }
 
-float height_for_width(const View& view, const ViewContext& context, float scale) {
-  constexpr float kLowest = 700;
-  constexpr float kShape = 0.7F;  // height of a picture without a size of its own, as a part of its width
-  constexpr float kHighest = 4000;
+float height_for_width(const View& view, const ViewContext& context, float scale, Target target) {
+  const bool printed = target != Target::screen;
+  const float lowest = printed ? 1 : 700;
+
+  // Height of a picture without a size of its own, as a part of its width.
+  const float shape = printed && view.print_shape ? view.print_shape(context) : 0.7F;
+  const float highest = printed ? kSheet : 4000;
   constexpr float kMaxPixels = 1e8F;
   if (view.figure_size) {
     const viz::Point size = view.figure_size(context);
-    return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), kHighest);
+    return std::min(std::ceil(size.y * std::max(1.F, context.width / size.x)), highest);
   }
-  if (!view.whole_height) return std::clamp(std::ceil(kShape * context.width), kLowest, kHighest);
-  return std::min({std::ceil(view.whole_height(context)), kHighest,
+  if (!view.whole_height) return std::clamp(std::ceil(shape * context.width), lowest, highest);
+  return std::min({std::ceil(view.whole_height(context)), highest,
                    std::floor(kMaxPixels / (context.width * scale * scale))});
 }
 
-viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {
+Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options) {
   constexpr float kLargest = 32768;  // side of a PNG
   constexpr float kMaxGrown = 4000;
   context.device_scale = options.scale;
   context.trimmed = options.page == Page::trimmed;
+  context.printed = options.target != Target::screen;
   const std::string words = options.caption ? caption(view, context) : std::string();
   // A trimmed page gets its caption after trimming.
   const bool cuts = options.page == Page::trimmed || options.page == Page::width;
-  const std::string inside = cuts ? std::string() : words;
-  const Size asked{context.width, context.height};
   const bool exact = options.page == Page::exact;
+  Frame frame{cuts ? std::string() : words, options.title, true, context.printed && exact};
+  const Size asked{context.width, context.height};
+  if (frame.fills && options.letters_grow) context.font_size = filling_font_size(view, context, frame, asked);
   // An exact page has what fits, like a pane of the window; other pages have all.
   const auto fits = [&](const Picture& picture) { return picture.readable && (exact || picture.whole); };
   const auto holds = [&](float width, float height) {
-    return fits(on_page(view, context, inside, {width, height}));
+    return fits(on_page(view, context, frame, {width, height}));
   };
-  Picture picture = on_page(view, context, inside, asked);
+  Picture picture = on_page(view, context, frame, asked);
+  if (exact && !fits(picture)) {  // it may without the lines of its subtitle
+    frame.subtitle = false;
+    picture = on_page(view, context, frame, asked);
+  }
+  if (!fits(picture) && context.printed && options.page == Page::width) {
+    // A list is cut to the rows that fit a sheet of paper; other pictures are as in a pane of that width.
+    const bool is_whole = holds(asked.width, kSheet);
+    const Size sheet{asked.width, is_whole       ? least(asked.height, kSheet,
+                                                         [&](float side) { return holds(asked.width, side); })
+                                  : view.scrolls ? kSheet
+                                                 : asked.height};
+    Picture on_sheet = on_page(view, context, frame, sheet);
+    if (on_sheet.readable) picture = std::move(on_sheet), picture.whole = true;
+  }
   if (!fits(picture)) {
     const auto refuse = [&](const std::string& needs) {
       throw std::runtime_error("the view " + std::string(view.name()) + needs);
@@ -167,12 +280,29 @@ viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOp
       refuse(" needs a width of at least " + in_words(least(asked.width, kLargest, wide)) + " here, not " +
              in_words(asked.width));
     }
-    if (page) picture = on_page(view, context, inside, *page);
+    if (page) picture = on_page(view, context, frame, *page);
   }
-  if (!cuts) return picture.scene;
-  picture = context.trimmed ? trimmed(std::move(picture), words, context)
-                            : cut_below(std::move(picture), *context.fonts);
-  return words.empty() ? picture.scene : with_caption(std::move(picture), words, context).scene;
+  set_line_widths(picture.scene, spec_of(options.target));
+  if (!cuts) return picture;
+  picture =
+      context.trimmed ? trimmed(std::move(picture), words, context) : cut_below(std::move(picture), context);
+  return words.empty() ? picture : with_caption(std::move(picture), words, context);
+}
+
+viz::Scene export_scene_of(const View& view, ViewContext context, const ExportOptions& options) {
+  return export_picture_of(view, std::move(context), options).scene;
+}
+
+/// What a picture's heading says, even without one, what its view is, and its caption if `captioned`.
+static viz::Description description_of(const View& view, const ViewContext& context, const Picture& picture,
+                                       bool captioned) {
+  viz::Description said;
+  said.title = viz::without_superscripts(picture.title);
+  if (said.title.empty()) said.title = view.title;
+  if (!picture.subtitle.empty()) said.words = viz::without_superscripts(picture.subtitle) + ". ";
+  said.words += std::string(view.title) + ": " + std::string(view.help) + ".";
+  if (captioned) said.words += " " + caption(view, context) + ".";
+  return said;
 }
 
 Table exported_table(const View& view, const ViewContext& context) {
@@ -200,11 +330,19 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
   }
   ExportOptions layout = options;
   if (format != FileFormat::png) layout.scale = kVectorScale;
-  const viz::Scene scene = export_scene_of(view, context, layout);
-  if (format == FileFormat::svg)
-    return viz::to_svg(scene, *context.fonts, {.text = options.svg_text, .notes = options.notes});
-  if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes);
-  return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
+  const Picture picture = export_picture_of(view, context, layout);
+  const viz::Scene& scene = picture.scene;
+  if (format == FileFormat::png)
+    return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
+  ViewContext described = context;
+  const bool printed = described.printed = options.target != Target::screen;
+  // A file without its recipe does not have the prompt as text.
+  const bool says_prompt = options.caption && !options.notes.empty();
+  const viz::Description description = description_of(view, described, picture, says_prompt);
+  if (format == FileFormat::pdf) return viz::to_pdf(scene, *context.fonts, options.notes, description);
+  return viz::to_svg(
+      scene, *context.fonts,
+      {.text = options.svg_text, .notes = options.notes, .description = description, .inches = printed});
 }
 
 std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float scale,

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/views/print_target.h"
 #include "app/views/view.h"
 #include "viz/scene/notes.h"
 #include "viz/scene/scene.h"
@@ -37,13 +38,20 @@ struct ExportOptions {
   float scale = 2;        ///< png: device pixels per logical pixel; svg and pdf do not depend on it
   bool svg_text = false;  ///< svg: text as text, not as outlines
   bool caption = true;    ///< the line under the picture
+  bool title = true;      ///< the line or lines above it
   Page page = Page::exact;
+  Target target = Target::screen;     ///< how wide its lines are
+  bool letters_grow = false;          ///< slides: letters may be larger than the context's, to fill the slide
   std::vector<viz::Note> notes = {};  ///< metadata stored with the picture
 };
 
 /// The initial height of a page of the context's width: nothing has to scroll, within the limits of a
 /// manageable page and of 100 million pixels at `scale`.
-float height_for_width(const View& view, const ViewContext& context, float scale);
+float height_for_width(const View& view, const ViewContext& context, float scale,
+                       Target target = Target::screen);
+
+/// A view's picture on its page, its regions included. Throws like export_scene_of.
+Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options);
 
 /// A view's picture on its page, with its caption. Sets the context's device scale to the options', so that
 /// every caller gets the same picture. Throws std::runtime_error, one sentence that names the smallest size,

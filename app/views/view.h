@@ -61,6 +61,9 @@ struct ViewContext {
   bool in_pane = false;    ///< drawn in a pane, which has its own title: no title here, nor a legend if there
                            ///< is little room
   int max_rows = 0;        ///< maximum number of a list's rows; 0: as many as fit
+  bool titled = true;      ///< false: the picture has no title, and begins where the title would be
+  bool printed =
+      false;  ///< for a column, a page or a slide: nobody can scroll it, but it may be as high as needed
   bool trimmed = false;  ///< the page will be cut to the figure: it is placed at the left, not in the middle
 
   /// The answer to a question about the run, possibly a part; null while there is none, and if it failed.
@@ -297,6 +300,9 @@ struct View {
   std::string (*refuse)(const ViewContext&) = nullptr;
   /// The height at which nothing scrolls, at the context's width; null: the view fits any height.
   float (*whole_height)(const ViewContext&) = nullptr;
+  /// The height to draw a printed figure at, as a part of its width, for views that fit any height; what
+  /// stays empty is cut off. Null: 0.7.
+  float (*print_shape)(const ViewContext&) = nullptr;
   /// The size of a figure in which everything is readable; null: as large as its pane.
   viz::Point (*figure_size)(const ViewContext&) = nullptr;
   struct {
@@ -354,6 +360,11 @@ ViewContext on_side(Side side, const View& view, ViewContext context);
 std::string caption(const View& view, const ViewContext& context);
 /// Adds the caption under the picture, wrapped to its width; the picture becomes `caption_height` higher.
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);
+/// A picture without a title below the title and subtitle it names, which wrap to its width.
+Picture with_heading(Picture picture, const ViewContext& context);
+/// Height that this adds to a picture of this width.
+float heading_height(std::string_view title, std::string_view subtitle, float width,
+                     const ViewContext& context);
 /// Height of a caption under a picture of this width, in logical pixels.
 float caption_height(const std::string& caption, float width, const ViewContext& context);
 

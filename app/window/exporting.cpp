@@ -59,6 +59,7 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   ExportOptions options{.scale = static_cast<float>(form.scale),
                         .svg_text = form.svg_text,
                         .caption = form.caption,
+                        .title = form.title,
                         .page = Page::at_least};
   const View* view = find_view(form.subject);
   if (!view) {
@@ -84,6 +85,10 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
     if (!bitmap) return std::nullopt;
     return bitmap_bytes(format, *bitmap, options.scale, recipe_notes(form, nullptr, source, page, *answers));
   }
+  const bool printed = form.target != Target::screen;
+  const TargetSpec target = spec_of(form.target);
+  const Figure chosen = figure_for(form.target);
+  if (printed) options.scale = target.scale, options.target = form.target, options.letters_grow = true;
   const viz::Rect where = place_of(*view, source.pictures);
   // Whole pixels, because a recipe stores integers.
   ViewContext context = make_context(view, source.state, *source.snapshot, *answers, *source.fonts,
@@ -92,23 +97,31 @@ std::optional<std::string> exported_bytes(const ExportForm& form, FileFormat for
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
   context.options = without_pane_only(*view, std::move(context.options));
-  const float scale = format == FileFormat::png ? options.scale : Figure{}.scale;  // as of a command's recipe
+  if (printed) context.font_size = target.font_size;
+  const float scale = format == FileFormat::png ? options.scale : chosen.scale;  // as of a command's recipe
   if (const auto size = parse_size(form.size.edit.text)) {
     const bool exact = size->y > 0;
     context.width = size->x;
-    context.height = exact ? size->y : height_for_width(*view, context, scale);
+    context.height = exact ? size->y : height_for_width(*view, context, scale, form.target);
     options.page = exact ? Page::exact : Page::width;
+  } else if (printed) {
+    context.width = target.width;
+    context.height =
+        chosen.page == Page::exact ? target.height : height_for_width(*view, context, scale, form.target);
+    options.page = chosen.page;
   } else if (view->figure_size) {
     const viz::Point size_of_figure = view->figure_size(context);
     context.width = std::ceil(size_of_figure.x), context.height = std::ceil(size_of_figure.y);
   }
   const Figure page{.window = false,
-                    .width = static_cast<int>(context.width),
+                    .width = static_cast<int>(std::lround(context.width)),
                     .height = options.page == Page::width ? 0 : static_cast<int>(context.height),
                     .page = options.page,
                     .scale = scale,
                     .caption = form.caption,
-                    .svg_text = form.svg_text};
+                    .svg_text = form.svg_text,
+                    .target = form.target,
+                    .title = form.title};
   // Ask everything first, before the work of making a file.
   if (format == FileFormat::csv) {
     static_cast<void>(view->table(context));

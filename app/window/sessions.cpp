@@ -129,6 +129,7 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   Recipe recipe{session_of(state, snapshot), page};
   Session& s = recipe.session;
   s.look.dark = form.dark;
+  if (view != nullptr && form.target != Target::screen) s.look.font_size = spec_of(form.target).font_size;
   const auto is_of_list = [&](const std::string& id) {
     const View* shown = find_view(id);
     return shown != nullptr && is_over_list(*shown, s.options);

@@ -148,7 +148,8 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   const float cw = static_cast<float>(grid.rect.w / grid.cols),
               ch = static_cast<float>(grid.rect.h / grid.rows);
   const float size = std::min(style.small(), 0.30F * cw);
-  if (grid.rows * grid.cols > kMaxCellsWithValues || size < 0.7F * style.font_size || ch < 1.5F * size)
+  if (grid.rows * grid.cols > kMaxCellsWithValues ||
+      size < std::max(0.7F * style.font_size, style.smallest) || ch < 1.5F * size)
     return false;
   const ValueRange range =
       value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});
@@ -218,6 +219,12 @@ float upright_scale_width(const Heatmap& map, const Rect& area, const Style& sty
   const float own =
       map.show_scale ? color_scale_width(map.cells.scale, map.scale_title, outside_of(map, style), style) : 0;
   const float width = std::max(own, map.least_scale_width);
+  if (map.saves_width && map.stretch == 1 && width > 0) {
+    const auto rows = static_cast<float>(map.cells.matrix.rows),
+               cols = static_cast<float>(map.cells.matrix.cols);
+    const float cell = std::min(area.h / rows, (area.w - width) / cols);
+    if (std::min((area.h - style.line(style.small())) / rows, area.w / cols) > 1.1F * cell) return 0;
+  }
   return width > 0.3F * area.w && !map.row_room ? 0 : width;
 }
 

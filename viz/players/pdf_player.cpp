@@ -343,12 +343,15 @@ void add_comment(std::string& bytes, const Note& note) {
 
 }  // namespace
 
-std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes) {
+std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes,
+                   const Description& description) {
   if (!(scene.width > 0) || !(scene.height > 0) || scene.width > kLargestSide || scene.height > kLargestSide)
     throw std::runtime_error("a picture of this size cannot be written as PDF: sides may be up to " +
                              std::to_string(static_cast<int>(kLargestSide)) + " logical pixels");
   Output output;
   PdfWriter writer(scene, fonts, output);
+  if (!description.title.empty()) writer.metadata(CAIRO_PDF_METADATA_TITLE, description.title);
+  if (!description.words.empty()) writer.metadata(CAIRO_PDF_METADATA_SUBJECT, description.words);
   writer.metadata(CAIRO_PDF_METADATA_CREATOR, "headscope");
   writer.metadata(CAIRO_PDF_METADATA_CREATE_DATE, "2000-01-01T00:00:00Z");
   writer.draw(scene);

@@ -19,9 +19,17 @@ Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale);
 /// is 0 or above 32768.
 std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes = {});
 
+/// What a picture shows, in UTF-8, for readers who do not see it and for catalogues; empty: nothing is said.
+struct Description {
+  std::string title;
+  std::string words = {};
+};
+
 struct SvgOptions {
   bool text = false;  ///< text as <text> instead of outlines
   std::vector<Note> notes = {};
+  Description description = {};  ///< <title> and <desc>
+  bool inches = false;           ///< width and height are written in inches, 96 logical pixels each
 };
 
 /// A complete SVG 1.1 document in UTF-8. Images up to 64 x 64 are written as merged rectangles, larger ones
@@ -32,6 +40,8 @@ std::string to_svg(const Scene& scene, const Fonts& fonts, const SvgOptions& opt
 /// A PDF with one page, where a logical pixel is 1/96 inch: shapes as shapes, text as text with embedded
 /// subsets of its fonts (boxes are shapes), and unsmoothed images. The same input gives the same bytes.
 /// Throws std::runtime_error if a side is 0 or above 19200.
-std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes = {});
+/// The description becomes the document's title and subject.
+std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes = {},
+                   const Description& description = {});
 
 }  // namespace headscope::viz

@@ -191,8 +191,17 @@ class SvgWriter {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
         "version=\"1.1\"",
-        attribute("width", scene.width), attribute("height", scene.height), " viewBox=\"0 0 ",
-        num(scene.width), " ", num(scene.height), "\">\n");
+        length("width", scene.width), length("height", scene.height), " viewBox=\"0 0 ", num(scene.width),
+        " ", num(scene.height), "\"");
+    const Description& said = options_.description;
+    if (said.title.empty()) {
+      text += ">\n";
+    } else {
+      const bool more = !said.words.empty();
+      text += join(" role=\"img\" aria-labelledby=\"title", more ? " desc" : "", "\">\n<title id=\"title\">",
+                   escaped(said.title), "</title>\n");
+      if (more) text += join("<desc id=\"desc\">", escaped(said.words), "</desc>\n");
+    }
     for (const Note& note : options_.notes)
       text += join("<metadata id=\"", note.name, "\">", escaped(note.text), "</metadata>\n");
     if (!definitions_.empty()) text += join("<defs>\n", definitions_, "</defs>\n");
@@ -203,6 +212,11 @@ class SvgWriter {
   }
 
  private:
+  std::string length(const char* name, float pixels) const {
+    if (!options_.inches) return attribute(name, pixels);
+    return join(" ", name, "=\"", num(static_cast<double>(pixels) / 96, 5), "in\"");
+  }
+
   static std::string corner(const Rect& rect, float radius) {
     const float r = std::min({radius, rect.w / 2, rect.h / 2});
     return r > 0 ? attribute("rx", r) : std::string();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 namespace headscope::viz {
@@ -27,17 +28,83 @@ double contrast(Color a, Color b) {
   return (high + 0.05) / (low + 0.05);
 }
 
+// Control characters, which no drawable text contains.
+constexpr char kRaise = '\x0E', kLower = '\x0F';
+
+constexpr float kSuperscriptSize = 0.72F, kSuperscriptRise = 0.36F;  // of the text's size
+
+bool has_superscripts(std::string_view text) {
+  return text.find(kRaise) != std::string_view::npos;
+}
+
+/// Calls `use(part, is_raised)` for the parts of a text.
+template <class Use>
+void for_parts(std::string_view text, const Use& use) {
+  while (!text.empty()) {
+    const std::size_t start = std::min(text.find(kRaise), text.size());
+    if (start > 0) use(text.substr(0, start), false);
+    text.remove_prefix(std::min(start + 1, text.size()));
+    const std::size_t end = std::min(text.find(kLower), text.size());
+    if (end > 0) use(text.substr(0, end), true);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+void add_with_superscripts(Scene& scene, const Style& style, std::string_view text, Point anchor, float size,
+                           Color color, FontStyle face, Align align, float width, float angle) {
+  const float cosine = std::cos(angle), sine = std::sin(angle);
+  float along = align == Align::left ? 0 : align == Align::center ? -width / 2 : -width;
+  for_parts(text, [&](std::string_view part, bool is_raised) {
+    const float own = is_raised ? kSuperscriptSize * size : size,
+                down = is_raised ? -kSuperscriptRise * size : 0;
+    const Point at{anchor.x + along * cosine - down * sine, anchor.y + along * sine + down * cosine};
+    scene.add(make_text_middle(style.fonts, part, at, own, color, face, Align::left, angle));
+    along += style.fonts.width(part, face, own);
+  });
+}
+
 }  // namespace
+
+float Style::width(std::string_view text, float size, FontStyle style) const {
+  if (!has_superscripts(text)) return fonts.width(text, style, size);
+  float sum = 0;
+  for_parts(text, [&](std::string_view part, bool is_raised) {
+    sum += fonts.width(part, style, is_raised ? kSuperscriptSize * size : size);
+  });
+  return sum;
+}
+
+std::string superscript(std::string_view text) {
+  return kRaise + std::string(text) + kLower;
+}
+
+std::string without_superscripts(std::string_view text) {
+  std::string plain;
+  for_parts(text, [&](std::string_view part, bool is_raised) {
+    if (!is_raised) {
+      plain += part;
+    } else {
+      const bool is_word = std::ranges::all_of(part, [](unsigned char c) { return std::isalnum(c) != 0; });
+      plain += is_word ? "^" + std::string(part) : "^(" + std::string(part) + ")";
+    }
+  });
+  return plain;
+}
 
 void add_label(Scene& scene, const Style& style, std::string_view text, Point anchor, float size, Color color,
                FontStyle face, Align align, float max_width, float angle) {
   if (text.empty()) return;
-  if (style.fonts.width(text, face, size) <= max_width) {
+  const float width = style.width(text, size, face);
+  if (has_superscripts(text) && width <= max_width) {
+    add_with_superscripts(scene, style, text, anchor, size, color, face, align, width, angle);
+    return;
+  }
+  if (width <= max_width) {
     scene.add(make_text_middle(style.fonts, text, anchor, size, color, face, align, angle));
     return;
   }
   if (max_width < 1.6F * size) return;
-  const std::string shortened = style.fonts.fit(text, face, size, max_width);
+  const std::string shortened = style.fonts.fit(without_superscripts(text), face, size, max_width);
   if (style.fonts.width(shortened, face, size) > max_width) return;
   scene.add(make_text_middle(style.fonts, shortened, anchor, size, color, face, align, angle));
 }
@@ -73,7 +140,8 @@ std::vector<std::string> wrap(const Style& style, std::string_view text, float s
     start = space + 1;
   }
   lines.push_back(std::move(line));
-  for (std::string& l : lines) l = style.fonts.fit(l, face, size, width);
+  for (std::string& l : lines)
+    if (style.width(l, size, face) > width) l = style.fonts.fit(without_superscripts(l), face, size, width);
   return lines;
 }
 

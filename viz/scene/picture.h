@@ -24,6 +24,7 @@ struct Picture {
   bool whole = true;     ///< false: something did not fit and was left out or truncated
   bool readable = true;  ///< false: there is no room for anything but words that say so
   TableWindow rows = {};
+  std::string title = {}, subtitle = {};  ///< what its heading says, drawn or not
 };
 
 /// How a picture looks. Sizes are in logical pixels; distances are multiples of `unit`.
@@ -32,17 +33,23 @@ struct Style {
   const Fonts& fonts;
   float font_size = 14;
   float device_scale = 1;  ///< device pixels per logical pixel: matrices are pooled to this resolution
+  float smallest = 0;      ///< letters that adapt to their room stay at least this large, or are left out
 
   float small() const { return 0.85F * font_size; }
   float title() const { return 1.15F * font_size; }
   float unit() const { return std::max(1.F, std::round(font_size / 14 * 4)); }
   float line(float size) const { return std::ceil(fonts.line_height(FontStyle::regular, size)); }
-  float width(std::string_view text, float size, FontStyle style = FontStyle::regular) const {
-    return fonts.width(text, style, size);
-  }
+  /// Width of a text as add_label draws it.
+  float width(std::string_view text, float size, FontStyle style = FontStyle::regular) const;
   /// A length rounded to whole device pixels.
   float snapped(float v) const { return std::round(v * device_scale) / device_scale; }
 };
+
+/// Marks a part of a text as a superscript: add_label draws it smaller and higher. Only for words of the
+/// program, never for text of a user.
+std::string superscript(std::string_view text);
+/// The same text for readers without superscripts: "10000^(2i/d)", "T^k".
+std::string without_superscripts(std::string_view text);
 
 /// Adds a text whose capitals are centred vertically on the anchor, truncated to `max_width`; adds nothing if
 /// not even one letter and an ellipsis fit.

@@ -287,8 +287,9 @@ namespace {
 
 constexpr float kLineBar = 12, kShortLineBar = 6;  // units: length of the colour bar in a line of text
 
-float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, Point left_middle,
-                 float bar_length, const Style& style) {
+/// Draws "title low [bar] high" and returns its width.
+float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, const std::string& low,
+                 const std::string& high, Point left_middle, float bar_length, const Style& style) {
   const float u = style.unit(), size = style.small();
   float x = left_middle.x;
   auto text = [&](const std::string& words, Color color) {
@@ -296,18 +297,24 @@ float paint_line(Scene& scene, const ColorScale& scale, const std::string& title
     x += std::ceil(style.width(words, size)) + 1.5F * u;
   };
   text(title, style.theme.text);
-  // Both ends with the same number of digits.
-  const auto end = [&](double value) {
-    return scale.values_below || scale.values_above ? limit_number(value) : number(value, 3);
-  };
-  text((scale.values_below ? "≤ " : "") + end(scale.low), style.theme.text_muted);
+  text(low, style.theme.text_muted);
   const Rect bar{x, style.snapped(left_middle.y - u), bar_length * u, 2 * u};
   scene.add(
       bar_image(scale, bar, false, static_cast<int>(std::ceil(bar.w * style.device_scale)), style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
   x = bar.right() + 1.5F * u;
-  text((scale.values_above ? "≥ " : "") + end(scale.high), style.theme.text_muted);
+  text(high, style.theme.text_muted);
   return x - 1.5F * u - left_middle.x;
+}
+
+float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, Point left_middle,
+                 float bar_length, const Style& style) {
+  // Both ends with the same number of digits.
+  const auto end = [&](double value) {
+    return scale.values_below || scale.values_above ? limit_number(value) : number(value, 3);
+  };
+  return paint_line(scene, scale, title, (scale.values_below ? "≤ " : "") + end(scale.low),
+                    (scale.values_above ? "≥ " : "") + end(scale.high), left_middle, bar_length, style);
 }
 
 }  // namespace
@@ -315,6 +322,12 @@ float paint_line(Scene& scene, const ColorScale& scale, const std::string& title
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
                              Point left_middle, const Style& style) {
   return paint_line(scene, scale, title, left_middle, kLineBar, style);
+}
+
+float paint_color_ramp(Scene& scene, const ColorScale& scale, const std::string& low, const std::string& high,
+                       Point left_middle, const Style& style) {
+  const float gap = 1.5F * style.unit();  // after the title
+  return paint_line(scene, scale, "", low, high, {left_middle.x - gap, left_middle.y}, kLineBar, style) - gap;
 }
 
 bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::string& title,

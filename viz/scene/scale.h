@@ -97,5 +97,8 @@ bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::stri
 /// Draws a horizontal legend in a line of text: "title low [bar] high". Returns its width.
 float paint_color_scale_line(Scene& scene, const ColorScale& scale, const std::string& title,
                              Point left_middle, const Style& style);
+/// The same with words in place of the numbers at its ends.
+float paint_color_ramp(Scene& scene, const ColorScale& scale, const std::string& low, const std::string& high,
+                       Point left_middle, const Style& style);
 
 }  // namespace headscope::viz

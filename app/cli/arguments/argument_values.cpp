@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/ascii.h"
+#include "app/recipe/recipe.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -91,6 +92,16 @@ void set_size(PictureArguments& picture, std::string_view text) {
   throw UsageError("--size takes WIDTHxHEIGHT in pixels, e.g. 1000x700, from 16 to " +
                    std::to_string(kLongestSide) + " per side, or (for plot) a width or fit, not " +
                    quote(text));
+}
+
+void set_for_target(Arguments& given) {
+  PictureArguments& picture = given.picture;
+  if (picture.target == Target::screen) return;
+  const Figure figure = figure_for(picture.target);
+  if (!given.size_given)
+    picture.width = figure.width, picture.height = figure.height, picture.page = figure.page;
+  if (!given.scale_given) picture.scale = figure.scale;
+  if (!given.font_size_given) picture.font_size = spec_of(picture.target).font_size;
 }
 
 void check_pixels(const PictureArguments& picture, FileFormat format) {

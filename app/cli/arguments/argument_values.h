@@ -100,6 +100,9 @@ auto one_of(const Row (&all)[kCount]) {
 /// Sets width and height from "1000x700"; "fit" sets the default width and height 0. Throws UsageError.
 void set_size(PictureArguments& picture, std::string_view text);
 
+/// Sets what the picture's target chooses, except for what was given.
+void set_for_target(Arguments& given);
+
 /// Throws UsageError if the picture's file would have too many pixels.
 void check_pixels(const PictureArguments& picture, FileFormat format);
 

@@ -65,6 +65,7 @@ struct PictureArguments {
   float scale = 2;  ///< device pixels for a logical one
   bool dark = false;
   float font_size = 14;
+  Target target = Target::screen;
 };
 
 /// The output of a picture or its numbers.
@@ -105,6 +106,7 @@ struct Arguments {
   PictureArguments picture;
   bool size_given = false;
   bool scale_given = false;
+  bool font_size_given = false;
   std::string out_name;                  ///< name of the output file; empty: none; "-": standard output
   std::optional<FileFormat> out_format;  ///< format on standard output
   bool recipe_given = false;             ///< --recipe was given in a form that recipe_command does not handle

@@ -248,6 +248,13 @@ void CommandSyntax::picture(bool of_window) {
                     given->size_given = true;
                   });
   if (!of_window)
+    group.choice_option(
+        "for",
+        "what the figure is made for, which chooses size, font size, lines and scale\nunless they "
+        "are given: a column (3.3 inches wide) or a page (6.5 inches) of\na paper at 300 dpi, a 16:9 "
+        "slide (13.33 x 7.5 inches, 3840x2160 pixels)\n(default: screen)",
+        picture.target, kTargetNames);
+  if (!of_window)
     group.option(
         "rows", "N",
         "at most N rows of a list: the chosen one and the strongest, or the first ones if rows have\n"
@@ -261,8 +268,13 @@ void CommandSyntax::picture(bool of_window) {
         return number(option, text, 0.25, 16, "from 0.25 to 16");
       });
   group.choice_option("theme", "colours (default: light)", picture.dark, kThemeNames);
-  group.option("font-size", "PX", "font size in logical pixels (default: 14)", picture.font_size,
-               between(6, 72, "from 6 to 72"));
+  group.option("font-size", "PX",
+               of_window ? "font size in logical pixels (default: 14)"
+                         : "font size in logical pixels, 1/96 inch on paper (default: 14)",
+               picture.font_size, [given = given_.get()](const std::string& option, const std::string& text) {
+                 given->font_size_given = true;
+                 return number(option, text, 6, 72, "from 6 to 72");
+               });
 }
 
 void CommandSyntax::no_recipe(bool& value) {

@@ -14,14 +14,15 @@ namespace {
 
 /// Sets the context's size: as given by the command, or else the view's default.
 void set_size(ViewContext& context, const View& view, const PictureArguments& picture, FileFormat format) {
-  context.width = static_cast<float>(picture.width);
+  context.width = width_on(picture.target, picture.width);
   if (picture.height > 0) {
     context.height = static_cast<float>(picture.height);
   } else if (view.figure_size && picture.page == Page::trimmed) {
     const viz::Point size = view.figure_size(context);
     context.width = std::max(context.width, size.x), context.height = size.y;
   } else {
-    context.height = height_for_width(view, context, format == FileFormat::png ? picture.scale : 1);
+    context.height =
+        height_for_width(view, context, format == FileFormat::png ? picture.scale : 1, picture.target);
   }
 }
 
@@ -74,7 +75,10 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   ExportOptions options{.scale = command.picture.scale,
                         .svg_text = command.svg_text,
                         .caption = !command.no_caption,
-                        .page = command.picture.page};
+                        .title = !command.no_title,
+                        .page = command.picture.page,
+                        .target = command.picture.target,
+                        .letters_grow = !command.font_size_given};
   if (!command.no_recipe)
     options.notes.push_back(recipe_note(recipe_of(command, view, *run, prompts.get(), weights)));
   try {

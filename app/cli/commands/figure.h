@@ -23,6 +23,7 @@ struct PlotCommand : Arguments {
   std::vector<std::string> views;  ///< a file for each
   bool svg_text = false;
   bool no_caption = false;
+  bool no_title = false;
   bool no_recipe = false;  ///< see SweepCommand
   Tries tries = {};
   std::shared_ptr<const PromptList> prompts = {};     ///< the list, unless it comes from `over_list`

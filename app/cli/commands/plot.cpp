@@ -115,6 +115,7 @@ void check_plot(PlotCommand& plot) {
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   set_over(plot);
   reject_recipe(plot);
+  set_for_target(plot);
   check_pixels(plot.picture, plot.out.format);
   if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)
     plot.prompt.from = PromptArguments::From::text;  // an empty prompt: a view of a list needs none
@@ -132,6 +133,8 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   CommandSyntax picture = command.under(CommandSyntax::kPicture);
   picture.flag("svg-text", "keep text in SVG files as text instead of outlines", own.svg_text);
   picture.flag("no-caption", "omit the caption, which names model, prompt, layer and head", own.no_caption);
+  picture.flag("no-title", "omit the title, for figures whose title is in the text around them",
+               own.no_title);
   command.recipe(own.no_recipe);
   command.picture_out("png|svg|pdf|csv",
                       "the file: a picture, or its data (csv); {view} in its\nname becomes the view's, {n} "

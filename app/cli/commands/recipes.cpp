@@ -38,9 +38,11 @@ bool gives_prompt(std::span<const Word> words) {
 void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> given) {
   plot.tries = recipe.session.tries;
   plot.no_caption |= !recipe.figure->caption;
+  plot.no_title |= !recipe.figure->title;
   plot.svg_text |= recipe.figure->svg_text;
   if (recipe.session.prompts) plot.prompts = std::make_shared<const PromptList>(*recipe.session.prompts);
-  if (recipe.figure->height > 0 && !has_option(given, "--size")) plot.picture.page = recipe.figure->page;
+  if (recipe.figure->height > 0 && !has_option(given, "--size") && !has_option(given, "--for"))
+    plot.picture.page = recipe.figure->page;
   for (const char* option : {"--layer", "--head", "--query", "--key"})
     if (!has_option(given, option) &&
         !(std::string_view(option) == "--query" && has_option(given, "--token")))
@@ -135,10 +137,13 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
   if (s.selection != Selection{}) a.selection = s.selection;
   a.options = figure.window ? s.options : options_of(view, s.options);
   a.picture.rows = figure.rows;
-  a.picture.scale = figure.scale;
-  a.scale_given = true;
   a.picture.dark = s.look.dark;
+  if (has_option(given, "--for")) return a;  // another target chooses sizes of its own
+  a.picture.target = figure.target;
+  a.picture.scale = figure.scale;
   a.picture.font_size = s.look.font_size;
+  a.scale_given = true;
+  a.font_size_given = s.look.font_size != spec_of(figure.target).font_size;
   return a;
 }
 
@@ -168,10 +173,13 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  .width = command.picture.width,
                  .height = command.picture.height,
                  .page = command.picture.page,
-                 .scale = command.out.format == FileFormat::png ? command.picture.scale : Figure{}.scale,
+                 .scale = command.out.format == FileFormat::png ? command.picture.scale
+                                                                : figure_for(command.picture.target).scale,
                  .caption = !command.no_caption,
                  .svg_text = command.svg_text,
-                 .rows = command.picture.rows}};
+                 .rows = command.picture.rows,
+                 .target = command.picture.target,
+                 .title = !command.no_title}};
 }
 
 WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second) {
@@ -320,7 +328,8 @@ Command command_from(Recipe recipe, std::span<const Word> given) {
   std::vector<std::string> words{"shot"};
   const Figure& figure = recipe.figure.value();
   if (!figure.window) words = {"plot", recipe.session.view};
-  if (const std::string size = size_words(figure); !size.empty() && !has_option(given, "--size"))
+  if (const std::string size = size_words(figure);
+      !size.empty() && !has_option(given, "--size") && !has_option(given, "--for"))
     words.push_back("--size=" + size);  // checked as one that is given
   for (const Word& word : given)
     if (named == given.end() || &word != &*named)

@@ -156,7 +156,9 @@ std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
 /// The grid with the list, or the list alone.
 ChartAndList lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const ChartAndList l = lay_out_with_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit());
+  const model::Config& config = c.run->run->config;
+  const float shape = static_cast<float>(config.n_layer) / static_cast<float>(config.n_head);
+  const ChartAndList l = lay_out_with_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit(), shape);
   return l.chart.h < 6 * c.font_size ? ChartAndList{{}, below_title(c)} : l;
 }
 
@@ -212,6 +214,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
       std::string(is_difference(c) ? "difference, " : "") + std::string(kind_of(c.options[kMetric]).unit);
   map.cell_values = all;
   map.centered = !c.trimmed;
+  map.saves_width = c.printed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
   const auto cover = [&](int head, viz::Color color) {

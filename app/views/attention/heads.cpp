@@ -196,7 +196,7 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   const float u = style.unit(), m = margin(c), line = style.line(style.small());
   const model::Config& config = c.run->run->config;
   Layout layout;
-  layout.has_titles = !c.in_pane && c.width >= 32 * c.font_size && c.height >= 16 * c.font_size;
+  layout.has_titles = !c.in_pane && c.width >= 30 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
   const auto metric = metric_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "row max = 1" : "weight";

@@ -199,6 +199,7 @@ View heatmap_view() {
   view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.scrolls = scrolls;
   view.needs = Capability::patterns;
+  view.print_shape = [](const ViewContext&) { return 1.6F; };
   view.build = build;
   view.facts = facts;
   view.table = table;

@@ -248,7 +248,7 @@ std::vector<Step> pair_steps(const ViewContext& c, const ScoreTerms& terms) {
       shifted, of_shift,
       {"shifted " + exact(terms.shifted()), "maximum " + exact(terms.row->largest) + ", at " + largest_name,
        "changes no weight, only keeps e^x in range"}));
-  steps.push_back(make_step("exponential", "e^" + in_brackets(shifted, of_shift), power, of_sum,
+  steps.push_back(make_step("exponential", "e" + viz::superscript(written(shifted, of_shift)), power, of_sum,
                             {"exponential " + exact(terms.power())}));
   steps.push_back(
       make_step("row sum: this key + all others, " + keys + " in all",

@@ -307,6 +307,7 @@ Picture build(const ViewContext& c) {
     map.show_scale = !panels.grid.level_scales;
     map.least_scale_width = map.show_scale ? scale_width : 0;
     map.centered = false;
+    map.saves_width = false;
     map.id = i;
     share_labels(picture, c, panels, i, map);
     const viz::Rect place{panel.x, panel.y + panels.heading,
@@ -380,6 +381,7 @@ View scores_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.on = on;
   view.scrolls = scrolls;
+  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 1.25F : 1.15F; };
   view.build = build;
   view.facts = facts;
   view.table = table;

@@ -238,9 +238,10 @@ Picture build(const ViewContext& c) {
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
   const std::string subtitle = subtitle_of(c, *found);
-  const bool subtitle_fits = style.width(title_of(c), style.title(), viz::FontStyle::medium) +
-                                 style.width(subtitle, style.small()) <=
-                             area.w - 4 * style.font_size;
+  const bool subtitle_fits = !c.titled ||  // a heading has as many lines as it needs
+                             style.width(title_of(c), style.title(), viz::FontStyle::medium) +
+                                     style.width(subtitle, style.small()) <=
+                                 area.w - 4 * style.font_size;
   if (!subtitle_fits)
     area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
   if (area.h < 3 * line) return too_small(c, "for the list");

@@ -218,7 +218,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     strip = {left, y, right - left, strip_h};
     y += pitch;
   }
-  if (l.scales > 0 && area.h >= 24 * em) {
+  if (l.scales > 0 && (area.h >= 24 * em || c.printed)) {
     l.legend = y + line / 2;
     y += line;
   }
@@ -233,7 +233,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     rest.x += w + 3 * em;
     rest.w -= w + 3 * em;
   } else if (rest.h >= 22 * em) {
-    const float h = std::min(0.42F * rest.h, kPlotShape * rest.w);
+    const float h = std::min(0.42F * rest.h, (c.printed ? 0.55F : kPlotShape) * rest.w);
     l.plot = plot_in({rest.x, rest.y, rest.w, h});
     rest.y += h + u;
     rest.h -= h + u;
@@ -272,16 +272,19 @@ void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, cons
   }
 }
 
-/// Every strip has its own limits: the colours are fractions of them.
+/// Every strip has its own limits, at its right: the colours go from minus the limit to the limit.
 void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
   if (l.legend <= 0) return;
   const viz::Style style = style_of(c);
   viz::Scene legend;
-  viz::ColorScale parts = viz::diverging_scale(1);
-  parts.values_above = parts.values_below = true;
-  const float w =
-      viz::paint_color_scale_line(legend, parts, "value as a fraction of the ± at the right", {0, 0}, style);
-  if (w <= l.strips[0].w) viz::append(picture.scene, legend, {l.strips[0].x, l.legend});
+  const viz::ColorScale parts = viz::diverging_scale(1);
+  const float room = l.scales + style.width("±00.00", style.small()) - l.strips[0].x;
+  for (const char* high :
+       {"+limit; the limit of each strip is at its right", "+limit, at the right (±)", "+limit"}) {
+    legend.items.clear();
+    if (viz::paint_color_ramp(legend, parts, "−limit", high, {0, 0}, style) <= room) break;
+  }
+  viz::append(picture.scene, legend, {l.strips[0].x, l.legend});
 }
 
 std::string push_formula(const ViewContext& c) {
@@ -328,7 +331,7 @@ Picture build(const ViewContext& c) {
   std::string subtitle = first + places.note("; ");
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
-  if (style.width(subtitle, style.small()) > room) subtitle = first;
+  if (c.titled && style.width(subtitle, style.small()) > room) subtitle = first;
   paint_title(picture, c, title, subtitle);
   // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;

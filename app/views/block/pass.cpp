@@ -445,6 +445,7 @@ View pass_view() {
   view.shows_difference = true;
   view.landmarks = {landmark<kStep>("steps"), landmark<kStep, kAttention>("attention"),
                     landmark<kStep, kMlp>("MLP"), landmark<kChart>("charts")};
+  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 1.25F : 0.7F; };
   return view;
 }
 

@@ -275,7 +275,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const float charts = kCharts * kChartHeight * em;
   const float pitch = std::floor(std::clamp((area.h - legend - line - charts) / count, least, 2.4F * em));
   const float drawn = pitch * count + legend;
-  const float heading = area.h - drawn >= charts ? line + 2 * u : 0;
+  const float heading = c.printed || area.h - drawn >= charts ? line + 2 * u : 0;
   l.drawing = {area.x, area.y, area.w, drawn + heading};
   place_lines(l, c, n, pitch);
   float y = l.places.back().row.bottom();

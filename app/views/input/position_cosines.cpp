@@ -74,7 +74,7 @@ Picture build(const ViewContext& c) {
   if (!paint_encodings(picture, c,
                        {{kLearned, kLearnedTitle, learned_note(c), learned, scale, {}},
                         {kSinusoidal, kSinusoidalTitle, kSinusoidalNote, sinusoidal, scale,
-                         "at distance k: 2/" + d + " · Σ cos(k / 10000^(2i/" + d + "))"}},
+                         "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")"}},
                        look, area))
     return too_small(c, "for the cosines");
   return picture;
@@ -126,6 +126,7 @@ View position_cosines_view() {
   View view = make_view(Group::input, "cosines", "Cosines",
                         "cosine similarity of every two position vectors, learned and sinusoidal", build,
                         facts, table);
+  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 2.5F : 0.85F; };
   add_encodings<kEncodings>(view, {}, "Show all positions");
   return view;
 }

@@ -54,8 +54,9 @@ std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shi
   const int d = c.run->run->config.n_embd;
   std::vector<std::string> words{
       sinusoid_formula(d),
-      "Sinusoids: T turns each pair (2i, 2i+1) by 1 / 10000^(2i/" + std::to_string(d) +
-          "), so e(t+k) = T^k e(t) for every t; the remaining error is float32 rounding.",
+      "Sinusoids: T turns each pair (2i, 2i+1) by 1 / 10000" + viz::superscript("2i/" + std::to_string(d)) +
+          ", so e(t+k) = T" + viz::superscript("k") +
+          " e(t) for every t; the remaining error is float32 rounding.",
       "Learned: T is the " + std::to_string(d) + " × " + std::to_string(d) +
           " least-squares map from e(t) to e(t+1), fitted to " + std::to_string(shift.pairs) + " pairs."};
   if (shift.pairs <= d)
@@ -83,9 +84,10 @@ Picture build(const ViewContext& c) {
   const float u = style.unit(), line = style.line(style.small());
   Picture picture = blank(c);
   const auto done = static_cast<int>(shift->learned.size()) - 1;
-  viz::Rect area = paint_title(picture, c, "From e(t) to e(t+k) by one map T",
-                               done < shift->steps ? "computing… k up to " + std::to_string(done)
-                                                   : "error of T^k e(t), k up to " + std::to_string(done));
+  viz::Rect area = paint_title(
+      picture, c, "From e(t) to e(t+k) by one map T",
+      done < shift->steps ? "computing… k up to " + std::to_string(done)
+                          : "error of T" + viz::superscript("k") + " e(t), k up to " + std::to_string(done));
   const auto say = [&](const std::string& words, viz::Color color) {
     for (const std::string& text : viz::wrap(style, words, style.small(), viz::FontStyle::regular, area.w)) {
       viz::add_label(picture.scene, style, text, {area.x, area.y + line / 2}, style.small(), color);
@@ -93,7 +95,8 @@ Picture build(const ViewContext& c) {
     }
   };
   const std::vector<std::string> words = words_of(c, *shift);
-  if (area.h > 26 * style.font_size)
+  // In a paper, the text around the figure explains it.
+  if (area.h > 26 * style.font_size && !c.printed)
     for (std::size_t i = 0; i < words.size(); ++i)
       say(words[i], i == 0 ? c.theme->text : c.theme->text_muted);
   say(errors_at(*shift, 1), c.theme->text_muted);
@@ -108,8 +111,9 @@ Picture build(const ViewContext& c) {
   const viz::Region region = viz::paint_curves(picture, chart, plot, style);
   viz::paint_column_numbers(picture.scene, region, "k, positions ahead", style);
   if (static_cast<float>(chart.curves.size()) * line > plot.h) picture.whole = false;  // names had no room
-  viz::add_label(picture.scene, style, "√(Σ |T^k e(t) − e(t+k)|² / Σ |e(t+k)|²)", {plot.x, plot.y - line / 2},
-                 style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, plot.w);
+  viz::add_label(picture.scene, style, "√(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)",
+                 {plot.x, plot.y - line / 2}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
+                 viz::Align::left, plot.w);
   return picture;
 }
 
@@ -153,6 +157,7 @@ View position_shift_view() {
                 "whether one linear map takes every position to the next: exact for the sinusoids, and how "
                 "large the error is for the learned embeddings",
                 build, facts, table);
+  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 0.95F : 0.65F; };
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {false, false, false};
   view.landmarks = {landmark<kErrors>("errors")};

@@ -97,11 +97,24 @@ List list_of(const ViewContext& c, const TokenMerges& merges) {
   list.number("", 1, [](int position) { return position; }, {.color = muted, .digits = 0});
   list.text("token", 4, c.run->tokens.labels);
   list.number("id", 2, id, {.digits = 0});
-  list.text("bytes", 0, [&c, id](int position) { return bytes_as_hex(bytes_of(c, id(position))); },
+  // A printed figure has no tooltip with the rest of a long cell.
+  const auto short_enough = [&c](std::string words, float ems, std::size_t count, const char* things) {
+    if (!c.printed || style_of(c).width(words, c.font_size) <= ems * c.font_size) return words;
+    return std::to_string(count) + things;
+  };
+  list.text("bytes", 0,
+            [&c, id, short_enough](int position) {
+              const std::string_view bytes = bytes_of(c, id(position));
+              return short_enough(bytes_as_hex(bytes), 8, bytes.size(), " bytes");
+            },
             {.color = muted});
+  const float merges_room = std::min((c.printed ? 24 : 12) * c.font_size, 0.4F * c.width);
   list.text("merges and their ranks", 3,
-            [&](int position) { return merges_words(c, steps_of(c, merges, position)); },
-            {.least = std::min(12 * c.font_size, 0.4F * c.width), .most = 1e4F});  // all the room there is
+            [&c, &merges, short_enough, ems = merges_room / c.font_size](int position) {
+              const auto& steps = steps_of(c, merges, position);
+              return short_enough(merges_words(c, steps), ems, steps.size(), " merges");
+            },
+            {.least = merges_room, .most = 1e4F});  // all the room there is
   list.table.first_number = 0;
   list.table.marked = c.selection.query;
   list.table.mark = c.theme->query;

@@ -258,7 +258,10 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   // Height of the row of parts outside the layers.
   const float ends_h = 2 * (style.line(style.small()) + style.unit()), scales_h = ends_h;
-  ChartAndList l = lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + scales_h + style.line(style.small()));
+  const model::Config& config = c.run->run->config;
+  const float shape = static_cast<float>(config.n_layer) / static_cast<float>(config.n_head + 2);
+  ChartAndList l =
+      lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + scales_h + style.line(style.small()), shape);
   List list = list_of(c, *n);
   list.lay_out(l.list);
   const bool lists = l.list.w > 0 && list.layout().places.size() > 1;

@@ -93,6 +93,11 @@ std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
 
 // ---- the drawing ----
 
+/// Ems.
+float highest_row(const ViewContext& c) {
+  return c.printed ? 2.8F : 1.9F;
+}
+
 std::string pass_words(const Pass& pass) {
   return grouped(pass.computed) + (pass.kept > 0 ? " + " + grouped(pass.kept) + " kept" : "");
 }
@@ -131,7 +136,7 @@ Layout lay_out(const ViewContext& c, const Passes& p) {
   l.columns =
       viz::column_label_room(l.column_axis, cell, std::min(7 * style.font_size, 0.3F * area.h), style);
   const float height = area.h - l.columns.size - legend - notes;
-  const float row = std::min(1.9F * style.font_size, height / rows);
+  const float row = std::min(highest_row(c) * style.font_size, height / rows);
   if (width < 6 * style.font_size || row < 3) return l;
   l.grid.role = kCell;
   l.grid.rect = {area.x + l.rows.size, area.y + l.columns.size, cell * static_cast<float>(p.length()),
@@ -249,7 +254,7 @@ ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
 viz::Point figure_size(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const float height = below_title(c).y + 9 * style.font_size +
-                       1.9F * style.font_size * static_cast<float>(c.options[kAhead] + 1) +
+                       highest_row(c) * style.font_size * static_cast<float>(c.options[kAhead] + 1) +
                        5 * style.line(style.small()) + margin(c);
   return {c.width, height};
 }

@@ -185,7 +185,7 @@ struct Layout {
 
 /// Text size of guesses in rows of this height; 0: not legible.
 float text_size(float row, const viz::Style& style) {
-  for (const float size : {style.small(), 0.7F * style.font_size})
+  for (const float size : {style.small(), std::max(0.7F * style.font_size, style.smallest)})
     if (row >= 1.25F * size) return size;
   return 0;
 }
@@ -543,8 +543,8 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
 viz::Point figure_size(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const auto rows = static_cast<float>(c.run ? shown_places(c).size() : 1);
-  return {c.width,
-          below_title(c).y + legend_height(style) + 1.8F * c.font_size * rows + 7 * c.font_size + margin(c)};
+  return {c.width, below_title(c).y + legend_height(style) + (c.printed ? 2.1F : 1.8F) * c.font_size * rows +
+                       7 * c.font_size + margin(c)};
 }
 
 }  // namespace

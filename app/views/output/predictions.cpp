@@ -330,7 +330,7 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
                                     viz::fixed_number(n.mean_before + n.mean_difference, 3) + " − " +
                                     viz::fixed_number(n.mean_before, 3);
   } else if (n.tokens > 0) {
-    words = "2^" + viz::fixed_number(n.mean, 3) + ", the mean loss of " + grouped(n.tokens) +
+    words = "2" + viz::superscript(viz::fixed_number(n.mean, 3)) + ", the mean loss of " + grouped(n.tokens) +
             (n.tokens == 1 ? " token" : " tokens");
   }
   if (!n.whole()) words = "computing… " + grouped(n.count()) + " of " + grouped(n.length) + " positions";

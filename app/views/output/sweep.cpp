@@ -290,6 +290,7 @@ Picture build(const ViewContext& c) {
   }
   map.scale_title = scale_title(c);
   map.centered = !c.trimmed;
+  map.saves_width = c.printed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
   const float below = grid.rect.bottom() + viz::flat_scale_height(map, area, style);
@@ -419,6 +420,8 @@ viz::Point figure_size(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   const float columns = static_cast<float>(over_heads(c) ? config.n_head : c.selection.query + 1);
   const float cell = over_heads(c) ? 2.6F : 1.8F;
+  if (c.printed && over_heads(c))  // cells are square
+    return {c.width, static_cast<float>(config.n_layer) * c.width / columns + 14 * c.font_size};
   return {std::clamp(columns * cell + 14, 48.F, 120.F) * c.font_size,
           (static_cast<float>(config.n_layer) * 2.4F + 14) * c.font_size};
 }

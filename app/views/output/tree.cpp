@@ -214,6 +214,46 @@ struct Layout {
   double most_shift(float em) const { return std::max(0.0, static_cast<double>(tree.width / em) - columns); }
 };
 
+/// The number of a node's ancestors.
+std::vector<int> depths_of(const Tree& tree) {
+  std::vector<int> depths;
+  for (const Node& node : tree.nodes) depths.push_back(node.parent < 0 ? 0 : depths[node.parent] + 1);
+  return depths;
+}
+
+/// The tree without nodes deeper than `most`.
+Tree pruned(const Tree& tree, int most) {
+  const std::vector<int> depths = depths_of(tree);
+  Tree result = tree;
+  result.nodes.clear();
+  std::vector<int> place(tree.nodes.size(), -1);
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    if (depths[i] > most) continue;
+    place[i] = static_cast<int>(result.nodes.size());
+    result.nodes.push_back(tree.nodes[i]);
+    int& parent = result.nodes.back().parent;
+    if (parent >= 0) parent = place[parent];
+  }
+  result.end = place[tree.end];
+  return result;
+}
+
+/// For a printed figure, which does not scroll, the tree with as many tokens of each text as fit its width;
+/// none if the prompt's end does not.
+std::optional<Tree> fitted(const ViewContext& c, const Tree& tree) {
+  if (!c.printed) return std::nullopt;
+  const viz::Style style = style_of(c);
+  const std::vector<int> depths = depths_of(tree);
+  const int deepest = *std::ranges::max_element(depths), least = depths[tree.end] + 1;
+  const auto fits = [&](const Tree& part) {
+    return viz::lay_out_tree(drawing_of(c, part), style).width <= below_title(c).w;
+  };
+  if (fits(tree)) return std::nullopt;
+  for (int depth = deepest - 1; depth >= least; --depth)
+    if (Tree part = pruned(tree, depth); fits(part)) return part;
+  return std::nullopt;
+}
+
 Layout lay_out(const ViewContext& c, const Tree& tree) {
   const viz::Style style = style_of(c);
   Layout l;
@@ -266,27 +306,30 @@ void paint_legend(Picture& picture, const ViewContext& c, const Tree& tree, cons
   named(Source::guess, "guess");
 }
 
-std::string subtitle_of(const ViewContext& c, const Tree& tree, const Layout& l) {
+std::string subtitle_of(const ViewContext& c, const Tree& tree, const Layout& l, bool cut) {
   if (tree.full) return "the context of " + grouped(c.run->run->config.n_ctx) + " tokens is full";
   std::string words = "probabilities at temperature 1";
   if (const std::string why = c.failure(question_of(c)); !why.empty()) words += "; " + why;
   if (l.lines.scrolls())
     words += ", lines " + std::to_string(l.lines.first + 1) + " to " +
              std::to_string(l.lines.first + l.lines.shown) + " of " + std::to_string(l.lines.all);
+  if (cut) words += "; only the tokens that fit";
   return words;
 }
 
 Picture build(const ViewContext& c) {
-  const auto tree = tree_of(c);
+  auto tree = tree_of(c);
   if (auto words = waiting(c, NextAfter{-1}, tree.has_value())) return *words;
   const std::string& faulty = c.ask(NextAfter{-1})->not_finite;
   if (!faulty.empty()) return message(c, "cannot sample a next token: the run has " + faulty);
+  const auto part = fitted(c, *tree);
+  if (part) tree = part;
   const Layout l = lay_out(c, *tree);
   if (!l.fits(c.font_size)) return too_small(c, "for the tree");
   Picture picture = blank(c);
   const viz::Style style = style_of(c);
   const float height = static_cast<float>(l.lines.shown) * viz::tree_row_height(style);
-  paint_title(picture, c, "Possible continuations", subtitle_of(c, *tree, l));
+  paint_title(picture, c, "Possible continuations", subtitle_of(c, *tree, l, part.has_value()));
   viz::paint_tree(picture, l.drawing, l.tree, l.origin, {l.area.x, l.area.y, l.area.w, height}, style);
   if (l.legend) paint_legend(picture, c, *tree, l);
   if (!c.in_pane && (l.lines.scrolls() || l.tree.width > l.area.w)) picture.whole = false;

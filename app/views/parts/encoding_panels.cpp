@@ -176,7 +176,8 @@ std::string learned_note(const ViewContext& c) {
 
 std::string sinusoid_formula(int d_model) {
   const std::string d = std::to_string(d_model);
-  return "PE(p, 2i) = sin(p / 10000^(2i/" + d + ")), PE(p, 2i+1) = cos(p / 10000^(2i/" + d + "))";
+  const std::string period = "10000" + viz::superscript("2i/" + d);
+  return "PE(p, 2i) = sin(p / " + period + "), PE(p, 2i+1) = cos(p / " + period + ")";
 }
 
 bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<EncodingPanel>& panels,

@@ -7,7 +7,8 @@
 namespace headscope::app {
 
 viz::Style style_of(const ViewContext& c) {
-  return {*c.theme, *c.fonts, c.font_size, c.device_scale};
+  constexpr float kSixPoints = 8;  // on paper, in logical pixels
+  return {*c.theme, *c.fonts, c.font_size, c.device_scale, c.printed ? kSixPoints : 0};
 }
 
 float margin(const ViewContext& c) {
@@ -81,7 +82,8 @@ void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::
 
 viz::Rect below_title(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const float m = margin(c), top = m + style.line(style.title()) + (c.in_pane ? 1 : 2) * style.unit();
+  const float m = margin(c), gap = (c.in_pane ? 1 : 2) * style.unit();
+  const float top = c.titled ? m + style.line(style.title()) + gap : m;
   // A pane's picture may get scroll bars on its right and below it.
   const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
   return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - end)};
@@ -89,6 +91,8 @@ viz::Rect below_title(const ViewContext& c) {
 
 viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
                       std::string_view subtitle) {
+  picture.title = title, picture.subtitle = subtitle;
+  if (!c.titled) return below_title(c);
   const viz::Style style = style_of(c);
   const float m = margin(c), u = style.unit(), line = style.line(style.title()), middle = m + line / 2;
   viz::add_label(picture.scene, style, title, {m, middle}, style.title(), c.theme->text,

@@ -232,6 +232,7 @@ viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int 
   map.cell_frame = c.theme->key;
   map.shown = shown_cells(part_of(c.options[kZoom], matrix.rows, matrix.cols));
   map.role = role;
+  map.saves_width = c.printed;
   return map;
 }
 

@@ -74,7 +74,17 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   const auto kind = std::ranges::find(kKinds, now.kind) - std::begin(kKinds);
   if (const int i = form.choice("Format", formats, static_cast<int>(kind)); i >= 0) set.kind = kKinds[i];
 
-  if (now.kind == FileFormat::png || window) {
+  if (!window && now.kind != FileFormat::csv) {
+    const std::vector<Ui::Segment> targets{{"Screen", "as large as on the screen, in the window's font size"},
+                                           {"Column", "a column of a paper: 3.3 inches wide, 300 dpi"},
+                                           {"Page", "the width of a page: 6.5 inches, 300 dpi"},
+                                           {"Slide", "a 16:9 slide: 13.33 x 7.5 inches, 3840x2160 pixels"}};
+    if (const int i = form.choice("For", targets, static_cast<int>(now.target)); i >= 0)
+      set.target = kTargetNames[i].value;
+  }
+  if (now.kind == FileFormat::png && !window && now.target != Target::screen) {
+    form.words("Scale", now.target == Target::slide ? "3 pixels per logical pixel" : "300 pixels per inch");
+  } else if (now.kind == FileFormat::png || window) {
     std::vector<Ui::Segment> scales;
     for (int scale = 1; scale <= kMaxExportScale; ++scale)
       scales.push_back({std::to_string(scale) + "×", std::to_string(96 * scale) + " pixels per inch"});
@@ -100,23 +110,26 @@ void draw_look_lines(Ui& ui, Form& form, ExportForm& set) {
   const std::vector<Ui::Segment> themes{{"Light"}, {"Dark"}};
   const Rect theme{look.x, look.y, ui.segmented_width(themes), look.h};
   if (const int i = ui.segmented(theme, "Theme", themes, now.dark ? 1 : 0); i >= 0) set.dark = i == 1;
-  const Rect caption{theme.right() + ui.u(18), look.y, ui.u(110), look.h};
+  const Rect title{theme.right() + ui.u(18), look.y, ui.u(80), look.h};
+  const Rect caption{title.right() + ui.u(10), look.y, ui.u(100), look.h};
   const float right = caption.right() + ui.u(10);
   if (ui.checkbox({right, look.y, std::max(0.F, look.right() - right), look.h}, "Recipe", now.recipe,
                   "Store in the file how it was made: program, model, prompt, edits, options. Drop the file "
                   "on the window to restore them"))
     set.recipe = !now.recipe;
+  if (!window && ui.checkbox(title, "Title", now.title, "The title above the picture"))
+    set.title = !now.title;
   if (!window &&
       ui.checkbox(caption, "Caption", now.caption, "The line under the picture: model, prompt, head"))
     set.caption = !now.caption;
   if (window) return form.words("Size", "as on the screen");
   Rect size = form.line("Size");
-  size.w = std::min(size.w, ui.u(220));
+  size.w = std::min(size.w, ui.u(330));
   ui.field(Field::export_size, size, "e.g. 1200x800, or 900; empty: automatic");
 }
 
 void draw_export_lines(Ui& ui, const Rect& place) {
-  const Rect body = ui.begin_list("form", place, ui.u(310));
+  const Rect body = ui.begin_list("form", place, ui.u(352));
   const ExportForm& now = ui.state.export_form;
   ExportForm set = now;
   Form form(ui, body);
@@ -134,7 +147,7 @@ void draw_export_lines(Ui& ui, const Rect& place) {
                  message_area, ui.theme().text_muted, Ui::kSmall);
   }
   const auto choices = [](const ExportForm& f) {
-    return std::tie(f.subject, f.kind, f.scale, f.svg_text, f.caption, f.recipe, f.dark);
+    return std::tie(f.subject, f.kind, f.scale, f.svg_text, f.target, f.title, f.caption, f.recipe, f.dark);
   };
   if (choices(set) != choices(now)) ui.actions.emplace_back(SetExport{std::move(set)});
   ui.end_list();
@@ -143,7 +156,7 @@ void draw_export_lines(Ui& ui, const Rect& place) {
 }  // namespace
 
 void draw_export(Ui& ui) {
-  const auto body = ui.begin_dialog(Dialog::export_, "Export", 640, 470);
+  const auto body = ui.begin_dialog(Dialog::export_, "Export", 640, 512);
   if (!body) return;
   const ExportForm& form = ui.state.export_form;
   const float row = ui.u(32), foot = body->bottom() - row;

@@ -18,14 +18,17 @@ enum class Dialog { none, open, export_, help, save, palette };
 struct ExportForm {
   std::string subject;  ///< the id of a view; empty: the whole window
   FileFormat kind = FileFormat::png;
-  int scale = 2;                 ///< PNG: device pixels for a logical one
-  bool svg_text = false;         ///< SVG: text as text
-  bool caption = true;           ///< the line under a view's picture
-  bool recipe = true;            ///< the file carries its recipe
-  bool dark = false;             ///< the picture's theme; initially the window's
+  int scale = 2;          ///< PNG: device pixels for a logical one
+  bool svg_text = false;  ///< SVG: text as text
+  Target target =
+      Target::screen;   ///< what a view's picture is made for; not screen: chooses font size and scale
+  bool title = true;    ///< the title above a view's picture
+  bool caption = true;  ///< the line under a view's picture
+  bool recipe = true;   ///< the file carries its recipe
+  bool dark = false;    ///< the picture's theme; initially the window's
   std::filesystem::path folder;  ///< folder of the suggested path
   TextField path;
-  TextField size;        ///< "1200x800", or "1200" as a width, logical pixels; empty: automatic
+  TextField size;        ///< "1200x800", or "1200" as a width, logical pixels; empty: as `target` chooses
   bool asked = false;    ///< the file exists: the dialog asks whether to replace it
   bool waiting = false;  ///< the file will be written once everything is computed
   std::string problem;   ///< why it could not be written: one sentence, until something changes

@@ -86,6 +86,52 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), bytes("a.png"));
 }
 
+/// Width and height of a PNG.
+std::pair<unsigned, unsigned> size_of_png(const std::string& png) {
+  const auto number = [&](std::size_t at) {
+    unsigned value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
+    return value;
+  };
+  return {number(16), number(20)};
+}
+
+TEST_F(RecipeCommands, FiguresForPaperAndSlidesAreMadeAgain) {
+  using Words = std::vector<std::string>;
+  const Words plot = Words{"plot", "query"} + kAsked + Words{"--no-title", "--theme", "dark", "--for"};
+  for (const std::string target : {"column", "page", "slide"}) {
+    for (const std::string format : {"png", "svg", "pdf"}) {
+      const std::string first = made(plot + Words{target}, "a." + format);
+      EXPECT_EQ(made({"plot", "--recipe", file("a." + format)}, "b." + format), first) << target;
+      const Recipe of_first = recipe("a." + format);
+      EXPECT_EQ(name_of(kTargetNames, of_first.figure->target), target);
+      EXPECT_FALSE(of_first.figure->title);
+      const Words words = arguments_of(of_first);
+      EXPECT_EQ(made(words, "c." + format), first) << "the command it names";
+      for (const char* chosen : {"--size", "--scale", "--font-size"})
+        EXPECT_THAT(words, Not(Contains(chosen))) << "the target chooses it";
+    }
+  }
+  EXPECT_EQ(size_of_png(made({"plot", "--recipe", file("a.svg")}, "d.png")), std::pair(3840U, 2160U));
+  EXPECT_EQ(size_of_png(made({"plot", "--recipe", file("a.svg"), "--for", "page"}, "e.png")).first, 1950U);
+  EXPECT_EQ(
+      size_of_png(made({"plot", "--recipe", file("a.svg"), "--for", "screen", "--size", "700x500"}, "f.png")),
+      std::pair(1400U, 1000U));
+}
+
+TEST_F(RecipeCommands, WhatIsGivenOverridesTheTarget) {
+  using Words = std::vector<std::string>;
+  const Words plot = Words{"plot", "heatmap"} + kAsked + Words{"--for", "column"};
+  EXPECT_EQ(size_of_png(made(plot + Words{"--size", "400x300"}, "a.png")), std::pair(1250U, 938U))
+      << "300 dpi";
+  EXPECT_EQ(size_of_png(made(plot + Words{"--scale", "2"}, "a.png")).first, 634U);
+  made(plot + Words{"--font-size", "9", "--size", "500"}, "b.svg");
+  const Recipe recipe_of_b = recipe("b.svg");
+  EXPECT_EQ(recipe_of_b.session.look.font_size, 9);
+  EXPECT_EQ(recipe_of_b.figure->width, 500);
+  EXPECT_EQ(made({"plot", "--recipe", file("b.svg")}, "c.svg"), bytes("b.svg"));
+}
+
 TEST_F(RecipeCommands, EditsAndAComparisonAreMadeAgain) {
   const std::vector<std::vector<std::string>> comparisons{
       {"--edit", "L0H1.z=0; L1.pattern[5,2]~=0.5; L1.pattern[5,1]~=0.25", "--edit", "mask=none", "--show",

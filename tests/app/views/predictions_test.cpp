@@ -71,7 +71,8 @@ TEST(Predictions, ThePerplexityIsTwoToTheMeanLoss) {
   const std::string exponent = viz::fixed_number(mean, 3);
   EXPECT_THAT(texts(shown.scene()), Contains(exponent)) << "under the losses";
   EXPECT_THAT(texts(shown.scene()),
-              Contains("2^" + exponent + ", the mean loss of " + std::to_string(s.length() - 1) + " tokens"));
+              Contains(", the mean loss of " + std::to_string(s.length() - 1) + " tokens"))
+      << "2 with the loss as its exponent";
 }
 
 TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {

@@ -76,6 +76,28 @@ TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
   EXPECT_EQ(number(png, 20), 2100U);
 }
 
+TEST_F(ExportDialog, MakesFiguresForColumnsPagesAndSlides) {
+  CoreFixture core(options());
+  for (const auto& [target, width] : {std::pair{"Column", 990U}, {"Page", 1950U}, {"Slide", 3840U}}) {
+    open(core);
+    const std::string path = (folder_.path() / (std::string(target) + ".png")).string();
+    click_item(core, "For " + std::string(target));
+    if (form(core).title) click_item(core, "Title");
+    EXPECT_FALSE(form(core).title);
+    EXPECT_FALSE(says(core, "2×")) << "the target chooses the scale";
+    retype(core, "file", path);
+    press_and_draw(core, Key::enter);
+    ASSERT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+    EXPECT_EQ(number(bytes_of_file(path), 16), width) << target;
+    const Recipe recipe = read_recipe(path);
+    EXPECT_EQ(name_of(kTargetNames, recipe.figure->target), target == std::string("Column") ? "column"
+                                                            : target == std::string("Page") ? "page"
+                                                                                            : "slide");
+    EXPECT_FALSE(recipe.figure->title);
+    EXPECT_EQ(recipe.session.look.font_size, spec_of(recipe.figure->target).font_size);
+  }
+}
+
 TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
   CoreOptions o = options();
   const std::string home = folder_.path().string();

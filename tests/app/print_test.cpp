@@ -1,0 +1,233 @@
+// Figures for columns and pages of papers and for slides: every view, with letters and lines that can be
+// printed.
+
+#include <map>
+
+#include "app/views/export.h"
+#include "app/views/print_target.h"
+#include "tests/app/view_fixture.h"
+#include "tests/app/views/view_suite.h"
+#include "tests/viz/xml_check.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr float kPoint = 96.F / 72;  // logical pixels
+constexpr Target kPrinted[] = {Target::column, Target::page, Target::slide};
+
+ViewContext context_for(const View& view, Target target, const Scenario& s,
+                        const viz::Theme& theme = light()) {
+  const TargetSpec spec = spec_of(target);
+  ViewContext c = s.context(spec.width, spec.height, theme);
+  c.font_size = spec.font_size;
+  if (spec.height == 0) c.height = height_for_width(view, c, spec.scale, target);
+  return c;
+}
+
+ExportOptions options_for(Target target) {
+  const TargetSpec spec = spec_of(target);
+  return {.scale = spec.scale,
+          .page = spec.height > 0 ? Page::exact : Page::width,
+          .target = target,
+          .letters_grow = true};
+}
+
+std::string name_of(Target target) {
+  return std::string(name_of(kTargetNames, target));
+}
+
+/// Whether a text that was cut is a token's or the prompt's.
+bool is_cut_token_text(std::string text, const Scenario& s) {
+  if (text.find("…”") != text.npos) return true;  // a quoted prompt
+  std::string prompt;
+  for (const std::string& label : s.run->tokens.labels) prompt += label;
+  const std::string_view dots = "…";
+  for (std::size_t at = 0; (at = text.find(dots)) != text.npos;) text.erase(at, dots.size());
+  if (const std::size_t token = text.find_first_not_of("0123456789 "); token != 0 && token != text.npos)
+    text.erase(0, token);  // its position
+  if (prompt.find(text) != prompt.npos) return true;
+  const model::Tokenizer& tokenizer = *s.run->model->tokenizer;
+  for (int id = 0; id < s.config().vocab_size; ++id)
+    if (viz::visible(tokenizer.bytes(id)).find(text) != text.npos) return true;
+  return false;
+}
+
+class EveryPrintedFigure : public ViewSuite {};
+INSTANTIATE_TEST_SUITE_P(Views, EveryPrintedFigure, ::testing::ValuesIn(ids_of_views()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryPrintedFigure, HasTheSizeLettersAndLinesOfItsTarget) {
+  for (const Target target : kPrinted) {
+    const TargetSpec spec = spec_of(target);
+    for (const int length : {1, 17, 100}) {
+      SCOPED_TRACE(name_of(target) + ", " + std::to_string(length) + " tokens");
+      const Scenario& s = scenario(length);
+      viz::Scene scene;
+      ASSERT_NO_THROW(scene = export_scene_of(view(), context_for(view(), target, s), options_for(target)));
+      EXPECT_EQ(scene.width, spec.width);
+      if (spec.height > 0) {
+        EXPECT_EQ(scene.height, spec.height);
+      }
+      EXPECT_LE(scene.height, 9 * 96 + 120) << "a sheet of paper and the lines around the picture";
+      EXPECT_EQ(text_faults(scene, *fonts()), "");
+      for (const viz::GlyphRun& run : items_of<viz::GlyphRun>(scene)) {
+        const bool is_superscript =
+            run.text == "k" || run.text.find_first_not_of("0123456789.−i/") == run.text.npos;
+        EXPECT_GE(run.size, (is_superscript ? 4.5F : 6) * kPoint) << run.text;
+        const bool is_cut = run.text.find("…") != run.text.npos || run.text.find("...") != run.text.npos;
+        EXPECT_TRUE(!is_cut || is_cut_token_text(run.text, s)) << run.text;
+      }
+      for (const viz::Item& item : scene.items)
+        std::visit(
+            [](const auto& it) {
+              if constexpr (requires { it.width; }) {
+                EXPECT_GE(it.width, 0.5F * kPoint - 1e-4F);
+              }
+            },
+            item);
+    }
+  }
+}
+
+TEST_P(EveryPrintedFigure, IsMadeInEveryFormat) {
+  for (const Target target : kPrinted) {
+    SCOPED_TRACE(name_of(target));
+    const ViewContext c = context_for(view(), target, scenario(17));
+    const ExportOptions options = options_for(target);
+    const std::string png = export_bytes(FileFormat::png, view(), c, options);
+    const auto number = [&](std::size_t at) {
+      unsigned value = 0;
+      for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
+      return value;
+    };
+    EXPECT_EQ(number(16), target == Target::column ? 990U : target == Target::page ? 1950U : 3840U);
+    if (target == Target::slide) {
+      EXPECT_EQ(number(20), 2160U);
+    }
+    const std::size_t physical = png.find("pHYs");
+    ASSERT_NE(physical, std::string::npos);
+    EXPECT_EQ(number(physical + 4), target == Target::slide ? 11339U : 11811U)
+        << "pixels per metre: 288, 300 dpi";
+    EXPECT_EQ(viz::testing::xml_error(export_bytes(FileFormat::svg, view(), c, options)), "");
+    EXPECT_EQ(export_bytes(FileFormat::pdf, view(), c, options).substr(0, 4), "%PDF");
+  }
+}
+
+/// The part of a figure that its plot takes: all that carries data, from the first region to the last.
+double plot_share(const Picture& picture) {
+  float left = 1e9F, top = 1e9F, right = 0, bottom = 0;
+  for (const viz::Region& region : picture.regions) {
+    left = std::min(left, region.rect.x), right = std::max(right, region.rect.right());
+    top = std::min(top, region.rect.y), bottom = std::max(bottom, region.rect.bottom());
+  }
+  return static_cast<double>((right - left) * (bottom - top) / (picture.scene.width * picture.scene.height));
+}
+
+/// Views whose plot cannot take 45 % of a figure of 17 tokens, and what it takes at least.
+struct Exception {
+  std::string_view view;
+  Target target;
+  double least;
+};
+constexpr Exception kExceptions[] = {
+    // A square map on a page of 16:9, with the labels of its tokens.
+    {"heatmap", Target::slide, 0.2},
+    {"sweep", Target::slide, 0.33},
+    {"cosines", Target::slide, 0.4},
+    // In a column the words around the maps, of the smallest letters that can be printed, take the rest.
+    {"heatmap", Target::column, 0.36},
+    {"scores", Target::column, 0.36},
+    {"positions", Target::column, 0.4},
+    {"cosines", Target::column, 0.4},
+    {"lens", Target::column, 0.4},
+    {"sweep", Target::column, 0.38},
+    {"shift", Target::column, 0.33},
+    // The cache has a row for each pass, which are few, and its sums are words.
+    {"cache", Target::column, 0.13},
+    {"cache", Target::page, 0.3},
+    {"cache", Target::slide, 0.25},
+    // The strip of tokens is as large as their texts.
+    {"tokens", Target::column, 0.36},
+    {"tokens", Target::page, 0.4},
+    {"tokens", Target::slide, 0.15},
+};
+
+TEST_P(EveryPrintedFigure, IsMostlyItsPlot) {
+  for (const Target target : kPrinted) {
+    double least = 0.45;
+    for (const Exception& exception : kExceptions)
+      if (exception.view == view().id && exception.target == target) least = exception.least;
+    const Picture picture =
+        export_picture_of(view(), context_for(view(), target, scenario(17)), options_for(target));
+    EXPECT_GE(plot_share(picture), least) << name_of(target);
+  }
+}
+
+TEST(Title, IsLeftOutWithTheSpaceItTook) {
+  for (const char* id : {"heatmap", "query", "lens", "mlp", "heads", "tokens"}) {
+    const View& view = *find_view(id);
+    for (const Target target : kPrinted) {
+      const ViewContext c = context_for(view, target, scenario(17));
+      ExportOptions options = options_for(target);
+      options.letters_grow = false;
+      const Picture with = export_picture_of(view, c, options);
+      options.title = false;
+      const Picture without = export_picture_of(view, c, options);
+      EXPECT_EQ(without.title, with.title) << "files still say it";
+      if (with.title.empty()) continue;  // the strip of tokens
+      EXPECT_THAT(texts(with.scene), Contains(with.title)) << id;
+      EXPECT_THAT(texts(without.scene), Not(Contains(with.title))) << id;
+      if (target != Target::slide) {
+        EXPECT_LE(without.scene.height, with.scene.height) << id;
+      }
+    }
+  }
+}
+
+TEST(Title, WrapsToTheWidthOfItsPage) {
+  const Scenario s(std::string(30, 'w') + " " + std::string(30, 'm'));
+  const View& view = *find_view("query");
+  const Picture picture =
+      export_picture_of(view, context_for(view, Target::column, s), options_for(Target::column));
+  ViewContext c = context_for(view, Target::column, s);
+  const float height = heading_height("Attention from query and a title of many words, too many for a line",
+                                      "with a subtitle", c.width, c);
+  const viz::Style style{light(), *fonts(), c.font_size};
+  EXPECT_GE(height, 2 * style.line(style.title()) + style.line(style.small()));
+  EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
+}
+
+TEST(Superscripts, AreSmallerAndHigher) {
+  viz::Scene scene;
+  const viz::Style style{light(), *fonts(), 14};
+  const std::string text = "T" + viz::superscript("k") + " e(t), 10000" + viz::superscript("2i/256");
+  EXPECT_EQ(viz::without_superscripts(text), "T^k e(t), 10000^(2i/256)");
+  viz::add_label(scene, style, text, {10, 50}, 14, light().text);
+  const auto runs = items_of<viz::GlyphRun>(scene);
+  ASSERT_EQ(runs.size(), 4U);
+  EXPECT_EQ(runs[1].text, "k");
+  EXPECT_LT(runs[1].size, runs[0].size);
+  EXPECT_LT(runs[1].origin.y, runs[0].origin.y);
+  EXPECT_EQ(runs[2].origin.y, runs[0].origin.y);
+  EXPECT_NEAR(runs[3].origin.x + style.fonts.width("2i/256", viz::FontStyle::regular, runs[3].size),
+              10 + style.width(text, 14), 0.01F);
+}
+
+TEST(Described, FilesSayWhatTheyShow) {
+  const View& view = *find_view("shift");
+  const ViewContext c = context_for(view, Target::page, scenario(17));
+  ExportOptions options = options_for(Target::page);
+  options.title = options.caption = false;
+  const std::string svg = export_bytes(FileFormat::svg, view, c, options);
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("width=\"6.5in\""));
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("role=\"img\" aria-labelledby=\"title desc\""));
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("<title id=\"title\">From e(t) to e(t+k) by one map T</title>"));
+  EXPECT_THAT(svg.substr(0, 1000), HasSubstr("<desc id=\"desc\">error of T^k e(t), k up to "));
+  EXPECT_LT(svg.find("<title"), svg.find("<path"));
+  const std::string pdf = export_bytes(FileFormat::pdf, view, c, options);
+  EXPECT_NE(pdf.find("/Title <FEFF00460072006F006D"), pdf.npos) << "From, in UTF-16";
+  EXPECT_NE(pdf.find("/Subject <FEFF006500720072006F0072"), pdf.npos) << "error";
+}
+
+}  // namespace
+}  // namespace headscope::app
