@@ -216,8 +216,8 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
   return static_cast<FileFormat>(found - kExtensions.begin());
 }
 
-float height_for_width(const View& view, const ViewContext& context, float scale, Target target) {
-  const bool printed = target != Target::screen;
+float height_for_width(const View& view, ViewContext context, float scale, Target target) {
+  const bool printed = context.printed = target != Target::screen;
   const float lowest = printed ? 1 : 700;
 
   // Height of a picture without a size of its own, as a part of its width.

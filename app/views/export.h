@@ -47,8 +47,7 @@ struct ExportOptions {
 
 /// The initial height of a page of the context's width: nothing has to scroll, within the limits of a
 /// manageable page and of 100 million pixels at `scale`.
-float height_for_width(const View& view, const ViewContext& context, float scale,
-                       Target target = Target::screen);
+float height_for_width(const View& view, ViewContext context, float scale, Target target = Target::screen);
 
 /// A view's picture on its page, its regions included. Throws like export_scene_of.
 Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options);
