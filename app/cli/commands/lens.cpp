@@ -69,7 +69,8 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
     const model::LensReading& reading = lens.at(position, place);
     const int rank = reading.guesses.next_rank;
     out << format("%8s %9.4f %7s %11.6f%% ", lens_place_name(place, run.run->config.n_layer).c_str(),
-                  printable(bits(reading.divergence)), rank >= 0 ? std::to_string(rank + 1).c_str() : "unknown",
+                  printable(bits(reading.divergence)),
+                  rank >= 0 ? std::to_string(rank + 1).c_str() : "unknown",
                   100 * printable(reading.guesses.next_probability));
     for (const model::Guess& guess : best_of(reading, top))
       out << ' ' << viz::visible(tokenizer.bytes(guess.id))

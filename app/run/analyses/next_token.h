@@ -21,7 +21,9 @@ struct NextToken {
 /// q) of two distributions over the same tokens, in nats. Infinite where q is 0 and p is not.
 double divergence(std::span<const double> p, std::span<const double> q);
 /// Nats as bits, the unit of all information that is shown, such as losses and entropies.
-inline double bits(double nats) { return nats * std::numbers::log2e; }
+inline double bits(double nats) {
+  return nats * std::numbers::log2e;
+}
 
 struct NextAfter {
   using Answer = NextToken;

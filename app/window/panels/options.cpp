@@ -166,7 +166,8 @@ float bottom_of(const Ui& ui, const std::vector<ViewControl>& controls, const Re
   return rows.bottom();
 }
 
-/// With the names of choices before them, which their buttons do not have, if these fit and take no more rows.
+/// With the names of choices before them, which their buttons do not have, if these fit and take no more
+/// rows.
 std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> controls, const Rect& first,
                                   float taken) {
   std::vector<ViewControl> named = controls;
@@ -176,7 +177,8 @@ std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> control
           std::ceil(ui.width(control.option->label, viz::FontStyle::regular, Ui::kSmall)) + ui.u(8);
   const bool fit = std::ranges::all_of(
       named, [&](const ViewControl& control) { return width_of(ui, control) <= first.w; });
-  return fit && bottom_of(ui, named, first, taken) <= bottom_of(ui, controls, first, taken) ? named : controls;
+  return fit && bottom_of(ui, named, first, taken) <= bottom_of(ui, controls, first, taken) ? named
+                                                                                            : controls;
 }
 
 void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& controls, const Rect& first,
