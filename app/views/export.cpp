@@ -139,13 +139,14 @@ float filling_font_size(const View& view, ViewContext context, Frame frame, Size
 }
 
 /// Makes lines as wide as the target wants them.
-void set_line_widths(viz::Scene& scene, const TargetSpec& target) {
-  if (target.line_scale == 1 && target.least_line == 0) return;
-  for (viz::Item& item : scene.items) {
+void set_line_widths(Picture& picture, const TargetSpec& target) {
+  const float scale = picture.exact_widths ? 1 : target.line_scale;
+  if (scale == 1 && target.least_line == 0) return;
+  for (viz::Item& item : picture.scene.items) {
     std::visit(
         [&](auto& it) {
           if constexpr (requires { it.width = 1.F; })
-            it.width = std::max(target.least_line, target.line_scale * it.width);
+            it.width = std::max(target.least_line, scale * it.width);
         },
         item);
   }
@@ -282,7 +283,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
     }
     if (page) picture = on_page(view, context, frame, *page);
   }
-  set_line_widths(picture.scene, spec_of(options.target));
+  set_line_widths(picture, spec_of(options.target));
   if (!cuts) return picture;
   picture =
       context.trimmed ? trimmed(std::move(picture), words, context) : cut_below(std::move(picture), context);

@@ -89,6 +89,24 @@ TEST_P(EveryPrintedFigure, HasTheSizeLettersAndLinesOfItsTarget) {
   }
 }
 
+TEST(PrintedFlow, ItsStrandsHaveTheWidthsOfTheLegendOnASlide) {
+  // Strands are lines, the legend's sample is a rectangle: wider lines would say something else.
+  const View& view = *find_view("flow");
+  const TargetSpec spec = spec_of(Target::slide);
+  const Scenario& s = scenario(17);
+  const auto widest = [&](const ExportOptions& options) {
+    ViewContext c = s.context(spec.width, spec.height);
+    c.font_size = spec.font_size;
+    float most = 0;
+    for (const auto& line : items_of<viz::Polyline>(export_scene_of(view, c, options)))
+      most = std::max(most, line.width);
+    return most;
+  };
+  const float slide = widest({.page = Page::exact, .target = Target::slide});
+  EXPECT_GT(slide, 3);
+  EXPECT_FLOAT_EQ(slide, widest({.page = Page::exact}));
+}
+
 TEST_P(EveryPrintedFigure, IsMadeInEveryFormat) {
   for (const Target target : kPrinted) {
     SCOPED_TRACE(name_of(target));

@@ -92,10 +92,6 @@ TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   EXPECT_EQ(state.selection, (Selection{2, 1, -1}));
   EXPECT_EQ(state.hint, "hint");
   EXPECT_EQ(state.hint_text, "theirs") << "the hint is of this text, whatever is undone and done again";
-  EXPECT_EQ(after(state, {ShowView{"scores"}, SetPrompt{"x", ExamplePrompt::Head{0, 0}, ""}}).view, "scores");
-  EXPECT_EQ(after(state, {ShowView{"lens"}, SetPrompt{"x", ExamplePrompt::Head{0, 0}, ""}}).view, "heatmap")
-      << "the lens does not show the head";
-  EXPECT_EQ(after(state, {ShowView{"lens"}, SetPrompt{"x", {}, ""}}).view, "lens");
   state = after(state, {TypeInField{Field::prompt, Undo{}}});
   EXPECT_EQ(state.prompt.edit.text, "mine");
 }

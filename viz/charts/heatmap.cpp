@@ -271,7 +271,10 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   const float words_room = pools && (map.says_pooling || own_height > 8 * line) ? line + u : 0;
   const float flat_room = flat_scale_height(map, area, style);
 
-  Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room,
+  // The last slanted label reaches beyond the grid, over the scale if that stands there.
+  const bool leans_out = map.saves_width && scale_width <= 0 && top.angle == LabelAngle::slanted;
+  const float overhang = leans_out ? std::min(0.7F * top.widest, 0.12F * area.w) : 0;
+  Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room - overhang,
              area.h - top.size - 1 - words_room - flat_room};
   Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.stretch, style);
   grid.role = map.role;
@@ -290,7 +293,7 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   bool whole = paint_row_labels(scene, map.rows, left, grid, style);
   whole &= paint_column_labels(
       scene, map.cols, top, grid,
-      std::min(area.right(), grid.rect.right() + scale_room + (inner.w - grid.rect.w) / 2), style);
+      std::min(area.right(), grid.rect.right() + scale_room + overhang + (inner.w - grid.rect.w) / 2), style);
   if (map.framed_row >= 0) {
     Rect row = grid.cell_rect(map.framed_row, 0);
     row.x = grid.rect.x;

@@ -138,13 +138,20 @@ struct Shown {
   bool all_edges = true;  ///< false: there was no room for some
 };
 
-/// "24 of 4,920 edges: 62.1 % of what all carry".
+constexpr std::string_view kHeldFixed = "attention patterns and layer norm scales held fixed";
+
+/// Whether the title has no room for what is held fixed: the legend then says it.
+bool is_narrow(const ViewContext& c) {
+  return c.width < 60 * c.font_size;
+}
+
+/// "24 of 4,920 edges, 62.1 % of what all edges carry".
 std::string edges_words(const Shown& s) {
   const LogitFlow& flow = *s.flow;
   const auto drawn = std::ssize(s.poster.graph.edges);
   std::string words = grouped(drawn) + " of " + grouped(flow.edge_count) + " edges";
   if (flow.edge_magnitude > 0)
-    words += ": " + percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of what all carry";
+    words += ", " + percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of what all edges carry";
   return words;
 }
 
@@ -156,6 +163,7 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   legend.scale = viz::linear_scale(0.25);  // as wide as any; the lens is known only later
   legend.scale.values_above = true;
   legend.edges = edges_words(s);
+  if (is_narrow(c)) legend.fixed = kHeldFixed;
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
   return legend;
 }
@@ -194,12 +202,12 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, *question, s.has_value())) return *words;
   if (!s->layout.fits) return too_small(c, "for the flow");
   Picture picture = blank(c);
+  picture.exact_widths = true;
   const std::string words = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
                             (s->flow->against == -1 ? "logit " : "difference ") +
                             viz::fixed_number(s->flow->logit, 2);
-  const bool narrow = c.width < 60 * c.font_size;
   paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
-              narrow ? words : words + ", with attention patterns and layer norm scales held fixed");
+              is_narrow(c) ? words : words + ", with " + std::string(kHeldFixed));
   const Confidence& confidence = s->confidence;
   paint_flow(picture, c, s->poster, s->layout, confidence);
   paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, confidence);
@@ -219,7 +227,7 @@ std::string share_words(const LogitFlow& flow, double value) {
 }
 
 void say_part(Facts& facts, const LogitFlow& flow, double value) {
-  facts.say("adds " + exact(value) + " to the " + (flow.against == -1 ? "logit" : "difference"));
+  facts.say("adds " + viz::number(value, 4) + " to the " + (flow.against == -1 ? "logit" : "difference"));
   facts.number("contribution", value, Fact::Location::menu);
   facts.say(share_words(flow, value));
 }

@@ -42,7 +42,10 @@ class Builder {
     // Strands leave room for their labels.
     if (g_.magnitude > 0)
       widest = std::min(widest, 0.22F * area_.h * static_cast<float>(most / g_.magnitude));
-    for (int attempt = 0; attempt < 14; ++attempt, widest *= 0.8F) {
+    // Thinner strands make room, but widths have to be told apart: from some point on, fewer edges are
+    // better.
+    const int attempts = g_.edges.empty() ? 14 : 5;
+    for (int attempt = 0; attempt < attempts; ++attempt, widest *= 0.8F) {
       out_ = {};
       out_.scale = static_cast<double>(widest) / most;
       if (!place_tokens_below() || !place_bands()) continue;

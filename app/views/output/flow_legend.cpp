@@ -26,13 +26,20 @@ std::string words_of(const Legend& legend, Legend::Entry entry, double unit = 0.
     case Legend::kTakes:
       return "takes away";
     case Legend::kRestEntry:
-      return "rest: not drawn, biases";
+      return "rest: not drawn, biases; as wide as all that it adds and takes";
     case Legend::kEdgesEntry:
       return legend.edges;
+    case Legend::kFixedEntry:
+      return legend.fixed;
     case Legend::kScale:
       break;
   }
   return legend.scale_title;
+}
+
+/// Whether it is words alone, without a sample.
+bool is_bare(Legend::Entry entry) {
+  return entry == Legend::kEdgesEntry || entry == Legend::kFixedEntry;
 }
 
 float width_of(const Legend& legend, Legend::Entry entry, const viz::Style& style) {
@@ -41,7 +48,7 @@ float width_of(const Legend& legend, Legend::Entry entry, const viz::Style& styl
     return viz::paint_color_scale_line(measured, legend.scale, legend.scale_title, {0, 0}, style);
   }
   const float words = style.width(words_of(legend, entry), style.small());
-  return entry == Legend::kEdgesEntry ? words : words + (kSample + 1.5F) * style.unit();
+  return is_bare(entry) ? words : words + (kSample + 1.5F) * style.unit();
 }
 
 /// A round part of the logit that is wide enough to be seen.
@@ -84,6 +91,8 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
     for (const Legend::Entry entry : entries) {
       const float sample = kSample * u;
       const double unit = sample_of_width(scale);
+      const bool is_too_wide = entry == Legend::kWidth && scale * unit > 0.9 * static_cast<double>(line);
+      if (is_too_wide) continue;  // a clipped sample would be false
       if (entry == Legend::kWidth) {
         const float h = std::min(static_cast<float>(scale * unit), 0.9F * line);
         scene.add(viz::FillRect{{x, y - h / 2, sample, h}, c.theme->bar});
@@ -100,8 +109,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
         picture.whole &= viz::paint_color_scale_in(scene, legend.scale, legend.scale_title, std::nullopt,
                                                    {x, y}, right - x, style);
       } else {
-        const bool bare = entry == Legend::kEdgesEntry;
-        const float at = bare ? x : x + sample + 1.5F * u;
+        const float at = is_bare(entry) ? x : x + sample + 1.5F * u;
         picture.whole &= viz::add_whole_label(scene, style, words_of(legend, entry, unit), {at, y},
                                               right - at, c.theme->text_muted);
       }

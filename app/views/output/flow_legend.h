@@ -10,10 +10,11 @@ namespace headscope::app::flow_picture {
 
 /// Its entries in lines of text.
 struct Legend {
-  enum Entry { kWidth, kAdds, kTakes, kRestEntry, kScale, kEdgesEntry };
+  enum Entry { kWidth, kAdds, kTakes, kRestEntry, kScale, kEdgesEntry, kFixedEntry };
   viz::ColorScale scale;  ///< of the ribbons
   std::string scale_title;
   std::string edges;  ///< how many edges are drawn
+  std::string fixed;  ///< what is held fixed; empty: the title says it
   std::vector<std::vector<Entry>> lines;
 
   /// Distributes the entries over lines of this width; `brief`: only those that a pane needs.

@@ -353,8 +353,20 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
       {{end->left1, end->y1 + 0.4F}, {middle, end->y1 - tip}, {end->right1, end->y1 + 0.4F}}, color});
   double most = 0;
   for (const GuessBar& bar : bars) most = std::max(most, bar.probability);
-  const float x = end->left1, right = layout.plot.right(),
-              longest = std::min(0.45F * (right - x), 9 * style.font_size);
+  const float x = end->left1, right = layout.plot.right(), gap = 1.5F * u;
+  const auto face_of = [](const GuessBar& bar) {
+    return bar.chosen ? viz::FontStyle::bold : viz::FontStyle::regular;
+  };
+  const auto words_width = [&](const GuessBar& bar) {
+    return style.width(bar.label, style.small(), face_of(bar)) +
+           style.width("  " + percent(bar.probability), style.small()) + gap;
+  };
+  // Bars are in proportion, and as short as the names of the guesses need.
+  float longest = std::min(0.45F * (right - x), 9 * style.font_size);
+  for (const GuessBar& bar : bars)
+    if (bar.probability > 0)
+      longest = std::min(longest, std::max(2 * u, (right - x - words_width(bar)) *
+                                                      static_cast<float>(most / bar.probability)));
   float y = layout.end - guesses_height(c, static_cast<int>(bars.size())) + line / 2;
   for (const GuessBar& bar : bars) {
     const float length = most > 0 ? std::max(1.F, static_cast<float>(bar.probability / most) * longest) : 1;
@@ -364,8 +376,9 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
       picture.scene.add(
           viz::FillPolygon{{{x - 2.5F * u, y - u}, {x - u, y}, {x - 2.5F * u, y + u}}, c.theme->text});
     const std::string number = percent(bar.probability);
-    const float number_w = style.width("  " + number, style.small()), at = x + length + 1.5F * u;
-    const auto face = bar.chosen ? viz::FontStyle::bold : viz::FontStyle::regular;
+    const float number_w = style.width("  " + number, style.small()), at = x + length + gap;
+    const auto face = face_of(bar);
+    if (right - at < words_width(bar) - gap) picture.whole = false;
     const float room = std::max(0.F, right - at - number_w);
     viz::add_label(picture.scene, style, bar.label, {at, y}, style.small(), c.theme->text, face,
                    viz::Align::left, room);

@@ -37,7 +37,8 @@ bool can_compare(const UiState& state, const Snapshot& snapshot) {
 }
 
 std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {
-  const std::string why = can_compare(state, snapshot) ? "" : "No edit that is on can be compared.";
+  const std::string why =
+      can_compare(state, snapshot) ? "" : "No active edit has a baseline to compare with.";
   if (!has_second(state, snapshot))
     return {Ui::Segment{"Edited", "Show the edited run", why},
             {"Baseline", "Show the unedited run", why},

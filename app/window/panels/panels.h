@@ -14,9 +14,16 @@ void draw_window(Ui& ui);
 
 // Each of these draws one part of the window into a rectangle.
 void draw_top_bar(Ui& ui, const viz::Rect& rect);
-/// The editor and the tokens, each as high as its text needs within limits.
-void draw_prompt(Ui& ui, const viz::Rect& rect);
-float prompt_height(Ui& ui, float width);
+/// Heights of the parts of the prompt's card.
+struct PromptHeights {
+  float editor = 0;
+  float tokens = 0;
+  float below = 0;
+  float total() const { return editor + tokens + below; }
+};
+/// The editor and the tokens, each as high as its text needs within limits, in a card of this width.
+PromptHeights prompt_heights(Ui& ui, float width);
+void draw_prompt(Ui& ui, const viz::Rect& rect, const PromptHeights& heights);
 /// What is to be said about the whole prompt, in one or two lines; nothing if there is no need.
 void draw_prompt_notice(Ui& ui, const viz::Rect& rect);
 /// The Edits bar and the comparison bars, if any are shown.

@@ -2,6 +2,7 @@
 
 #include "app/run/sources/pattern_file.h"
 #include "app/window/panels/panels.h"
+#include "viz/charts/chips.h"
 
 namespace headscope::app {
 
@@ -22,8 +23,8 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
   }
   const PromptTokens& tokens = snapshot.run->tokens;
   if (tokens.length() > tokens.run_length)
-    return "This model reads at most " + std::to_string(tokens.run_length) + " tokens; the " +
-           std::to_string(tokens.length() - tokens.run_length) + " beyond are greyed out and not run.";
+    return std::to_string(tokens.run_length) + " of " + std::to_string(tokens.length()) +
+           " tokens are run: this model reads no more. The others are greyed out.";
   if (tokens.was_empty) return "The prompt is empty: only the start token <|endoftext|> is run.";
   const bool hint_holds =
       state.prompt.edit.text == state.hint_text && state.view == state.hint_view && state.tour.tour < 0 &&
@@ -39,40 +40,40 @@ std::size_t grey_from(const Snapshot& snapshot, const std::string& text) {
   return tokens.tokens[tokens.run_length].start;
 }
 
-/// The look of the editor at the top of a card of this width; its height is that of its text, within limits.
-EditorLook editor_look(Ui& ui, const Rect& card) {
+EditorLook editor_look(const Ui& ui, const Rect& rect) {
   EditorLook look;
   look.font_size = ui.state.font_size * kTextFactor;
-  look.rect = card;
+  look.rect = rect;
   look.framed = false;
   look.fonts = ui.input.fonts;
   look.grey_from = grey_from(ui.snapshot, ui.state.prompt.edit.text);
-  const bool low = ui.input.frame.height < ui.u(800);
-  const auto rows =
-      static_cast<float>(row_count(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look));
-  look.rect.h = editor_height(ui.fonts(), look.font_size, std::clamp(rows, 1.0F, low ? 2.0F : 3.0F));
   return look;
 }
 
-/// The place of the tokens in a card, below the editor; as high as they need, within limits.
-Rect strip_place(const Ui& ui, const Rect& card, float editor) {
-  const float inset = ui.u(6);
-  Rect strip{card.x + inset, card.y + editor, card.w - 2 * inset, 0};
+float strip_inset(const Ui& ui) {
+  return ui.u(6);
+}
+
+/// The height of the tokens in all their lines, or in the most that a window of this height has room for.
+float tokens_height(const Ui& ui, float width, bool low) {
   const View& view = view_at(Place::strip);
-  const bool low = ui.input.frame.height < ui.u(800);
-  const ViewContext context =
-      make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), strip.w, 0, 1);
-  const float whole = context.run ? view.whole_height(context) : 0;
-  strip.h = std::clamp(whole, ui.u(30), ui.u(low ? 58 : 86));
-  return strip;
+  const ViewContext context = make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(),
+                                           width - 2 * strip_inset(ui), 0, 1);
+  const viz::Style style{ui.theme(), ui.fonts(), context.font_size, 1};
+  const float line = viz::chip_line_height(style), around = ui.u(30) - line;
+  const float lines = context.run ? std::round((view.whole_height(context) - around) / line) : 1;
+  return std::clamp(lines, 1.0F, low ? 2.0F : 3.0F) * line + around;
 }
 
 }  // namespace
 
-float prompt_height(Ui& ui, float width) {
-  const Rect card{0, 0, width, 0};
-  const float editor = editor_look(ui, card).rect.h;
-  return editor + strip_place(ui, card, editor).h + ui.u(4);
+PromptHeights prompt_heights(Ui& ui, float width) {
+  const bool low = ui.input.frame.height < ui.u(800);
+  const EditorLook look = editor_look(ui, {0, 0, width, 0});
+  const auto rows =
+      static_cast<float>(row_count(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look));
+  return {editor_height(ui.fonts(), look.font_size, std::clamp(rows, 1.0F, low ? 2.0F : 3.0F)),
+          tokens_height(ui, width, low), ui.u(4)};
 }
 
 void draw_prompt_notice(Ui& ui, const Rect& rect) {
@@ -85,13 +86,14 @@ void draw_prompt_notice(Ui& ui, const Rect& rect) {
 }
 
 /// One card: the text, and under it the tokens that the model reads.
-void draw_prompt(Ui& ui, const Rect& rect) {
+void draw_prompt(Ui& ui, const Rect& rect, const PromptHeights& heights) {
   ui.begin_pane("prompt", rect);
-  EditorLook look = editor_look(ui, rect);
+  EditorLook look = editor_look(ui, {rect.x, rect.y, rect.w, heights.editor});
   ui.area(WindowArea::kPrompt, look.rect);
-  const Rect strip = strip_place(ui, rect, look.rect.h);
   ui.editor(Field::prompt, std::move(look));
-  ui.picture(view_at(Place::strip), strip);
+  const float inset = strip_inset(ui);
+  ui.picture(view_at(Place::strip),
+             {rect.x + inset, rect.y + heights.editor, rect.w - 2 * inset, heights.tokens});
   const bool typing = !ui.out.fields.empty() && ui.out.fields.back().look.focused;
   const float ring = typing ? ui.u(2) : 1;
   ui.stroke(rect, typing ? ui.theme().accent : ui.theme().field_line, ring, ui.u(8));

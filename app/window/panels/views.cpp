@@ -172,9 +172,11 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const float most = std::max(control, (rect.bottom() - top) / 2), controls = top;
   top = draw_controls(ui, shown, {head.x, top, head.w, control}, most, taken);
   if (top > controls) top += gap;
-  const ViewContext context =
-      make_context(&shown, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), rect.w, rect.h, 1);
-  if (ui.state.side == Side::difference && has_comparison(ui.state) && !can_show_difference(shown, context)) {
+  const auto differs = [&] {
+    return can_show_difference(
+        shown, make_context(&shown, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), rect.w, rect.h, 1));
+  };
+  if (ui.state.side == Side::difference && has_comparison(ui.state) && !differs()) {
     ui.text(shown.shows_difference     ? "This is about the unedited model: there is no difference."
             : ui.state.second.on       ? "This view has no differences: it shows the first prompt."
             : ui.state.second.is_set() ? "This view has no differences: it shows the first model."

@@ -137,9 +137,9 @@ void draw_window(Ui& ui) {
   float y = ui.u(6);
   draw_top_bar(ui, {margin, y, inner, ui.u(32)});
   y += ui.u(32) + ui.u(6);
-  const float prompt = prompt_height(ui, inner);
-  draw_prompt(ui, {margin, y, inner, prompt});
-  y += prompt + ui.u(8);
+  const PromptHeights prompt = prompt_heights(ui, inner);
+  draw_prompt(ui, {margin, y, inner, prompt.total()}, prompt);
+  y += prompt.total() + ui.u(8);
   const bool holds_picture = ui.moment.press && ui.moment.press->view;
   if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // fixed while a brush is used on the picture
   draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});

@@ -122,10 +122,7 @@ void reduce(UiState& s, const ScrollField& a, World&) {
 void reduce(UiState& s, const SetPrompt& a, World& w) {
   replace_prompt(s, {a.text, {}, s.start_token}, w);
   s.selection.query = s.selection.key = -1;
-  if (a.head) {  // what is to be seen is this head's attention
-    reduce(s, SelectHead{a.head->layer, a.head->head}, w);
-    if (!find_view(s.view)->caption.head) reduce(s, ShowView{std::string(view_at(Place::tab).id)}, w);
-  }
+  if (a.head) reduce(s, SelectHead{a.head->layer, a.head->head}, w);
   s.hint = a.hint;
   s.hint_text = a.text;
   s.hint_view = s.view;

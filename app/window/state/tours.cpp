@@ -62,7 +62,11 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
 }  // namespace
 
 void reduce(UiState& s, const OpenTour& a, World& w) {
+  const bool goes_on = a.tour >= 0 && own_prompt(s) != typed_prompt(s);
+  const Prompt own = own_prompt(s);
+  if (goes_on) s.tour.saved_prompt.reset();  // the next tour gives it back
   reduce(s, CloseTour{}, w);
+  if (goes_on) s.tour.saved_prompt = own;
   s.tour.open = true;
   s.tour.tour = a.tour;
   if (a.tour >= 0) reduce(s, GoToStop{0}, w);
@@ -74,9 +78,8 @@ void reduce(UiState& s, const CloseTour&, World& w) {
   const bool changed = own != s.options;
   s.options = std::move(own);
   if (s.tour.saved_edits && s.edits.list == s.tour.edits) replace_edits(s.edits, *s.tour.saved_edits);
-  const bool own_prompt = s.prompt.edit.text != s.tour.prompt;
-  if (s.tour.saved_prompt && !own_prompt && *s.tour.saved_prompt != typed_prompt(s)) {
-    replace_prompt(s, *s.tour.saved_prompt, w);
+  if (const Prompt own = own_prompt(s); own != typed_prompt(s)) {
+    replace_prompt(s, own, w);
     s.selection.query = s.selection.key = -1;
     s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
   }
@@ -114,6 +117,11 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   edit(s, now, w.snapshot);
   s.tour.entered = view_state(s);
   s.tour.options = s.options;
+}
+
+Prompt own_prompt(const UiState& s) {
+  const bool is_tours = s.tour.saved_prompt && s.prompt.edit.text == s.tour.prompt;
+  return is_tours ? *s.tour.saved_prompt : typed_prompt(s);
 }
 
 void reduce(UiState& s, const RevealPoint& a, World&) {

@@ -73,5 +73,7 @@ bool has_left_stop(const UiState& state);
 
 /// The user's own options, without those that an open tour set.
 Options own_options(const UiState& state);
+/// The user's own prompt: the one from before an open tour, while the text is the tour's.
+Prompt own_prompt(const UiState& state);
 
 }  // namespace headscope::app

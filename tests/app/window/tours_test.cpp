@@ -185,6 +185,20 @@ TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
   EXPECT_EQ(prompt(core), "Typed during the tour") << "what was typed stays";
 }
 
+TEST_F(ToursTest, AnotherTourKeepsThePromptFromBeforeAndSaysNothing) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour("# A\n\n## One\n- prompt: First tour\n\nText.\n", "a.md"),
+             parse_tour("# B\n\n## One\n- prompt: Second tour\n\nText.\n", "b.md")};
+  o.tour = 0;
+  CoreFixture core(std::move(o));
+  apply_and_show(core, OpenTour{1});
+  EXPECT_EQ(prompt(core), "Second tour");
+  EXPECT_FALSE(says(core, "Your prompt from before the tour is back"));
+  EXPECT_EQ(core.settings().session.prompt.text, "My own prompt") << "and whoever quits now finds it again";
+  apply_and_show(core, CloseTour{});
+  EXPECT_EQ(prompt(core), "My own prompt");
+}
+
 TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
   write_other_model(folder_);
   CoreFixture core(with_tours());
