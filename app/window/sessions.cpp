@@ -71,8 +71,8 @@ Session kept_part(const UiState& state) {
   s.options = {};
   for (const OptionSpec* option : all_options())
     if (option->kept) s.options.set(*option, own.value(*option));
-  const Prompt own = own_prompt(state);
-  s.prompt = {own.text, {}, own.start_token};
+  const Prompt prompt = own_prompt(state);
+  s.prompt = {prompt.text, {}, prompt.start_token};
   return s;
 }
 

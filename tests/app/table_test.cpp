@@ -50,8 +50,8 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
   EXPECT_THAT(ids,
               ElementsAre("heatmap", "scores", "qkv", "query", "cell", "softmax", "merge", "lines", "search",
                           "plane", "metrics", "circuits", "tokenization", "embedding", "positions", "cosines",
-                          "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution", "sweep",
-                          "sampling", "tree", "cache", "parameters", "heads", "tokens", "next"));
+                          "staircase", "shift", "way", "mlp", "predictions", "lens", "attribution", "flow",
+                          "sweep", "sampling", "tree", "cache", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

@@ -168,6 +168,16 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   return legend;
 }
 
+constexpr int kFewEdges = 6;
+
+/// Whether edges have names, without which the picture does not say which heads matter. Who chose a number of
+/// edges gets that many.
+bool names_enough(const ViewContext& c, const Layout& layout) {
+  constexpr std::ptrdiff_t kNames = 4;
+  const bool is_chosen = c.options[kEdges] != std::get<int>(kEdges.default_value);
+  return is_chosen || std::ranges::count(layout.labels, Label::Of::edge, &Label::of) >= kNames;
+}
+
 std::optional<Shown> shown(const ViewContext& c) {
   Shown s;
   s.flow = flow_of(c);
@@ -183,7 +193,7 @@ std::optional<Shown> shown(const ViewContext& c) {
     s.legend = legend_of(c, s);
     area.h -= legend_height(s.legend, style) + 2 * style.unit();
     s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style);
-    if (s.layout.fits || edges == 0) break;
+    if ((s.layout.fits && (names_enough(c, s.layout) || edges <= kFewEdges)) || edges == 0) break;
     s.all_edges = false;
   }
   s.confidence = confidence_of(s.lens.get(), c.options[kColor], s.poster.graph);

@@ -99,7 +99,7 @@ class Builder {
     return longest;
   }
   std::string label_of(const Stop& stop) const {
-    if (stop.count > 1) return "… " + std::to_string(stop.count) + " …";
+    if (stop.count > 1) return std::to_string(stop.count) + " more";
     return p_.tokens[stop.first];
   }
   float widest_mlp_label() const {

@@ -63,8 +63,9 @@ double sample_of_width(double scale) {
 void Legend::wrap(float width, const viz::Style& style, bool brief) {
   lines.assign(1, {});
   float x = 0;
-  for (const Entry entry : {kWidth, kAdds, kTakes, kRestEntry, kScale, kEdgesEntry}) {
-    if (brief && entry != kScale && entry != kEdgesEntry) continue;
+  for (const Entry entry : {kWidth, kAdds, kTakes, kRestEntry, kScale, kEdgesEntry, kFixedEntry}) {
+    if (entry == kFixedEntry && fixed.empty()) continue;
+    if (brief && entry != kScale && !is_bare(entry)) continue;
     const float w = width_of(*this, entry, style);
     if (x > 0 && (x + w > width || (entry == kScale && lines.size() == 1 && !brief))) {
       lines.emplace_back();

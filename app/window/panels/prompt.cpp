@@ -60,7 +60,7 @@ float tokens_height(const Ui& ui, float width, bool low) {
   const ViewContext context = make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(),
                                            width - 2 * strip_inset(ui), 0, 1);
   const viz::Style style{ui.theme(), ui.fonts(), context.font_size, 1};
-  const float line = viz::chip_line_height(style), around = ui.u(30) - line;
+  const float line = viz::chip_line_height(style), around = 3 * style.unit();
   const float lines = context.run ? std::round((view.whole_height(context) - around) / line) : 1;
   return std::clamp(lines, 1.0F, low ? 2.0F : 3.0F) * line + around;
 }

@@ -78,8 +78,8 @@ void reduce(UiState& s, const CloseTour&, World& w) {
   const bool changed = own != s.options;
   s.options = std::move(own);
   if (s.tour.saved_edits && s.edits.list == s.tour.edits) replace_edits(s.edits, *s.tour.saved_edits);
-  if (const Prompt own = own_prompt(s); own != typed_prompt(s)) {
-    replace_prompt(s, own, w);
+  if (const Prompt prompt = own_prompt(s); prompt != typed_prompt(s)) {
+    replace_prompt(s, prompt, w);
     s.selection.query = s.selection.key = -1;
     s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
   }

@@ -173,7 +173,8 @@ TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
 }
 
 TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
-  CoreFixture core(with_tour("# T\n\n## One\n- prompt: The tour's own prompt\n\nText.\n\n## Two\n\nText.\n"));
+  CoreFixture core(
+      with_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's own prompt\n\nText.\n\n## Two\n\nText.\n"));
   EXPECT_EQ(prompt(core), "The tour's own prompt");
   apply_and_show(core, GoToStop{1}, CloseTour{});
   EXPECT_EQ(prompt(core), "My own prompt");
@@ -187,8 +188,8 @@ TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
 
 TEST_F(ToursTest, AnotherTourKeepsThePromptFromBeforeAndSaysNothing) {
   CoreOptions o = options("My own prompt");
-  o.tours = {parse_tour("# A\n\n## One\n- prompt: First tour\n\nText.\n", "a.md"),
-             parse_tour("# B\n\n## One\n- prompt: Second tour\n\nText.\n", "b.md")};
+  o.tours = {parse_tour("# A\n\nAbout.\n\n## One\n- prompt: First tour\n\nText.\n", "a.md"),
+             parse_tour("# B\n\nAbout.\n\n## One\n- prompt: Second tour\n\nText.\n", "b.md")};
   o.tour = 0;
   CoreFixture core(std::move(o));
   apply_and_show(core, OpenTour{1});
