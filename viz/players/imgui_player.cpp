@@ -188,8 +188,14 @@ class Drawing : public DevicePlayer {
     texture_ = texture;
   }
 
+  /// The OpenGL backend truncates the clip's left end, its size, and its distance from the bottom to whole
+  /// pixels, after sums that may end just below one: these shares of a pixel keep all four where they are.
   void push_clip(const PixelRect& r) {
-    list_.PushClipRect(units(r.x0, r.y0), units(std::max(r.x0, r.x1), std::max(r.y0, r.y1)), true);
+    constexpr float kShare = 0.02F;
+    const auto x0 = static_cast<float>(r.x0), y0 = static_cast<float>(r.y0),
+               x1 = static_cast<float>(std::max(r.x0, r.x1)), y1 = static_cast<float>(std::max(r.y0, r.y1));
+    list_.PushClipRect(units(Point{x0 + kShare / 2, y0 - kShare}), units(Point{x1 + kShare, y1 - kShare / 2}),
+                       true);
   }
 
   void add_quad(const PixelRect& r, ImVec2 uv_low, ImVec2 uv_high, ImU32 color) {

@@ -220,6 +220,19 @@ List list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
+/// "; no room for value v, weight × v": the vectors that a narrow list has left out.
+std::string left_out(const List& list) {
+  std::string names;
+  const auto count = static_cast<int>(list.table.columns.size());
+  for (int i = 0; i < count; ++i) {
+    const viz::TableColumn& column = list.table.columns[i];
+    const bool is_vector = column.kind == viz::TableColumn::Kind::strip && !column.hidden;
+    if (is_vector && list.layout().place_of(i) == nullptr)
+      names += (names.empty() ? "" : ", ") + column.heading;
+  }
+  return names.empty() ? "" : "; no room for " + names;
+}
+
 Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
@@ -231,7 +244,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string words = is_difference(c) ? ", " + difference_words(c) : "";
   paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
-              head_title(c, n.layer, c.selection.head) + words + list.note(", "));
+              head_title(c, n.layer, c.selection.head) + words + list.note(", ") + left_out(list));
   list.paint(picture);
   return picture;
 }

@@ -255,8 +255,7 @@ TEST(FlowView, ElidesTokensWithoutFlowAndSaysHowMany) {
   const ViewFixture shown("flow", scenario(100), 1600, 900);
   int elided = 0;
   for (const std::string& text : texts(shown.scene())) {
-    int count = 0;
-    if (std::sscanf(text.c_str(), "… %d …", &count) == 1) elided += count;
+    if (text.ends_with(" more")) elided += std::stoi(text);
   }
   std::set<int> named;
   for (const int region : shown.all_of(kTokenRole)) named.insert(shown.region(region).id);
@@ -274,7 +273,7 @@ TEST(FlowView, TheMouseTellsWhatAnEdgeCarries) {
     const auto lines = shown.tooltip(region);
     EXPECT_EQ(lines[0], head_name(edge.layer, edge.head) + ": from " + token_name(s.run->tokens, edge.key) +
                             " to " + token_name(s.run->tokens, edge.query));
-    EXPECT_EQ(lines[1], "adds " + exact(edge.value) + " to the logit");
+    EXPECT_EQ(lines[1], "adds " + viz::number(edge.value, 4) + " to the logit");
     EXPECT_THAT(lines[2], HasSubstr("% of the logit"));
     EXPECT_EQ(in_words(shown.click(region)),
               "head " + std::to_string(edge.layer) + " " + std::to_string(edge.head) + ", query " +
@@ -294,8 +293,9 @@ TEST(FlowView, ClicksSelectTokensLayersAndTheTokenOfTheLogit) {
   EXPECT_THAT(shown.tooltip(stream)[0], HasSubstr("1 “·Mary” into layer 3"));
   const int mlp = shown.find(kMlpRole, column * graph.layers);
   ASSERT_GE(mlp, 0);
-  EXPECT_EQ(shown.tooltip(mlp)[1],
-            "adds " + exact(graph.columns[static_cast<std::size_t>(column)].mlps[0]) + " to the logit");
+  EXPECT_EQ(
+      shown.tooltip(mlp)[1],
+      "adds " + viz::number(graph.columns[static_cast<std::size_t>(column)].mlps[0], 4) + " to the logit");
   const auto guesses = ids_of_role(shown.picture(), kGuessRole);
   ASSERT_EQ(guesses.size(), 5U);
   EXPECT_THAT(in_words(shown.click(shown.find(kGuessRole, guesses[2]))), HasSubstr("3"));

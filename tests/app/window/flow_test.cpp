@@ -3,6 +3,7 @@
 #include "app/views/output/flow_graph.h"
 #include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
@@ -44,7 +45,7 @@ TEST_F(FlowWindow, AnEdgeTellsItsNumberAndOpensItsHead) {
   frame.pointer = at;
   core.draw(frame);
   EXPECT_TRUE(says(core, head_name(edge.layer, edge.head) + ": from " + token_name(run.tokens, edge.key)));
-  EXPECT_TRUE(says(core, "adds " + exact(edge.value) + " to the logit"));
+  EXPECT_TRUE(says(core, "adds " + viz::number(edge.value, 4) + " to the logit"));
   click_and_show(core, at);
   EXPECT_EQ(core.state().selection.layer, edge.layer);
   EXPECT_EQ(core.state().selection.head, edge.head);

@@ -334,7 +334,7 @@ const std::vector<Claim>& claims() {
          return RunReader::guesses(run.next())[0] == p &&
                 RunReader::probability(run.next(), p) < RunReader::probability(run.next_before(), p) - 0.2;
        }},
-      {"No edits here. Of all heads",
+      {"Nothing is edited at this stop. Of all heads",
        [](const Core&, const RunReader& run) {
          const int last = run.selected().query, heads = 8;
          std::vector<int> strongest = run.heads_by_push();
