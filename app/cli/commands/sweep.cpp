@@ -10,7 +10,6 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
 #include "app/recipe/names.h"
-#include "app/run/analyses/next_token.h"
 #include "app/run/answers.h"
 #include "app/views/output/sweep_options.h"
 #include "model/pass/hooks.h"
@@ -112,16 +111,14 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
   const char* comma = command.metric == SweepMetric::divergence ? "," : "";
   out << subject_of(command, run, sweep) << comma << format(" after position %d  ", sweep.position)
       << run.tokens.labels[sweep.position] << '\n';
-  const auto in_text = [&](double value) {
-    return command.metric == SweepMetric::divergence ? bits(value) : value;
-  };
   std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
       if (const double difference = sweep.difference(command.metric, layer, column); !std::isnan(difference))
-        lines.push_back({in_text(difference), cell_name(command, run, layer, column)});
+        lines.push_back({shown_value(command.metric, difference), cell_name(command, run, layer, column)});
   write_by_size(std::move(lines), "%+14.6f  ", out);
-  out << format("%14.6f  in this run\n", printable(in_text(sweep.before.of(command.metric))));
+  out << format("%14.6f  in this run\n",
+                printable(shown_value(command.metric, sweep.before.of(command.metric))));
 }
 
 /// The plot command for the sweep view.

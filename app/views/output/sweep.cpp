@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
@@ -154,11 +153,6 @@ std::string with_sign(double value) {
 }
 
 // ---- the numbers ----
-
-/// A metric's value in the unit in which it is shown.
-double shown_value(SweepMetric metric, double value) {
-  return metric == SweepMetric::divergence ? bits(value) : value;
-}
 
 double difference_in(const ViewContext& c, const Sweep& sweep, int layer, int column) {
   const SweepMetric metric = c.options[kMetric];

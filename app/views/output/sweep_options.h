@@ -1,4 +1,5 @@
 #pragma once
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep.h"
 #include "app/views/view.h"
 
@@ -12,6 +13,10 @@ inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
     {SweepMetric::probability, "probability", "Probability", "The probability of the token"},
     {SweepMetric::divergence, "kl", "KL",
      "KL divergence of the edited distribution from the run's, in bits"}};
+/// A metric's value in the unit in which people read it: KL in bits.
+inline double shown_value(SweepMetric metric, double value) {
+  return metric == SweepMetric::divergence ? bits(value) : value;
+}
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
     {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"}};

@@ -79,8 +79,6 @@ class Painter {
     return pressed_;
   }
 
-  float right() const { return x_; }
-
  private:
   void stage(Group group) {
     const std::string label(title_of(group));

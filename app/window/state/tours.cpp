@@ -62,8 +62,8 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
 }  // namespace
 
 void reduce(UiState& s, const OpenTour& a, World& w) {
-  const bool goes_on = a.tour >= 0 && own_prompt(s) != typed_prompt(s);
   const Prompt own = own_prompt(s);
+  const bool goes_on = a.tour >= 0 && own != typed_prompt(s);
   if (goes_on) s.tour.saved_prompt.reset();  // the next tour gives it back
   reduce(s, CloseTour{}, w);
   if (goes_on) s.tour.saved_prompt = own;
