@@ -21,9 +21,9 @@ struct TableWindow {
 struct Picture {
   Scene scene;
   std::vector<Region> regions;
-  bool whole = true;     ///< false: something did not fit and was left out or truncated
+  bool whole = true;          ///< false: something did not fit and was left out or truncated
   bool exact_widths = false;  ///< its lines are as wide as what they stand for, whatever it is printed on
-  bool readable = true;  ///< false: there is no room for anything but words that say so
+  bool readable = true;       ///< false: there is no room for anything but words that say so
   TableWindow rows = {};
   std::string title = {}, subtitle = {};  ///< what its heading says, drawn or not
 };
