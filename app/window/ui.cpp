@@ -321,7 +321,7 @@ std::optional<Rect> Ui::begin_dialog(Dialog dialog, std::string_view title, floa
   begin_sheet(rect, u(20));
   const Rect head{rect.x + u(20), rect.y + u(10), w - u(40), u(36)};
   text(title, head, theme().text, FontStyle::bold, 1.15F);
-  if (icon({head.right() - u(24), head.y + u(4), u(28), u(28)}, "×", "Close", "Close  Esc"))
+  if (icon({head.right() - u(24), head.y + u(4), u(28), u(28)}, Icon::close, "Close", "Close  Esc"))
     actions.emplace_back(ShowDialog{Dialog::none});
   return Rect{head.x, head.bottom() + u(8), head.w, rect.bottom() - u(16) - head.bottom() - u(8)};
 }
@@ -366,30 +366,36 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   Color face = theme().raised, ink = theme().text;
   if (style.look == Look::primary) face = theme().accent, ink = theme().on_accent;
   if (style.look == Look::plain) face = theme().raised.with_alpha(0);
-  if (style.on) face = mix(theme().surface, theme().accent, 0.18F);
+  if (style.muted) ink = theme().text_muted;
+  if (style.on) face = selected();
   const Color lit = mix(face.a == 0 ? theme().raised : face, theme().text, 0.08F);
   const bool enabled = style.unavailable.empty();
   if (!enabled) ink = mix(theme().surface, theme().text, 0.4F);
   const std::string name = style.name.empty() ? std::string(label) : style.name;
   const bool pressed = face_button("##button", name, rect, face, lit, enabled);
   record_item(name, rect, enabled, true);
-  if (style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
+  if (style.on || style.look == Look::raised) stroke(rect, style.on ? theme().accent : theme().line, 1, u(6));
   const float arrow = style.menu ? u(14) : 0, pad = std::min(u(8), rect.w / 8);
-  text(label, {rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h}, ink, FontStyle::medium, 1,
-       style.menu ? viz::Align::left : viz::Align::center);
-  if (style.menu) {
-    const Point c{rect.right() - u(14), rect.center().y + u(0.5F)};
-    scene().add(
-        viz::Polyline{{{c.x - u(4), c.y - u(2)}, {c.x, c.y + u(2)}, {c.x + u(4), c.y - u(2)}}, ink, u(1.4F)});
+  Rect room{rect.x + pad, rect.y, rect.w - 2 * pad - arrow, rect.h};
+  if (label.empty()) {
+    add_icon(scene(), style.icon, rect, u(kIcon), ink);
+  } else if (style.icon != Icon::none) {
+    const float with_gap = u(kIcon) + u(6), words = std::ceil(width(label, FontStyle::medium));
+    const float before = style.menu ? 0 : std::max(0.F, (room.w - with_gap - words) / 2);
+    add_icon(scene(), style.icon, {room.x + before, room.y, u(kIcon), room.h}, u(kIcon), ink);
+    room = {room.x + before + with_gap, room.y, room.w - before - with_gap, room.h};
   }
+  text(label, room, ink, FontStyle::medium, 1,
+       style.menu || style.icon != Icon::none ? viz::Align::left : viz::Align::center);
+  if (style.menu) add_icon(scene(), Icon::down, {rect.right() - u(20), rect.y, u(12), rect.h}, u(12), ink);
   tip(name, style.tip, style.unavailable);
   return pressed;
 }
 
-bool Ui::icon(const Rect& rect, std::string_view sign, std::string name, std::string tip,
-              std::string unavailable) {
-  return button(rect, sign,
+bool Ui::icon(const Rect& rect, Icon icon, std::string name, std::string tip, std::string unavailable) {
+  return button(rect, "",
                 {.look = Look::plain,
+                 .icon = icon,
                  .unavailable = std::move(unavailable),
                  .tip = std::move(tip),
                  .name = std::move(name)});
@@ -408,18 +414,13 @@ Point Ui::below_button(Menu menu, bool right, float width, Point otherwise) cons
   return {right ? rect.right() - width : rect.x, rect.bottom() + u(4)};
 }
 
-float Ui::button_width(std::string_view label, bool menu) const {
-  return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24);
+float Ui::button_width(std::string_view label, bool menu, Icon icon) const {
+  return std::ceil(width(label, FontStyle::medium)) + u(menu ? 38 : 24) +
+         (icon == Icon::none ? 0 : u(kIcon) + u(6));
 }
 
 bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const std::string& words) {
-  const bool pressed = face_button("##tab", label, rect, theme().surface.with_alpha(0),
-                                   mix(theme().surface, theme().text, 0.07F));
-  record_item(std::string(label), rect, true, true);
-  text(label, rect, chosen ? theme().text : theme().text_muted, FontStyle::medium, 1, viz::Align::center);
-  if (chosen) fill({rect.x + u(8), rect.bottom() - u(3), rect.w - u(16), u(2.5F)}, theme().accent, u(1));
-  tip(label, words);
-  return pressed;
+  return button(rect, label, {.look = Look::plain, .muted = !chosen, .on = chosen, .tip = words});
 }
 
 float Ui::segmented_width(std::span<const Segment> segments) const {
@@ -440,7 +441,7 @@ int Ui::segmented(const Rect& rect, std::string_view name, std::span<const Segme
     const Segment& s = segments[i];
     const bool on = static_cast<int>(i) == chosen, enabled = s.unavailable.empty();
     const Rect part{x, rect.y, std::ceil(width(s.label, FontStyle::medium)) + u(20) + spare, rect.h};
-    const Color face = on ? mix(theme().surface, theme().accent, 0.18F) : theme().raised;
+    const Color face = on ? selected() : theme().raised;
     if (face_button("##segment", s.label, part, on ? face : face.with_alpha(0),
                     mix(face, theme().text, 0.08F), enabled))
       pressed = static_cast<int>(i);
@@ -528,10 +529,7 @@ bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::
   const Color face = ImGui::IsItemHovered() ? mix(theme().raised, theme().text, 0.08F) : theme().raised;
   fill(box, on ? theme().accent : face, u(4));
   if (on) {
-    const Point c = box.center();
-    scene().add(viz::Polyline{{{c.x - u(4), c.y}, {c.x - u(1), c.y + u(3)}, {c.x + u(4.5F), c.y - u(3.5F)}},
-                              theme().on_accent,
-                              u(1.8F)});
+    add_icon(scene(), Icon::check, box, side, theme().on_accent);
   } else {
     stroke(box, theme().text_muted, 1, u(4));
   }
@@ -572,17 +570,16 @@ bool Ui::row(const Rect& rect, const Row& row) {
   if (pressed && row.closes) moment.leave_keyboard = true;
   record_item(row.label, rect, enabled, true);
   const bool lit = enabled && (ImGui::IsItemHovered() || compat::keyboard_item() == ImGui::GetItemID());
-  if (lit) under(rect, mix(theme().surface, theme().accent, 0.16F), u(6));
+  const Color ground = row.marked ? selected() : theme().surface;
+  if (lit || row.marked) under(rect, lit ? mix(ground, theme().text, 0.08F) : ground, u(6));
   tip("", row.tip, row.unavailable);  // its label may be the user's own words
   const float pad = u(10), half = row.more.empty() ? rect.h : rect.h / 2, lift = row.more.empty() ? 0 : u(2);
-  const float mark = row.marked ? u(16) : 0;
   const float right = row.right.empty() ? 0 : width(row.right, FontStyle::regular, 0.9F) + u(14);
-  if (row.marked) fill({rect.x + pad, rect.y + lift + half / 2 - u(3), u(6), u(6)}, theme().accent, u(3));
-  text(row.label, {rect.x + pad + mark, rect.y + lift, rect.w - 2 * pad - mark - right, half},
+  text(row.label, {rect.x + pad, rect.y + lift, rect.w - 2 * pad - right, half},
        enabled ? theme().text : theme().text_muted, row.marked ? FontStyle::bold : FontStyle::medium);
   if (!row.more.empty())
-    text(row.more, {rect.x + pad + mark, rect.y + half - lift, rect.w - 2 * pad - mark, half},
-         theme().text_muted, FontStyle::regular, 0.9F);
+    text(row.more, {rect.x + pad, rect.y + half - lift, rect.w - 2 * pad, half}, theme().text_muted,
+         FontStyle::regular, 0.9F);
   if (!row.right.empty())
     text(row.right, {rect.x, rect.y, rect.w - pad, rect.h}, theme().text_muted, FontStyle::regular, 0.9F,
          viz::Align::right);

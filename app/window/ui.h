@@ -9,6 +9,7 @@
 
 #include "app/run/answers.h"
 #include "app/window/gui.h"
+#include "app/window/icons.h"
 #include "app/window/look.h"
 #include "app/window/picture_cache.h"
 #include "app/window/window_picture.h"
@@ -65,6 +66,8 @@ class Ui {
   // --- measures and paint ---
   float u(float n) const { return n * state.font_size / kDefaultFontSize; }
   const viz::Theme& theme() const { return theme_of(state.dark); }
+  /// The ground of what is selected: tabs, segments, rows and buttons.
+  viz::Color selected() const { return mix(theme().surface, theme().accent, 0.18F); }
   const viz::Fonts& fonts() const { return *input.fonts; }
   float width(std::string_view words, viz::FontStyle style = viz::FontStyle::regular, float factor = 1) const;
   void fill(const viz::Rect& rect, viz::Color color, float radius = 0);
@@ -79,6 +82,7 @@ class Ui {
              viz::Align align = viz::Align::left) {
     text(words, rect, color, viz::FontStyle::regular, kSmall, align);
   }
+  static constexpr float kIcon = 16;      ///< size, for `u`
   static constexpr float kSmall = 0.93F;  ///< times the font's size
   /// Text wrapped to the width, from the top; returns its height.
   float paragraph(std::string_view words, const viz::Rect& rect, viz::Color color, float factor = 1);
@@ -118,7 +122,9 @@ class Ui {
   enum class Look { plain, raised, primary };
   struct Button {
     Look look = Look::raised;
-    bool on = false;               ///< a toggle that is set
+    Icon icon = Icon::none;        ///< before the label
+    bool muted = false;            ///< its label
+    bool on = false;               ///< selected, or a toggle that is set
     std::string unavailable = {};  ///< why it cannot be pressed now, a sentence in the tooltip; empty: it can
     bool menu = false;             ///< opens a menu: has a small arrow
     std::string tip = {};
@@ -126,16 +132,16 @@ class Ui {
   };
   /// Whether it was pressed.
   bool button(const viz::Rect& rect, std::string_view label, const Button& style);
-  float button_width(std::string_view label, bool menu = false) const;
-  /// A plain button with a sign on it.
-  bool icon(const viz::Rect& rect, std::string_view sign, std::string name, std::string tip,
+  float button_width(std::string_view label, bool menu = false, Icon icon = Icon::none) const;
+  /// A plain button with nothing but an icon on it.
+  bool icon(const viz::Rect& rect, Icon icon, std::string name, std::string tip,
             std::string unavailable = {});
   /// A button that opens a menu, and is on while that is open.
   void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
   /// Where a menu opens: below the left or right end of its button, or at `otherwise` if this frame has no
   /// such button.
   viz::Point below_button(Menu menu, bool right, float width, viz::Point otherwise = {}) const;
-  /// A button, underlined if it is chosen.
+  /// A button that looks like a chosen segment if it is chosen.
   bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const std::string& tip);
 
   struct Segment {
@@ -187,6 +193,9 @@ class Ui {
   void editor(Field field, EditorLook look);
   /// A view's picture, which responds to the mouse.
   void picture(const View& view, const viz::Rect& rect);
+  /// A page in the middle of a rectangle, made smaller if it does not fit, without responding to the mouse;
+  /// returns where it is.
+  viz::Rect page(const viz::Scene& scene, const viz::Rect& rect);
   /// Opens the menu of a picture: for the place under the mouse or, without `mouse`, for the whole picture.
   void open_menu(const PlacedPicture& placed, std::optional<viz::Point> mouse);
   void open_menu(const PlacedField& placed, viz::Point at);

@@ -115,6 +115,15 @@ void Ui::picture(const View& view, const Rect& rect) {
   out.pictures.push_back(std::move(placed));
 }
 
+Rect Ui::page(const viz::Scene& scene, const Rect& rect) {
+  if (scene.width <= 0 || scene.height <= 0) return {rect.x, rect.y, 0, 0};
+  const float scale = std::min({1.F, rect.w / scene.width, rect.h / scene.height});
+  const float w = scale * scene.width, h = scale * scene.height;
+  const Rect where{std::round(rect.center().x - w / 2), std::round(rect.center().y - h / 2), w, h};
+  player_.draw(*ImGui::GetWindowDrawList(), scene, {where.x, where.y}, scale);
+  return where;
+}
+
 void Ui::hover_picture(const PlacedPicture& placed) {
   if (!input.frame.pointer || moment.press) return;
   const Point at = within(placed, *input.frame.pointer);

@@ -96,7 +96,7 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const viz::Color color = on && !lacks ? theme.accent : theme.line;
   ui.stroke(rect, color, 1, ui.u(6));
   const Rect dot{rect.x, rect.y, ui.u(24), rect.h};
-  if (ui.icon(dot, "", "Switch " + words, on ? "Switch this edit off" : "Switch this edit on"))
+  if (ui.icon(dot, Icon::none, "Switch " + words, on ? "Switch this edit off" : "Switch this edit on"))
     list_becomes(ui, switched(list, index));
   const Rect mark{dot.center().x - ui.u(4), dot.center().y - ui.u(4), ui.u(8), ui.u(8)};
   if (on) {
@@ -108,14 +108,14 @@ void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const char* const problem = beyond  ? ": this prompt has no such position"
                               : lacks ? ": there is no second model to patch from"
                                       : "";
-  if (ui.icon(name, "", words, edit_brief(listed.edit) + problem)) {
+  if (ui.icon(name, Icon::none, words, edit_brief(listed.edit) + problem)) {
     ui.moment.open = Menu::edit;
     ui.moment.menu_edit = index;
     ui.moment.menu_at = {rect.x, rect.bottom() + ui.u(4)};
   }
   ui.text(words, name.inset(ui.u(2)), on && !beyond && !lacks ? theme.text : theme.text_muted,
           viz::FontStyle::medium, 1, viz::Align::center);
-  if (ui.icon({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, "×", "Remove " + words,
+  if (ui.icon({rect.right() - ui.u(24), rect.y, ui.u(24), rect.h}, Icon::close, "Remove " + words,
               "Remove this edit"))
     list_becomes(ui, removed(list, index));
 }
@@ -160,7 +160,7 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
                  .tip = tip_words(off ? "Switch all edits on" : "Switch all edits off", all)}))
     ui.actions.emplace_back(SwitchEdits{!off});
   const Command& undo = command(CommandId::undo_edit);
-  if (ui.icon(row.right(ui.u(kRow)), "↶", "Undo edit", tip_words("Undo the last edit", undo),
+  if (ui.icon(row.right(ui.u(kRow)), Icon::undo, "Undo edit", tip_words("Undo the last edit", undo),
               edits.before.empty() ? std::string(undo.unavailable) : ""))
     ui.actions.emplace_back(UndoEdits{});
   const float least = ui.u(any ? 150 : 260);
@@ -174,7 +174,7 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   const SecondPrompt& second = ui.state.second;
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
-  if (ui.icon(row.right(ui.u(kRow)), "×", "Close the second prompt",
+  if (ui.icon(row.right(ui.u(kRow)), Icon::close, "Close the second prompt",
               tip_words("Close the second prompt", command(CommandId::second_prompt))))
     ui.actions.emplace_back(CompareWith{false, second.alignment});
   if (with_sides) draw_sides(ui, row);
@@ -194,7 +194,7 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
   const std::filesystem::path& folder = ui.state.second.model;
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Second model");
-  if (ui.icon(row.right(ui.u(kRow)), "×", "Close the second model", "Close the second model"))
+  if (ui.icon(row.right(ui.u(kRow)), Icon::close, "Close the second model", "Close the second model"))
     ui.actions.emplace_back(CompareModel{});
   if (with_sides && has_second(ui.state, ui.snapshot)) draw_sides(ui, row);
   const std::string name = model_name(folder);

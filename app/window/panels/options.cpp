@@ -86,8 +86,9 @@ float option_width(const Ui& ui, const OptionSpec& option) {
 void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const OptionValue& value = ui.state.options.value(option);
   const auto button = [&](float x, const char* sign, int by) {
-    if (ui.button({x, rect.y, rect.h, rect.h}, sign,
-                  {.tip = tip_words(option.help, option.keys, by > 0 ? 0 : 1),
+    if (ui.button({x, rect.y, rect.h, rect.h}, "",
+                  {.icon = by > 0 ? Icon::plus : Icon::minus,
+                   .tip = tip_words(option.help, option.keys, by > 0 ? 0 : 1),
                    .name = std::string(option.label) + " " + sign}))
       ui.actions.emplace_back(SetOption{&option, stepped(option, value, by)});
   };

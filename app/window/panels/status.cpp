@@ -134,8 +134,8 @@ void draw_error(Ui& ui, const Rect& rect) {
   ui.stroke(card, theme.error, 1, ui.u(8));
   ui.paragraph(ui.state.message.text, {card.x + ui.u(14), card.y + ui.u(8), card.w - ui.u(60), 0},
                theme.text);
-  if (ui.icon({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, "×", "Close the message",
-              "Close  Esc"))
+  if (ui.icon({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, Icon::close,
+              "Close the message", "Close  Esc"))
     ui.actions.emplace_back(DismissMessage{});
   ui.end_pane();
 }

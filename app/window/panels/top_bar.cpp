@@ -35,20 +35,22 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const UiState& s = ui.state;
   const float gap = ui.u(8), mark = draw_mark(ui, rect) + ui.u(18);
   Places line({mark, rect.y, rect.right() - mark, rect.h}, gap);
-  ui.menu_button(line.left(ui.button_width("Examples", true)), "Examples", Menu::examples,
-                 {.menu = true, .tip = tip_words("Prompts worth exploring", command(CommandId::examples))});
+  ui.menu_button(line.left(ui.button_width("Examples", true, Icon::examples)), "Examples", Menu::examples,
+                 {.icon = Icon::examples,
+                  .menu = true,
+                  .tip = tip_words("Prompts worth exploring", command(CommandId::examples))});
   if (ui.button(line.left(ui.button_width("Start token")), "Start token",
                 {.on = s.start_token,
                  .tip = tip_words("Put <|endoftext|> before the prompt, as before every training text",
                                   command(CommandId::start_token))}))
     ui.actions.emplace_back(SetStartToken{!s.start_token});
 
-  for (const auto& [sign, id, words] :
-       {std::tuple{"←", CommandId::back, "Back to the previous selection and view"},
-        {"→", CommandId::forward, "Forward again"}}) {
+  for (const auto& [icon, id, words] :
+       {std::tuple{Icon::back, CommandId::back, "Back to the previous selection and view"},
+        {Icon::forward, CommandId::forward, "Forward again"}}) {
     const Command& step = command(id);
     const auto action = step.act(s);
-    if (ui.icon(line.left(rect.h), sign, std::string(step.label), tip_words(words, step),
+    if (ui.icon(line.left(rect.h), icon, std::string(step.label), tip_words(words, step),
                 action ? "" : std::string(step.unavailable)))
       ui.actions.push_back(*action);
     line.skip(-gap / 2);
@@ -60,20 +62,23 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
     right -= w + gap;
     return Rect{right + gap, rect.y, w, rect.h};
   };
-  const Rect more = at_right(ui.u(36)), save = at_right(ui.button_width("Export"));
+  const Rect more = at_right(ui.u(36)), save = at_right(ui.button_width("Export", false, Icon::export_));
   const std::string name = ui.snapshot.model ? ui.snapshot.model->name : "no model";
   const float room = std::max(ui.u(60), right - line.rest().x - gap);
-  const Rect model = at_right(std::min(ui.button_width(name, true), room));
+  const Rect model = at_right(std::min(ui.button_width(name, true, Icon::model), room));
   line.skip(ui.u(4));
   draw_prompt_notice(ui, {line.rest().x, rect.y, right - line.rest().x, rect.h});
-  ui.menu_button(
-      model, name, Menu::models,
-      {.menu = true, .tip = tip_words("Open another model", command(CommandId::models)), .name = "Model"});
+  ui.menu_button(model, name, Menu::models,
+                 {.icon = Icon::model,
+                  .menu = true,
+                  .tip = tip_words("Open another model", command(CommandId::models)),
+                  .name = "Model"});
   if (ui.button(save, "Export",
                 {.look = Ui::Look::primary,
+                 .icon = Icon::export_,
                  .tip = tip_words("Export a picture or its data", command(CommandId::export_view))}))
     ui.actions.emplace_back(ShowDialog{Dialog::export_});
-  ui.menu_button(more, "⋯", Menu::more, {.tip = "More  F10", .name = "More"});
+  ui.menu_button(more, "", Menu::more, {.icon = Icon::more, .tip = "More  F10", .name = "More"});
 }
 
 }  // namespace headscope::app

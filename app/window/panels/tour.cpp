@@ -14,7 +14,8 @@ constexpr float kTitle = 1.12F;
 
 Places begin_head(Ui& ui, const Rect& inner) {
   Places head({inner.x, inner.y, inner.w, ui.u(28)}, 0);
-  if (ui.icon(head.right(head.rest().h), "×", "Close the tour", "Close the tour; the ⋯ menu reopens it"))
+  if (ui.icon(head.right(head.rest().h), Icon::close, "Close the tour",
+              "Close the tour; the ⋯ menu reopens it"))
     ui.actions.emplace_back(CloseTour{});
   return head;
 }
@@ -78,8 +79,8 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const TourStop& stop = tour.stops[place.stop];
   const std::string count = std::to_string(place.stop + 1) + " of " + std::to_string(tour.stops.size());
   Places head = begin_head(ui, inner);
-  if (has_left_stop(ui.state) &&
-      ui.icon(head.right(head.rest().h), "↺", "Return to the stop", "Restore the view of this stop"))
+  if (has_left_stop(ui.state) && ui.icon(head.right(head.rest().h), Icon::restore, "Return to the stop",
+                                         "Restore the view of this stop"))
     ui.actions.emplace_back(GoToStop{place.stop});
   ui.small(count + "  " + tour.title, head.rest(), ui.theme().text_muted);
   const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};

@@ -25,7 +25,8 @@ void draw_header_line(Ui& ui, const Rect& rect, float header) {
 void draw_generate(Ui& ui, const Rect& rect) {
   const bool running = ui.state.generation.running;
   if (ui.button(rect, running ? "Stop" : "Generate",
-                {.on = running,
+                {.icon = running ? Icon::stop : Icon::play,
+                 .on = running,
                  .unavailable = ui.snapshot.run ? "" : "Nothing has run yet.",
                  .tip = running ? "Stop generating  Esc"
                                 : tip_words("Generate token by token at this temperature",
@@ -136,10 +137,10 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const Rect last{head.right() - control, head.y, control, control};
   const Command& two = command(CommandId::two_views);
   if (second_view) {
-    if (ui.icon(last, "×", "One view", tip_words("Close the second view", two)))
+    if (ui.icon(last, Icon::close, "One view", tip_words("Close the second view", two)))
       ui.actions.emplace_back(CloseSecondView{});
   } else if (ui.state.second_view.empty() &&
-             ui.icon(last, "◫", "Two views", tip_words("Add a second view", two))) {
+             ui.icon(last, Icon::two_views, "Two views", tip_words("Add a second view", two))) {
     ui.actions.push_back(toggle_second_view(ui.state));
   }
   // The map, then the views of the shown group: next to it, or before the view's controls.

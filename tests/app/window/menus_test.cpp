@@ -135,13 +135,13 @@ TEST_F(MenusTest, TheOpenModelIsMarked) {
   o.settings.recent_models = {other, folder_.path() / "gone"};
   o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
   CoreFixture core(std::move(o));
-  // A marked line has a dot on the left.
+  // The label of a marked line is bold.
   const auto marked = [&](std::string_view label) {
-    const viz::Rect row = find_item(core, label)->rect;
+    const auto bold = fonts_->layout(label, viz::FontStyle::bold, 14).glyphs;
     for (const viz::Scene& scene : core.window().scenes)
       for (const viz::Item& item : scene.items)
-        if (const auto* dot = std::get_if<viz::FillRect>(&item))
-          if (dot->rect.w == 6 && dot->rect.h == 6 && row.contains(dot->rect.center())) return true;
+        if (const auto* run = std::get_if<viz::GlyphRun>(&item))
+          if (run->text == label && !run->glyphs.empty() && run->glyphs[0].font == bold[0].font) return true;
     return false;
   };
   const auto open_menu = [&] {

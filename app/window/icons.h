@@ -1,0 +1,30 @@
+#pragma once
+#include "viz/scene/scene.h"
+
+namespace headscope::app {
+
+/// The signs on buttons, drawn as lines so that they do not depend on which fonts are installed.
+enum class Icon {
+  none,
+  back,
+  check,
+  close,
+  down,
+  examples,
+  export_,
+  forward,
+  minus,
+  model,
+  more,
+  play,
+  plus,
+  restore,
+  stop,
+  two_views,
+  undo,
+};
+
+/// Draws an icon in the middle of a rectangle, `size` logical pixels wide and high.
+void add_icon(viz::Scene& scene, Icon icon, const viz::Rect& rect, float size, viz::Color color);
+
+}  // namespace headscope::app
