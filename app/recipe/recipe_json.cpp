@@ -14,6 +14,7 @@
 #include "app/run/sources/weights_hash.h"
 #include "app/run/version.h"
 #include "app/text/json_text.h"
+#include "app/views/figure_size.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
@@ -30,7 +31,6 @@ constexpr std::size_t kMaxIds = std::size_t{1} << 20;
 constexpr std::size_t kMaxEdits = 10'000;
 constexpr std::size_t kMaxEditBytes = std::size_t{1} << 23;  // a mask of 2,048 positions
 constexpr std::size_t kMaxNameBytes = 1024;
-constexpr int kLargestSide = 32768;
 constexpr float kWidestSavedPane = 1e5F;
 
 constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
@@ -124,13 +124,13 @@ void describe_panes(auto& form, auto& panes) {
 template <class Form>
 void describe_figure(Form& form, auto& figure) {
   form.one_of("of", kSubjects, figure.window);
-  form.whole("width", 1, kLargestSide, figure.width);
-  form.whole("height", 0, kLargestSide, figure.height);
+  form.whole("width", 1, kLongestSide, figure.width);
+  form.whole("height", 0, kLongestSide, figure.height);
   form.one_of("page", kPages, figure.page);
   form.number("scale", 0.25, 16, figure.scale);
   form.flag("caption", figure.caption);
   form.flag("svg_text", figure.svg_text);
-  form.whole("rows", 0, kLargestSide, figure.rows);
+  form.whole("rows", 0, kLongestSide, figure.rows);
   if (Form::kReads || figure.target != Target::screen) form.one_of("for", kTargetNames, figure.target);
   if (Form::kReads || !figure.title) form.flag("title", figure.title);
 }

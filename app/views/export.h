@@ -43,6 +43,7 @@ struct ExportOptions {
   Target target = Target::screen;     ///< how wide its lines are
   bool letters_grow = false;          ///< slides: letters may be larger than the context's, to fill the slide
   std::vector<viz::Note> notes = {};  ///< metadata stored with the picture
+  bool operator==(const ExportOptions&) const = default;
 };
 
 /// The initial height of a page of the context's width: nothing has to scroll, within the limits of a

@@ -245,7 +245,7 @@ const WindowPicture& Core::draw(const WindowFrame& frame) {
 
 viz::Bitmap Core::picture(const WindowFrame& frame) const {
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-  return *window_bitmap({state_, snapshot_, options_.fonts, frame, {}}, answers, [] { return true; });
+  return *window_bitmap({state_, *snapshot_, options_.fonts, frame, {}}, answers, [] { return true; });
 }
 
 void Core::apply(const Action& action) {
@@ -509,7 +509,7 @@ void Core::perform(const ExportEffect& effect) {
     if (!effect.action.copy && !effect.action.replace && fs::exists(path, error))
       return apply(ExportEnded{How::exists});
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
-    const ExportSource shown{state_, snapshot_,        options_.fonts,
+    const ExportSource shown{state_, *snapshot_,       options_.fonts,
                              frame_, window_.pictures, options_.window.precision};
     const FileFormat format = effect.action.copy ? FileFormat::png : format_of(path).value();
     const auto bytes = exported_bytes(form, format, shown, answers,

@@ -16,12 +16,24 @@ namespace headscope::app {
 /// What an export is made from.
 struct ExportSource {
   const UiState& state;
-  const std::shared_ptr<const Snapshot>& snapshot;
+  const Snapshot& snapshot;
   const std::shared_ptr<const viz::Fonts>& fonts;
   const WindowFrame& frame;
   std::span<const PlacedPicture> pictures;             ///< pictures in the last drawn window
   model::Precision precision = model::Precision::f32;  ///< precision of the model's matrices
 };
+
+/// How a view's file is made: what export_bytes takes, and the recipe's figure.
+struct FigurePlan {
+  ViewContext context;
+  ExportOptions options;
+  Figure figure;
+};
+
+/// The plan of the view that a form describes. Throws std::runtime_error (one sentence) for a size that is
+/// invalid and while there is nothing to show.
+FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat format,
+                       const ExportSource& source, Answers& answers);
 
 /// The bytes of the file that a form describes. `ready` is called once every question has been asked; returns
 /// nothing if it says that the answers are not complete. Throws std::runtime_error (one sentence), for

@@ -1,6 +1,7 @@
 #include "app/window/picture_cache.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -102,42 +103,70 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
 }  // namespace
 
 struct PictureCache::Slot {
+  const View* view = nullptr;
+  std::optional<ExportOptions> file;
   ViewContext context;
   std::vector<Reply> replies;
   std::shared_ptr<const Picture> picture;
   std::shared_ptr<const std::vector<Scroll>> scrolls;
+  std::string problem;
 };
 
-CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
-                                const std::shared_ptr<SnapshotAnswers>& answers) {
-  shown_.insert(view.id);
-  std::shared_ptr<const Slot>& slot = slots_[view.id];
-  if (slot && looks_same(view, slot->context, wanted) && same_replies(slot->replies, *answers))
-    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->replies)};
+CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View& view,
+                                   const ViewContext& wanted, const std::optional<ExportOptions>& file,
+                                   const std::shared_ptr<SnapshotAnswers>& answers, const Build& build) {
+  const bool same_kind = slot && slot->view == &view && slot->file == file;
+  if (same_kind && looks_same(view, slot->context, wanted) && same_replies(slot->replies, *answers))
+    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->replies),
+            slot->problem};
   RecordedAnswers recorded(*answers);
   ViewContext context = wanted;
   context.answers = &recorded;
-  auto picture = std::make_shared<const Picture>(view.build(context));
+  std::shared_ptr<const Picture> picture;
+  std::string problem;
+  try {
+    picture = std::make_shared<const Picture>(build(context));
+  } catch (const std::runtime_error& e) {
+    if (!file) throw;
+    problem = e.what();
+    picture = std::make_shared<const Picture>();
+  }
   auto scrolls = std::make_shared<const std::vector<Scroll>>(
-      view.scrolls && wanted.run ? view.scrolls(context, *picture) : std::vector<Scroll>());
+      view.scrolls && wanted.run && !file ? view.scrolls(context, *picture) : std::vector<Scroll>());
   ++built_;
   std::vector<Reply> replies = std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown
   const bool waits = waits_for_a_quick_one(replies);
-  if (!is_enough(view, replies) && slot && is_enough(view, slot->replies) && slot->context.run) {
+  if (!is_enough(view, replies) && same_kind && is_enough(view, slot->replies) && slot->context.run) {
     auto previous = std::make_shared<PreviousAnswers>(
         slot->replies, slot->context.asked == wanted.asked ? answers : nullptr);
-    CachedPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits};
+    CachedPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits, slot->problem};
     shown.context.answers = previous.get();
     return shown;
   }
-  slot = std::make_shared<const Slot>(Slot{std::move(context), std::move(replies), picture, scrolls});
-  return {picture, scrolls, wanted, answers, waits};
+  slot = std::make_shared<const Slot>(
+      Slot{&view, file, std::move(context), std::move(replies), picture, scrolls, problem});
+  return {picture, scrolls, wanted, answers, waits, problem};
+}
+
+CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
+                                const std::shared_ptr<SnapshotAnswers>& answers) {
+  shown_.insert(view.id);
+  return update(slots_[view.id], view, wanted, std::nullopt, answers, view.build);
+}
+
+CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted,
+                                     const ExportOptions& options,
+                                     const std::shared_ptr<SnapshotAnswers>& answers) {
+  file_shown_ = true;
+  return update(file_, view, wanted, options, answers,
+                [&](const ViewContext& context) { return export_picture_of(view, context, options); });
 }
 
 void PictureCache::drop_unused() {
   std::erase_if(slots_, [&](const auto& slot) { return !shown_.contains(slot.first); });
   shown_.clear();
+  if (!std::exchange(file_shown_, false)) file_.reset();
 }
 
 }  // namespace headscope::app

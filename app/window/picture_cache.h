@@ -1,11 +1,15 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/run/answers.h"
+#include "app/views/export.h"
 #include "app/views/view.h"
 #include "app/window/state.h"
 
@@ -18,23 +22,34 @@ struct CachedPicture {
   ViewContext context;
   std::shared_ptr<Answers> answers;  ///< answers the context's questions
   bool stale = false;                ///< a previous picture: the new one is waiting for a quick answer
+  std::string problem = {};          ///< why there is no picture, a sentence; only of files
 };
 
-/// The last picture of each view: moving the mouse rebuilds none, and a picture stays until the next one has
-/// its answers. A cache, not state.
+/// The last picture of each view and of the file that is about to be made: moving the mouse rebuilds none,
+/// and a picture stays until the next one has its answers. A cache, not state.
 class PictureCache {
  public:
   /// The view's picture, rebuilt if anything it depends on has changed.
   CachedPicture get(const View& view, const ViewContext& context,
                     const std::shared_ptr<SnapshotAnswers>& answers);
+  /// The view's picture on the page of a file, likewise.
+  CachedPicture get_file(const View& view, const ViewContext& context, const ExportOptions& options,
+                         const std::shared_ptr<SnapshotAnswers>& answers);
   /// Drops pictures that were not requested since the last call, because they keep runs alive.
   void drop_unused();
   int built() const { return built_; }  ///< how many pictures have been built
 
  private:
   struct Slot;
-  std::map<std::string_view, std::shared_ptr<const Slot>> slots_;
+  using Build = std::function<Picture(const ViewContext&)>;
+  CachedPicture update(std::shared_ptr<const Slot>& slot, const View& view, const ViewContext& wanted,
+                       const std::optional<ExportOptions>& file,
+                       const std::shared_ptr<SnapshotAnswers>& answers, const Build& build);
+
+  std::map<std::string_view, std::shared_ptr<const Slot>> slots_;  // by the view's id
   std::set<std::string_view> shown_;
+  std::shared_ptr<const Slot> file_;
+  bool file_shown_ = false;
   int built_ = 0;
 };
 

@@ -109,7 +109,7 @@ export-by-mouse)
   start_server
   start_window --prompt "Once upon"
   click_at 1510 24   # Export
-  click_at 1060 724  # Export, in the dialog
+  click_at 800 724   # Export, in the dialog
   for _ in {1..50}; do compgen -G "$work/*.png" >/dev/null && break; sleep 0.1; done
   picture=$(compgen -G "$work/*.png") || fail "no picture was written"
   [[ $(head -c 4 "$picture" | tail -c 3) == PNG ]] || fail "$picture is no picture"

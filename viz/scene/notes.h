@@ -10,6 +10,7 @@ namespace headscope::viz {
 struct Note {
   std::string name;  ///< 1 to 79 ASCII letters, digits and "-"
   std::string text;  ///< ASCII without control characters, which every format and tool supports
+  bool operator==(const Note&) const = default;
 };
 
 /// The first note with that name in a file; nothing if the file has none of these formats, or no such note.

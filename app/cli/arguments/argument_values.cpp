@@ -6,6 +6,7 @@
 
 #include "app/ascii.h"
 #include "app/recipe/recipe.h"
+#include "app/views/figure_size.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -13,7 +14,6 @@ namespace {
 
 using model::quote;
 
-constexpr int kLongestSide = 32768;  // limit for a PNG, in device pixels
 constexpr double kMaxPixels = 4e8;
 
 template <class T>
@@ -80,18 +80,11 @@ void set_size(PictureArguments& picture, std::string_view text) {
     picture.width = width, picture.height = height, picture.page = page;
   };
   if (text == "fit") return set(PictureArguments().width, 0, Page::trimmed);
-  const auto side = [](std::string_view digits) {
-    const auto length = parsed<int>(digits);
-    return length && *length >= 16 && *length <= kLongestSide ? length : std::nullopt;
-  };
-  if (const auto width = side(text)) return set(*width, 0, Page::width);
-  if (const auto sides = halves(text, 'x')) {
-    const auto width = side(sides->first), height = side(sides->second);
-    if (width && height) return set(*width, *height, Page::exact);
-  }
-  throw UsageError("--size takes WIDTHxHEIGHT in pixels, e.g. 1000x700, from 16 to " +
-                   std::to_string(kLongestSide) + " per side, or (for plot) a width or fit, not " +
-                   quote(text));
+  if (const auto size = parse_figure_size(text))
+    return set(size->width, size->height, size->height > 0 ? Page::exact : Page::width);
+  throw UsageError("--size takes WIDTHxHEIGHT in pixels, in, cm, mm or pt, e.g. 1000x700 or 6.5x4in, from " +
+                   std::to_string(kShortestSide) + " to " + std::to_string(kLongestSide) +
+                   " pixels per side, or (for plot) a width or fit, not " + quote(text));
 }
 
 void set_for_target(Arguments& given) {

@@ -240,9 +240,9 @@ void CommandSyntax::picture(bool of_window) {
   CommandSyntax group = under(kPicture);
   group.on_option("size", of_window ? "WxH" : "WxH|W|fit",
                   of_window ? "the window's size in logical pixels (default: 1600x1000)"
-                            : "the picture's size in logical pixels, caption included: lists are cut to the "
-                              "rows\nthat fit; W: a width, as high as needed; fit (the default): cropped to "
-                              "the content",
+                            : "the picture's size in logical pixels, or in in, cm, mm or pt (84mmx60mm),\n"
+                              "caption included: lists are cut to the rows that fit; W: a width, as high as\n"
+                              "needed; fit (the default): cropped to the content",
                   [given = given_.get()](const std::string&, const std::string& text) {
                     set_size(given->picture, text);
                     given->size_given = true;

@@ -1,4 +1,5 @@
 // The export dialog: its questions, messages, defaults and files.
+#include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -117,17 +118,65 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
   EXPECT_THAT(core.state().recent_folders, Contains(folder_.path()));
 }
 
+TEST_F(ExportDialog, ShowsThePageAndItsSize) {
+  CoreFixture core(options());
+  open(core);
+  click_item(core, "For Column");
+  core.draw({});
+  EXPECT_TRUE(says(core, "990 × ")) << "pixels of a column";
+  EXPECT_TRUE(says(core, "3.3 × "));
+  retype(core, "size of the picture", "84 x 60 mm");
+  core.draw({});
+  EXPECT_TRUE(says(core, "3.3 × 2.36 in (84 × 60 mm)"));
+  click_item(core, "Format SVG");
+  core.draw({});
+  EXPECT_FALSE(says(core, "pixels,")) << "a vector file has none";
+  EXPECT_TRUE(says(core, "3.3 × 2.36 in (84 × 60 mm)"));
+  retype(core, "size of the picture", "20x20");
+  core.draw({});
+  EXPECT_TRUE(says(core, "needs at least")) << "before anything is written";
+  EXPECT_EQ(form(core).problem, "");
+  const int built = core.cache().built();
+  for (int i = 0; i < 3; ++i) core.draw({});
+  EXPECT_EQ(core.cache().built(), built) << "a page is laid out once";
+  click_item(core, "Picture Window");
+  core.draw({});
+  EXPECT_TRUE(says(core, "The whole window"));
+}
+
+TEST_F(ExportDialog, TheSizeOfThePreviewIsTheFiles) {
+  CoreFixture core(options());
+  for (const char* target : {"Screen", "Column", "Page", "Slide"}) {
+    open(core);
+    click_item(core, "For " + std::string(target));
+    core.draw({});
+    const std::string path = (folder_.path() / (std::string(target) + ".png")).string();
+    retype(core, "file", path);
+    core.draw({});
+    std::string words;
+    for (const viz::Scene& scene : core.window().scenes)
+      for (const viz::Item& item : scene.items)
+        if (const auto* run = std::get_if<viz::GlyphRun>(&item);
+            run && run->text.find(" pixels, ") != std::string::npos)
+          words = run->text;
+    press_and_draw(core, Key::enter);
+    ASSERT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+    const std::string png = bytes_of_file(path);
+    EXPECT_THAT(words, StartsWith(grouped(number(png, 16)) + " × " + grouped(number(png, 20)) + " pixels,"));
+  }
+}
+
 TEST_F(ExportDialog, SaysWhatASizeIs) {
   CoreFixture core(options());
   open(core);
-  for (const char* size : {"large", "-12", "12x", "0x10", "-5x10", "1200x800 "}) {
+  for (const char* size : {"large", "-12", "12x", "0x10", "-5x10", "1200x800y", "3 inches"}) {
     retype(core, "size of the picture", size);
     press_and_draw(core, Key::enter);
     EXPECT_THAT(form(core).problem, HasSubstr("1200x800")) << size;
     EXPECT_THAT(form(core).problem, HasSubstr(size));
     EXPECT_EQ(core.state().dialog, Dialog::export_);
   }
-  retype(core, "size of the picture", "12");
+  retype(core, "size of the picture", "20");
   press_and_draw(core, Key::enter);
   EXPECT_THAT(form(core).problem, HasSubstr("needs a width of at least"));
   retype(core, "size of the picture", "10x10");
