@@ -251,9 +251,26 @@ struct KeyCommand {
   std::string_view unavailable = {};  ///< why it is not possible now although there is a run, a sentence
 };
 
-/// The stage of the forward pass that a view shows.
+/// The stage of the forward pass that a view shows; the model is no stage.
 enum class Group { input, attention, block, output, model };
-std::string_view title_of(Group group);
+
+struct GroupSpec {
+  Group group;
+  std::string_view title;
+  std::string_view help;  ///< one line
+};
+
+/// All groups, in the order of their values.
+inline constexpr GroupSpec kGroups[]{
+    {Group::input, "Input", "Views of the input: tokens, embeddings and positions"},
+    {Group::attention, "Attention", "Views of attention: what each token reads from earlier ones"},
+    {Group::block, "Block", "Views of a whole block: attention, MLP and the residual stream between them"},
+    {Group::output, "Output", "Views of the output: logits, probabilities and what leads to them"},
+    {Group::model, "Model", "Views of the model's weights, for any prompt"}};
+
+constexpr const GroupSpec& spec_of(Group group) {
+  return kGroups[static_cast<std::size_t>(group)];
+}
 
 /// Where the window shows a view: in a tab, or always in a place of its own.
 enum class Place { tab, left, right, strip };

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "app/run/analyses/patterns.h"
@@ -82,11 +81,6 @@ const View& view_at(Place place) {
 const OptionSpec* find_option(std::string_view name) {
   const auto found = std::ranges::find(all_options(), name, &OptionSpec::name);
   return found == all_options().end() ? nullptr : *found;
-}
-
-std::string_view title_of(Group group) {
-  constexpr std::array<std::string_view, 5> kTitles{"Input", "Attention", "Block", "Output", "Model"};
-  return kTitles[static_cast<std::size_t>(group)];
 }
 
 bool is_over_list(const View& view, const Options& options) {

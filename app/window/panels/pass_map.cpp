@@ -35,28 +35,12 @@ Sizes sizes_of(const Ui& ui, bool narrow) {
 }
 
 float name_width(const Ui& ui, Group group) {
-  return std::ceil(ui.width(title_of(group), viz::FontStyle::medium));
+  return std::ceil(ui.width(spec_of(group).title, viz::FontStyle::medium));
 }
 
 /// The first view of a group.
 const View& first_of(Group group) {
   return **std::ranges::find(tabs(), group, &View::group);
-}
-
-std::string_view tip_of(Group group) {
-  switch (group) {
-    case Group::input:
-      return "Views of the input: tokens, embeddings and positions";
-    case Group::attention:
-      return "Views of attention: what each token reads from earlier ones";
-    case Group::block:
-      return "Views of a whole block: attention, MLP and the residual stream between them";
-    case Group::output:
-      return "Views of the output: logits, probabilities and what leads to them";
-    case Group::model:
-      return "Views of the model's weights, for any prompt";
-  }
-  return "";
 }
 
 class Painter {
@@ -81,12 +65,14 @@ class Painter {
 
  private:
   void stage(Group group) {
-    const std::string label(title_of(group));
+    const std::string label(spec_of(group).title);
     const bool on = group == shown_.group;
     const Rect place{x_, rect_.y, name_width(ui_, group) + 2 * sizes_.pad, rect_.h};
-    const bool pressed = ui_.button(
-        place.inset(ui_.u(2)), "",
-        {.look = Ui::Look::plain, .on = on, .tip = std::string(tip_of(group)), .name = label + " views"});
+    const bool pressed = ui_.button(place.inset(ui_.u(2)), "",
+                                    {.look = Ui::Look::plain,
+                                     .on = on,
+                                     .tip = std::string(spec_of(group).help),
+                                     .name = label + " views"});
     ui_.text(label, {place.x + sizes_.pad, place.y, place.w, place.h}, ui_.theme().text,
              viz::FontStyle::medium);
     if (pressed && !on) pressed_ = &first_of(group);
@@ -132,8 +118,7 @@ class Painter {
 float width_of(const Ui& ui, bool narrow) {
   const Sizes s = sizes_of(ui, narrow);
   float width = 2 * s.arrow + s.gap + (s.cells > 0 ? s.cells + ui.u(6) : 0);
-  for (const Group group : {Group::input, Group::attention, Group::block, Group::output, Group::model})
-    width += name_width(ui, group) + 2 * s.pad;
+  for (const GroupSpec& spec : kGroups) width += name_width(ui, spec.group) + 2 * s.pad;
   return width;
 }
 

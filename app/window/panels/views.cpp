@@ -87,16 +87,14 @@ float widest_list(const Ui& ui) {
 /// The groups as buttons, in as many rows as needed, for a pane too narrow for the map; returns their bottom.
 float draw_groups(Ui& ui, const Rect& first, const View& shown, const View*& pressed) {
   Rows rows(first, ui.u(2));
-  const View* previous = nullptr;
-  for (const View* view : tabs()) {
-    if (previous != nullptr && previous->group == view->group) continue;
-    previous = view;
-    const std::string label(title_of(view->group));
-    const bool on = view->group == shown.group;
-    if (ui.button(rows.take(ui.button_width(label)), label,
-                  {.look = Ui::Look::plain, .on = on, .name = label + " views"}) &&
+  for (const GroupSpec& spec : kGroups) {
+    const std::string label(spec.title);
+    const bool on = spec.group == shown.group;
+    if (ui.button(
+            rows.take(ui.button_width(label)), label,
+            {.look = Ui::Look::plain, .on = on, .tip = std::string(spec.help), .name = label + " views"}) &&
         !on)
-      pressed = view;
+      pressed = *std::ranges::find(tabs(), spec.group, &View::group);
   }
   return rows.bottom();
 }
