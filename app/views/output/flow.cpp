@@ -22,12 +22,16 @@ namespace {
 
 using namespace flow_picture;
 
-const auto kEdges = make_option<int>("flow-edges", "Edges", "the number of strongest attention edges drawn",
-                                     {.default_value = 24,
-                                      .low = 0,
-                                      .high = 200,
-                                      .steps = {0, 4, 8, 12, 16, 24, 32, 48, 64, 100, 200},
-                                      .keys = "uU"});
+constexpr int kAutomatic = -1;
+const auto kEdges = make_option<int>(
+    "flow-edges", "Edges",
+    "the number of strongest attention edges drawn (auto: as many as have room for their names)",
+    {.default_value = kAutomatic,
+     .default_name = "auto",
+     .low = 0,
+     .high = 200,
+     .steps = {0, 4, 8, 12, kAutomatic, 16, 24, 32, 48, 64, 100, 200},
+     .keys = "uU"});
 const auto kLeast =
     number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit", 0, 0, 100,
                   {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
@@ -135,7 +139,8 @@ struct Shown {
   std::vector<GuessBar> bars;
   Legend legend;
   Confidence confidence;
-  bool all_edges = true;  ///< false: there was no room for some
+  int wanted = 0;         ///< edges
+  bool all_edges = true;  ///< false: there was no room for all that are wanted
 };
 
 constexpr std::string_view kHeldFixed = "attention patterns and layer norm scales held fixed";
@@ -145,55 +150,68 @@ bool is_narrow(const ViewContext& c) {
   return c.width < 60 * c.font_size;
 }
 
-/// "24 of 4,920 edges, 62.1 % of what all edges carry".
-std::string edges_words(const Shown& s) {
-  const LogitFlow& flow = *s.flow;
-  const auto drawn = std::ssize(s.poster.graph.edges);
-  std::string words = grouped(drawn) + " of " + grouped(flow.edge_count) + " edges";
-  if (flow.edge_magnitude > 0)
-    words += ", " + percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of what all edges carry";
-  return words;
+bool is_automatic(const ViewContext& c) {
+  return c.options[kEdges] == kAutomatic;
+}
+
+/// "24 of 4,920 edges", "no room for 200: 166 of 4,920 edges".
+std::string edges_words(const ViewContext& c, const Shown& s) {
+  const std::string words = s.all_edges || is_automatic(c) ? "" : "no room for " + grouped(s.wanted) + ": ";
+  return words + grouped(std::ssize(s.poster.graph.edges)) + " of " + grouped(s.flow->edge_count) + " edges";
 }
 
 Legend legend_of(const ViewContext& c, const Shown& s) {
+  using enum Legend::Sample;
+  const LogitFlow& flow = *s.flow;
   Legend legend;
-  const bool token = c.options[kColor] == RibbonColor::token;
-  legend.scale_title = token ? "probability of “" + label_of(c, s.flow->token) + "” by the logit lens"
-                             : "probability of the best guess by the logit lens";
+  legend.entries = {{width, ""},
+                    {adds, "adds"},
+                    {takes, "takes away"},
+                    {rest, "rest: not drawn, biases; as wide as all that it adds and takes"}};
+  legend.entries.push_back({scale,
+                            c.options[kColor] == RibbonColor::token
+                                ? "probability of “" + label_of(c, flow.token) + "” by the logit lens"
+                                : "probability of the best guess by the logit lens",
+                            true});
   legend.scale = viz::linear_scale(0.25);  // as wide as any; the lens is known only later
   legend.scale.values_above = true;
-  legend.edges = edges_words(s);
-  if (is_narrow(c)) legend.fixed = kHeldFixed;
+  legend.entries.push_back({none, edges_words(c, s), true});
+  if (flow.edge_magnitude > 0)
+    legend.entries.push_back({none, "with " + percent(s.poster.graph.magnitude / flow.edge_magnitude) +
+                                        " of what all edges carry"});
+  if (is_narrow(c)) legend.entries.push_back({none, std::string(kHeldFixed), true});
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
   return legend;
 }
 
-constexpr int kFewEdges = 6;
-
-/// Whether edges have names, without which the picture does not say which heads matter. Who chose a number of
-/// edges gets that many.
-bool names_enough(const ViewContext& c, const Layout& layout) {
-  constexpr std::ptrdiff_t kNames = 4;
-  const bool is_chosen = c.options[kEdges] != std::get<int>(kEdges.default_value);
-  return is_chosen || std::ranges::count(layout.labels, Label::Of::edge, &Label::of) >= kNames;
+/// Whether all edges to the target have their names, without which the picture does not say which heads
+/// matter.
+bool names_edges(const Shown& s) {
+  const int target = s.poster.graph.target;
+  return std::ranges::count(s.layout.labels, Label::Of::edge, &Label::of) ==
+         std::ranges::count(s.poster.graph.edges, target, &FlowEdge::query);
 }
 
 std::optional<Shown> shown(const ViewContext& c) {
   Shown s;
   s.flow = flow_of(c);
   if (!s.flow) return std::nullopt;
+  constexpr int kMost = 24, kFew = 6;  // edges without a chosen number
+  s.wanted = is_automatic(c) ? kMost : c.options[kEdges];
   // About the tokens of all edges that are wanted, whatever there is room for: resizing asks nothing new.
-  s.lens = lens_of(c, *s.flow, poster_of(c, *s.flow, c.options[kEdges]).graph);
+  s.lens = lens_of(c, *s.flow, poster_of(c, *s.flow, s.wanted).graph);
   s.bars = bars_of(c, *s.flow, bar_count(c));
   const viz::Style style = style_of(c);
-  // Where there is little room, fewer edges are drawn; the legend says how many.
-  for (int edges = c.options[kEdges];; edges = edges * 2 / 3) {
+  // Where there is little room, fewer edges are drawn; the legend says how many. A chosen number holds while
+  // there is room for its strands, named or not.
+  for (int edges = s.wanted;; edges = edges * 5 / 6) {
     s.poster = poster_of(c, *s.flow, edges);
     viz::Rect area = below_title(c);
     s.legend = legend_of(c, s);
     area.h -= legend_height(s.legend, style) + 2 * style.unit();
     s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style);
-    if ((s.layout.fits && (names_enough(c, s.layout) || edges <= kFewEdges)) || edges == 0) break;
+    const bool is_enough = !is_automatic(c) || edges <= kFew || names_edges(s);
+    if ((s.layout.fits && is_enough) || edges == 0) break;
     s.all_edges = false;
   }
   s.confidence = confidence_of(s.lens.get(), c.options[kColor], s.poster.graph);

@@ -43,10 +43,15 @@ struct Measure {
   float lane(const Lane& lane) const {
     return lane.width + (lane.loop ? 2.5F : 0.75F) * u() + (lane.labelled ? line() : 0);
   }
+  /// Of the uppermost lane's label.
+  float label(const Band& band) const {
+    return band.lanes.empty() || !band.lanes.back().labelled ? 0 : line();
+  }
   float band(const Band& band) const {
     float h = (band.lanes.empty() ? 0 : 2 * turn) + wedge(band) + (tight ? 0.25F : 1) * u();
     for (const Lane& one : band.lanes) h += lane(one);
-    return h;
+    // The uppermost label is to the left of what is above its lane.
+    return h - std::min(label(band), turn + wedge(band));
   }
   float all(const std::vector<Band>& bands) const {
     float h = 0;
@@ -57,14 +62,9 @@ struct Measure {
 
 /// Takes labels from the weakest edges until the layers fit.
 void drop_labels(Bands& bands, const Graph& graph, const Measure& measure, float room) {
-  float all = measure.all(bands.layers);
-  for (int i = static_cast<int>(graph.edges.size()) - 1; i >= 0 && all > room; --i) {
-    for (Lane& lane : bands.layers[graph.edges[i].layer].lanes) {
-      if (lane.edge != i || !lane.labelled) continue;
-      lane.labelled = bands.all_labels = false;
-      all -= measure.line();
-    }
-  }
+  for (int i = static_cast<int>(graph.edges.size()) - 1; i >= 0 && measure.all(bands.layers) > room; --i)
+    for (Lane& lane : bands.layers[graph.edges[i].layer].lanes)
+      if (lane.edge == i && lane.labelled) lane.labelled = bands.all_labels = false;
 }
 
 void place(std::vector<Band>& bands, const Measure& measure, float bottom, float room) {
@@ -83,7 +83,7 @@ void place(std::vector<Band>& bands, const Measure& measure, float bottom, float
     band.top = y - measure.band(band) - each;
     band.wedge_top = band.top + 0.15F * each;
     band.wedge_bottom =
-        std::min(band.lanes.empty() ? y - measure.u() : at - measure.turn,
+        std::min(band.lanes.empty() ? y - measure.u() : at + measure.label(band) - measure.turn,
                  band.wedge_top + std::max(measure.wedge(band), 1.3F * band.widest + 2 * measure.u()));
     y = band.top;
   }

@@ -33,7 +33,7 @@ class Builder {
 
   Layout build() {
     const float em = style_.font_size;
-    if (area_.w < 16 * em || area_.h < above_ + 9 * em) return std::move(out_);
+    if (area_.w < 16 * em || area_.h < above_ + 9 * em) return {};
     double most = 1e-9;
     for (const Column& column : g_.columns)
       for (const double v : column.stream) most = std::max(most, std::abs(v));
@@ -43,22 +43,33 @@ class Builder {
     if (g_.magnitude > 0)
       widest = std::min(widest, 0.22F * area_.h * static_cast<float>(most / g_.magnitude));
     // Thinner strands make room, but widths have to be told apart: from some point on, fewer edges are
-    // better.
+    // better. Names are worth a little of the width.
     const int attempts = g_.edges.empty() ? 14 : 5;
+    constexpr int kForNames = 3;
+    Layout best;
+    std::ptrdiff_t most_names = 0;
     for (int attempt = 0; attempt < attempts; ++attempt, widest *= 0.8F) {
-      out_ = {};
-      out_.scale = static_cast<double>(widest) / most;
-      if (!place_tokens_below() || !place_bands()) continue;
-      trace_ribbons();
-      if (!place_columns()) continue;
-      finish();
-      out_.fits = true;
-      break;
+      if (best.fits && attempt >= kForNames) break;
+      if (!try_width(widest, most)) continue;
+      const auto names = std::ranges::count(out_.labels, Label::Of::edge, &Label::of);
+      if (!best.fits || names > most_names) best = std::move(out_), most_names = names;
+      if (names_fit_) break;
     }
-    return std::move(out_);
+    return best;
   }
 
  private:
+  /// `widest`: the width of what carries `most`. Returns whether everything but some names fits.
+  bool try_width(float widest, double most) {
+    out_ = {};
+    ends_.clear();
+    out_.scale = static_cast<double>(widest) / most;
+    if (!place_tokens_below() || !place_bands()) return false;
+    trace_ribbons();
+    if (!place_columns()) return false;
+    finish();
+    return out_.fits = true;
+  }
   float px(double value) const { return static_cast<float>(std::abs(value) * out_.scale); }
   float u() const { return style_.unit(); }
   float line() const { return style_.line(style_.small()); }
@@ -151,7 +162,7 @@ class Builder {
     if (bands.layers.empty()) return false;
     bands_ = std::move(bands.layers);
     turn_ = bands.turn;
-    out_.all_labels = bands.all_labels;
+    out_.all_labels = names_fit_ = bands.all_labels;
     for (const Band& band : bands_) out_.levels.push_back(band.bottom);
     out_.levels.push_back(bands_.back().top);
     out_.end = bands_.back().top - end_h;
@@ -537,6 +548,7 @@ class Builder {
   const viz::Style& style_;
   Layout out_;
   bool upright_ = false;
+  bool names_fit_ = true;  // of edges
   float turn_ = 0;
   float axis_w_ = 0, panel_ = 0, label_gap_ = 0, tokens_h_ = 0, rest_w_ = 0;
   std::vector<Stop> stops_;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "app/run/analyses/next_token.h"
+#include "app/views/export.h"
 #include "app/views/output/flow_layout.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
@@ -220,6 +221,69 @@ TEST(FlowView, NoTextCoversAnother) {
   }
 }
 
+/// The legend's "24 of 4,920 edges", with what stands before it.
+std::string edges_words(const viz::Scene& scene) {
+  for (std::string& text : texts(scene))
+    if (text.ends_with(" edges")) return text;
+  return "";
+}
+
+ViewContext printed_context(Target target, const Scenario& s, const char* edges) {
+  const TargetSpec spec = spec_of(target);
+  const View& view = *find_view("flow");
+  ViewContext c = s.context(spec.width, spec.height);
+  c.font_size = spec.font_size;
+  c.options.set(*find_option("flow-edges"), parse_option(*find_option("flow-edges"), edges));
+  if (spec.height == 0) c.height = height_for_width(view, c, spec.scale, target);
+  return c;
+}
+
+/// A number that a person gives holds in every medium, whatever the automatic number is.
+TEST(FlowView, DrawsTheChosenNumberOfEdges) {
+  const Scenario s(kMary);
+  for (const int edges : {0, 8, 24, 32}) {
+    const std::string number = std::to_string(edges), expected = number + " of ";
+    for (const auto& [width, height] : kSizes) {
+      SCOPED_TRACE(number + " edges, " + std::to_string(width) + " x " + std::to_string(height));
+      EXPECT_THAT(edges_words(ViewFixture("flow", s, width, height, {{"flow-edges", number}}).scene()),
+                  StartsWith(expected));
+    }
+    for (const Target target : {Target::column, Target::page, Target::slide}) {
+      SCOPED_TRACE(number + " edges, target " + std::to_string(static_cast<int>(target)));
+      const ViewContext c = printed_context(target, s, number.c_str());
+      ExportOptions options{.page = target == Target::slide ? Page::exact : Page::width, .target = target};
+      EXPECT_THAT(edges_words(export_scene_of(*find_view("flow"), c, options)), StartsWith(expected));
+    }
+  }
+}
+
+TEST(FlowView, SaysWhyThereAreFewerEdgesThanChosen) {
+  const ViewFixture shown("flow", Scenario(kMary), 640, 400, {{"flow-edges", "200"}});
+  EXPECT_THAT(edges_words(shown.scene()), StartsWith("no room for 200: "));
+}
+
+/// Without a chosen number there are as many edges as there is room for names.
+TEST(FlowView, NamesEveryEdgeToTheTokenByDefault) {
+  EXPECT_EQ(values_of(*find_option("flow-edges")), "N|auto");
+  const Scenario s(kMary);
+  const auto flow = s.ask(LogitFlowOf{s.length() - 1});
+  std::set<int> numbers;
+  for (const auto& [width, height] : {std::pair{1191.F, 1100.F}, {1600.F, 900.F}, {900.F, 500.F}}) {
+    const ViewFixture shown("flow", s, width, height);
+    const int edges = std::stoi(edges_words(shown.scene()));
+    numbers.insert(edges);
+    EXPECT_GE(edges, 6);
+    const Graph graph = graph_of(*flow, {.edges = edges});
+    for (const FlowEdge& edge : graph.edges) {
+      if (edge.query != graph.target) continue;
+      const std::string name = head_name(edge.layer, edge.head);
+      EXPECT_THAT(texts(shown.scene()), Contains(StartsWith(name))) << edges << " edges, " << width;
+    }
+  }
+  EXPECT_EQ(*numbers.rbegin(), 24);
+  EXPECT_LT(*numbers.begin(), 24);
+}
+
 TEST(FlowView, FitsModelsOfFourToTwelveLayers) {
   for (const int layers : {4, 12}) {
     const TemporaryFolder folder;
@@ -264,7 +328,7 @@ TEST(FlowView, ElidesTokensWithoutFlowAndSaysHowMany) {
 
 TEST(FlowView, TheMouseTellsWhatAnEdgeCarries) {
   const Scenario s(kMary);
-  const ViewFixture shown("flow", s, 1191, 842);
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
   const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
   for (const int id : {0, 5, 23}) {
     const FlowEdge& edge = graph.edges[static_cast<std::size_t>(id)];
@@ -283,7 +347,7 @@ TEST(FlowView, TheMouseTellsWhatAnEdgeCarries) {
 
 TEST(FlowView, ClicksSelectTokensLayersAndTheTokenOfTheLogit) {
   const Scenario s(kMary);
-  const ViewFixture shown("flow", s, 1191, 842);
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
   const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
   EXPECT_EQ(in_words(shown.click(shown.find(kTokenRole, 5))), "query 5");
   const int column = graph.column_of(1);
@@ -367,7 +431,7 @@ TEST(FlowGraph, FewerEdgesAreTheFirstOfMore) {
 /// What takes away differs without colour: it is dashed or hatched.
 TEST(FlowView, NegativeEdgesAreDashed) {
   const Scenario s(kMary);
-  const ViewFixture shown("flow", s, 1191, 842);
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
   const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
   const auto negative = std::ranges::count_if(graph.edges, [](const FlowEdge& e) { return e.value < 0; });
   ASSERT_GT(negative, 0);
