@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/run/analyses/logit_flow.h"
@@ -143,12 +144,10 @@ struct Shown {
   bool all_edges = true;  ///< false: there was no room for all that are wanted
 };
 
-constexpr std::string_view kHeldFixed = "attention patterns and layer norm scales held fixed";
-
-/// Whether the title has no room for what is held fixed: the legend then says it.
-bool is_narrow(const ViewContext& c) {
-  return c.width < 60 * c.font_size;
-}
+/// How to read the numbers: what they hold fixed, and what they do not say.
+constexpr std::array<std::string_view, 3> kReading{"attention patterns and layer norm scales held fixed",
+                                                   "each MLP is a source of its own",
+                                                   "a contribution is not the effect of removing a head"};
 
 bool is_automatic(const ViewContext& c) {
   return c.options[kEdges] == kAutomatic;
@@ -179,7 +178,8 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   if (flow.edge_magnitude > 0)
     legend.entries.push_back({none, "with " + percent(s.poster.graph.magnitude / flow.edge_magnitude) +
                                         " of what all edges carry"});
-  if (is_narrow(c)) legend.entries.push_back({none, std::string(kHeldFixed), true});
+  if (!c.note_in_caption)
+    for (const std::string_view words : kReading) legend.entries.push_back({none, std::string(words), true});
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
   return legend;
 }
@@ -231,11 +231,11 @@ Picture build(const ViewContext& c) {
   if (!s->layout.fits) return too_small(c, "for the flow");
   Picture picture = blank(c);
   picture.exact_widths = true;
-  const std::string words = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
-                            (s->flow->against == -1 ? "logit " : "difference ") +
-                            viz::fixed_number(s->flow->logit, 2);
+  const std::string subtitle = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
+                               (s->flow->against == -1 ? "logit " : "difference ") +
+                               viz::fixed_number(s->flow->logit, 2);
   paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
-              is_narrow(c) ? words : words + ", with " + std::string(kHeldFixed));
+              subtitle);
   const Confidence& confidence = s->confidence;
   paint_flow(picture, c, s->poster, s->layout, confidence);
   paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, confidence);
@@ -421,12 +421,15 @@ viz::Point figure_size(const ViewContext& c) {
 
 View flow_view() {
   View view = make_view(Group::output, "flow", "Flow",
-                        "what each token sends to a logit, through which heads and MLPs, layer by layer",
+                        "a logit as the sum of what embeddings, MLPs and biases add to it, and the attention "
+                        "edges that carry it",
                         build, facts, table);
   view.options = {&kLogitRank, &kAgainstRank, &kMinusMean, &kEdges, &kLeast, &kTogether, &kColor, &kFirst};
   add_gestures<click, layers_by_lines>(view);
   view.figure_size = figure_size;
   view.caption = {.prompt = true, .head = false, .query = true};
+  for (const std::string_view words : kReading)
+    view.caption.note += (view.caption.note.empty() ? "" : "; ") + std::string(words);
   view.landmarks = {landmark<kStream>("streams"), landmark<kEdge>("edges"), landmark<kToken>("token labels"),
                     landmark<kGuess>("guesses")};
   return view;

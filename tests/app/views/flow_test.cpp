@@ -262,6 +262,49 @@ TEST(FlowView, SaysWhyThereAreFewerEdgesThanChosen) {
   EXPECT_THAT(edges_words(shown.scene()), StartsWith("no room for 200: "));
 }
 
+std::string all_text(const viz::Scene& scene) {
+  std::string all;
+  for (const std::string& text : texts(scene)) all += text + " ";
+  return all;
+}
+constexpr std::array kReading{"attention patterns and layer norm scales held fixed",
+                              "each MLP is a source of its own",
+                              "a contribution is not the effect of removing a head"};
+
+/// Every picture says once how its numbers are to be read, in itself or in its caption.
+TEST(FlowView, SaysWhatIsHeldFixedAndWhatItIsNot) {
+  const Scenario s(kMary);
+  const View& view = *find_view("flow");
+  for (const auto& [width, height] : kSizes)
+    for (const bool in_pane : {false, true}) {
+      ViewContext c = s.context(width, in_pane ? 380 : height);
+      c.in_pane = in_pane;
+      const std::string said = all_text(view.build(c).scene);
+      for (const char* words : kReading) EXPECT_THAT(said, HasSubstr(words)) << width << ", " << in_pane;
+    }
+  const auto occurrences = [](std::string_view text, std::string_view words) {
+    int count = 0;
+    for (auto at = text.find(words); at != text.npos; at = text.find(words, at + 1)) ++count;
+    return count;
+  };
+  for (const Target target : {Target::screen, Target::column, Target::page, Target::slide})
+    for (const bool captioned : {false, true})
+      for (const bool titled : {false, true}) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(target)) + (captioned ? " captioned" : "") +
+                     (titled ? " titled" : ""));
+        ViewContext c = printed_context(target, s, "auto");
+        const ExportOptions options{.caption = captioned,
+                                    .title = titled,
+                                    .page = target == Target::slide ? Page::exact : Page::width,
+                                    .target = target};
+        const std::string said = all_text(export_scene_of(view, c, options));
+        for (const char* words : kReading) EXPECT_EQ(occurrences(said, words), 1) << words << said;
+        c.note_in_caption = captioned && (!titled || target != Target::screen);
+        for (const char* words : kReading)
+          EXPECT_EQ(occurrences(caption(view, c), words), c.note_in_caption ? 1 : 0);
+      }
+}
+
 /// Without a chosen number there are as many edges as there is room for names.
 TEST(FlowView, NamesEveryEdgeToTheTokenByDefault) {
   EXPECT_EQ(values_of(*find_option("flow-edges")), "N|auto");
