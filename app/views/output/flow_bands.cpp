@@ -1,7 +1,6 @@
 #include "app/views/output/flow_bands.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -34,14 +33,14 @@ std::vector<Band> bands_of(const Graph& graph, FirstToken first, double scale) {
 struct Measure {
   const viz::Style& style;
   float turn = 0;
-  bool tight = false;  // many layers, with little room for each
+  bool tight = false;  // many layers or lanes, with little room for each
   float u() const { return style.unit(); }
   float line() const { return style.line(style.small()); }
   float wedge(const Band& band) const {
     return std::clamp(0.5F * band.widest, (tight ? 0.5F : 1.5F) * u(), 12 * u());
   }
   float lane(const Lane& lane) const {
-    return lane.width + (lane.loop ? 2.5F : 0.75F) * u() + (lane.labelled ? line() : 0);
+    return lane.width + (lane.loop ? 2.5F : tight ? 0.4F : 0.75F) * u() + (lane.labelled ? line() : 0);
   }
   /// Of the uppermost lane's label.
   float label(const Band& band) const {
@@ -77,7 +76,8 @@ void place(std::vector<Band>& bands, const Measure& measure, float bottom, float
     band.bottom = y;
     float at = y - 0.3F * each - measure.turn;
     for (Lane& lane : band.lanes) {
-      lane.y = at - lane.width / 2 - (lane.loop ? measure.u() : 0);
+      // On whole pixels, or a hairline would be half as dark.
+      lane.y = measure.style.snapped(at - lane.width - (lane.loop ? measure.u() : 0)) + lane.width / 2;
       at -= measure.lane(lane);
     }
     band.top = y - measure.band(band) - each;
@@ -92,19 +92,20 @@ void place(std::vector<Band>& bands, const Measure& measure, float bottom, float
 }  // namespace
 
 float strand_width(double value, double scale) {
-  constexpr float kHairline = 0.75F;
+  constexpr float kHairline = 1;
   return std::max(static_cast<float>(std::abs(value) * scale), kHairline);
 }
 
 Bands lay_out_bands(const Graph& graph, FirstToken first, double scale, float bottom, float top,
-                    const viz::Style& style) {
-  constexpr std::array<float, 3> kTurns{3, 2, 1.25F};
+                    const viz::Style& style, bool keeps_edges) {
+  constexpr float kWithoutNames = 1.25F, kTightest = 0.75F;
+  constexpr int kMany = 24;
   const float room = bottom - top;
-  for (const float turn : kTurns) {
+  for (const float turn : {3.F, 2.F, kWithoutNames, kTightest}) {
+    if (turn == kTightest && !keeps_edges) break;
     Bands bands{bands_of(graph, first, scale), turn * style.unit(), true};
-    constexpr int kMany = 24;
-    const Measure measure{style, bands.turn, graph.layers > kMany};
-    if (turn == kTurns.back()) drop_labels(bands, graph, measure, room);
+    const Measure measure{style, bands.turn, graph.layers > kMany || turn == kTightest};
+    if (turn <= kWithoutNames) drop_labels(bands, graph, measure, room);
     if (measure.all(bands.layers) > room) continue;
     place(bands.layers, measure, bottom, room);
     return bands;

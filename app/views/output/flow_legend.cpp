@@ -85,6 +85,10 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
         strand.negative = entry.sample == Sample::takes;
         strand.lines = {{{x, y}, {x + sample, y}}};
         paint_strand(scene, c, strand, edge_color(c, strand.negative));
+      } else if (entry.sample == Sample::mlp) {
+        const float half = 0.4F * line;
+        scene.add(
+            viz::FillPolygon{{{x, y - half}, {x + sample, y - half}, {x, y + half}}, wedge_color(c, false)});
       } else if (entry.sample == Sample::rest) {
         scene.add(viz::FillRect{{x, y - 0.5F * u, sample, u}, rest_color(c)});
       }

@@ -10,7 +10,7 @@ namespace headscope::app::flow_picture {
 
 /// Its entries, distributed over lines of text.
 struct Legend {
-  enum class Sample { none, width, adds, takes, rest, scale };
+  enum class Sample { none, width, adds, takes, mlp, rest, scale };
   struct Entry {
     Sample sample = Sample::none;
     std::string words;
