@@ -9,6 +9,8 @@
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
+#include "viz/players/players.h"
+#include "viz/scene/picture.h"
 
 namespace headscope::viz {
 namespace {

@@ -219,7 +219,7 @@ std::optional<Shown> shown_alone(const ViewContext& c,
   Shown s;
   s.flow = flow_of(c);
   if (!s.flow) return std::nullopt;
-  constexpr int kMost = 24, kMostIfCompact = 12, kFew = 6;  // edges without a chosen number
+  constexpr int kMost = 24, kMostIfCompact = 12, kFew = 3;  // edges without a chosen number
   s.wanted = !is_automatic(c) ? c.options[kEdges] : is_compact(c) ? kMostIfCompact : kMost;
   // About the tokens of all edges that are wanted, whatever there is room for: resizing asks nothing new.
   s.lens =

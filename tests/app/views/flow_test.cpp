@@ -310,11 +310,11 @@ TEST(FlowView, NamesEveryEdgeToTheTokenByDefault) {
   const Scenario s(kMary);
   const auto flow = s.ask(LogitFlowOf{s.length() - 1});
   std::set<int> numbers;
-  for (const auto& [width, height] : {std::pair{1191.F, 1100.F}, {1600.F, 900.F}, {900.F, 500.F}}) {
+  for (const auto& [width, height] : {std::pair{1191.F, 1100.F}, {1600.F, 900.F}, {900.F, 500.F}, {900.F, 380.F}}) {
     const ViewFixture shown("flow", s, width, height);
     const int edges = std::stoi(edges_words(shown.scene()));
     numbers.insert(edges);
-    EXPECT_GE(edges, 6);
+    EXPECT_GE(edges, 3);
     const Graph graph = graph_of(*flow, {.edges = edges});
     for (const FlowEdge& edge : graph.edges) {
       if (edge.query != graph.target) continue;
