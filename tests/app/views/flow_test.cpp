@@ -310,7 +310,8 @@ TEST(FlowView, NamesEveryEdgeToTheTokenByDefault) {
   const Scenario s(kMary);
   const auto flow = s.ask(LogitFlowOf{s.length() - 1});
   std::set<int> numbers;
-  for (const auto& [width, height] : {std::pair{1191.F, 1100.F}, {1600.F, 900.F}, {900.F, 500.F}, {900.F, 380.F}}) {
+  for (const auto& [width, height] :
+       {std::pair{1191.F, 1100.F}, {1600.F, 900.F}, {900.F, 500.F}, {900.F, 380.F}}) {
     const ViewFixture shown("flow", s, width, height);
     const int edges = std::stoi(edges_words(shown.scene()));
     numbers.insert(edges);
@@ -527,9 +528,21 @@ double scale_of_legend(const viz::Scene& scene) {
   return static_cast<double>(sample->rect.h) / part;
 }
 
+/// The end of the ribbons' colour scale.
+double end_of_colors(const viz::Scene& scene) {
+  const std::vector<std::string> all = texts(scene);
+  const auto title =
+      std::ranges::find_if(all, [](auto& text) { return text.starts_with("probability of "); });
+  if (all.end() - title < 3) return 0;
+  std::string number = title[2];
+  if (number.starts_with("≥ ")) number.erase(0, std::string_view("≥ ").size());
+  return std::stod(number);
+}
+
 /// Two pictures that are compared have one scale of widths, colours and bars; without a comparison, each has
 /// its own.
 TEST(FlowView, BothSidesOfAComparisonHaveOneScale) {
+  int differ = 0;
   for (const char* edits : {"L1H7.z=0", "L0.mlp_out=0", "L5.mlp_out*=3"}) {
     SCOPED_TRACE(edits);
     const View& view = *find_view("flow");
@@ -545,8 +558,13 @@ TEST(FlowView, BothSidesOfAComparisonHaveOneScale) {
       EXPECT_GT(common, 0);
       EXPECT_NEAR(common, scale_of_legend(baseline), 1e-3 * common);
       EXPECT_LE(common, scale_of_legend(scene(Side::run, alone)) * 1.001);
+      EXPECT_GT(end_of_colors(run), 0);
+      EXPECT_EQ(end_of_colors(run), end_of_colors(baseline));
+      const Scenario uncompared = with_edits(edits, {2, 1, -1}, kMary);
+      differ += end_of_colors(run) != end_of_colors(scene(Side::run, uncompared)) ? 1 : 0;
     }
   }
+  EXPECT_GT(differ, 0) << "on its own a side would have another end of colours";
 }
 
 /// On both themes all that carries data stands out from the ground by 3:1, hairlines too: these are of whole
