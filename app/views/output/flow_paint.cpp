@@ -364,7 +364,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
   };
   const auto words_width = [&](const GuessBar& bar) {
     return style.width(bar.label, style.small(), face_of(bar)) +
-           style.width("  " + percent(bar.probability), style.small()) + gap;
+           style.width("  " + percent(bar.probability), style.small()) + gap + 0.5F;  // for rounding
   };
   // Bars are in proportion, and as short as the names of the guesses need.
   float longest = std::min(0.45F * (right - x), 9 * style.font_size);

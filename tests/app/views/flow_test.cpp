@@ -607,6 +607,11 @@ TEST(FlowView, IsWorthPrintingInAColumn) {
   for (const viz::Polyline& line : items_of<viz::Polyline>(scene)) widest = std::max(widest, line.width);
   EXPECT_GE(widest, 1.5F);
   EXPECT_LE(scene.height, 9 * 96);
+  // Bars are as short as the guesses' names need.
+  const Scenario bear("The little fox and the old bear ran. The little fox and the old");
+  EXPECT_THAT(texts(export_scene_of(*find_view("flow"), printed_context(Target::column, bear, "auto"),
+                                    {.page = Page::width, .target = Target::column})),
+              Contains("·bear").Times(2));
 }
 
 TEST(FlowView, RibbonsHaveTheLensProbabilityOfTheToken) {
