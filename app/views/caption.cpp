@@ -134,6 +134,7 @@ std::string caption(const View& view, const ViewContext& c) {
     if (view.shown_heads && std::holds_alternative<std::vector<int>>(value)) continue;
     text += " · " + std::string(option->name) + " " + to_text(*option, value);
   }
+  if (c.note_in_caption && !view.caption.note.empty()) text += " · " + view.caption.note;
   return text;
 }
 

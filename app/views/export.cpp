@@ -240,6 +240,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   context.device_scale = options.scale;
   context.trimmed = options.page == Page::trimmed;
   context.printed = options.target != Target::screen;
+  context.note_in_caption = options.caption && (context.printed || !options.title);
   const std::string words = options.caption ? caption(view, context) : std::string();
   // A trimmed page gets its caption after trimming.
   const bool cuts = options.page == Page::trimmed || options.page == Page::width;

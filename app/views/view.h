@@ -64,6 +64,7 @@ struct ViewContext {
   bool titled = true;      ///< false: the picture has no title, and begins where the title would be
   bool printed =
       false;  ///< for a column, a page or a slide: nobody can scroll it, but it may be as high as needed
+  bool note_in_caption = false;  ///< the caption below the picture says `View::caption.note`
   bool trimmed = false;  ///< the page will be cut to the figure: it is placed at the left, not in the middle
 
   /// The answer to a question about the run, possibly a part; null while there is none, and if it failed.
@@ -326,6 +327,9 @@ struct View {
     bool prompt = true;
     bool head = false;
     bool query = false;
+    /// How to read its numbers, which the picture says, too: for figures in print or without a title, whose
+    /// readers do not have the program's help.
+    std::string note = {};
   } caption;  ///< what its caption names besides the model
   /// The heads that the picture shows, named in its caption in place of the selected one and of options that
   /// are lists. Null: the selected one.

@@ -9,6 +9,8 @@
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
+#include "viz/players/players.h"
+#include "viz/scene/picture.h"
 
 namespace headscope::viz {
 namespace {
@@ -30,6 +32,45 @@ std::size_t count(const std::string& text, std::string_view part) {
   std::size_t n = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
   return n;
+}
+
+/// What an id of a picture names.
+std::map<std::string, std::string> ids_of(const std::string& svg) {
+  std::map<std::string, std::string> ids;
+  for (std::size_t at = svg.find(" id=\""); at != svg.npos; at = svg.find(" id=\"", at + 1)) {
+    const std::size_t begin = at + 5, end = svg.find('"', begin);
+    const std::string id = svg.substr(begin, end - begin);
+    EXPECT_EQ(ids.count(id), 0U) << id;
+    ids[id] = svg.substr(end, svg.find("\n", end) - end);
+  }
+  return ids;
+}
+
+/// In a page that has two pictures, an id is the same only for the same shape, which each may use of the
+/// other.
+TEST(Svg, TwoPicturesInAPageShareNoIdButForTheSameShape) {
+  const auto svg = [](const char* word, float clip) {
+    Scene scene;
+    scene.width = scene.height = 100;
+    const Theme theme = light_theme();
+    const Style style{theme, *fonts()};
+    scene.add(PushClip{{0, 0, clip, 50}});
+    add_label(scene, style, word, {10, 20}, 12, {0, 0, 0});
+    scene.add(PopClip{});
+    scene.add(PushClip{{0, 0, clip, 50}});
+    scene.add(PopClip{});
+    return to_svg(scene, *fonts(), {.description = {.title = word, .words = "a picture"}});
+  };
+  const auto one = ids_of(svg("abc", 40)), two = ids_of(svg("cde", 50));
+  EXPECT_EQ(one.size(), 4U) << "three glyphs and one clip";
+  int shared = 0;
+  for (const auto& [id, shape] : one) {
+    const auto same = two.find(id);
+    if (same == two.end()) continue;
+    EXPECT_EQ(same->second, shape);
+    ++shared;
+  }
+  EXPECT_EQ(shared, 1) << "the letter c";
 }
 
 TEST(XmlCheck, FindsFaults) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -141,6 +142,17 @@ std::string path_data(const Outline& outline) {
   return d;
 }
 
+/// An id made from the shape that it names, so that pictures in one page, where ids are shared, have the same
+/// id only for the same shape.
+std::string id_of(char kind, std::string_view shape) {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : shape) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  constexpr int kDigits = 12;
+  std::string id(1, kind);
+  for (int i = 0; i < kDigits; ++i, hash >>= 4) id += "0123456789abcdef"[hash & 15];
+  return id;
+}
+
 class SvgWriter {
  public:
   SvgWriter(const Scene& scene, const Fonts& fonts, const SvgOptions& options)
@@ -180,8 +192,9 @@ class SvgWriter {
   void draw(const GlyphRun& run) { options_.text ? write_text(run) : write_outlines(run); }
 
   void push_clip(const Rect& rect) {
-    const std::string id = join("c", std::to_string(clip_count_++));
-    definitions_ += join("<clipPath id=\"", id, "\"><rect", box(rect), "/></clipPath>\n");
+    const std::string shape = box(rect), id = id_of('c', shape);
+    if (defined_.insert(id).second)
+      definitions_ += join("<clipPath id=\"", id, "\"><rect", shape, "/></clipPath>\n");
     body_ += join("<g clip-path=\"url(#", id, ")\">\n");
   }
   void pop_clip() { body_ += "</g>\n"; }
@@ -197,10 +210,9 @@ class SvgWriter {
     if (said.title.empty()) {
       text += ">\n";
     } else {
-      const bool more = !said.words.empty();
-      text += join(" role=\"img\" aria-labelledby=\"title", more ? " desc" : "", "\">\n<title id=\"title\">",
-                   escaped(said.title), "</title>\n");
-      if (more) text += join("<desc id=\"desc\">", escaped(said.words), "</desc>\n");
+      // The first children are the image's name and description, without ids.
+      text += join(" role=\"img\">\n<title>", escaped(said.title), "</title>\n");
+      if (!said.words.empty()) text += join("<desc>", escaped(said.words), "</desc>\n");
     }
     for (const Note& note : options_.notes)
       text += join("<metadata id=\"", note.name, "\">", escaped(note.text), "</metadata>\n");
@@ -282,8 +294,9 @@ class SvgWriter {
     if (!added) return at->second;
     const std::string d = path_data(fonts_.outline(glyph));
     if (d.empty()) return at->second;
-    at->second = join("g", std::to_string(glyph_count_++));
-    definitions_ += join("<path id=\"", at->second, "\" d=\"", d, "\"/>\n");
+    at->second = id_of('g', d);
+    if (defined_.insert(at->second).second)
+      definitions_ += join("<path id=\"", at->second, "\" d=\"", d, "\"/>\n");
     return at->second;
   }
 
@@ -307,8 +320,7 @@ class SvgWriter {
   std::string definitions_;
   std::string body_;
   std::map<std::pair<std::uint16_t, std::uint32_t>, std::string> glyph_ids_;
-  int glyph_count_ = 0;
-  int clip_count_ = 0;
+  std::set<std::string> defined_;  ///< ids
 };
 
 }  // namespace

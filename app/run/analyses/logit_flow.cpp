@@ -130,7 +130,7 @@ class StrongestEdges {
 /// What one head's edges come to.
 struct HeadFlow {
   StrongestEdges edges;
-  std::vector<double> cells;  ///< [positions, positions], if the heads are added up
+  std::vector<double> cells;  ///< [positions, positions], while heads are added up
   std::vector<double> sent, arrived, key_biases, key_edits, query_edits;  ///< [positions]
 };
 
@@ -191,6 +191,7 @@ class BackwardPass {
           &flow_.input_edits, &flow_.key_edits, &flow_.query_edits})
       values->resize(cells);
     flow_.stream.resize(cells + static_cast<std::size_t>(positions_));
+    flow_.direct_mlps.resize(config_.n_layer);
   }
 
   /// Records what the run does not keep.
@@ -224,6 +225,7 @@ class BackwardPass {
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
     std::ranges::copy(direction.along, along_.row(position).begin());
+    direct_.assign(direction.along.begin(), direction.along.end());
     keep_stream(config_.n_layer);
     // As in Attribution: what comes in keeps its parts, and what edits make of it is a part of its own.
     const double carried = flow_.stream[flow_.at(config_.n_layer, position)];
@@ -258,6 +260,7 @@ class BackwardPass {
     const Watched& out = watched({Site::mlp_out, layer});
     for (int position = 0; position < positions_; ++position)
       flow_.mlps[flow_.at(layer, position)] = product(along_.row(position), out.row(position));
+    flow_.direct_mlps[layer] = product(direct_, out.row(question_.position));
     go_back_through_edit({Site::resid_mid, layer}, along_, flow_.query_edits);
   }
 
@@ -280,19 +283,31 @@ class BackwardPass {
       indices.push_back({layer, head});
       heads[head].sent.resize(positions_);
       heads[head].arrived.resize(positions_);
-      if (!question_.by_head)
-        heads[head].cells.resize(static_cast<std::size_t>(positions_) * std::size_t(positions_));
     }
-    patterns_of(
-        run_, indices, computation_.workspace,
-        [&](std::size_t head, int first, model::ConstFloatRows weights) {
-          const int first_unit = static_cast<int>(head) * d_head;
-          add_edges(layer, static_cast<int>(head), first, weights,
-                    on_z.view().middle_cols(first_unit, d_head),
-                    on_values.view().middle_cols(first_unit, d_head), heads[head]);
-        },
-        computation_.stop);
-    collect(layer, heads);
+    std::vector<double> together;  // [positions, positions], if the heads are added up
+    const std::size_t cells =
+        question_.by_head ? 0 : static_cast<std::size_t>(positions_) * static_cast<std::size_t>(positions_);
+    together.resize(cells);
+    // Matrices of few heads at once; their number does not depend on the threads.
+    constexpr int kAtOnce = 4;
+    const int at_once = question_.by_head ? config_.n_head : std::min(kAtOnce, config_.n_head);
+    for (int begin = 0; begin < config_.n_head; begin += at_once) {
+      const auto batch = std::span(heads).subspan(begin, std::min(at_once, config_.n_head - begin));
+      for (HeadFlow& of : batch) of.cells.assign(cells, 0);
+      patterns_of(
+          run_, std::span(indices).subspan(begin, batch.size()), computation_.workspace,
+          [&](std::size_t index, int first, model::ConstFloatRows weights) {
+            const int head = begin + static_cast<int>(index), first_unit = head * d_head;
+            add_edges(layer, head, first, weights, on_z.view().middle_cols(first_unit, d_head),
+                      on_values.view().middle_cols(first_unit, d_head), batch[index]);
+          },
+          computation_.stop);
+      for (HeadFlow& of : batch) {
+        for (std::size_t i = 0; i < cells; ++i) together[i] += of.cells[i];
+        of.cells = {};
+      }
+    }
+    collect(layer, heads, together);
     go_back_through_values(layer, on_values);
     keep_stream(layer);
     go_back_through_edit({Site::resid_pre, layer}, along_, flow_.input_edits);
@@ -353,8 +368,8 @@ class BackwardPass {
     model::add_transposed_product(used, some, on_values.middle_rows(0, keys));
   }
 
-  /// Adds up what the heads of a layer have, in order.
-  void collect(int layer, const std::vector<HeadFlow>& heads) {
+  /// Adds up what the heads of a layer have, in order; `together`: the sum of their cells.
+  void collect(int layer, const std::vector<HeadFlow>& heads, const std::vector<double>& together) {
     for (const HeadFlow& of : heads) {
       for (int position = 0; position < positions_; ++position) {
         flow_.sent[flow_.at(layer, position)] += of.sent[position];
@@ -364,14 +379,10 @@ class BackwardPass {
       strongest_.add(of.edges);
     }
     if (question_.by_head) return;
-    for (int query = 0; query < positions_; ++query) {
-      for (int key = 0; key < positions_; ++key) {
-        double value = 0;
-        for (const HeadFlow& of : heads)
-          value += of.cells[std::size_t(query) * std::size_t(positions_) + std::size_t(key)];
-        strongest_.add({layer, -1, query, key, value});
-      }
-    }
+    for (int query = 0; query < positions_; ++query)
+      for (int key = 0; key < positions_; ++key)
+        strongest_.add({layer, -1, query, key,
+                        together[std::size_t(query) * std::size_t(positions_) + std::size_t(key)]});
   }
 
   /// From the heads' values through W_V and ln_1 to the stream.
@@ -420,7 +431,8 @@ class BackwardPass {
   const model::Config& config_;
   const Computation<LogitFlow>& computation_;
   int positions_;
-  DoubleMatrix along_;  ///< the direction on the stream at each position, at the place reached so far
+  DoubleMatrix along_;          ///< the direction on the stream at each position, at the place reached so far
+  std::vector<double> direct_;  ///< the direction at the logit's position, at the end of the pass
   std::vector<Watched> watched_;
   StrongestEdges strongest_;
   LogitFlow flow_;
@@ -437,8 +449,8 @@ double LogitFlow::sum() const {
 }
 
 std::size_t LogitFlow::bytes() const {
-  return bytes_of(stream, past, sent, arrived, token_embedding, position_embedding, mlps, key_biases,
-                  query_biases, input_edits, key_edits, query_edits, edges);
+  return bytes_of(stream, past, sent, arrived, token_embedding, position_embedding, mlps, direct_mlps,
+                  key_biases, query_biases, input_edits, key_edits, query_edits, edges);
 }
 
 LogitFlow LogitFlowOf::compute(const PromptRun& run, const Computation<LogitFlow>& computation) const {

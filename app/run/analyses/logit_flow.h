@@ -55,6 +55,9 @@ struct LogitFlow {
   // Sources.
   std::vector<double> token_embedding, position_embedding;  ///< [positions]
   std::vector<double> mlps;                                 ///< with their biases
+  /// [layers]: the part of the MLPs' flows at the position that goes to the logit through the stream alone,
+  /// as in direct logit attribution; the rest goes through later attention, and what edits scale.
+  std::vector<double> direct_mlps;
   std::vector<double> key_biases;    ///< of values, and of ln_1, which enter the edges at the key
   std::vector<double> query_biases;  ///< c_proj's, at the query
   double final_bias = 0;             ///< ln_f's

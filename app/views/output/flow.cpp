@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "app/run/analyses/logit_flow.h"
 #include "app/views/output/flow_legend.h"
@@ -22,12 +24,16 @@ namespace {
 
 using namespace flow_picture;
 
-const auto kEdges = make_option<int>("flow-edges", "Edges", "the number of strongest attention edges drawn",
-                                     {.default_value = 24,
-                                      .low = 0,
-                                      .high = 200,
-                                      .steps = {0, 4, 8, 12, 16, 24, 32, 48, 64, 100, 200},
-                                      .keys = "uU"});
+constexpr int kAutomatic = -1;
+const auto kEdges = make_option<int>(
+    "flow-edges", "Edges",
+    "the number of strongest attention edges drawn (auto: as many as have room for their names)",
+    {.default_value = kAutomatic,
+     .default_name = "auto",
+     .low = 0,
+     .high = 200,
+     .steps = {0, 4, 8, 12, kAutomatic, 16, 24, 32, 48, 64, 100, 200},
+     .keys = "uU"});
 const auto kLeast =
     number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit", 0, 0, 100,
                   {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
@@ -82,24 +88,45 @@ std::string edge_name(const FlowEdge& edge) {
   return edge.head < 0 ? "L" + std::to_string(edge.layer) : head_name(edge.layer, edge.head);
 }
 
-Poster poster_of(const ViewContext& c, const LogitFlow& flow, int edges) {
+bool is_automatic(const ViewContext& c) {
+  return c.options[kEdges] == kAutomatic;
+}
+bool is_compact(const ViewContext& c) {
+  return c.width < 42 * c.font_size;
+}
+
+GraphOptions graph_options(const ViewContext& c, const LogitFlow& flow, int edges) {
+  return {edges, c.options[kLeast] / 100 * std::abs(flow.logit), c.options[kFirst]};
+}
+
+enum class LabelStyle {
+  full,    ///< "L5 H1 +0.28"
+  narrow,  ///< "H1 +0.28": the axis names the layer
+  names,   ///< "H1"
+};
+
+std::string edge_label(const FlowEdge& edge, LabelStyle labels) {
+  const std::string number = signed_words(edge.value);
+  if (labels == LabelStyle::full) return edge_name(edge) + " " + number;
+  if (edge.head < 0) return number;
+  const std::string head = "H" + std::to_string(edge.head);
+  return labels == LabelStyle::narrow ? head + " " + number : head;
+}
+
+Poster poster_of(const ViewContext& c, const LogitFlow& flow, int edges, LabelStyle style) {
   Poster poster;
-  poster.graph = graph_of(flow, {edges, c.options[kLeast] / 100 * std::abs(flow.logit), c.options[kFirst]});
+  poster.graph = graph_of(flow, graph_options(c, flow, edges));
   poster.first = c.options[kFirst];
   poster.tokens = c.run->tokens.labels;
-  // In a narrow picture the tooltips have the numbers.
-  const bool compact = c.width < 42 * c.font_size;
-  const auto with_number = [&](std::string words, double value) {
-    return compact ? words : words + " " + signed_words(value);
-  };
-  for (const FlowEdge& edge : poster.graph.edges)
-    poster.edges.push_back(with_number(edge_name(edge), edge.value));
+  const bool compact = is_compact(c);
+  for (const FlowEdge& edge : poster.graph.edges) poster.edges.push_back(edge_label(edge, style));
   for (const Column& column : poster.graph.columns) {
     std::vector<std::string>& labels = poster.mlps.emplace_back();
     for (int layer = 0; layer < flow.layers; ++layer)
-      labels.push_back(with_number("MLP " + std::to_string(layer), column.mlps[layer]));
+      labels.push_back((compact ? "MLP " : "MLP " + std::to_string(layer) + " ") +
+                       signed_words(column.mlps[layer]));
   }
-  poster.rest = with_number("rest", poster.graph.rest);
+  poster.rest = "rest " + signed_words(poster.graph.rest);
   poster.panel = (compact ? 4 : 9) * c.font_size;
   return poster;
 }
@@ -135,69 +162,134 @@ struct Shown {
   std::vector<GuessBar> bars;
   Legend legend;
   Confidence confidence;
-  bool all_edges = true;  ///< false: there was no room for some
+  double longest_bar = 1;  ///< probability
+  int wanted = 0;          ///< edges
+  bool all_edges = true;   ///< false: there was no room for all that are wanted
 };
 
-constexpr std::string_view kHeldFixed = "attention patterns and layer norm scales held fixed";
+/// How to read the numbers: what they hold fixed, and what they do not say.
+constexpr std::array<std::string_view, 3> kReading{"patterns and layer norm scales held fixed",
+                                                   "each MLP is a source of its own",
+                                                   "a contribution is not the effect of removing a head"};
 
-/// Whether the title has no room for what is held fixed: the legend then says it.
-bool is_narrow(const ViewContext& c) {
-  return c.width < 60 * c.font_size;
-}
-
-/// "24 of 4,920 edges, 62.1 % of what all edges carry".
-std::string edges_words(const Shown& s) {
-  const LogitFlow& flow = *s.flow;
-  const auto drawn = std::ssize(s.poster.graph.edges);
-  std::string words = grouped(drawn) + " of " + grouped(flow.edge_count) + " edges";
-  if (flow.edge_magnitude > 0)
-    words += ", " + percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of what all edges carry";
-  return words;
+/// "24 of 4,920 edges", "no room for 200: 166 of 4,920 edges".
+std::string edges_words(const ViewContext& c, const Shown& s) {
+  const std::string words = s.all_edges || is_automatic(c) ? "" : "no room for " + grouped(s.wanted) + ": ";
+  return words + grouped(std::ssize(s.poster.graph.edges)) + " of " + grouped(s.flow->edge_count) + " edges";
 }
 
 Legend legend_of(const ViewContext& c, const Shown& s) {
+  using enum Legend::Sample;
+  const LogitFlow& flow = *s.flow;
   Legend legend;
-  const bool token = c.options[kColor] == RibbonColor::token;
-  legend.scale_title = token ? "probability of “" + label_of(c, s.flow->token) + "” by the logit lens"
-                             : "probability of the best guess by the logit lens";
+  legend.entries = {{width, ""},
+                    {adds, "adds"},
+                    {takes, "takes away"},
+                    {mlp, "MLP (hatched: takes away)"},
+                    {rest, flow.edited ? "rest: not drawn, biases, edits (sum of sizes)"
+                                       : "rest: not drawn, biases (sum of sizes)"}};
+  legend.entries.push_back({scale,
+                            c.options[kColor] == RibbonColor::token
+                                ? "probability of “" + label_of(c, flow.token) + "” by the logit lens"
+                                : "probability of the best guess by the logit lens",
+                            true});
   legend.scale = viz::linear_scale(0.25);  // as wide as any; the lens is known only later
   legend.scale.values_above = true;
-  legend.edges = edges_words(s);
-  if (is_narrow(c)) legend.fixed = kHeldFixed;
+  legend.entries.push_back({none, edges_words(c, s), true});
+  if (flow.edge_magnitude > 0)
+    legend.entries.push_back(
+        {none, percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of the width of all edges"});
+  if (!c.note_in_caption)
+    for (const std::string_view words : kReading) legend.entries.push_back({none, std::string(words), true});
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
   return legend;
 }
 
-constexpr int kFewEdges = 6;
-
-/// Whether edges have names, without which the picture does not say which heads matter. Who chose a number of
-/// edges gets that many.
-bool names_enough(const ViewContext& c, const Layout& layout) {
-  constexpr std::ptrdiff_t kNames = 4;
-  const bool is_chosen = c.options[kEdges] != std::get<int>(kEdges.default_value);
-  return is_chosen || std::ranges::count(layout.labels, Label::Of::edge, &Label::of) >= kNames;
+/// Whether all edges to the target have their names, without which the picture does not say which heads
+/// matter.
+bool names_edges(const Shown& s) {
+  const int target = s.poster.graph.target;
+  return std::ranges::count(s.layout.labels, Label::Of::edge, &Label::of) ==
+         std::ranges::count(s.poster.graph.edges, target, &FlowEdge::query);
 }
 
-std::optional<Shown> shown(const ViewContext& c) {
+/// One side of a comparison without regard to the other; `max_scale`: see `lay_out`.
+std::optional<Shown> shown_alone(const ViewContext& c,
+                                 double max_scale = std::numeric_limits<double>::infinity()) {
   Shown s;
   s.flow = flow_of(c);
   if (!s.flow) return std::nullopt;
+  constexpr int kMost = 24, kMostIfCompact = 12, kFew = 3;  // edges without a chosen number
+  s.wanted = !is_automatic(c) ? c.options[kEdges] : is_compact(c) ? kMostIfCompact : kMost;
   // About the tokens of all edges that are wanted, whatever there is room for: resizing asks nothing new.
-  s.lens = lens_of(c, *s.flow, poster_of(c, *s.flow, c.options[kEdges]).graph);
+  s.lens =
+      lens_of(c, *s.flow, graph_of(*s.flow, graph_options(c, *s.flow, is_automatic(c) ? kMost : s.wanted)));
   s.bars = bars_of(c, *s.flow, bar_count(c));
+  s.longest_bar = most_probable(s.bars);
   const viz::Style style = style_of(c);
-  // Where there is little room, fewer edges are drawn; the legend says how many.
-  for (int edges = c.options[kEdges];; edges = edges * 2 / 3) {
-    s.poster = poster_of(c, *s.flow, edges);
+  const auto try_edges = [&](int edges, LabelStyle labels, bool keeps_edges = false) {
+    s.poster = poster_of(c, *s.flow, edges, labels);
+    s.poster.keeps_edges = keeps_edges;
     viz::Rect area = below_title(c);
     s.legend = legend_of(c, s);
     area.h -= legend_height(s.legend, style) + 2 * style.unit();
-    s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style);
-    if ((s.layout.fits && (names_enough(c, s.layout) || edges <= kFewEdges)) || edges == 0) break;
+    s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style, max_scale);
+    return s.layout.fits;
+  };
+  // Where there is little room, fewer edges are drawn; the legend says how many. A chosen number holds while
+  // there is room for its strands, with or without names and numbers.
+  const LabelStyle labels = is_compact(c) ? LabelStyle::narrow : LabelStyle::full;
+  for (int edges = s.wanted;; edges = edges * 5 / 6) {
+    const bool fits = try_edges(edges, labels) ||
+                      (!is_automatic(c) &&
+                       (try_edges(edges, LabelStyle::names) || try_edges(edges, LabelStyle::names, true)));
+    const bool is_enough = !is_automatic(c) || edges <= kFew || names_edges(s);
+    if ((fits && is_enough) || edges == 0) break;
     s.all_edges = false;
   }
   s.confidence = confidence_of(s.lens.get(), c.options[kColor], s.poster.graph);
-  s.legend.scale = scale_of(s.confidence);
+  return s;
+}
+
+/// The other side of a comparison; nothing if there is none, or if the query has no counterpart there.
+std::optional<ViewContext> other_side(const ViewContext& c) {
+  ViewContext other = c;
+  if (c.side == Side::baseline) {
+    const auto here = std::ranges::find(c.asked->aligned, c.selection.query);
+    if (here == c.asked->aligned.end()) return std::nullopt;
+    other.side = Side::run;
+    other.run = c.asked;
+    other.selection.query = static_cast<int>(here - c.asked->aligned.begin());
+    return other;
+  }
+  const int there = compared_query(c);
+  if (there < 0) return std::nullopt;
+  other.side = Side::baseline;
+  other.asked = c.run;
+  other.run = c.run->baseline;
+  other.selection.query = there;
+  return other;
+}
+
+/// Both sides of a comparison have the same scales, of widths, colours and bars, so that they can be
+/// compared.
+std::optional<Shown> shown(const ViewContext& c) {
+  auto s = shown_alone(c);
+  const auto other = s ? other_side(c) : std::nullopt;
+  if (other) {
+    const auto there = shown_alone(*other);
+    if (!there) {
+      const auto question = question_of(*other);
+      const bool is_pending = !question || other->failure(*question).empty();
+      if (is_pending) return std::nullopt;
+    } else {
+      if (there->layout.fits && there->layout.scale < s->layout.scale)
+        s = shown_alone(c, there->layout.scale);
+      s->confidence.high = std::max(s->confidence.high, there->confidence.high);
+      s->longest_bar = std::max(s->longest_bar, there->longest_bar);
+    }
+  }
+  if (s) s->legend.scale = scale_of(s->confidence);
   return s;
 }
 
@@ -213,33 +305,57 @@ Picture build(const ViewContext& c) {
   if (!s->layout.fits) return too_small(c, "for the flow");
   Picture picture = blank(c);
   picture.exact_widths = true;
-  const std::string words = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
-                            (s->flow->against == -1 ? "logit " : "difference ") +
-                            viz::fixed_number(s->flow->logit, 2);
+  const std::string subtitle = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
+                               (s->flow->against == -1 ? "logit " : "difference ") +
+                               viz::fixed_number(s->flow->logit, 2);
   paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
-              is_narrow(c) ? words : words + ", with " + std::string(kHeldFixed));
+              subtitle);
   const Confidence& confidence = s->confidence;
   paint_flow(picture, c, s->poster, s->layout, confidence);
-  paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, confidence);
+  paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, s->longest_bar,
+                confidence);
   const viz::Rect below = below_title(c);
   const viz::Style style = style_of(c);
   paint_legend(picture, c, s->legend, s->layout.scale,
                {below.x, below.bottom() - legend_height(s->legend, style)});
   drop_covered_regions(picture.regions);
-  picture.whole = picture.whole && s->layout.all_labels && s->all_edges && !(c.in_pane && is_low(c));
+  picture.whole = picture.whole && s->layout.all_labels && !s->layout.thinned && s->all_edges &&
+                  !(c.in_pane && is_low(c));
   return picture;
 }
 
 // ---- the mouse ----
+
+/// With as many digits as the drawing has, or two if these say nothing.
+std::string rounded(double value) {
+  return value == 0 || std::abs(value) >= 0.01 ? viz::fixed_number(value, 2) : viz::number(value, 2);
+}
 
 std::string share_words(const LogitFlow& flow, double value) {
   return flow.logit != 0 ? viz::fixed_number(100 * value / flow.logit, 1) + " % of the logit" : "";
 }
 
 void say_part(Facts& facts, const LogitFlow& flow, double value) {
-  facts.say("adds " + viz::number(value, 4) + " to the " + (flow.against == -1 ? "logit" : "difference"));
+  const std::string sum = flow.against == -1 ? "logit" : "difference";
+  facts.say(value < 0 ? "takes " + rounded(-value) + " from the " + sum
+                      : "adds " + rounded(value) + " to the " + sum);
   facts.number("contribution", value, Fact::Location::menu);
   facts.say(share_words(flow, value));
+}
+
+/// A number that the menu copies with all its digits.
+void say_number(Facts& facts, std::string label, double value,
+                Fact::Location location = Fact::Location::both) {
+  facts.said.push_back(
+      {.label = std::move(label), .value = rounded(value), .copied = plain(value), .location = location});
+}
+
+/// How an MLP's number relates to the one that Attribution shows, which counts only what goes directly.
+std::string direct_words(const LogitFlow& flow, int position, int layer) {
+  const std::string later = flow.edited ? "through later attention and edits" : "through later attention";
+  if (position != flow.position) return "all " + later + ", which Attribution does not count";
+  const double direct = flow.direct_mlps[layer], all = flow.mlps[flow.at(layer, position)];
+  return rounded(direct) + " directly, as in Attribution, and " + rounded(all - direct) + " " + later;
 }
 
 ViewActions opened(const ViewContext& c, const FlowEdge& edge) {
@@ -269,8 +385,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const int layer = region.id % (graph.layers + 1);
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say(name(column.position) + " into layer " + std::to_string(layer));
-    facts.number("flow", column.stream[layer]);
-    facts.number("into the next layer", column.stream[layer + 1], Fact::Location::tooltip);
+    say_number(facts, "flow", column.stream[layer]);
+    say_number(facts, "into the next layer", column.stream[layer + 1], Fact::Location::tooltip);
     if (s->lens) {
       const auto row = static_cast<std::size_t>(s->confidence.rows[region.id / (graph.layers + 1)]);
       const std::size_t i =
@@ -279,9 +395,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                     label_of(c, s->lens->top[i]) + "” " + percent(s->lens->of_top[i]),
                 Fact::Location::tooltip);
     }
-    facts.number("edges in that are drawn", column.arrived[layer], Fact::Location::tooltip);
-    facts.number("edges out that are drawn", column.sent[layer], Fact::Location::tooltip);
-    facts.number("rest", column.rest[layer], Fact::Location::tooltip);
+    say_number(facts, "edges in that are drawn", column.arrived[layer], Fact::Location::tooltip);
+    say_number(facts, "edges out that are drawn", column.sent[layer], Fact::Location::tooltip);
+    say_number(facts, "rest", column.rest[layer], Fact::Location::tooltip);
     facts.commands.push_back(choose_query(c, column.position));
     add_choice_of_key(facts.commands, c, column.position, c.selection.query);
   } else if (region.role == kMlp) {
@@ -290,6 +406,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say("MLP " + std::to_string(layer) + " at " + name(column.position));
     say_part(facts, flow, column.mlps[layer]);
+    facts.say(direct_words(flow, column.position, layer), Fact::Location::tooltip);
   } else if (region.role == kRest) {
     const Column& column = column_at(graph.column_of(flow.position));
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
@@ -299,8 +416,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say(name(region.id));
     if (const int index = graph.column_of(region.id); index >= 0) {
-      facts.number("its embedding", column_at(index).embedding);
-      facts.number("its MLPs", column_at(index).mlp);
+      say_number(facts, "its embedding", column_at(index).embedding);
+      say_number(facts, "its MLPs", column_at(index).mlp);
       facts.say(share_words(flow, column_at(index).sources()));
     } else {
       facts.say("none of the edges drawn");
@@ -330,7 +447,9 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
     if (found == best.end()) return {};
     return {SetOption{&kLogitRank, static_cast<int>(found - best.begin()) + 1}};
   }
-  const Graph graph = shown(c)->poster.graph;
+  const auto s = shown(c);
+  if (!s) return {};
+  const Graph& graph = s->poster.graph;
   if (region.role == kEdge && region.id < std::ssize(graph.edges)) return opened(c, graph.edges[region.id]);
   const bool mlp = region.role == kMlp;
   if (!mlp && region.role != kStream) return {};
@@ -343,53 +462,57 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
 
 // ---- the table ----
 
+/// One row for each edge and each source; the sources add up to the logit. Sorted by magnitude after the
+/// first.
 Table table(const ViewContext& c) {
   Table result;
   const auto flow = flow_of(c);
   if (!flow) return result;
   const LogitFlow& f = *flow;
-  result.header = {"part", "layer", "head", "position", "token", "key", "key token", "logit", "share"};
+  result.header = {"kind",       "part",        "layer",    "head",         "from position",
+                   "from token", "to position", "to token", "contribution", "share"};
   struct Row {
-    std::string part;
-    int layer = -1, head = -1, position = -1, key = -1;
+    std::string kind, part;
+    int layer = -1, head = -1, from = -1, to = -1;
     double value = 0;
   };
   std::vector<Row> rows;
   double kept = 0;
   for (const FlowEdge& edge : f.edges) {
-    rows.push_back({"edge", edge.layer, edge.head, edge.query, edge.key, edge.value});
+    rows.push_back({"edge", "attention", edge.layer, edge.head, edge.key, edge.query, edge.value});
     kept += edge.value;
   }
   double all = 0;
   for (const double v : f.arrived) all += v;
   if (std::ssize(f.edges) < f.edge_count)
     rows.push_back(
-        {grouped(f.edge_count - std::ssize(f.edges)) + " other edges", -1, -1, -1, -1, all - kept});
+        {"other edges", grouped(f.edge_count - std::ssize(f.edges)) + " edges", -1, -1, -1, -1, all - kept});
+  const auto source = [&](std::string part, int layer, int position, double value) {
+    rows.push_back({"source", std::move(part), layer, -1, position, -1, value});
+  };
   for (int position = 0; position < f.positions; ++position) {
-    rows.push_back({"token embedding", -1, -1, position, -1, f.token_embedding[position]});
-    rows.push_back({"position embedding", -1, -1, position, -1, f.position_embedding[position]});
+    source("token embedding", -1, position, f.token_embedding[position]);
+    source("position embedding", -1, position, f.position_embedding[position]);
     for (int layer = 0; layer < f.layers; ++layer) {
       const std::size_t i = f.at(layer, position);
-      rows.push_back({"MLP", layer, -1, position, -1, f.mlps[i]});
-      rows.push_back({"bias", layer, -1, position, -1, f.key_biases[i] + f.query_biases[i]});
-      if (f.edited)
-        rows.push_back(
-            {"edits", layer, -1, position, -1, f.input_edits[i] + f.key_edits[i] + f.query_edits[i]});
+      source("MLP", layer, position, f.mlps[i]);
+      source("bias", layer, position, f.key_biases[i] + f.query_biases[i]);
+      if (f.edited) source("edits", layer, position, f.input_edits[i] + f.key_edits[i] + f.query_edits[i]);
     }
   }
-  rows.push_back({"ln_f bias", -1, -1, f.position, -1, f.final_bias});
-  if (f.edited) rows.push_back({"edits after the layers", -1, -1, f.position, -1, f.final_edits});
-  rows.push_back({"rounding error", -1, -1, -1, -1, f.rounding_error()});
+  source("ln_f bias", -1, f.position, f.final_bias);
+  if (f.edited) source("edits after the layers", -1, f.position, f.final_edits);
+  source("rounding error", -1, -1, f.rounding_error());
   std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) { return std::abs(row.value); });
   rows.insert(rows.begin(),
-              {"logit of " + logit_words(c, f.token, f.against), -1, -1, f.position, -1, f.logit});
+              {"logit", "logit of " + logit_words(c, f.token, f.against), -1, -1, -1, f.position, f.logit});
   const auto known = [](int index) { return index >= 0 ? std::optional(index) : std::nullopt; };
   const auto token = [&](int position) {
     return position >= 0 ? c.run->tokens.labels[position] : std::string();
   };
   for (const Row& row : rows)
-    add_row(result, row.part, known(row.layer), known(row.head), known(row.position), token(row.position),
-            known(row.key), token(row.key), row.value, f.logit != 0 ? row.value / f.logit : NAN);
+    add_row(result, row.kind, row.part, known(row.layer), known(row.head), known(row.from), token(row.from),
+            known(row.to), token(row.to), row.value, f.logit != 0 ? row.value / f.logit : NAN);
   return result;
 }
 
@@ -403,12 +526,15 @@ viz::Point figure_size(const ViewContext& c) {
 
 View flow_view() {
   View view = make_view(Group::output, "flow", "Flow",
-                        "what each token sends to a logit, through which heads and MLPs, layer by layer",
+                        "a logit as the sum of what embeddings, MLPs and biases add to it, and the attention "
+                        "edges that carry it",
                         build, facts, table);
   view.options = {&kLogitRank, &kAgainstRank, &kMinusMean, &kEdges, &kLeast, &kTogether, &kColor, &kFirst};
   add_gestures<click, layers_by_lines>(view);
   view.figure_size = figure_size;
   view.caption = {.prompt = true, .head = false, .query = true};
+  for (const std::string_view words : kReading)
+    view.caption.note += (view.caption.note.empty() ? "attention " : "; ") + std::string(words);
   view.landmarks = {landmark<kStream>("streams"), landmark<kEdge>("edges"), landmark<kToken>("token labels"),
                     landmark<kGuess>("guesses")};
   return view;

@@ -1,7 +1,6 @@
 #include "app/views/output/flow_bands.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -34,19 +33,24 @@ std::vector<Band> bands_of(const Graph& graph, FirstToken first, double scale) {
 struct Measure {
   const viz::Style& style;
   float turn = 0;
-  bool tight = false;  // many layers, with little room for each
+  bool tight = false;  // many layers or lanes, with little room for each
   float u() const { return style.unit(); }
   float line() const { return style.line(style.small()); }
   float wedge(const Band& band) const {
     return std::clamp(0.5F * band.widest, (tight ? 0.5F : 1.5F) * u(), 12 * u());
   }
   float lane(const Lane& lane) const {
-    return lane.width + (lane.loop ? 2.5F : 0.75F) * u() + (lane.labelled ? line() : 0);
+    return lane.width + (lane.loop ? 2.5F : tight ? 0.4F : 0.75F) * u() + (lane.labelled ? line() : 0);
+  }
+  /// Of the uppermost lane's label.
+  float label(const Band& band) const {
+    return band.lanes.empty() || !band.lanes.back().labelled ? 0 : line();
   }
   float band(const Band& band) const {
     float h = (band.lanes.empty() ? 0 : 2 * turn) + wedge(band) + (tight ? 0.25F : 1) * u();
     for (const Lane& one : band.lanes) h += lane(one);
-    return h;
+    // The uppermost label is to the left of what is above its lane.
+    return h - std::min(label(band), turn + wedge(band));
   }
   float all(const std::vector<Band>& bands) const {
     float h = 0;
@@ -57,14 +61,9 @@ struct Measure {
 
 /// Takes labels from the weakest edges until the layers fit.
 void drop_labels(Bands& bands, const Graph& graph, const Measure& measure, float room) {
-  float all = measure.all(bands.layers);
-  for (int i = static_cast<int>(graph.edges.size()) - 1; i >= 0 && all > room; --i) {
-    for (Lane& lane : bands.layers[graph.edges[i].layer].lanes) {
-      if (lane.edge != i || !lane.labelled) continue;
-      lane.labelled = bands.all_labels = false;
-      all -= measure.line();
-    }
-  }
+  for (int i = static_cast<int>(graph.edges.size()) - 1; i >= 0 && measure.all(bands.layers) > room; --i)
+    for (Lane& lane : bands.layers[graph.edges[i].layer].lanes)
+      if (lane.edge == i && lane.labelled) lane.labelled = bands.all_labels = false;
 }
 
 void place(std::vector<Band>& bands, const Measure& measure, float bottom, float room) {
@@ -77,13 +76,14 @@ void place(std::vector<Band>& bands, const Measure& measure, float bottom, float
     band.bottom = y;
     float at = y - 0.3F * each - measure.turn;
     for (Lane& lane : band.lanes) {
-      lane.y = at - lane.width / 2 - (lane.loop ? measure.u() : 0);
+      // On whole pixels, or a hairline would be half as dark.
+      lane.y = measure.style.snapped(at - lane.width - (lane.loop ? measure.u() : 0)) + lane.width / 2;
       at -= measure.lane(lane);
     }
     band.top = y - measure.band(band) - each;
     band.wedge_top = band.top + 0.15F * each;
     band.wedge_bottom =
-        std::min(band.lanes.empty() ? y - measure.u() : at - measure.turn,
+        std::min(band.lanes.empty() ? y - measure.u() : at + measure.label(band) - measure.turn,
                  band.wedge_top + std::max(measure.wedge(band), 1.3F * band.widest + 2 * measure.u()));
     y = band.top;
   }
@@ -92,19 +92,20 @@ void place(std::vector<Band>& bands, const Measure& measure, float bottom, float
 }  // namespace
 
 float strand_width(double value, double scale) {
-  constexpr float kHairline = 0.75F;
+  constexpr float kHairline = 1;
   return std::max(static_cast<float>(std::abs(value) * scale), kHairline);
 }
 
 Bands lay_out_bands(const Graph& graph, FirstToken first, double scale, float bottom, float top,
-                    const viz::Style& style) {
-  constexpr std::array<float, 3> kTurns{3, 2, 1.25F};
+                    const viz::Style& style, bool keeps_edges) {
+  constexpr float kWithoutNames = 1.25F, kTightest = 0.75F;
+  constexpr int kMany = 24;
   const float room = bottom - top;
-  for (const float turn : kTurns) {
+  for (const float turn : {3.F, 2.F, kWithoutNames, kTightest}) {
+    if (turn == kTightest && !keeps_edges) break;
     Bands bands{bands_of(graph, first, scale), turn * style.unit(), true};
-    constexpr int kMany = 24;
-    const Measure measure{style, bands.turn, graph.layers > kMany};
-    if (turn == kTurns.back()) drop_labels(bands, graph, measure, room);
+    const Measure measure{style, bands.turn, graph.layers > kMany || turn == kTightest};
+    if (turn <= kWithoutNames) drop_labels(bands, graph, measure, room);
     if (measure.all(bands.layers) > room) continue;
     place(bands.layers, measure, bottom, room);
     return bands;

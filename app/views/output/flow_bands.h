@@ -33,9 +33,9 @@ struct Bands {
 };
 
 /// The layers between `bottom` and `top`. `scale`: logical pixels for a logit of 1. Turns are wide and every
-/// edge to the target has a label as far as there is room.
+/// edge to the target has a label as far as there is room. `keeps_edges`: narrow lanes are better than none.
 Bands lay_out_bands(const Graph& graph, FirstToken first, double scale, float bottom, float top,
-                    const viz::Style& style);
+                    const viz::Style& style, bool keeps_edges = false);
 
 /// Width of a strand: at least a hairline, so that no drawn edge is invisible.
 float strand_width(double value, double scale);

@@ -31,34 +31,52 @@ class Builder {
   Builder(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style)
       : p_(poster), g_(poster.graph), area_(area), above_(above), style_(style) {}
 
-  Layout build() {
+  Layout build(double max_scale) {
     const float em = style_.font_size;
-    if (area_.w < 16 * em || area_.h < above_ + 9 * em) return std::move(out_);
+    if (area_.w < 16 * em || area_.h < above_ + 9 * em) return {};
     double most = 1e-9;
     for (const Column& column : g_.columns)
       for (const double v : column.stream) most = std::max(most, std::abs(v));
     most = std::max(most, std::abs(g_.logit));
-    float widest = std::min(0.12F * area_.w, 0.3F * area_.h);
+    const bool is_narrow = area_.w < 40 * em;  // has fewer tokens with a column
+    float widest = std::min((is_narrow ? 0.16F : 0.12F) * area_.w, 0.3F * area_.h);
     // Strands leave room for their labels.
     if (g_.magnitude > 0)
       widest = std::min(widest, 0.22F * area_.h * static_cast<float>(most / g_.magnitude));
+    const bool is_given = max_scale * most < static_cast<double>(widest);
+    if (is_given) widest = static_cast<float>(max_scale * most);
     // Thinner strands make room, but widths have to be told apart: from some point on, fewer edges are
-    // better.
-    const int attempts = g_.edges.empty() ? 14 : 5;
+    // better, unless their number was chosen. Names are worth a little of the width.
+    const int attempts = g_.edges.empty() || p_.keeps_edges ? 14 : 5;
+    constexpr int kForNames = 3;
+    Layout best;
+    std::ptrdiff_t most_names = 0;
     for (int attempt = 0; attempt < attempts; ++attempt, widest *= 0.8F) {
-      out_ = {};
-      out_.scale = static_cast<double>(widest) / most;
-      if (!place_tokens_below() || !place_bands()) continue;
-      trace_ribbons();
-      if (!place_columns()) continue;
-      finish();
-      out_.fits = true;
-      break;
+      if (best.fits && attempt >= kForNames) break;
+      if (!try_width(widest, most)) continue;
+      const auto names = std::ranges::count(out_.labels, Label::Of::edge, &Label::of);
+      if (!best.fits || names > most_names) {
+        out_.thinned = best.fits;
+        best = std::move(out_);
+        most_names = names;
+      }
+      if (names_fit_ || is_given) break;
     }
-    return std::move(out_);
+    return best;
   }
 
  private:
+  /// `widest`: the width of what carries `most`. Returns whether everything but some names fits.
+  bool try_width(float widest, double most) {
+    out_ = {};
+    ends_.clear();
+    out_.scale = static_cast<double>(widest) / most;
+    if (!place_tokens_below() || !place_bands()) return false;
+    trace_ribbons();
+    if (!place_columns()) return false;
+    finish();
+    return out_.fits = true;
+  }
   float px(double value) const { return static_cast<float>(std::abs(value) * out_.scale); }
   float u() const { return style_.unit(); }
   float line() const { return style_.line(style_.small()); }
@@ -138,7 +156,7 @@ class Builder {
           upright ? line()
                   : style_.width(label_of(stop), style_.small(),
                                  stop.column >= 0 ? viz::FontStyle::medium : viz::FontStyle::regular);
-      stop.width = (upright && stop.count == 1 ? text : text + 2 * u());
+      stop.width = upright ? text : text + 2 * u();
       if (stop.column >= 0)
         stop.width = std::max(stop.width, ribbon_width(g_.columns[stop.column]) + 3 * u());
     }
@@ -147,11 +165,12 @@ class Builder {
   bool place_bands() {
     const float bottom = area_.bottom() - tokens_h_;
     const float end_h = 4 * u() + px(g_.columns[target()].rest.back());  // where ln_f's bias comes in
-    Bands bands = lay_out_bands(g_, p_.first, out_.scale, bottom, area_.y + above_ + end_h, style_);
+    Bands bands =
+        lay_out_bands(g_, p_.first, out_.scale, bottom, area_.y + above_ + end_h, style_, p_.keeps_edges);
     if (bands.layers.empty()) return false;
     bands_ = std::move(bands.layers);
     turn_ = bands.turn;
-    out_.all_labels = bands.all_labels;
+    out_.all_labels = names_fit_ = bands.all_labels;
     for (const Band& band : bands_) out_.levels.push_back(band.bottom);
     out_.levels.push_back(bands_.back().top);
     out_.end = bands_.back().top - end_h;
@@ -429,8 +448,8 @@ class Builder {
     const float w =
         std::min(style_.width(label.text, style_.small(), face), label.room > 0 ? label.room : 1e9F);
     const float h = line();
-    if (label.angle != 0) {  // upright, its end at `at`
-      label.rect = {label.at.x - h / 2, label.at.y, h, w};
+    if (label.angle != 0) {                                            // upright, its end at `at`
+      label.rect = {label.at.x - 0.45F * h, label.at.y, 0.9F * h, w};  // letters are less high than lines
     } else {
       const float x = label.align == viz::Align::left    ? label.at.x
                       : label.align == viz::Align::right ? label.at.x - w
@@ -537,6 +556,7 @@ class Builder {
   const viz::Style& style_;
   Layout out_;
   bool upright_ = false;
+  bool names_fit_ = true;  // of edges
   float turn_ = 0;
   float axis_w_ = 0, panel_ = 0, label_gap_ = 0, tokens_h_ = 0, rest_w_ = 0;
   std::vector<Stop> stops_;
@@ -554,8 +574,9 @@ float length_of(const std::vector<viz::Point>& points) {
 
 }  // namespace
 
-Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style) {
-  return Builder(poster, area, above, style).build();
+Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style,
+               double max_scale) {
+  return Builder(poster, area, above, style).build(max_scale);
 }
 
 float area_of(const Strand& strand) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct Poster {
   std::vector<std::vector<std::string>> mlps;  ///< labels of MLPs, [columns][layers]
   std::string rest;                            ///< label of the rest
   FirstToken first = FirstToken::stubs;
-  float panel = 0;  ///< least width of the space to the right of the target's ribbon
+  float panel = 0;           ///< least width of the space to the right of the target's ribbon
+  bool keeps_edges = false;  ///< thin strands are better than fewer
 };
 
 /// A stretch of a ribbon, from y0 up to y1.
@@ -86,11 +88,14 @@ struct Layout {
   std::vector<Strand> strands;  ///< weakest first
   std::vector<Label> labels;
   bool all_labels = true;   ///< false: some labels had no room
+  bool thinned = false;     ///< whether it is narrower than it could be, so that more names have room
   float tokens_bottom = 0;  ///< y below the tokens' labels
 };
 
-/// The picture inside `area`; `above`: the height needed above the ribbon's end.
-Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style);
+/// The picture inside `area`; `above`: the height needed above the ribbon's end. Its scale is at most
+/// `max_scale`, and that one if there is room.
+Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style,
+               double max_scale = std::numeric_limits<double>::infinity());
 
 /// The area that a strand covers.
 float area_of(const Strand& strand);

@@ -10,6 +10,8 @@
 namespace headscope::app::flow_picture {
 namespace {
 
+using Sample = Legend::Sample;
+
 constexpr float kGap = 5;     // units between entries
 constexpr float kSample = 6;  // units
 
@@ -17,38 +19,18 @@ float line_of(const viz::Style& style) {
   return style.line(style.small()) + style.unit();
 }
 
-std::string words_of(const Legend& legend, Legend::Entry entry, double unit = 0.05) {
-  switch (entry) {
-    case Legend::kWidth:
-      return "a width of " + plain(unit) + " in the logit";
-    case Legend::kAdds:
-      return "adds";
-    case Legend::kTakes:
-      return "takes away";
-    case Legend::kRestEntry:
-      return "rest: not drawn, biases; as wide as all that it adds and takes";
-    case Legend::kEdgesEntry:
-      return legend.edges;
-    case Legend::kFixedEntry:
-      return legend.fixed;
-    case Legend::kScale:
-      break;
-  }
-  return legend.scale_title;
+/// The sample of a width stands for a part of the logit that depends on the layout.
+std::string words_of(const Legend::Entry& entry, double unit = 0.05) {
+  return entry.sample == Sample::width ? "a width of " + plain(unit) + " in the logit" : entry.words;
 }
 
-/// Whether it is words alone, without a sample.
-bool is_bare(Legend::Entry entry) {
-  return entry == Legend::kEdgesEntry || entry == Legend::kFixedEntry;
-}
-
-float width_of(const Legend& legend, Legend::Entry entry, const viz::Style& style) {
-  if (entry == Legend::kScale) {
+float width_of(const Legend& legend, const Legend::Entry& entry, const viz::Style& style) {
+  if (entry.sample == Sample::scale) {
     viz::Scene measured;
-    return viz::paint_color_scale_line(measured, legend.scale, legend.scale_title, {0, 0}, style);
+    return viz::paint_color_scale_line(measured, legend.scale, entry.words, {0, 0}, style);
   }
-  const float words = style.width(words_of(legend, entry), style.small());
-  return is_bare(entry) ? words : words + (kSample + 1.5F) * style.unit();
+  const float words = style.width(words_of(entry), style.small());
+  return entry.sample == Sample::none ? words : words + (kSample + 1.5F) * style.unit();
 }
 
 /// A round part of the logit that is wide enough to be seen.
@@ -63,15 +45,16 @@ double sample_of_width(double scale) {
 void Legend::wrap(float width, const viz::Style& style, bool brief) {
   lines.assign(1, {});
   float x = 0;
-  for (const Entry entry : {kWidth, kAdds, kTakes, kRestEntry, kScale, kEdgesEntry, kFixedEntry}) {
-    if (entry == kFixedEntry && fixed.empty()) continue;
-    if (brief && entry != kScale && !is_bare(entry)) continue;
+  for (int i = 0; i < std::ssize(entries); ++i) {
+    const Entry& entry = entries[i];
+    if (brief && !entry.needed) continue;
     const float w = width_of(*this, entry, style);
-    if (x > 0 && (x + w > width || (entry == kScale && lines.size() == 1 && !brief))) {
+    const bool begins = entry.sample == Sample::scale && lines.size() == 1 && !brief;
+    if (x > 0 && (x + w > width || begins)) {
       lines.emplace_back();
       x = 0;
     }
-    lines.back().push_back(entry);
+    lines.back().push_back(i);
     x += w + kGap * style.unit();
   }
 }
@@ -84,35 +67,38 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
                   viz::Point top_left) {
   const viz::Style style = style_of(c);
   viz::Scene& scene = picture.scene;
-  const float u = style.unit(), line = style.line(style.small());
+  const float u = style.unit(), line = style.line(style.small()), sample = kSample * u;
   const float right = c.width - margin(c);
+  const double unit = sample_of_width(scale);
   float y = top_left.y + line / 2;
   for (const auto& entries : legend.lines) {
     float x = top_left.x;
-    for (const Legend::Entry entry : entries) {
-      const float sample = kSample * u;
-      const double unit = sample_of_width(scale);
-      const bool is_too_wide = entry == Legend::kWidth && scale * unit > 0.9 * static_cast<double>(line);
-      if (is_too_wide) continue;  // a clipped sample would be false
-      if (entry == Legend::kWidth) {
-        const float h = std::min(static_cast<float>(scale * unit), 0.9F * line);
+    for (const int index : entries) {
+      const Legend::Entry& entry = legend.entries[index];
+      const float h = static_cast<float>(scale * unit);
+      if (entry.sample == Sample::width && h > 0.9F * line) continue;  // a clipped sample would be false
+      if (entry.sample == Sample::width) {
         scene.add(viz::FillRect{{x, y - h / 2, sample, h}, c.theme->bar});
-      } else if (entry == Legend::kAdds || entry == Legend::kTakes) {
+      } else if (entry.sample == Sample::adds || entry.sample == Sample::takes) {
         Strand strand;
         strand.width = 0.9F * u;
-        strand.negative = entry == Legend::kTakes;
+        strand.negative = entry.sample == Sample::takes;
         strand.lines = {{{x, y}, {x + sample, y}}};
         paint_strand(scene, c, strand, edge_color(c, strand.negative));
-      } else if (entry == Legend::kRestEntry) {
+      } else if (entry.sample == Sample::mlp) {
+        const float half = 0.4F * line;
+        scene.add(
+            viz::FillPolygon{{{x, y - half}, {x + sample, y - half}, {x, y + half}}, wedge_color(c, false)});
+      } else if (entry.sample == Sample::rest) {
         scene.add(viz::FillRect{{x, y - 0.5F * u, sample, u}, rest_color(c)});
       }
-      if (entry == Legend::kScale) {
-        picture.whole &= viz::paint_color_scale_in(scene, legend.scale, legend.scale_title, std::nullopt,
-                                                   {x, y}, right - x, style);
+      if (entry.sample == Sample::scale) {
+        picture.whole &= viz::paint_color_scale_in(scene, legend.scale, entry.words, std::nullopt, {x, y},
+                                                   right - x, style);
       } else {
-        const float at = is_bare(entry) ? x : x + sample + 1.5F * u;
-        picture.whole &= viz::add_whole_label(scene, style, words_of(legend, entry, unit), {at, y},
-                                              right - at, c.theme->text_muted);
+        const float at = entry.sample == Sample::none ? x : x + sample + 1.5F * u;
+        picture.whole &= viz::add_whole_label(scene, style, words_of(entry, unit), {at, y}, right - at,
+                                              c.theme->text_muted);
       }
       x += width_of(legend, entry, style) + kGap * u;
     }

@@ -8,14 +8,17 @@
 // What widths, colours and dashes of a flow show.
 namespace headscope::app::flow_picture {
 
-/// Its entries in lines of text.
+/// Its entries, distributed over lines of text.
 struct Legend {
-  enum Entry { kWidth, kAdds, kTakes, kRestEntry, kScale, kEdgesEntry, kFixedEntry };
-  viz::ColorScale scale;  ///< of the ribbons
-  std::string scale_title;
-  std::string edges;  ///< how many edges are drawn
-  std::string fixed;  ///< what is held fixed; empty: the title says it
-  std::vector<std::vector<Entry>> lines;
+  enum class Sample { none, width, adds, takes, mlp, rest, scale };
+  struct Entry {
+    Sample sample = Sample::none;
+    std::string words;
+    bool needed = false;  ///< in a pane with little room, too
+  };
+  std::vector<Entry> entries;
+  viz::ColorScale scale;                ///< of the ribbons
+  std::vector<std::vector<int>> lines;  ///< indices of entries
 
   /// Distributes the entries over lines of this width; `brief`: only those that a pane needs.
   void wrap(float width, const viz::Style& style, bool brief = false);

@@ -65,7 +65,7 @@ void paint_ribbons(viz::Scene& scene, const ViewContext& c, const Layout& layout
   const viz::ColorScale scale = scale_of(confidence);
   viz::Segments hatching{{}, c.theme->surface, 1},
       edges{{}, c.theme->field_line.with_alpha(c.theme->dark ? 230 : 150), 0.75F},
-      stems{{}, c.theme->field_line.with_alpha(150), 1};
+      stems{{}, c.theme->field_line.with_alpha(c.theme->dark ? 255 : 150), 1};
   for (const Slice& slice : layout.slices) {
     if (slice.y0 <= slice.y1) continue;
     if (std::max(slice.right0 - slice.left0, slice.right1 - slice.left1) > 0.05F)
@@ -88,8 +88,7 @@ void paint_ribbons(viz::Scene& scene, const ViewContext& c, const Layout& layout
 void paint_wedges(Picture& picture, const ViewContext& c, const Poster& poster, const Layout& layout) {
   const viz::Style style = style_of(c);
   for (const Wedge& wedge : layout.wedges) {
-    const viz::Color color =
-        viz::blended(c.theme->surface, viz::sign_color(*c.theme, wedge.negative ? -1 : 1).with_alpha(110));
+    const viz::Color color = wedge_color(c, wedge.negative);
     viz::Segments lines{{}, c.theme->surface, 1};
     for (std::size_t i = 1; i < wedge.sides.size(); ++i) {
       const Wedge::Side &a = wedge.sides[i - 1], &b = wedge.sides[i];
@@ -222,16 +221,16 @@ double Confidence::at(int column, int layer) const {
 }
 
 Confidence confidence_of(const FlowLens* lens, RibbonColor of, const Graph& graph) {
-  Confidence confidence{lens, of, {}, 1};
+  Confidence confidence{lens, of, {}, 1, 0};
   if (lens == nullptr) return confidence;
-  double most = 0, of_all = 0;
+  double most = 0;
   for (int column = 0; column < std::ssize(graph.columns); ++column) {
     const auto row = std::ranges::find(lens->positions, graph.columns[column].position);
     confidence.rows.push_back(static_cast<int>(row - lens->positions.begin()));
     for (int layer = 0; layer <= lens->layers; ++layer) {
       const double p = confidence.at(column, layer);
       if (!std::isfinite(p)) continue;
-      of_all = std::max(of_all, p);
+      confidence.most = std::max(confidence.most, p);
       if (graph.columns[column].position == graph.target) most = std::max(most, p);
     }
   }
@@ -244,13 +243,12 @@ Confidence confidence_of(const FlowLens* lens, RibbonColor of, const Graph& grap
     confidence.high = end;
     if (most <= end) break;
   }
-  confidence.above = of_all > confidence.high;
   return confidence;
 }
 
 viz::ColorScale scale_of(const Confidence& confidence) {
   viz::ColorScale scale = viz::linear_scale(confidence.high);
-  scale.values_above = confidence.above;
+  scale.values_above = confidence.most > confidence.high;
   return scale;
 }
 
@@ -258,7 +256,10 @@ viz::Color edge_color(const ViewContext& c, bool negative) {
   return viz::sign_color(*c.theme, negative ? -1 : 1);
 }
 viz::Color rest_color(const ViewContext& c) {
-  return viz::blended(c.theme->surface, c.theme->bar.with_alpha(110));
+  return c.theme->field_line;
+}
+viz::Color wedge_color(const ViewContext& c, bool negative) {
+  return viz::blended(c.theme->surface, edge_color(c, negative).with_alpha(110));
 }
 
 void paint_strand(viz::Scene& scene, const ViewContext& c, const Strand& strand, viz::Color color) {
@@ -329,13 +330,19 @@ void drop_covered_regions(std::vector<viz::Region>& regions) {
   std::erase_if(regions, [&](const viz::Region&) { return covered[i++]; });
 }
 
+double most_probable(const std::vector<GuessBar>& bars) {
+  double most = 0;
+  for (const GuessBar& bar : bars) most = std::max(most, bar.probability);
+  return most;
+}
+
 float guesses_height(const ViewContext& c, int bars) {
   const viz::Style style = style_of(c);
   return static_cast<float>(bars) * style.line(style.small()) + 2 * style.unit();
 }
 
 void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout, int target,
-                   const std::vector<GuessBar>& bars, const Confidence& confidence) {
+                   const std::vector<GuessBar>& bars, double most, const Confidence& confidence) {
   if (bars.empty()) return;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
@@ -351,15 +358,13 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
   const float tip = std::clamp(0.35F * half, u, 2.5F * u);
   picture.scene.add(viz::FillPolygon{
       {{end->left1, end->y1 + 0.4F}, {middle, end->y1 - tip}, {end->right1, end->y1 + 0.4F}}, color});
-  double most = 0;
-  for (const GuessBar& bar : bars) most = std::max(most, bar.probability);
   const float x = end->left1, right = layout.plot.right(), gap = 1.5F * u;
   const auto face_of = [](const GuessBar& bar) {
     return bar.chosen ? viz::FontStyle::bold : viz::FontStyle::regular;
   };
   const auto words_width = [&](const GuessBar& bar) {
     return style.width(bar.label, style.small(), face_of(bar)) +
-           style.width("  " + percent(bar.probability), style.small()) + gap;
+           style.width("  " + percent(bar.probability), style.small()) + gap + 0.5F;  // for rounding
   };
   // Bars are in proportion, and as short as the names of the guesses need.
   float longest = std::min(0.45F * (right - x), 9 * style.font_size);

@@ -26,7 +26,7 @@ struct Confidence {
   RibbonColor of = RibbonColor::token;
   std::vector<int> rows = {};  ///< [columns], each column's row in the lens
   double high = 1;             ///< end of the colour scale, for the target's ribbon and its best guess
-  bool above = false;          ///< whether other ribbons have more
+  double most = 0;             ///< the largest probability of all ribbons, which may be above that
 
   /// The probability at the input of a layer; `layers`: at the end.
   double at(int column, int layer) const;
@@ -41,12 +41,16 @@ enum Role { kStream, kMlp, kToken, kRest, kEdge, kGuess };
 
 viz::Color edge_color(const ViewContext& context, bool negative);
 viz::Color rest_color(const ViewContext& context);
+viz::Color wedge_color(const ViewContext& context, bool negative);  ///< of what an MLP adds or takes away
 
 void paint_flow(Picture& picture, const ViewContext& context, const Poster& poster, const Layout& layout,
                 const Confidence& confidence);
-/// The bars above the end of the target's ribbon, best first.
+/// The bars above the end of the target's ribbon, best first; `most`: the probability of the longest that the
+/// scale has room for.
 void paint_guesses(Picture& picture, const ViewContext& context, const Layout& layout, int target,
-                   const std::vector<GuessBar>& bars, const Confidence& confidence);
+                   const std::vector<GuessBar>& bars, double most, const Confidence& confidence);
+/// The largest probability; 0: no bars.
+double most_probable(const std::vector<GuessBar>& bars);
 /// Takes regions away of which later ones, painted over them, leave nothing.
 void drop_covered_regions(std::vector<viz::Region>& regions);
 /// Height that the bars need.

@@ -263,6 +263,25 @@ TEST(LogitFlowOf, TheLastBlocksEdgesAreTheHeadsSources) {
   }
 }
 
+/// The last MLP has no later attention; that of an earlier one may carry more or less than what goes
+/// directly.
+TEST(LogitFlowOf, TheDirectPartOfAnMlpIsItsAttribution) {
+  const Scenario unedited("When Mary and John went"), edited = with_edits("L4H1.z=0");
+  for (const Scenario* s : {&unedited, &edited}) {
+    const int position = s->length() - 1;
+    const auto flow = s->ask(LogitFlowOf{position});
+    const auto attribution = s->ask(AttributionOf{position});
+    ASSERT_EQ(std::ssize(flow->direct_mlps), flow->layers);
+    double later = 0;
+    for (int layer = 0; layer < flow->layers; ++layer) {
+      EXPECT_NEAR(flow->direct_mlps[at(layer)], attribution->mlps[at(layer)], 1e-9) << layer;
+      later = std::max(later, std::abs(flow->mlps[flow->at(layer, position)] - flow->direct_mlps[at(layer)]));
+    }
+    EXPECT_NEAR(flow->mlps[flow->at(flow->layers - 1, position)], flow->direct_mlps.back(), 1e-12);
+    EXPECT_GT(later, 0.05);
+  }
+}
+
 TEST(LogitFlowOf, HeadsTogetherAreTheSumOfTheHeads) {
   const Scenario& s = scenario(12);
   const auto apart = s.ask(LogitFlowOf{11});
@@ -345,14 +364,17 @@ TEST(LogitFlowOf, NothingFlowsThroughAHeadThatIsSwitchedOff) {
 
 TEST(LogitFlowOf, IsTheSameForAnyNumberOfThreads) {
   const Scenario& s = scenario(100);
-  std::vector<LogitFlow> flows;
-  for (const int threads : {1, 3}) {
-    model::Workspace workspace(threads);
-    flows.push_back(LogitFlowOf{99}.compute(*s.run, {workspace, {}, nullptr, nullptr, {}}));
+  for (const bool by_head : {true, false}) {
+    std::vector<LogitFlow> flows;
+    for (const int threads : {1, 3}) {
+      model::Workspace workspace(threads);
+      flows.push_back(LogitFlowOf{.position = 99, .by_head = by_head}.compute(
+          *s.run, {workspace, {}, nullptr, nullptr, {}}));
+    }
+    EXPECT_EQ(flows[0].edges, flows[1].edges);
+    EXPECT_EQ(flows[0].stream, flows[1].stream);
+    EXPECT_EQ(flows[0].key_biases, flows[1].key_biases);
   }
-  EXPECT_EQ(flows[0].edges, flows[1].edges);
-  EXPECT_EQ(flows[0].stream, flows[1].stream);
-  EXPECT_EQ(flows[0].key_biases, flows[1].key_biases);
 }
 
 TEST(LogitFlowOf, StopsBetweenBlocks) {

@@ -6,12 +6,13 @@
 #include <numeric>
 
 #include "app/run/analyses/next_token.h"
-#include "app/views/output/flow_layout.h"
+#include "app/views/output/flow_paint.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/viz/color_science.h"
 #include "tests/viz/text_boxes.h"
 
 namespace headscope::app {
@@ -19,7 +20,6 @@ namespace {
 
 using namespace flow_picture;
 
-constexpr int kStreamRole = 0, kMlpRole = 1, kTokenRole = 2, kEdgeRole = 4, kGuessRole = 5;
 constexpr const char* kMary = "When Mary and John went to the store, John gave a drink to";
 
 const viz::Style& style() {
@@ -70,7 +70,7 @@ TEST(FlowGraph, HoldsWithEditsAndForAModelOfAnotherShape) {
     const auto flow = s.ask(LogitFlowOf{s.length() - 1});
     const Graph graph = graph_of(*flow, {});
     EXPECT_NEAR(drawn_and_rest(graph), flow->logit, 1e-5 * std::max(1.0, std::abs(flow->logit))) << edits;
-    if (std::string_view(edits) != "L3.resid_pre*=0.5") expect_balanced(graph);
+    expect_balanced(graph);
   }
   const TemporaryFolder folder;
   write_other_model(folder, {.layers = 5, .heads = 3, .width = 24, .positions = 64, .vocabulary = 4096});
@@ -142,7 +142,7 @@ TEST(FlowLayout, WidthsAreWhatTheStreamsCarry) {
   for (const Strand& strand : layout.strands) {
     if (strand.edge < 0) continue;
     const double value = graph.edges[static_cast<std::size_t>(strand.edge)].value;
-    EXPECT_NEAR(strand.width, std::max(0.75, std::abs(value) * layout.scale), 1e-3);
+    EXPECT_NEAR(strand.width, std::max(1.0, std::abs(value) * layout.scale), 1e-3);
     EXPECT_EQ(strand.negative, value < 0);
   }
   EXPECT_EQ(std::ranges::count_if(layout.strands, [](const Strand& strand) { return strand.edge >= 0; }),
@@ -232,7 +232,7 @@ TEST(FlowView, FitsModelsOfFourToTwelveLayers) {
       const ViewFixture shown("flow", s, width, height);
       EXPECT_EQ(text_faults(shown.scene(), *viz::testing::fonts()), "");
       EXPECT_TRUE(shown.picture().readable);
-      EXPECT_FALSE(shown.all_of(kEdgeRole).empty());
+      EXPECT_FALSE(shown.all_of(kEdge).empty());
     }
   }
 }
@@ -258,22 +258,25 @@ TEST(FlowView, ElidesTokensWithoutFlowAndSaysHowMany) {
     if (text.ends_with(" more")) elided += std::stoi(text);
   }
   std::set<int> named;
-  for (const int region : shown.all_of(kTokenRole)) named.insert(shown.region(region).id);
+  for (const int region : shown.all_of(kToken)) named.insert(shown.region(region).id);
   EXPECT_EQ(std::ssize(named) + elided, 100);
 }
 
 TEST(FlowView, TheMouseTellsWhatAnEdgeCarries) {
   const Scenario s(kMary);
-  const ViewFixture shown("flow", s, 1191, 842);
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
   const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
   for (const int id : {0, 5, 23}) {
     const FlowEdge& edge = graph.edges[static_cast<std::size_t>(id)];
-    const int region = shown.find(kEdgeRole, id);
+    const int region = shown.find(kEdge, id);
     ASSERT_GE(region, 0);
     const auto lines = shown.tooltip(region);
     EXPECT_EQ(lines[0], head_name(edge.layer, edge.head) + ": from " + token_name(s.run->tokens, edge.key) +
                             " to " + token_name(s.run->tokens, edge.query));
-    EXPECT_EQ(lines[1], "adds " + viz::number(edge.value, 4) + " to the logit");
+    EXPECT_EQ(lines[1], edge.value < 0 ? "takes " + viz::fixed_number(-edge.value, 2) + " from the logit"
+                                       : "adds " + viz::fixed_number(edge.value, 2) + " to the logit");
+    EXPECT_EQ(in_words(shown.choose("Copy contribution " + exact(edge.value), region)),
+              "copy " + plain(edge.value));
     EXPECT_THAT(lines[2], HasSubstr("% of the logit"));
     EXPECT_EQ(in_words(shown.click(region)),
               "head " + std::to_string(edge.layer) + " " + std::to_string(edge.head) + ", query " +
@@ -283,28 +286,43 @@ TEST(FlowView, TheMouseTellsWhatAnEdgeCarries) {
 
 TEST(FlowView, ClicksSelectTokensLayersAndTheTokenOfTheLogit) {
   const Scenario s(kMary);
-  const ViewFixture shown("flow", s, 1191, 842);
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
   const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
-  EXPECT_EQ(in_words(shown.click(shown.find(kTokenRole, 5))), "query 5");
+  EXPECT_EQ(in_words(shown.click(shown.find(kToken, 5))), "query 5");
   const int column = graph.column_of(1);
-  const int stream = shown.find(kStreamRole, column * (graph.layers + 1) + 3);
+  const int stream = shown.find(kStream, column * (graph.layers + 1) + 3);
   ASSERT_GE(stream, 0);
   EXPECT_EQ(in_words(shown.click(stream)), "head 3 1, key 1");
   EXPECT_THAT(shown.tooltip(stream)[0], HasSubstr("1 “·Mary” into layer 3"));
-  const int mlp = shown.find(kMlpRole, column * graph.layers);
+  const int mlp = shown.find(kMlp, column * graph.layers);
   ASSERT_GE(mlp, 0);
-  EXPECT_EQ(
-      shown.tooltip(mlp)[1],
-      "adds " + viz::number(graph.columns[static_cast<std::size_t>(column)].mlps[0], 4) + " to the logit");
-  const auto guesses = ids_of_role(shown.picture(), kGuessRole);
+  const double added = graph.columns[static_cast<std::size_t>(column)].mlps[0];
+  ASSERT_GT(added, 0.01);
+  EXPECT_EQ(shown.tooltip(mlp)[1], "adds " + viz::fixed_number(added, 2) + " to the logit");
+  const auto guesses = ids_of_role(shown.picture(), kGuess);
   ASSERT_EQ(guesses.size(), 5U);
-  EXPECT_THAT(in_words(shown.click(shown.find(kGuessRole, guesses[2]))), HasSubstr("3"));
+  EXPECT_THAT(in_words(shown.click(shown.find(kGuess, guesses[2]))), HasSubstr("3"));
+}
+
+/// An MLP's flow is not the number that Attribution has for it: the place where it is shown says so.
+TEST(FlowView, TheMouseTellsHowAnMlpsNumberDiffersFromAttributions) {
+  const Scenario s(kMary);
+  const int position = s.length() - 1;
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
+  const auto flow = s.ask(LogitFlowOf{position});
+  const double direct = s.ask(AttributionOf{position})->mlps[0], all = flow->mlps[flow->at(0, position)];
+  const Graph graph = graph_of(*flow, {});
+  EXPECT_THAT(shown.tooltip(shown.find(kMlp, graph.column_of(position) * graph.layers)),
+              Contains(viz::fixed_number(direct, 2) + " directly, as in Attribution, and " +
+                       viz::fixed_number(all - direct, 2) + " through later attention"));
+  EXPECT_THAT(shown.tooltip(shown.find(kMlp, graph.column_of(1) * graph.layers)),
+              Contains("all through later attention, which Attribution does not count"));
 }
 
 TEST(FlowView, HeadsTogetherAreOneEdge) {
   const Scenario s(kMary);
   const ViewFixture shown("flow", s, 1191, 842, {{"flow-together", "yes"}});
-  const auto lines = shown.tooltip(shown.find(kEdgeRole, 0));
+  const auto lines = shown.tooltip(shown.find(kEdge, 0));
   EXPECT_THAT(lines[0], HasSubstr(", all heads: from "));
 }
 
@@ -313,18 +331,32 @@ TEST(FlowView, TheTableHasEveryEdgeAndSource) {
   const Scenario s(kMary);
   const Table table = ViewFixture("flow", s, 900, 700).table();
   const auto flow = s.ask(LogitFlowOf{s.length() - 1});
+  ASSERT_EQ(table.header,
+            (std::vector<std::string>{"kind", "part", "layer", "head", "from position", "from token",
+                                      "to position", "to token", "contribution", "share"}));
   double sources = 0, last = INFINITY;
   std::int64_t edges = 0;
-  EXPECT_EQ(std::stod(table.rows[0][7]), flow->logit);
+  EXPECT_EQ(table.rows[0][0], "logit");
+  EXPECT_EQ(std::stod(table.rows[0][8]), flow->logit);
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
-    const double value = std::stod(table.rows[i][7]);
+    const std::vector<std::string>& row = table.rows[i];
+    const double value = std::stod(row[8]);
     EXPECT_LE(std::abs(value), last);
     last = std::abs(value);
-    (table.rows[i][0] == "edge" ? void(++edges) : void(sources += value));
+    if (row[0] == "edge") {
+      const FlowEdge edge{std::stoi(row[2]), std::stoi(row[3]), std::stoi(row[6]), std::stoi(row[4]), value};
+      EXPECT_EQ(edge, flow->edges[static_cast<std::size_t>(edges++)]);
+      EXPECT_EQ(row[5], s.run->tokens.labels[static_cast<std::size_t>(edge.key)]);
+      EXPECT_EQ(row[7], s.run->tokens.labels[static_cast<std::size_t>(edge.query)]);
+    } else {
+      EXPECT_EQ(row[0], "source");
+      EXPECT_EQ(row[6], "") << "a source has one place";
+      sources += value;
+    }
   }
   EXPECT_EQ(edges, flow->edge_count);
   EXPECT_NEAR(sources, flow->logit, 1e-9 * std::abs(flow->logit)) << "with the rounding error";
-  EXPECT_EQ(table.rows[1][8], plain(std::stod(table.rows[1][7]) / flow->logit));
+  EXPECT_EQ(table.rows[1][9], plain(std::stod(table.rows[1][8]) / flow->logit));
 }
 
 /// Remembers what is asked.
@@ -367,7 +399,7 @@ TEST(FlowGraph, FewerEdgesAreTheFirstOfMore) {
 /// What takes away differs without colour: it is dashed or hatched.
 TEST(FlowView, NegativeEdgesAreDashed) {
   const Scenario s(kMary);
-  const ViewFixture shown("flow", s, 1191, 842);
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
   const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
   const auto negative = std::ranges::count_if(graph.edges, [](const FlowEdge& e) { return e.value < 0; });
   ASSERT_GT(negative, 0);
@@ -375,6 +407,31 @@ TEST(FlowView, NegativeEdgesAreDashed) {
   for (const viz::Polyline& line : items_of<viz::Polyline>(shown.scene()))
     dashed += line.dashes.empty() ? 0 : 1;
   EXPECT_GE(dashed, negative);
+}
+
+/// On both themes all that carries data stands out from the ground by 3:1, hairlines too: these are of whole
+/// pixels.
+TEST(FlowView, ThinAndGreyPartsAreVisible) {
+  const Scenario s(kMary);
+  for (const viz::Theme* theme : {&light(), &dark()}) {
+    const ViewContext c = s.context(1191, 842, *theme);
+    for (const viz::Color color : {edge_color(c, true), edge_color(c, false), rest_color(c)})
+      EXPECT_GE(contrast(color, theme->surface), 3) << theme->dark;
+  }
+  const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
+  const Layout layout = lay_out(poster_of(graph), {20, 20, 1100, 760}, 80, style());
+  int thin = 0;
+  for (const Strand& strand : layout.strands) {
+    if (strand.edge < 0 || strand.width > 1) continue;
+    ++thin;
+    for (const auto& line : strand.lines)
+      for (std::size_t i = 1; i < line.size(); ++i) {
+        if (line[i].y != line[i - 1].y) continue;
+        const float top = line[i].y - strand.width / 2;
+        EXPECT_NEAR(top, std::round(top), 1e-3);
+      }
+  }
+  EXPECT_GT(thin, 0);
 }
 
 TEST(FlowView, RibbonsHaveTheLensProbabilityOfTheToken) {

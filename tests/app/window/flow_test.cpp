@@ -1,14 +1,12 @@
 // The flow in the window: what the mouse is told over an edge, and where a click leads.
 #include "app/run/analyses/logit_flow.h"
-#include "app/views/output/flow_graph.h"
+#include "app/views/output/flow_paint.h"
 #include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
-
-constexpr int kEdgeRole = 4;
 
 class FlowWindow : public HandsTest {
  protected:
@@ -17,10 +15,10 @@ class FlowWindow : public HandsTest {
     const PlacedPicture& placed = picture(core.window(), "flow");
     const auto& regions = placed.picture->regions;
     for (const viz::Region& region : regions) {
-      if (region.role != kEdgeRole) continue;
+      if (region.role != flow_picture::kEdge) continue;
       const viz::Point in = region.rect.center();
       const auto hit = viz::hit_test(regions, in);
-      if (hit && regions[static_cast<std::size_t>(hit->region)].role == kEdgeRole)
+      if (hit && regions[static_cast<std::size_t>(hit->region)].role == flow_picture::kEdge)
         return {{placed.where.x + in.x, placed.where.y + in.y},
                 regions[static_cast<std::size_t>(hit->region)].id};
     }
@@ -45,7 +43,8 @@ TEST_F(FlowWindow, AnEdgeTellsItsNumberAndOpensItsHead) {
   frame.pointer = at;
   core.draw(frame);
   EXPECT_TRUE(says(core, head_name(edge.layer, edge.head) + ": from " + token_name(run.tokens, edge.key)));
-  EXPECT_TRUE(says(core, "adds " + viz::number(edge.value, 4) + " to the logit"));
+  EXPECT_TRUE(says(core, edge.value < 0 ? "takes " + viz::fixed_number(-edge.value, 2) + " from the logit"
+                                        : "adds " + viz::fixed_number(edge.value, 2) + " to the logit"));
   click_and_show(core, at);
   EXPECT_EQ(core.state().selection.layer, edge.layer);
   EXPECT_EQ(core.state().selection.head, edge.head);
