@@ -56,7 +56,7 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 Labels labels_of(const View& view) {
   const std::string where(view.name());
-  Labels labels{{where, std::string(view.title)}, {where, std::string(title_of(view.group))}};
+  Labels labels{{where, std::string(view.title)}, {where, std::string(spec_of(view.group).title)}};
   for (const KeyCommand& command : view.commands) labels.emplace_back(where, command.label);
   for (const OptionSpec* option : view.options) {
     labels.emplace_back(where + " --" + std::string(option->name), option->label);

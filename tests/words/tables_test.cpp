@@ -27,7 +27,7 @@ class Lines {
 void add_views(Lines& lines) {
   for (const View& view : views()) {
     const std::string where = "view " + std::string(view.name());
-    lines.add(where, title_of(view.group));
+    lines.add(where, spec_of(view.group).title);
     lines.add(where, view.title);
     lines.add(where, view.help);
     for (const KeyCommand& command : view.commands) {

@@ -26,7 +26,7 @@ Json views_json() {
     array.push_back({{"id", view.id},
                      {"name", view.name()},
                      {"title", view.title},
-                     {"group", title_of(view.group)},
+                     {"group", spec_of(view.group).title},
                      {"help", view.help},
                      {"options", std::move(options)}});
   }

@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(Views, ViewSuite, ::testing::ValuesIn(ids_of_views()),
 TEST_P(ViewSuite, IsDescribed) {
   EXPECT_FALSE(view().title.empty());
   EXPECT_FALSE(view().help.empty());
-  EXPECT_FALSE(title_of(view().group).empty());
+  EXPECT_FALSE(spec_of(view().group).title.empty());
   ASSERT_TRUE(view().build && view().facts && view().table);
   for (const OptionSpec* option : view().options) {
     SCOPED_TRACE(option->name);
@@ -97,7 +97,7 @@ TEST(ViewsJson, ListsAllOfTheTable) {
     EXPECT_EQ(view.at("name"), all[i].name());
     EXPECT_EQ(view.at("title"), all[i].title);
     EXPECT_EQ(view.at("help"), all[i].help);
-    EXPECT_EQ(view.at("group"), title_of(all[i].group));
+    EXPECT_EQ(view.at("group"), spec_of(all[i].group).title);
     ASSERT_EQ(view.at("options").size(), all[i].options.size()) << all[i].id;
     for (std::size_t k = 0; k < all[i].options.size(); ++k) {
       const OptionSpec& spec = *all[i].options[k];
