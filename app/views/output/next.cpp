@@ -186,20 +186,22 @@ Picture build(const ViewContext& c) {
   chart.marks = true;
   const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
   const auto room = static_cast<std::size_t>(std::max(1.F, lines));
+  std::vector<int> pinned;
+  if (g.actual >= 0) pinned.push_back(g.actual);
+  if (g.best_before >= 0 && g.best_before != g.actual) pinned.push_back(g.best_before);
   if (lines < 2 || area.w < 10 * style.font_size) picture.readable = false;
-  // A bar of its own, should it be out of the best ones.
-  const bool adds_before = g.best_before >= 0 && g.best_before != g.actual &&
-                           std::ranges::find(g.best, g.best_before) == g.best.end();
-  const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0) + (g.before.empty() ? 0 : 1) + (adds_before ? 1 : 0);
-  std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
   const float line = style.line(style.small()), u = style.unit();
-  const int notes = (g.actual >= 0 ? 1 : 0) + (g.before.empty() ? 0 : 1);  // lines under the bars
-  const auto height_with_notes = [&](std::size_t bars) {
-    const std::size_t rows = bars + 1 + (g.actual >= 0 ? 1 : 0) + (g.best_before >= 0 ? 1 : 0);
-    return viz::bar_chart_height(rows, true, style) + u + static_cast<float>(notes + 1) * line;
+  const auto notes = static_cast<std::size_t>((g.actual >= 0) + !g.before.empty());  // lines under the bars
+  // The best tokens, those that are shown wherever they rank, and the rest.
+  const auto height_of = [&](std::size_t bars, std::size_t lines_below) {
+    std::size_t rows = bars + 1;
+    for (const int id : pinned) rows += std::ranges::count(std::span(g.best).first(bars), id) == 0 ? 1 : 0;
+    return viz::bar_chart_height(rows, true, style) + (lines_below > 0 ? u : 0) +
+           static_cast<float>(lines_below) * line;
   };
-  const bool cut = shown < g.best.size();  // a line says so
-  while (cut && shown > 1 && height_with_notes(shown) > area.h) --shown;
+  std::size_t shown = g.best.size();
+  const bool cut = height_of(shown, notes) > area.h;  // a line says so
+  while (cut && shown > 1 && height_of(shown, notes + 1) > area.h) --shown;
   if (cut) picture.whole = false;
   double mass = 0, mass_before = 0;
   const auto add_bar = [&](int id) {
@@ -209,9 +211,9 @@ Picture build(const ViewContext& c) {
   };
   for (std::size_t i = 0; i < shown; ++i) add_bar(g.best[i]);
   int others = static_cast<int>(g.probabilities.size() - shown);
-  for (const int id : {g.actual, g.best_before == g.actual ? -1 : g.best_before}) {
+  for (const int id : pinned) {
     const bool is_shown = std::ranges::count(std::span(g.best).first(shown), id) > 0;
-    if (id < 0 || is_shown || chart.bars.size() + 1 > room) continue;
+    if (is_shown || chart.bars.size() + 1 > room) continue;
     add_bar(id);
     --others;
     if (shown < g.best.size() && g.best[shown] == id) ++shown;  // it would have come next
@@ -256,7 +258,7 @@ Picture build(const ViewContext& c) {
     word(words, area.x + 3 * u, middle);
   }
   const float below = area.y + used + u + (static_cast<float>(notes) + 0.5F) * line;
-  if (cut && below + line / 2 <= area.bottom() + u)
+  if (cut && shown < g.best.size() && below + line / 2 <= area.bottom() + u)
     word("room for " + std::to_string(shown) + " of " + std::to_string(g.best.size()) + " bars", area.x,
          below);
   return picture;
@@ -283,7 +285,7 @@ float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const auto lines = static_cast<std::size_t>(std::max(1, c.options[kCount])) + max_extra_lines(c);
   return 2 * margin(c) + style.line(style.title()) + 3 * style.unit() +
-         viz::bar_chart_height(lines, true, style) + style.line(style.small());
+         viz::bar_chart_height(lines, true, style) + (c.compared() ? 2 : 1) * style.line(style.small());
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
