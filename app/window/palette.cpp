@@ -1,13 +1,19 @@
 #include "app/window/palette.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "app/ascii.h"
+#include "app/run/analyses/head_metric.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/views/parts/names.h"
 #include "app/window/commands.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -104,6 +110,54 @@ void add_options(Entries& entries, const UiState& state, const Snapshot& snapsho
   }
 }
 
+/// The context of a shown picture with a run; null: there is none.
+const ViewContext* context_with_run(const std::vector<PlacedPicture>& pictures) {
+  const auto found = std::ranges::find_if(
+      pictures, [](const PlacedPicture& placed) { return placed.context.run != nullptr; });
+  return found == pictures.end() ? nullptr : &found->context;
+}
+
+/// The edits of the selected head.
+void add_head_edits(Entries& entries, const ViewContext& c) {
+  for (HeadEdit& edit : head_edits(c, c.selection.layer, c.selection.head))
+    entries.push_back({.label = std::move(edit.line.label),
+                       .kind = "edit",
+                       .names = std::move(edit.synonyms),
+                       .acts = {DoAll{std::move(edit.line.actions)}}});
+}
+
+std::string metric_words(const HeadMetricKind& metric, double value) {
+  if (metric.unit == "weight" || metric.unit == "share") return percent(value);
+  return viz::number(value, 3) + " " + std::string(metric.unit);
+}
+
+/// For each metric the heads that have most of it on this prompt.
+void add_heads_by_metric(Entries& entries, const ViewContext& c) {
+  constexpr std::size_t kMost = 5;  // heads a metric
+  const Side side = c.side == Side::difference ? Side::run : c.side;
+  const auto thumbnails = c.ask_on(side, ThumbnailsOfHeads{});
+  if (!thumbnails) return;
+  const int heads = c.run->run->config.n_head;
+  for (const HeadMetricKind& metric : head_metrics()) {
+    std::vector<std::pair<double, int>> values;
+    for (int i = 0; i < thumbnails->done; ++i)
+      if (const double value = thumbnails->of_head[i]->metrics[metric.id]; std::isfinite(value))
+        values.emplace_back(value, i);
+    const std::size_t most = std::min(kMost, values.size());
+    std::ranges::partial_sort(values, values.begin() + static_cast<std::ptrdiff_t>(most),
+                              [](const auto& a, const auto& b) {
+                                return a.first != b.first ? a.first > b.first : a.second < b.second;
+                              });
+    for (const auto& [value, i] : std::span(values).first(most))
+      entries.push_back({.label = head_name(i / heads, i % heads) + ": " + std::string(metric.phrase) + " " +
+                                  metric_words(metric, value),
+                         .kind = "head metric",
+                         .also = std::string(metric.title),
+                         .names = {std::string(metric.phrase)},
+                         .acts = {DoAll{{SelectHead{i / heads, i % heads}}}}});
+  }
+}
+
 void add_places(Entries& entries, const Snapshot& snapshot) {
   if (!snapshot.run) return;
   const model::Config& config = snapshot.run->run->config;
@@ -174,6 +228,10 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
   add_view_commands(entries, state, pictures);
   add_options(entries, state, snapshot, pictures);
   add_files(entries, state);
+  if (const ViewContext* c = context_with_run(pictures)) {
+    add_head_edits(entries, *c);
+    add_heads_by_metric(entries, *c);
+  }
   add_places(entries, snapshot);
   return entries;
 }
@@ -213,10 +271,14 @@ std::optional<int> palette_score(std::string_view letters, std::string_view text
 std::vector<PaletteEntry> palette_matches(std::vector<PaletteEntry> entries, std::string_view letters) {
   if (letters.find_first_not_of(' ') == std::string_view::npos) return entries;
   constexpr int kOtherWords = 4;  // what is seen counts more
-  constexpr int kKind = 15'000;   // "tour" lists the tours before what only contains these letters
+  constexpr int kOtherName = 1;
+  constexpr int kKind = 15'000;  // "tour" lists the tours before what only contains these letters
   std::vector<std::pair<int, std::size_t>> found;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     std::optional<int> best = palette_score(letters, entries[i].label);
+    for (const std::string& name : entries[i].names)
+      if (const auto score = palette_score(letters, name))
+        best = std::max(best, std::optional(*score - kOtherName));
     if (has_words(entries[i].kind + " " + entries[i].also, letters))
       best = std::max(best, std::optional(kOtherWords));
     if (lowered(letters) == entries[i].kind) best = std::max(best, std::optional(kKind));

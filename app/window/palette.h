@@ -10,17 +10,18 @@
 namespace headscope::app {
 
 struct PaletteEntry {
-  std::string label;              ///< "Logit lens", "Scale: Log", "L5 H5"
-  std::string kind;               ///< what kind of thing it is, "view"
-  std::string keys = {};          ///< its shortcut, "Ctrl+E"
-  std::string also = {};          ///< other words by which it is found
-  std::vector<Action> acts = {};  ///< in order
-  Menu opens = Menu::none;        ///< opens after the palette has closed
+  std::string label;                    ///< "Logit lens", "Scale: Log", "L5 H5"
+  std::string kind;                     ///< what kind of thing it is, "view"
+  std::string keys = {};                ///< its shortcut, "Ctrl+E"
+  std::string also = {};                ///< other words by which it is found
+  std::vector<std::string> names = {};  ///< other names, found like the label
+  std::vector<Action> acts = {};        ///< in order
+  Menu opens = Menu::none;              ///< opens after the palette has closed
 };
 
 /// What the palette offers: the window's commands that are possible now and those of the shown views, all
-/// views and values of their options, heads, tokens, examples, tours, pages of the guide, recent models and
-/// sessions.
+/// views and values of their options, edits of the selected head, heads (also by the metrics in which they
+/// are highest), tokens, examples, tours, pages of the guide, recent models and sessions.
 std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& snapshot,
                                           const std::vector<PlacedPicture>& pictures);
 

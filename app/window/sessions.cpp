@@ -71,6 +71,9 @@ Session kept_part(const UiState& state) {
   s.options = {};
   for (const OptionSpec* option : all_options())
     if (option->kept) s.options.set(*option, own.value(*option));
+  ViewState view = own_view(state);
+  s.view = std::move(view.view), s.second_view = std::move(view.second_view);
+  s.selection = view.selection;
   const Prompt prompt = own_prompt(state);
   s.prompt = {prompt.text, {}, prompt.start_token};
   return s;

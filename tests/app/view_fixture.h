@@ -134,14 +134,15 @@ void set(Options& options, std::string_view name, std::string_view value);
 void set(ViewContext& context, std::string_view name, std::string_view value);
 
 // The roles of the views' regions, which tests and views agree on.
-constexpr int kCellRole = 0;                                          // in heatmap and scores
-constexpr int kHeadRole = 0;                                          // in heads
-constexpr int kChipRole = 0;                                          // in tokens
-constexpr int kGuessRole = 0;                                         // in next
-constexpr int kKeyRole = 0, kComponentRole = 1;                       // in query
-constexpr int kEncodingRole = 0, kCurvesRole = 1;                     // in positions
-constexpr int kPredictionRole = 0, kShadedRole = 1;                   // in predictions: rows and chips
-enum class Vector { query, key, value, weighted_value, z, product };  // rows of the query's components
+constexpr int kCellRole = 0;                         // in heatmap and scores
+constexpr int kHeadRole = 0;                         // in heads
+constexpr int kChipRole = 0;                         // in tokens
+constexpr int kGuessRole = 0;                        // in next
+constexpr int kKeyRole = 0, kComponentRole = 1;      // in query
+constexpr int kEncodingRole = 0, kCurvesRole = 1;    // in positions
+constexpr int kPredictionRole = 0, kShadedRole = 1;  // in predictions: rows and chips
+// Rows of the query's components.
+enum class Vector { query, key, value, weighted_value, z, product, edited_z };
 
 /// The ids of a picture's regions with one role, in order.
 std::vector<int> ids_of_role(const Picture& picture, int role);

@@ -1,9 +1,12 @@
 // Pages of the guide: how they are parsed, that their links lead somewhere, and that they name every view.
 #include "app/text/guide.h"
 
+#include <iomanip>
 #include <set>
+#include <sstream>
 
 #include "app/desktop/bundled_guide.h"
+#include "app/views/print_target.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
@@ -122,6 +125,33 @@ TEST_F(TheGuide, DescribesEveryViewUnderItsName) {
   for (const View& view : views())
     EXPECT_TRUE(headings.contains(std::string(view.title) + " (" + std::string(view.name()) + ")"))
         << view.title;
+}
+
+TEST_F(TheGuide, GivesTheSizesOfTargets) {
+  const GuidePage* page = guide_.find("command-line");
+  ASSERT_NE(page, nullptr);
+  const auto short_number = [](double number) {
+    std::ostringstream text;
+    text << std::setprecision(4) << number;
+    return text.str();
+  };
+  int rows = 0;
+  for (const GuideBlock& block : page->blocks) {
+    for (const auto& row : block.rows) {
+      const std::string name = plain_text(row[0]);
+      for (const auto& target : kTargetNames) {
+        if (target.name != name) continue;
+        const TargetSpec spec = spec_of(target.value);
+        const std::string inches = short_number(static_cast<double>(spec.width) / 96),
+                          points = short_number(0.75 * static_cast<double>(spec.font_size));
+        EXPECT_THAT(plain_text(row[1]), HasSubstr(inches));
+        EXPECT_THAT(std::string(spec.words), HasSubstr(inches));
+        EXPECT_THAT(plain_text(row[2]), StartsWith(points + " pt"));
+        ++rows;
+      }
+    }
+  }
+  EXPECT_EQ(rows, 3);
 }
 
 TEST_F(TheGuide, ReadmeLinksEachPage) {

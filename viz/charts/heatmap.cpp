@@ -272,8 +272,11 @@ Region paint_heatmap(Picture& picture, const Heatmap& map, Rect area, const Styl
   const float flat_room = flat_scale_height(map, area, style);
 
   // The last slanted label reaches beyond the grid, over the scale if that stands there.
-  const bool leans_out = map.saves_width && scale_width <= 0 && top.angle == LabelAngle::slanted;
-  const float overhang = leans_out ? std::min(0.7F * top.widest, 0.12F * area.w) : 0;
+  const bool leans_out = scale_width <= 0 && top.angle == LabelAngle::slanted;
+  const float last = map.saves_width || map.cols.labels.empty()
+                         ? top.widest
+                         : std::min(top.widest, style.width(map.cols.labels.back(), style.small()));
+  const float overhang = leans_out ? std::min(0.7F * last, 0.12F * area.w) : 0;
   Rect inner{area.x + left.size, area.y + top.size, area.w - left.size - scale_room - overhang,
              area.h - top.size - 1 - words_room - flat_room};
   Region grid = fit_grid(inner, m.rows, m.cols, map.shown, map.stretch, style);

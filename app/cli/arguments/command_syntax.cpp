@@ -21,6 +21,15 @@ std::string non_empty(const std::string& option, const std::string& text) {
   return text;
 }
 
+/// A line for each target on paper or a slide.
+std::string target_words() {
+  std::string words;
+  for (const auto& target : kTargetNames)
+    if (target.value != Target::screen)
+      words += "\n" + std::string(target.name) + ": " + std::string(spec_of(target.value).words);
+  return words;
+}
+
 }  // namespace
 
 // The callbacks refer to the arguments by address, because this object is temporary.
@@ -251,8 +260,8 @@ void CommandSyntax::picture(bool of_window) {
     group.choice_option(
         "for",
         "what the figure is made for, which chooses size, font size, lines and scale\nunless they "
-        "are given: a column (3.3 inches wide) or a page (6.5 inches) of\na paper at 300 dpi, a 16:9 "
-        "slide (13.33 x 7.5 inches, 3840x2160 pixels)\n(default: screen)",
+        "are given (default: screen):" +
+            target_words(),
         picture.target, kTargetNames);
   if (!of_window)
     group.option(

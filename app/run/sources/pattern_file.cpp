@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/counted.h"
 #include "app/run/sources/weights_hash.h"
 #include "model/files/convert.h"
 #include "model/files/error.h"
@@ -46,10 +47,6 @@ std::string in_words(std::span<const std::int64_t> shape) {
   for (const std::int64_t extent : shape.first(std::min<std::size_t>(shape.size(), 8)))
     text += (text.empty() ? "" : ", ") + std::to_string(extent);
   return "[" + text + (shape.size() > 8 ? ", …]" : "]");
-}
-
-std::string counted(std::int64_t n, std::string_view one) {
-  return std::to_string(n) + " " + std::string(one) + (n == 1 ? "" : "s");
 }
 
 /// Makes a text printable and shortens it.

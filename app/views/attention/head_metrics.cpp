@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "app/run/analyses/head_metrics.h"
@@ -187,7 +188,12 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
         value(other.id),
         {.color = c.theme->text_muted, .digits = std::min(other.decimals, 3), .blank = none(other.id)});
   }
-  list.table.order = {1, !c.options[kMinFirst]};
+  int order = 1;
+  if (is_difference(c)) {  // the largest in either direction first
+    list.number("", 0, [of = value(chosen.id)](int row) { return std::abs(of(row)); }, {.hidden = true});
+    order = list.last();
+  }
+  list.table.order = {order, !c.options[kMinFirst]};
   const auto marked = std::ranges::find(heads, c.selection.layer * n.heads + c.selection.head);
   list.table.marked = marked == heads.end() ? -1 : static_cast<int>(marked - heads.begin());
   return list;
@@ -243,6 +249,11 @@ std::string note_of(const ViewContext& c, const Numbers& n) {
   return lacking.empty() ? "no finite numbers" : std::string(lacking);
 }
 
+/// Why the numbers in a row of the list may add up to more than 1.
+constexpr std::string_view kSumWords =
+    "A head's metrics can add up to more than 1: each is a mean over its own queries, and one key can count "
+    "for several.";
+
 /// The averaged quantity, and the queries it is averaged over.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
   const std::string detail(kind_of(c.options[kMetric]).detail);
@@ -283,7 +294,14 @@ Picture build(const ViewContext& c) {
            (is_difference(c) ? "different by at least " : "at least ") + to_text(kMin, c.options.value(kMin));
   if (lists && note.empty()) note = list.note("listed: ");
   const float note_y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
-  paint_small_lines(picture, c, {note}, {chart.x, note_y}, chart.w);
+  std::vector<std::string> notes{note};
+  if (lists && list.layout().places.size() > 2 && !is_difference(c))
+    std::ranges::move(viz::wrap(style, kSumWords, style.small(), viz::FontStyle::regular, chart.w),
+                      std::back_inserter(notes));
+  if (note.empty()) notes.erase(notes.begin());
+  const float room = c.height - margin(c) - note_y;
+  if (static_cast<float>(notes.size()) * style.line(style.small()) > room) notes.resize(1);
+  paint_small_lines(picture, c, notes, {chart.x, note_y}, chart.w);
   return picture;
 }
 

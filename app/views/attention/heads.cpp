@@ -253,14 +253,6 @@ void paint_metric_tile(viz::Scene& scene, const ViewContext& c, double value, co
                  any ? text_on(c, under) : c.theme->text_muted, viz::FontStyle::regular, viz::Align::center);
 }
 
-/// Marks a head that has edits: a dot in its corner.
-void paint_edited(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile) {
-  const float side = std::min(2 * style_of(c).unit(), 0.3F * tile.w);
-  const viz::Rect dot{tile.right() - 1.5F * side, tile.y + 0.5F * side, side, side};
-  scene.add(viz::FillRect{dot.inset(-1.5F), c.theme->surface, side / 2 + 1.5F});
-  scene.add(viz::FillRect{dot, c.theme->text, side / 2});
-}
-
 Picture build(const ViewContext& c) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
@@ -308,7 +300,7 @@ Picture build(const ViewContext& c) {
         viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, 1.0 * rows, 1.0 * cols, rows, cols}, style);
       }
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
-      if (is_edited_head(c, layer, head)) paint_edited(scene, c, rect);
+      paint_edited_head(scene, c, rect, layer, head);
     }
   }
   const viz::Rect chosen = tiles.tile_rect(c.selection.layer, c.selection.head);
@@ -488,6 +480,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.overlay.add(viz::StrokeRect{region.rect.inset(-1), c.theme->text, 1.5F, 1});
   facts.say(head_name(layer, head));
   for (const model::Edit& edit : edits_of_head(c, layer, head)) facts.say("edited: " + edit_brief(edit));
+  if (output_factor(c, layer, head) == 0) facts.say("off: writes nothing", Fact::Location::tooltip);
   facts.commands.push_back({"Show " + head_name(layer, head), {SelectHead{layer, head}}});
   add_head_edits(facts.commands, c, layer, head);
   add_fit(facts.commands, c);

@@ -94,8 +94,11 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const Words words = words_of(c, *pattern);
   const bool is_difference = c.side == Side::difference;
-  const viz::Rect area = paint_title(picture, c, words.title + difference_suffix(c),
-                                     is_difference ? difference_words(c) : words.subtitle);
+  const bool is_off =
+      c.options[kCells] != Cells::rollout && output_factor(c, c.selection.layer, c.selection.head) == 0;
+  const viz::Rect area =
+      paint_title(picture, c, words.title + difference_suffix(c),
+                  is_difference ? difference_words(c) : (is_off ? "writes nothing; " : "") + words.subtitle);
   const PatternScale scale =
       pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal(),
                     c.options[kCells] == Cells::weights ? range_of_differences(c) : viz::ValueRange{});

@@ -119,8 +119,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
                   }});
   z.scale = strip_scale(n.merged->of.z), z.scale_title = "z";
   ListColumn& part =
-      list.strip(c.printed && c.width < 45 * c.font_size ? "z × c_proj" : "z × its rows of c_proj.weight", 7,
-                 kOwnPart, n.parts, {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
+      list.strip(c.printed && is_column_wide(c) ? "z × c_proj" : "z × its rows of c_proj.weight", 7, kOwnPart,
+                 n.parts, {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
   part.scale = scale_of_parts(n), part.scale_title = "parts";
   const int vectors = list.last();
   list.bar("norm", 8, n.norms, {.file = "norm", .is_signed = false});

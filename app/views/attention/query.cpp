@@ -26,10 +26,11 @@ namespace {
 /// Roles of regions. key: Region::id: position. component, over its key's region: Region::id: key position;
 /// row: a Vector; col: component.
 enum Role { kKey, kComponent };
-enum class Vector : int { query, key, value, weighted_value, z, product };
+enum class Vector : int { query, key, value, weighted_value, z, product, edited_z };
 enum class Strips { values, products };
 
-const Option<int> kFirstKey = first_row_option("first-key", "First key", "first row shown", true);
+const Option<int> kFirstKey = first_row_option(
+    "first-key", "First key", "first row shown (auto: keeps the strongest key in view)", true, -1);
 const Option<Strips> kStrips = choice_option<Strips>(
     "strips", "Strips", "qQ", "which vectors are shown next to the keys",
     {{"values", "Values", "The values, as weighted by attention, and their sum"},
@@ -47,6 +48,8 @@ struct Numbers {
   std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; only if they are shown
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
+  double factor = 1;                                   ///< by which edits multiply z; 0: the head is off
+  std::vector<float> edited_z;                         ///< factor x z
   double weight_sum = 0;
 
   std::span<const float> of(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
@@ -85,6 +88,8 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
     for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * n.v.back()[i];
   }
   n.z.assign(z.begin(), z.end());
+  n.factor = output_factor(c, n.layer, head, n.query).value_or(1);
+  for (const float value : n.z) n.edited_z.push_back(static_cast<float>(n.factor) * value);
   return n;
 }
 
@@ -124,8 +129,10 @@ List empty_list(const ViewContext& c) {
   List list(c, kRows, key_count(c));
   viz::Table& table = list.table;
   if (is_difference(c)) return list;
+  const bool scaled =
+      c.run && output_factor(c, c.selection.layer, c.selection.head, c.selection.query).value_or(1) != 1;
   table.header.resize(1);
-  table.footer.resize(1);
+  table.footer.resize(scaled ? 2 : 1);
   table.legend = true;
   if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0)
     table.masked =
@@ -161,6 +168,18 @@ viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) 
   // Edits of z come after this sum.
   const model::Plan* plan = c.run->run->plan.get();
   row.back().before = plan && plan->edits({model::Site::z, c.selection.layer}) ? "sum =" : "z =";
+  return row;
+}
+
+/// What edits that switch the head off or scale it make of the sum.
+viz::FixedRow edited_row(const ViewContext& c, const Numbers& n, const List& list) {
+  const std::string words =
+      factor_words(n.factor) + (n.factor == 0 ? ": this head writes nothing" : ": edited");
+  viz::FixedRow row{list.cell(kTokenColumn, words)};
+  row.front().color = c.theme->accent;
+  if (c.options[kStrips] == Strips::products) return row;
+  row.push_back(vector_cell(list, kWeightedColumn, n.edited_z, Vector::edited_z, n.query, c.theme->value));
+  row.back().before = "z =";
   return row;
 }
 
@@ -205,11 +224,14 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (!differs) {
     list.table.header = {query_row(c, n, list)};
     list.table.footer = {sum_row(c, n, list)};
+    if (n.factor != 1) list.table.footer.push_back(edited_row(c, n, list));
   }
   list.table.strength = kWeightColumn;
   if (c.options[kStrongestFirst]) {
-    list.table.order = {kWeightColumn};
-    list.table.row_names = "strongest keys";
+    if (differs)
+      list.number("", 0, [&n](int key) { return std::abs(n.at(Stage::pattern, key)); }, {.hidden = true});
+    list.table.order = {differs ? list.last() : kWeightColumn};
+    list.table.row_names = differs ? "keys that differ most" : "strongest keys";
     list.table.in_order_of_strength = true;
   } else {
     list.table.first_number = 0;
@@ -233,6 +255,33 @@ std::string left_out(const List& list) {
   return names.empty() ? "" : "; no room for " + names;
 }
 
+/// Of all ranges of `shown` rows with the strongest key, the first row of the one with most weight.
+int first_with_strongest(std::span<const float> weights, int shown) {
+  const auto weight = [&](int key) { return std::isfinite(weights[key]) ? std::abs(weights[key]) : 0.F; };
+  const auto keys = static_cast<int>(weights.size());
+  int strongest = 0;
+  for (int key = 1; key < keys; ++key)
+    if (weight(key) > weight(strongest)) strongest = key;
+  const int last = std::min(strongest, keys - shown);
+  int best = std::max(0, strongest + 1 - shown);
+  double sum = 0, most = 0;  // relative to the first range
+  for (int first = best + 1; first <= last; ++first) {
+    sum += double{weight(first + shown - 1)} - double{weight(first - 1)};
+    if (sum > most) most = sum, best = first;
+  }
+  return best;
+}
+
+/// Lays out the list; without a chosen first row it keeps the strongest key in view.
+bool lay_out(const ViewContext& c, const Numbers& n, List& list) {
+  const viz::Rect area = below_title(c);
+  const bool fits = list.lay_out(area);
+  const auto shown = static_cast<int>(std::ssize(list.layout().rows));
+  if (!fits || c.options[kFirstKey] >= 0 || c.options[kStrongestFirst] || shown >= n.keys) return fits;
+  list.table.first = first_with_strongest(n.of(Stage::pattern).first(n.k.size()), shown);
+  return list.lay_out(area);
+}
+
 Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
@@ -240,11 +289,13 @@ Picture build(const ViewContext& c) {
   if (is_difference(c) && compared_query(c) < 0) return no_counterpart(c);
   const Numbers n = numbers_of(c, *stages);
   List list = list_of(c, n);
-  if (!list.lay_out(below_title(c))) return too_small(c, "for the table");
+  if (!lay_out(c, n, list)) return too_small(c, "for the table");
   Picture picture = blank(c);
   const std::string words = is_difference(c) ? ", " + difference_words(c) : "";
   paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
-              head_title(c, n.layer, c.selection.head) + words + list.note(", ") + left_out(list));
+              head_title(c, n.layer, c.selection.head) + words +
+                  (n.factor == 0 && !is_difference(c) ? ": writes nothing" : "") + list.note(", ") +
+                  left_out(list));
   list.paint(picture);
   return picture;
 }
@@ -267,6 +318,9 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
       return {product(), exact(n.q[i]) + " × " + exact(n.k[key][i])};
     case Vector::z:
       return {"z" + at + " = " + exact(n.z[i]), "the sum of weight × v" + at + " over all keys"};
+    case Vector::edited_z:
+      return {"z" + at + " = " + exact(n.edited_z[i]),
+              n.factor == 0 ? "set to 0 by an edit" : exact(n.factor) + " × the sum"};
   }
   return {};
 }
@@ -284,6 +338,13 @@ Table table(const ViewContext& c) {
   if (c.options[kStrips] == Strips::values)
     std::ranges::transform(n.z, sum.end() - std::ssize(n.z), [](float v) { return plain(v); });
   result.rows.push_back(std::move(sum));
+  if (n.factor == 1) return result;
+  std::vector<std::string> edited{"edited sum"};
+  edited.resize(result.header.size());
+  if (c.options[kStrips] == Strips::values)
+    std::ranges::transform(n.edited_z, edited.end() - std::ssize(n.edited_z),
+                           [](float v) { return plain(v); });
+  result.rows.push_back(std::move(edited));
   return result;
 }
 
@@ -312,11 +373,16 @@ std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, c
   return move_key_by_row(c, rows, up ? -1 : 1);
 }
 
+/// Whether it is a vector of the query, above or below the keys.
+bool is_fixed(Vector which) {
+  return which == Vector::query || which == Vector::z || which == Vector::edited_z;
+}
+
 /// The key whose row or vector was hit; none: it is the query's, or the sum.
 std::optional<int> key_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const auto which = static_cast<Vector>(hit.row);
-  if (region.role == kComponent && (which == Vector::query || which == Vector::z)) return std::nullopt;
+  if (region.role == kComponent && is_fixed(which)) return std::nullopt;
   if (!c.run || region.id >= key_count(c)) return std::nullopt;
   return region.id;
 }
@@ -343,7 +409,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (row.role == kKey && row.id == key && (!component || row.rect.contains(region.rect.center())))
       facts.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
   const auto which = static_cast<Vector>(hit.row);
-  const bool own = component && (which == Vector::query || which == Vector::z);
+  const bool own = component && is_fixed(which);
   facts.say(head_name(n.layer, c.selection.head) + "   query " + token_name(c.run->tokens, n.query) + " →",
             Fact::Location::status);
   facts.say((own ? "query " : "key ") + token_name(c.run->tokens, key));

@@ -362,7 +362,7 @@ View query_key_space_view() {
   add_gestures<click>(view);
   view.caption = {true, true, true};
   view.landmarks = {landmark<kPlot>("plot")};
-  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 0.95F : 0.7F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 0.95F : 0.7F; };
   return view;
 }
 

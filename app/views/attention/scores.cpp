@@ -381,7 +381,7 @@ View scores_view() {
   view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.on = on;
   view.scrolls = scrolls;
-  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 1.25F : 1.15F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.25F : 1.15F; };
   view.build = build;
   view.facts = facts;
   view.table = table;

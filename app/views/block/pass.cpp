@@ -7,6 +7,7 @@
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -445,7 +446,7 @@ View pass_view() {
   view.shows_difference = true;
   view.landmarks = {landmark<kStep>("steps"), landmark<kStep, kAttention>("attention"),
                     landmark<kStep, kMlp>("MLP"), landmark<kChart>("charts")};
-  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 1.25F : 0.7F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.25F : 0.7F; };
   return view;
 }
 

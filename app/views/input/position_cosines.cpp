@@ -126,7 +126,7 @@ View position_cosines_view() {
   View view = make_view(Group::input, "cosines", "Cosines",
                         "cosine similarity of every two position vectors, learned and sinusoidal", build,
                         facts, table);
-  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 2.5F : 0.85F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 2.5F : 0.85F; };
   add_encodings<kEncodings>(view, {}, "Show all positions");
   return view;
 }

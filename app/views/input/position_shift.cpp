@@ -157,7 +157,7 @@ View position_shift_view() {
                 "whether one linear map takes every position to the next: exact for the sinusoids, and how "
                 "large the error is for the learned embeddings",
                 build, facts, table);
-  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 0.95F : 0.65F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 0.95F : 0.65F; };
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {false, false, false};
   view.landmarks = {landmark<kErrors>("errors")};

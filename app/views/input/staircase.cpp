@@ -262,7 +262,7 @@ View staircase_view() {
                       if (!c.run) return ViewActions();
                       return ViewActions{SetOption{&kTurn, kDefaultTurn}, SetOption{&kTilt, kDefaultTilt}};
                     }}};
-  view.print_shape = [](const ViewContext& c) { return c.width < 45 * c.font_size ? 1.7F : 0.62F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.7F : 0.62F; };
   view.on = on;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;

@@ -1,5 +1,6 @@
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/views/output/attribution_numbers.h"
 #include "app/views/output/logit_options.h"
@@ -14,6 +15,7 @@
 #include "app/views/parts/selected.h"
 #include "app/views/parts/token_axes.h"
 #include "viz/charts/heatmap.h"
+#include "viz/scene/colormap.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -71,11 +73,12 @@ viz::Matrix columns_of(viz::Matrix matrix, int first, int count) {
   return matrix;
 }
 
-/// Two scales, because an MLP or an embedding may add many times what any head does. Each goes as far as its
+/// Two scales, because an MLP or an embedding may add many times what any head does. One is of colours, the
+/// other of bars, so that nobody compares the colour of an MLP with that of a head. Each goes as far as its
 /// largest part.
 struct Scales {
   viz::ColorScale attention;  ///< heads, and attention's bias: all columns but the last
-  viz::ColorScale others;     ///< MLPs, and the parts outside the layers
+  double others = 1;  ///< a full bar: the largest magnitude of MLPs and of the parts outside the layers
 };
 Scales scales_of(const Numbers& n) {
   const Attribution& a = *n.of;
@@ -86,7 +89,17 @@ Scales scales_of(const Numbers& n) {
   const viz::ValueRange others =
       viz::united(viz::value_range(columns_of(grid, mlp, 1)), viz::value_range(viz::Matrix::row(ends)));
   return {viz::diverging_scale(viz::value_range(columns_of(grid, 0, mlp)).magnitude()),
-          viz::diverging_scale(others.magnitude())};
+          others.magnitude() > 0 ? static_cast<double>(others.magnitude()) : 1};
+}
+
+/// A part in a cell of its own: its number over a bar along the bottom, as long as the part is large.
+void paint_bar_cell(viz::Scene& scene, const ViewContext& c, const viz::Rect& cell, double value,
+                    double full) {
+  const float height = std::max(2.F, std::floor(0.16F * cell.h)), room = cell.w - 2;
+  const auto width = static_cast<float>(std::min(1.0, std::abs(value) / full)) * room;
+  if (width > 0)
+    scene.add(viz::FillRect{{cell.x + 1, cell.bottom() - 1 - height, width, height},
+                            viz::sign_color(*c.theme, value)});
 }
 
 // ---- the list ----
@@ -149,24 +162,23 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   const Scales scales = scales_of(n);
   const viz::Matrix values = grid_of(n);
   const int mlp = values.cols - 1;
-  std::vector<float> parts = n.grid;  // of its scale's largest
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool other = static_cast<int>(i) % values.cols == mlp;
-    parts[i] /= static_cast<float>((other ? scales.others : scales.attention).high);
-  }
+  std::vector<float> colored = n.grid;
+  for (int layer = 0; layer < values.rows; ++layer) colored[layer * values.cols + mlp] = 0;  // they have bars
   viz::Heatmap map;
-  map.cells.matrix = viz::Matrix::row_major(parts, values.rows, values.cols);
-  map.cells.scale = viz::diverging_scale(1);
+  map.cells.matrix = viz::Matrix::row_major(colored, values.rows, values.cols);
+  map.cells.scale = scales.attention;
   map.show_scale = map.cell_values = false;
   map.rows = selectable_axis(c, n.layer_names, "layer", c.selection.layer);
   map.cols = selectable_axis(c, n.column_names, "head", c.selection.head);
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
-  const auto write = [&](int first, int count, const viz::ColorScale& scale) {
+  const auto write = [&](int first, int count, float factor) {
     viz::HeatmapCells cells;
     cells.matrix = columns_of(values, first, count);
-    cells.scale = scale;
+    cells.scale = scales.attention;
+    const std::vector<float> factors(static_cast<std::size_t>(values.rows), factor);
+    cells.row_factors = factors;
     const viz::Rect left = grid.cell_rect(0, first);
     viz::paint_cell_values(
         picture.scene, cells,
@@ -175,8 +187,11 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
         style);
   };
   if (grid.rect.w > 0 && grid.rect.h > 0) {
-    write(0, mlp, scales.attention);
-    write(mlp, 1, scales.others);
+    write(0, mlp, 1);
+    for (int layer = 0; layer < values.rows; ++layer)
+      paint_bar_cell(picture.scene, c, grid.cell_rect(layer, mlp), static_cast<double>(values.at(layer, mlp)),
+                     scales.others);
+    write(mlp, 1, 0);  // on the colour of 0
   }
   // Columns other than heads are set apart.
   const float x = grid.cell_rect(0, n.of->n_head()).x;
@@ -187,35 +202,41 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   return grid;
 }
 
-/// Paints both scales from `top` on: side by side, or below each other. Returns their height.
+/// Paints the scale of the colours and that of the bars from `top` on: side by side, or below each other.
+/// Returns their height.
 float paint_scales(Picture& picture, const ViewContext& c, const Numbers& n, float left, float top,
                    float room) {
   const viz::Style style = style_of(c);
-  const float line = style.line(style.small()), u = style.unit();
+  const float line = style.line(style.small()), u = style.unit(), sample = 8 * u;
   const Scales scales = scales_of(n);
-  const std::string logit = delta(c) + std::string("logit of ");
-  const auto width_of = [&](const viz::ColorScale& scale, const std::string& title) {
+  const std::string logit = delta(c) + std::string("logit of "), full = viz::number(scales.others, 3);
+  const auto width_of = [&](const std::string& title) {
     viz::Scene measured;
-    return viz::paint_color_scale_line(measured, scale, title, {0, 0}, style);
+    return viz::paint_color_scale_line(measured, scales.attention, title, {0, 0}, style);
   };
-  const bool in_full = width_of(scales.others, logit + "MLPs and other parts") <= room;
+  const auto fits = [&](const std::string& words) {
+    return sample + 2 * u + style.width(words, style.small()) <= room;
+  };
+  std::string colors = logit + "heads and bias", bars = logit + "MLPs and other parts, full bar " + full;
+  if (!fits(bars) || width_of(colors) > room) colors = "heads, bias", bars = "MLPs, others: full bar " + full;
+  const float width = width_of(colors);
   float x = left, y = top + line / 2;
-  for (const auto& [scale, title] :
-       {std::pair{&scales.attention, in_full ? logit + "heads and bias" : "heads, bias"},
-        {&scales.others, in_full ? logit + "MLPs and other parts" : "MLPs, others"}}) {
-    const float width = width_of(*scale, title);
-    if (x > left && x + width > left + room) x = left, y += line + u;
-    picture.whole &=
-        viz::paint_color_scale_in(picture.scene, *scale, title, std::nullopt, {x, y}, left + room - x, style);
-    x += width + 6 * u;
-  }
+  picture.whole &=
+      viz::paint_color_scale_in(picture.scene, scales.attention, colors, std::nullopt, {x, y}, room, style);
+  x += width + 6 * u;
+  if (x + sample + 2 * u + style.width(bars, style.small()) > left + room) x = left, y += line + u;
+  const viz::Rect swatch{x, std::round(y - u / 2), sample, u};
+  picture.scene.add(viz::FillRect{{swatch.x, swatch.y, sample / 2, u}, viz::sign_color(*c.theme, -1)});
+  picture.scene.add(
+      viz::FillRect{{swatch.x + sample / 2, swatch.y, sample / 2, u}, viz::sign_color(*c.theme, 1)});
+  paint_note(picture, c, bars, {x + sample + 2 * u, y}, left + room - x - sample - 2 * u);
   return y + line / 2 + u - top;
 }
 
 /// Paints the parts outside the layers as a row of cells. Returns whether they fit.
 bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& line) {
   const viz::Style style = style_of(c);
-  const viz::ColorTable color(scales_of(n).others, *c.theme);
+  const double full = scales_of(n).others;
   const float gap = 2 * style.unit(), small = style.small();
   const std::vector<std::string> names = end_names(*n.of);
   const auto count = static_cast<float>(names.size());
@@ -226,11 +247,11 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
     const auto value = end_of(*n.of, end);
     const float x = style.snapped(line.x + static_cast<float>(end) * (width + gap));
     const viz::Rect cell{x, style.snapped(line.y + line.h / 2), width, line.h / 2};
-    const viz::Color under = color(static_cast<float>(value));
     viz::add_label(picture.scene, style, names[end], {cell.center().x, line.y + line.h / 4}, small,
                    c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, width);
-    picture.scene.add(viz::FillRect{cell, under, 1});
-    viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small, text_on(c, under),
+    picture.scene.add(viz::FillRect{cell, viz::diverging(*c.theme, 0), 1});
+    paint_bar_cell(picture.scene, c, cell, value, full);
+    viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small, c.theme->text,
                    viz::FontStyle::regular, viz::Align::center, width);
     picture.regions.push_back({.role = kEnd, .id = end, .rect = cell});
   }

@@ -34,6 +34,7 @@ struct Guesses {
   std::vector<double> before;         ///< the baseline's probabilities; empty: no comparison
   int actual = -1;                    ///< id of the token that follows; -1: none does
   int actual_rank = 0;                ///< 0: the first guess; -1 where guesses have no order
+  int best_before = -1;  ///< the baseline's first guess, whatever became of it; -1: no comparison
 };
 
 /// The probabilities of all tokens, at the chosen temperature.
@@ -67,7 +68,10 @@ std::vector<int> largest_differences(const Guesses& g, std::size_t count) {
 
 Guesses guesses_of(const ViewContext& c, const NextToken& next) {
   Guesses g;
-  if (const auto before = compared_next(c)) g.before = probabilities_of(c, *before);
+  if (const auto before = compared_next(c)) {
+    g.before = probabilities_of(c, *before);
+    if (c.side == Side::run) g.best_before = model::largest_logits(before->logits, 1).front().id;
+  }
   g.probabilities = probabilities_of(c, next);
   const auto wanted = std::min(static_cast<std::size_t>(std::max(1, c.options[kCount])), next.logits.size());
   for (const model::Guess& best : model::largest_logits(next.logits, static_cast<int>(wanted)))
@@ -136,8 +140,11 @@ std::string subtitle_of(const ViewContext& c) {
   return text;
 }
 
-/// Lines below the bars: what the mark means, and the sum of the tokens not shown.
-constexpr std::size_t kMaxExtraLines = 2;
+/// Lines below the bars: what the mark means, and the sum of the tokens not shown; in comparisons also the
+/// baseline's first guess.
+std::size_t max_extra_lines(const ViewContext& c) {
+  return c.compared() ? 3 : 2;
+}
 
 /// A note on the marks on the bars, where there are any, and the divergence of the two distributions.
 std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
@@ -179,10 +186,23 @@ Picture build(const ViewContext& c) {
   chart.marks = true;
   const float lines = std::floor((area.h - viz::bar_chart_height(0, true, style)) / viz::bar_height(style));
   const auto room = static_cast<std::size_t>(std::max(1.F, lines));
+  std::vector<int> pinned;
+  if (g.actual >= 0) pinned.push_back(g.actual);
+  if (g.best_before >= 0 && g.best_before != g.actual) pinned.push_back(g.best_before);
   if (lines < 2 || area.w < 10 * style.font_size) picture.readable = false;
-  const std::size_t extra = 1 + (g.actual >= 0 ? 1 : 0) + (g.before.empty() ? 0 : 1);
-  const std::size_t shown = std::min(g.best.size(), room > extra ? room - extra : std::size_t{1});
-  if (shown < g.best.size()) picture.whole = false;
+  const float line = style.line(style.small()), u = style.unit();
+  const auto notes = static_cast<std::size_t>((g.actual >= 0) + !g.before.empty());  // lines under the bars
+  // The best tokens, those that are shown wherever they rank, and the rest.
+  const auto height_of = [&](std::size_t bars, std::size_t lines_below) {
+    std::size_t rows = bars + 1;
+    for (const int id : pinned) rows += std::ranges::count(std::span(g.best).first(bars), id) == 0 ? 1 : 0;
+    return viz::bar_chart_height(rows, true, style) + (lines_below > 0 ? u : 0) +
+           static_cast<float>(lines_below) * line;
+  };
+  std::size_t shown = g.best.size();
+  const bool cut = height_of(shown, notes) > area.h;  // a line says so
+  while (cut && shown > 1 && height_of(shown, notes + 1) > area.h) --shown;
+  if (cut) picture.whole = false;
   double mass = 0, mass_before = 0;
   const auto add_bar = [&](int id) {
     chart.bars.push_back(make_bar(c, *next, g, id));
@@ -191,10 +211,12 @@ Picture build(const ViewContext& c) {
   };
   for (std::size_t i = 0; i < shown; ++i) add_bar(g.best[i]);
   int others = static_cast<int>(g.probabilities.size() - shown);
-  const bool is_shown = std::ranges::count(std::span(g.best).first(shown), g.actual) > 0;
-  if (g.actual >= 0 && !is_shown && room > shown) {
-    add_bar(g.actual);
+  for (const int id : pinned) {
+    const bool is_shown = std::ranges::count(std::span(g.best).first(shown), id) > 0;
+    if (is_shown || chart.bars.size() + 1 > room) continue;
+    add_bar(id);
     --others;
+    if (shown < g.best.size() && g.best[shown] == id) ++shown;  // it would have come next
   }
   if (others > 0) {
     viz::Bar& rest = chart.bars.emplace_back();
@@ -210,7 +232,6 @@ Picture build(const ViewContext& c) {
   }
   viz::paint_bar_chart(picture, chart, area, style);
   const float used = viz::bar_chart_height(chart.bars.size(), true, style);
-  const float line = style.line(style.small()), u = style.unit();
   const auto word = [&](const std::string& words, float x, float y) {
     viz::add_label(picture.scene, style, words, {x, y}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left, area.right() - x);
@@ -236,6 +257,10 @@ Picture build(const ViewContext& c) {
       words = "follows in the prompt";
     word(words, area.x + 3 * u, middle);
   }
+  const float below = area.y + used + u + (static_cast<float>(notes) + 0.5F) * line;
+  if (cut && shown < g.best.size() && below + line / 2 <= area.bottom() + u)
+    word("room for " + std::to_string(shown) + " of " + std::to_string(g.best.size()) + " bars", area.x,
+         below);
   return picture;
 }
 
@@ -258,9 +283,9 @@ Table table(const ViewContext& c) {
 
 float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const auto lines = static_cast<std::size_t>(std::max(1, c.options[kCount])) + kMaxExtraLines;
+  const auto lines = static_cast<std::size_t>(std::max(1, c.options[kCount])) + max_extra_lines(c);
   return 2 * margin(c) + style.line(style.title()) + 3 * style.unit() +
-         viz::bar_chart_height(lines, true, style) + style.line(style.small());
+         viz::bar_chart_height(lines, true, style) + (c.compared() ? 2 : 1) * style.line(style.small());
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {

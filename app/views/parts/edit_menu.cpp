@@ -75,14 +75,24 @@ Edit head_at_mean(int layer, int head) {
   return model::SetMean{{{Site::z, layer}, head, {}, {}}};
 }
 
-void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head) {
-  if (!can_edit(c)) return;
+std::vector<HeadEdit> head_edits(const ViewContext& c, int layer, int head) {
+  std::vector<HeadEdit> edits;
+  if (!can_edit(c)) return edits;
   const std::string name = head_name(layer, head);
   const model::EditSite place{{Site::z, layer}, head, {}, {}};
-  menu.push_back(toggle(c, "Turn off " + name, head_off(layer, head)));
-  menu.push_back(toggle(c, "Replace " + name + " by its mean", head_at_mean(layer, head)));
-  menu.push_back(toggle(c, "Halve " + name, model::ScaleValues{place, 0.5F}));
-  if (auto from = patch(c, place)) menu.push_back(toggle(c, patch_command(c, name), *from));
+  edits.push_back({toggle(c, "Turn off " + name, head_off(layer, head)),
+                   {"switch off", "turn off", "set head to zero", "ablate", "zero ablation", "knock out"}});
+  edits.push_back({toggle(c, "Replace " + name + " by its mean", head_at_mean(layer, head)),
+                   {"mean ablation", "ablate", "set head to its mean"}});
+  edits.push_back(
+      {toggle(c, "Halve " + name, model::ScaleValues{place, 0.5F}), {"scale head", "half", "weaken head"}});
+  if (auto from = patch(c, place))
+    edits.push_back({toggle(c, patch_command(c, name), *from), {"patch head", "activation patching"}});
+  return edits;
+}
+
+void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head) {
+  for (HeadEdit& edit : head_edits(c, layer, head)) menu.push_back(std::move(edit.line));
 }
 
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int head, int query,

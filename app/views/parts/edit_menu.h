@@ -16,7 +16,14 @@ bool is_edited(const ViewContext& context, const model::Edit& edit);
 model::Edit head_off(int layer, int head);
 model::Edit head_at_mean(int layer, int head);
 
-/// Adds a head's edits: off, replaced by its mean, halved; with a second prompt or model patched from there.
+/// An edit of a head that can be made or undone.
+struct HeadEdit {
+  MenuLine line;
+  std::vector<std::string> synonyms;  ///< other words for it: "ablate"
+};
+/// A head's edits: off, replaced by its mean, halved; with a second prompt or model patched from there.
+std::vector<HeadEdit> head_edits(const ViewContext& context, int layer, int head);
+/// Adds their lines.
 void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int head);
 /// Adds a weight's edits: masked, all of the query's weight, the row frozen at its unedited values. For a key
 /// that the query cannot see: unmasked.

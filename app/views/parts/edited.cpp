@@ -8,12 +8,15 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
+#include "viz/scene/colormap.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
 using model::Site;
+
+constexpr std::uint8_t kFaded = 170;  // opacity of the ground over the map of a head that is off
 
 bool is_of_head(const model::Edit& edit, int layer, int head) {
   return std::visit(
@@ -33,11 +36,69 @@ bool is_of_head(const model::Edit& edit, int layer, int head) {
       edit);
 }
 
+/// Whether a place includes a query; nothing if it includes some queries, and `query` stands for all of them.
+std::optional<bool> includes(const model::EditSite& at, std::optional<int> query) {
+  if (at.positions.empty()) return true;
+  if (!query) return std::nullopt;
+  return std::ranges::find(at.positions, *query) != at.positions.end();
+}
+
+/// What an edit makes of the factor of a head's output; see output_factor.
+std::optional<double> factor_after(const model::Edit& edit, double before, std::optional<int> query) {
+  if (const auto* scale = std::get_if<model::ScaleValues>(&edit); scale && scale->at.units.empty()) {
+    const auto here = includes(scale->at, query);
+    if (here) return *here ? before * double{scale->factor} : before;
+  }
+  if (const auto* set = std::get_if<model::SetValues>(&edit); set && set->at.units.empty()) {
+    const auto here = includes(set->at, query);
+    if (here && !*here) return before;
+    if (here && std::ranges::all_of(set->values, [](float value) { return value == 0; })) return 0;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> factor_of(const ViewContext& c, int layer, int head, std::optional<int> query) {
+  double factor = 1;
+  for (const model::Edit& edit : edits_of_head(c, layer, head)) {
+    const Site site = model::point_of(edit).site;
+    if (site != Site::z && site != Site::result) continue;
+    const auto after = factor_after(edit, factor, query);
+    if (!after) return std::nullopt;
+    factor = *after;
+  }
+  return factor;
+}
+
 /// Whether an edit there cannot affect the attention pattern of a layer.
 bool acts_after_pattern(model::HookPoint point, int layer) {
   if (!model::in_block(point.site)) return point.site > Site::resid_post;
   if (point.layer != layer) return point.layer > layer;
   return point.site == Site::v || point.site > Site::pattern;
+}
+
+/// Marks a head that is off or scaled: "off" or "×0.5" in the corner that the mask leaves empty; an off one
+/// is also faded and struck through, because its attention moves nothing. Returns whether there was room for
+/// the words.
+bool paint_factor(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile, double factor) {
+  constexpr float kSmallest = 8;  // logical pixels: the smallest readable text
+  const viz::Style style = style_of(c);
+  std::string words = factor_words(factor);
+  std::erase(words, ' ');
+  if (factor == 0) {
+    scene.add(viz::FillRect{tile, c.theme->surface.with_alpha(kFaded)});
+    const viz::Rect inside = tile.inset(0.75F);
+    scene.add(viz::Polyline{{{inside.x, inside.bottom()}, {inside.right(), inside.y}}, c.theme->text, 1.5F});
+  }
+  const float gap = 1.5F, room = factor == 0 ? 0.6F * tile.w : tile.w - 2 * gap;  // the line stays in sight
+  const float size = std::min(style.small(), style.small() * room / style.width(words, style.small()));
+  const float height = style.line(size) * 0.9F;
+  if (size < std::max(kSmallest, style.smallest) || height > 0.6F * tile.h) return factor == 0;
+  const float width = style.width(words, size) + gap;
+  const viz::Rect ground{tile.right() - width - gap / 2, tile.y + gap / 2, width, height};
+  scene.add(viz::FillRect{ground, c.theme->surface, 2});
+  viz::add_label(scene, style, words, ground.center(), size, c.theme->text, viz::FontStyle::regular,
+                 viz::Align::center);
+  return true;
 }
 
 }  // namespace
@@ -62,13 +123,41 @@ bool is_edited_output(const ViewContext& c, int layer, int head) {
   });
 }
 
+std::optional<double> output_factor(const ViewContext& c, int layer, int head, int query) {
+  return factor_of(c, layer, head, query);
+}
+
+std::optional<double> output_factor(const ViewContext& c, int layer, int head) {
+  return factor_of(c, layer, head, std::nullopt);
+}
+
+std::string factor_words(double factor) {
+  if (factor == 1) return "";
+  if (factor == 0) return "off";
+  std::string digits = viz::number(factor, 3);
+  if (digits.find('.') != std::string::npos && digits.find('e') == std::string::npos)
+    digits.resize(digits.find_last_not_of(digits.find_last_not_of('0') == digits.find('.') ? "0." : "0") + 1);
+  return "× " + digits;
+}
+
 std::string head_title(const ViewContext& c, int layer, int head) {
   const std::string name = head_name(layer, head);
   const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
   if (edits.empty()) return name;
+  if (output_factor(c, layer, head) == 0) return name + " (off)";
   const std::string words = edits.size() == 1 ? edit_words(edits.front()) : "";
   const bool is_its_own = words.starts_with(name + " ");
   return name + " (" + (is_its_own ? words.substr(name.size() + 1) : "edited") + ")";
+}
+
+void paint_edited_head(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile, int layer, int head) {
+  if (!is_edited_head(c, layer, head)) return;
+  const auto factor = output_factor(c, layer, head);
+  if (factor && *factor != 1 && paint_factor(scene, c, tile, *factor)) return;
+  const float side = std::min(2 * style_of(c).unit(), 0.3F * tile.w);
+  const viz::Rect dot{tile.right() - 1.5F * side, tile.y + 0.5F * side, side, side};
+  scene.add(viz::FillRect{dot.inset(-1.5F), c.theme->surface, side / 2 + 1.5F});
+  scene.add(viz::FillRect{dot, c.theme->text, side / 2});
 }
 
 std::string no_difference_words(const ViewContext& c, int layer) {

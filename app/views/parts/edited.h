@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,22 @@ std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, in
 /// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
 bool is_edited_output(const ViewContext& context, int layer, int head);
 
-/// The name for titles: "L5 H1", "L5 H1 (off)" with a single edit, with others "L5 H1 (edited)".
+/// The factor by which the edits multiply what a head writes at a query: 0: it is off, 1: unedited. Nothing
+/// if they do something else to it, e.g. replace it by its mean.
+std::optional<double> output_factor(const ViewContext& context, int layer, int head, int query);
+/// The same if it is one factor for all queries; nothing if an edit is about some of them.
+std::optional<double> output_factor(const ViewContext& context, int layer, int head);
+/// "off", "× 0.5"; empty for an unedited head.
+std::string factor_words(double factor);
+
+/// The name for titles: "L5 H1", "L5 H1 (off)" if it is off or has a single edit, with others "L5 H1
+/// (edited)".
 std::string head_title(const ViewContext& context, int layer, int head);
+
+/// Marks a head's tile if it has edits: a head that is off is faded and struck through, a scaled one has its
+/// factor, another one a dot in the corner.
+void paint_edited_head(viz::Scene& scene, const ViewContext& context, const viz::Rect& tile, int layer,
+                       int head);
 
 /// Why a layer's attention is the same on both sides of the difference, and where to look instead: one
 /// sentence.

@@ -77,18 +77,6 @@ std::string percent(double fraction) {
   return text.data();
 }
 
-std::string grouped(std::int64_t n) {
-  std::string text = std::to_string(n);
-  for (auto i = static_cast<std::ptrdiff_t>(text.size()) - 3; i > (n < 0 ? 1 : 0); i -= 3) {
-    text.insert(static_cast<std::size_t>(i), ",");
-  }
-  return text;
-}
-
-std::string counted(std::int64_t n, std::string_view one) {
-  return grouped(n) + " " + std::string(one) + (n == 1 ? "" : "s");
-}
-
 std::string bytes_as_hex(std::string_view bytes) {
   std::string text;
   for (const char c : bytes) {

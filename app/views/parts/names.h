@@ -1,8 +1,8 @@
 #pragma once
-#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "app/counted.h"
 #include "app/views/view.h"
 
 // Names of heads and tokens, and numbers as text.
@@ -16,8 +16,6 @@ std::string exact(double value);
 std::string plain(float value);  ///< the same in ASCII, for files
 std::string plain(double value);
 std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"
-std::string grouped(std::int64_t n);                               ///< "50,247"
-std::string counted(std::int64_t n, std::string_view one);         ///< "1 layer", "12 layers"
 std::string bytes_as_hex(std::string_view bytes);                  ///< "20 69 74"
 std::string scale_factor(const model::Config& config, int layer);  ///< the factor of scores: "1/√64"
 

@@ -154,10 +154,11 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   if (with_sides) draw_sides(ui, row);
   const bool any = !edits.list.edits.empty(), off = edits.list.all_off;
   const Command& all = command(CommandId::all_edits_off);
-  if (ui.button(row.right(ui.button_width("All off")), "All off",
+  if (ui.button(row.right(ui.button_width("Mute edits")), "Mute edits",
                 {.on = off,
                  .unavailable = any ? "" : std::string(all.unavailable),
-                 .tip = tip_words(off ? "Switch all edits on" : "Switch all edits off", all)}))
+                 .tip = tip_words(
+                     off ? "Apply the edits" : "Run without the edits, but keep them in the list", all)}))
     ui.actions.emplace_back(SwitchEdits{!off});
   const Command& undo = command(CommandId::undo_edit);
   if (ui.icon(row.right(ui.u(kRow)), Icon::undo, "Undo edit", tip_words("Undo the last edit", undo),

@@ -77,10 +77,11 @@ void draw_format_lines(Ui& ui, Form& form, ExportForm& set) {
   if (const int i = form.choice("Format", formats, static_cast<int>(kind)); i >= 0) set.kind = kKinds[i];
 
   if (!window && now.kind != FileFormat::csv) {
-    const std::vector<Ui::Segment> targets{{"Screen", "as large as on the screen, in the window's font size"},
-                                           {"Column", "a column of a paper: 3.3 inches wide, 300 dpi"},
-                                           {"Page", "the width of a page: 6.5 inches, 300 dpi"},
-                                           {"Slide", "a 16:9 slide: 13.33 x 7.5 inches, 3840x2160 pixels"}};
+    std::vector<Ui::Segment> targets;
+    for (const auto& target : kTargetNames) {
+      const TargetSpec spec = spec_of(target.value);
+      targets.push_back({std::string(spec.label), std::string(spec.words)});
+    }
     if (const int i = form.choice("For", targets, static_cast<int>(now.target)); i >= 0)
       set.target = kTargetNames[i].value;
   }

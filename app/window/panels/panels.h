@@ -13,15 +13,17 @@ namespace headscope::app {
 void draw_window(Ui& ui);
 
 // Each of these draws one part of the window into a rectangle.
-void draw_top_bar(Ui& ui, const viz::Rect& rect);
-/// Heights of the parts of the prompt's card.
+void draw_top_bar(Ui& ui, const viz::Rect& rect, bool with_notice);
+/// Heights of the parts of the prompt's card, from the top.
 struct PromptHeights {
   float editor = 0;
+  float notice = 0;  ///< 0: the card has no room for it, or there is none
   float tokens = 0;
   float below = 0;
-  float total() const { return editor + tokens + below; }
+  float total() const { return editor + notice + tokens + below; }
 };
-/// The editor and the tokens, each as high as its text needs within limits, in a card of this width.
+/// The editor, the notice and the tokens in a card of this width. Their sum depends on the window's height
+/// alone: the panes stay where they are while the text grows to a second line.
 PromptHeights prompt_heights(Ui& ui, float width);
 void draw_prompt(Ui& ui, const viz::Rect& rect, const PromptHeights& heights);
 /// What is to be said about the whole prompt, in one or two lines; nothing if there is no need.

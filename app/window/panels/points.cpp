@@ -69,8 +69,12 @@ std::optional<Rect> place_of(Ui& ui, const TourPoint& point, std::size_t index) 
   const auto placed = std::ranges::find(ui.out.pictures, point.view, &PlacedPicture::view);
   if (placed == ui.out.pictures.end()) return std::nullopt;
   if (point.kind == Kind::landmark) {
-    if (const auto found = landmark_in(*point.landmark, placed->context, *placed->picture))
-      return Rect{placed->where.x + found->x, placed->where.y + found->y, found->w, found->h}.inset(-ui.u(2));
+    if (const auto found = landmark_in(*point.landmark, placed->context, *placed->picture)) {
+      // Beside the numbers at a row's end, but not over the rows above and below.
+      const float beside = ui.u(4), above = ui.u(1);
+      return Rect{placed->where.x + found->x - beside, placed->where.y + found->y - above,
+                  found->w + 2 * beside, found->h + 2 * above};
+    }
     if (reveal(ui, *placed, point, index)) return std::nullopt;
   }
   const auto control = point.option ? area_of(ui, point.option->name) : std::nullopt;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "app/run/sources/pattern_file.h"
 #include "app/window/panels/panels.h"
@@ -11,6 +12,7 @@ using viz::Rect;
 namespace {
 
 constexpr float kTextFactor = 1.1F;  // the prompt's font size, relative to other text
+constexpr float kNoticeFactor = 0.85F;
 
 /// The notice about the whole prompt.
 std::string notice(const UiState& state, const Snapshot& snapshot) {
@@ -54,15 +56,35 @@ float strip_inset(const Ui& ui) {
   return ui.u(6);
 }
 
-/// The height of the tokens in all their lines, or in the most that a window of this height has room for.
-float tokens_height(const Ui& ui, float width, bool low) {
+/// The notice stands below the text, in line with it.
+float notice_inset(const Ui& ui) {
+  return ui.u(12);
+}
+float notice_width(const Ui& ui, float width) {
+  return width - 2 * notice_inset(ui);
+}
+
+/// The height of the tokens in a number of lines.
+float tokens_height(const Ui& ui, int lines) {
+  const viz::Style style{ui.theme(), ui.fonts(), ui.state.font_size, 1};
+  return static_cast<float>(lines) * viz::chip_line_height(style) + 3 * style.unit();
+}
+
+/// The number of lines that show all tokens.
+int token_lines(const Ui& ui, float width) {
   const View& view = view_at(Place::strip);
   const ViewContext context = make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(),
                                            width - 2 * strip_inset(ui), 0, 1);
-  const viz::Style style{ui.theme(), ui.fonts(), context.font_size, 1};
-  const float line = viz::chip_line_height(style), around = 3 * style.unit();
-  const float lines = context.run ? std::round((view.whole_height(context) - around) / line) : 1;
-  return std::clamp(lines, 1.0F, low ? 2.0F : 3.0F) * line + around;
+  if (!context.run) return 1;
+  const float line = tokens_height(ui, 1) - tokens_height(ui, 0);
+  return std::max(1,
+                  static_cast<int>(std::lround((view.whole_height(context) - tokens_height(ui, 0)) / line)));
+}
+
+/// The height of the notice in all its lines; 0: there is none.
+float notice_height(const Ui& ui, float width) {
+  const std::string words = notice(ui.state, ui.snapshot);
+  return words.empty() ? 0 : ui.paragraph_height(words, width, kNoticeFactor);
 }
 
 }  // namespace
@@ -70,10 +92,25 @@ float tokens_height(const Ui& ui, float width, bool low) {
 PromptHeights prompt_heights(Ui& ui, float width) {
   const bool low = ui.input.frame.height < ui.u(800);
   const EditorLook look = editor_look(ui, {0, 0, width, 0});
+  const auto editor = [&](int rows) {
+    return editor_height(ui.fonts(), look.font_size, static_cast<float>(rows));
+  };
+  PromptHeights heights;
+  heights.below = ui.u(low ? 2 : 4);
+  const float room = editor(low ? 1 : 2) + tokens_height(ui, 2);
+  // The text comes first, then the tokens, then the notice.
   const auto rows =
-      static_cast<float>(row_count(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look));
-  return {editor_height(ui.fonts(), look.font_size, std::clamp(rows, 1.0F, low ? 2.0F : 3.0F)),
-          tokens_height(ui, width, low), ui.u(4)};
+      static_cast<int>(row_count(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look));
+  int shown = 1;
+  while (shown < rows && editor(shown + 1) + tokens_height(ui, 1) <= room) ++shown;
+  int lines = 1;
+  const int wanted = token_lines(ui, width);
+  while (lines < wanted && editor(shown) + tokens_height(ui, lines + 1) <= room) ++lines;
+  heights.tokens = tokens_height(ui, lines);
+  heights.editor = room - heights.tokens;
+  const float free = heights.editor - editor(shown), notice = notice_height(ui, notice_width(ui, width));
+  if (notice > 0 && notice <= free) heights.editor -= free, heights.notice = free;
+  return heights;
 }
 
 void draw_prompt_notice(Ui& ui, const Rect& rect) {
@@ -81,19 +118,23 @@ void draw_prompt_notice(Ui& ui, const Rect& rect) {
   if (words.empty()) return;
   // Text that does not fit is shown in a tooltip.
   const Rect lines = rect.inset(-ui.u(2));
-  const bool all = ui.paragraph_in(words, {rect.x, lines.y, rect.w, lines.h}, ui.theme().text_muted, 0.85F);
+  const bool all =
+      ui.paragraph_in(words, {rect.x, lines.y, rect.w, lines.h}, ui.theme().text_muted, kNoticeFactor);
   if (!all && ui.input.frame.pointer && rect.contains(*ui.input.frame.pointer)) ui.tooltip({words});
 }
 
-/// One card: the text, and under it the tokens that the model reads.
+/// One card: the text, and under it the notice and the tokens that the model reads.
 void draw_prompt(Ui& ui, const Rect& rect, const PromptHeights& heights) {
   ui.begin_pane("prompt", rect);
   EditorLook look = editor_look(ui, {rect.x, rect.y, rect.w, heights.editor});
   ui.area(WindowArea::kPrompt, look.rect);
   ui.editor(Field::prompt, std::move(look));
+  if (heights.notice > 0)
+    draw_prompt_notice(
+        ui, {rect.x + notice_inset(ui), rect.y + heights.editor, notice_width(ui, rect.w), heights.notice});
   const float inset = strip_inset(ui);
   ui.picture(view_at(Place::strip),
-             {rect.x + inset, rect.y + heights.editor, rect.w - 2 * inset, heights.tokens});
+             {rect.x + inset, rect.y + heights.editor + heights.notice, rect.w - 2 * inset, heights.tokens});
   const bool typing = !ui.out.fields.empty() && ui.out.fields.back().look.focused;
   const float ring = typing ? ui.u(2) : 1;
   ui.stroke(rect, typing ? ui.theme().accent : ui.theme().field_line, ring, ui.u(8));

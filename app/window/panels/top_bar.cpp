@@ -31,7 +31,7 @@ float draw_mark(Ui& ui, const Rect& rect) {
 
 }  // namespace
 
-void draw_top_bar(Ui& ui, const Rect& rect) {
+void draw_top_bar(Ui& ui, const Rect& rect, bool with_notice) {
   const UiState& s = ui.state;
   const float gap = ui.u(8), mark = draw_mark(ui, rect) + ui.u(18);
   Places line({mark, rect.y, rect.right() - mark, rect.h}, gap);
@@ -67,7 +67,7 @@ void draw_top_bar(Ui& ui, const Rect& rect) {
   const float room = std::max(ui.u(60), right - line.rest().x - gap);
   const Rect model = at_right(std::min(ui.button_width(name, true, Icon::model), room));
   line.skip(ui.u(4));
-  draw_prompt_notice(ui, {line.rest().x, rect.y, right - line.rest().x, rect.h});
+  if (with_notice) draw_prompt_notice(ui, {line.rest().x, rect.y, right - line.rest().x, rect.h});
   ui.menu_button(model, name, Menu::models,
                  {.icon = Icon::model,
                   .menu = true,

@@ -40,10 +40,11 @@ void draw_splitter(Ui& ui, const char* name, const Rect& gap, const PaneSizes& n
   ui.actions.emplace_back(SetPanes{panes, drag->done});
 }
 
-/// Whether the stop needs the heads pane: to wait for something there, or to point at it.
+/// Whether the stop needs the heads pane: to wait for something there, or to point at it. The list of tours,
+/// which is open at the first start, leaves it in the window.
 bool needs_heads(const UiState& state) {
   const TourStop* stop = tour_stop(state);
-  return stop != nullptr &&
+  return stop == nullptr ||
          ((stop->wait != nullptr && stop->wait->needs_heads) || points_to(state, Place::left));
 }
 
@@ -134,12 +135,13 @@ void draw_window(Ui& ui) {
   const Rect window{0, 0, ui.input.frame.width, ui.input.frame.height};
   ui.begin_window(window);
   const float margin = ui.u(10), inner = window.w - 2 * margin;
-  float y = ui.u(6);
-  draw_top_bar(ui, {margin, y, inner, ui.u(32)});
-  y += ui.u(32) + ui.u(6);
+  const float tight = window.h < ui.u(800) ? ui.u(2) : 0;  // less between the parts of a low window
+  float y = ui.u(6) - tight;
   const PromptHeights prompt = prompt_heights(ui, inner);
+  draw_top_bar(ui, {margin, y, inner, ui.u(32)}, prompt.notice == 0);
+  y += ui.u(32) + ui.u(6) - tight;
   draw_prompt(ui, {margin, y, inner, prompt.total()}, prompt);
-  y += prompt.total() + ui.u(8);
+  y += prompt.total() + ui.u(8) - tight;
   const bool holds_picture = ui.moment.press && ui.moment.press->view;
   if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // fixed while a brush is used on the picture
   draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});

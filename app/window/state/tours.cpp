@@ -64,20 +64,25 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
 void reduce(UiState& s, const OpenTour& a, World& w) {
   const Prompt own = own_prompt(s);
   const bool goes_on = a.tour >= 0 && own != typed_prompt(s);
+  const std::optional<ViewState> view = s.tour.saved_view ? std::optional(own_view(s)) : std::nullopt;
   if (goes_on) s.tour.saved_prompt.reset();  // the next tour gives it back
+  if (a.tour >= 0) s.tour.saved_view.reset();
   reduce(s, CloseTour{}, w);
   if (goes_on) s.tour.saved_prompt = own;
+  if (a.tour >= 0) s.tour.saved_view = view;
   s.tour.open = true;
   s.tour.tour = a.tour;
   if (a.tour >= 0) reduce(s, GoToStop{0}, w);
 }
 
-/// Restores the prompt, the edits and the comparison from before the tour, unless the user has changed them.
+/// Restores the prompt, the edits and the comparison from before the tour, unless the user has changed them,
+/// and with the prompt the view and the selection.
 void reduce(UiState& s, const CloseTour&, World& w) {
   Options own = own_options(s);
   const bool changed = own != s.options;
   s.options = std::move(own);
   if (s.tour.saved_edits && s.edits.list == s.tour.edits) replace_edits(s.edits, *s.tour.saved_edits);
+  const ViewState view = own_view(s);
   if (const Prompt prompt = own_prompt(s); prompt != typed_prompt(s)) {
     replace_prompt(s, prompt, w);
     s.selection.query = s.selection.key = -1;
@@ -85,8 +90,11 @@ void reduce(UiState& s, const CloseTour&, World& w) {
   }
   if (const auto& compared = s.tour.saved_comparison)
     s.second.on = compared->prompt, s.second.model = compared->model;
+  const bool leaves = view != view_state(s);
+  s.view = view.view, s.second_view = view.second_view;
+  s.selection = view.selection;  // the run may be pending
   s.tour = {};
-  if (changed) show_option_text(s), w.save();
+  if (changed || leaves) show_option_text(s), w.save();
 }
 
 /// Options that the tour sets, and the view's own options, are reset to their defaults unless the stop names
@@ -94,6 +102,7 @@ void reduce(UiState& s, const CloseTour&, World& w) {
 void reduce(UiState& s, const GoToStop& a, World& w) {
   if (s.tour.tour < 0 || s.tour.tour >= std::ssize(s.tours)) return;
   const Tour& tour = s.tours[s.tour.tour];
+  if (!s.tour.saved_view) s.tour.saved_view = view_state(s);
   const int before = s.tour.entered.view.empty() ? -1 : s.tour.stop;  // -1: the tour was just opened
   s.tour.stop = std::clamp(a.stop, 0, static_cast<int>(tour.stops.size()) - 1);
   const TourStop now = resolve_stop(tour, s.tour.stop);
@@ -102,7 +111,7 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   const bool goes_on = before >= 0 && !returns && resolve_stop(tour, before).prompt == now.prompt;
   if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text) {
     if (!s.tour.saved_prompt) s.tour.saved_prompt = typed_prompt(s);
-    reduce(s, SetPrompt{*now.prompt, {}, ""}, w);
+    replace_prompt(s, {*now.prompt, {}, s.start_token}, w);  // an example's note stays with its own prompt
   }
   s.tour.prompt = now.prompt.value_or("");
   if (returns) s.options = s.tour.options;
@@ -122,6 +131,11 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
 Prompt own_prompt(const UiState& s) {
   const bool is_tours = s.tour.saved_prompt && s.prompt.edit.text == s.tour.prompt;
   return is_tours ? *s.tour.saved_prompt : typed_prompt(s);
+}
+
+ViewState own_view(const UiState& s) {
+  const bool is_tours = s.tour.saved_view && s.prompt.edit.text == s.tour.prompt;
+  return is_tours ? *s.tour.saved_view : view_state(s);
 }
 
 void reduce(UiState& s, const RevealPoint& a, World&) {

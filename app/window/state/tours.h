@@ -20,9 +20,10 @@ struct TourPlace {
   std::string prompt;  ///< the stop's prompt
   Options options;     ///< as the stop set them
   std::vector<std::pair<const OptionSpec*, OptionValue>>
-      saved_options;                   ///< options that the tour set, with their previous values
-  EditList edits;                      ///< as the stop made them
-  std::optional<Prompt> saved_prompt;  ///< from before the tour's first prompt; nothing: it set none
+      saved_options;                    ///< options that the tour set, with their previous values
+  EditList edits;                       ///< as the stop made them
+  std::optional<Prompt> saved_prompt;   ///< from before the tour's first prompt; nothing: it set none
+  std::optional<ViewState> saved_view;  ///< from before the tour's first stop; nothing: none was open
   std::optional<EditList>
       saved_edits;  ///< the user's edits from before the tour made its own; nothing: it made none
   struct ComparisonState {
@@ -75,5 +76,7 @@ bool has_left_stop(const UiState& state);
 Options own_options(const UiState& state);
 /// The user's own prompt: the one from before an open tour, while the text is the tour's.
 Prompt own_prompt(const UiState& state);
+/// The user's own view and selection, likewise.
+ViewState own_view(const UiState& state);
 
 }  // namespace headscope::app

@@ -9,7 +9,7 @@ namespace headscope::app {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region: the first one
-constexpr int kListRole = 2;
+constexpr int kEndRole = 1, kListRole = 2;
 
 /// The number of a part in the table.
 double in_table(const Table& table, const std::string& name) {
@@ -76,6 +76,17 @@ TEST(AttributionView, FollowsTheQueryAndTheTokens) {
   EXPECT_EQ(in_table(shown.table(), "logit of " + target), a->logit);
 }
 
+/// The bars within an area, from the picture's bottom up: of MLPs and of the parts outside the layers.
+std::vector<viz::FillRect> bars_in(const Picture& picture, const viz::Rect& area) {
+  std::vector<viz::FillRect> bars;
+  for (const viz::FillRect& fill : items_of<viz::FillRect>(picture.scene)) {
+    const bool is_signed =
+        fill.color == viz::sign_color(light(), 1) || fill.color == viz::sign_color(light(), -1);
+    if (is_signed && area.encloses(fill.rect)) bars.push_back(fill);
+  }
+  return bars;
+}
+
 TEST(AttributionView, ColoursAreSignedAndTheMouseTellsTheNumber) {
   const Scenario s(kRobot);
   const ViewFixture shown("attribution", s, 1300, 700);
@@ -91,7 +102,12 @@ TEST(AttributionView, ColoursAreSignedAndTheMouseTellsTheNumber) {
                                                 : a->mlps[layer];
       EXPECT_THAT(shown.tooltip(kGrid, layer, col), Contains(HasSubstr("adds " + exact(value))));
       if (std::abs(value) < 0.5) continue;
-      const auto color = shown.color_of(kGrid, layer, col);
+      auto color = shown.color_of(kGrid, layer, col);
+      if (col > a->n_head()) {
+        const auto bars = bars_in(shown.picture(), grid.cell_rect(layer, col));
+        ASSERT_EQ(bars.size(), 1U);
+        color = bars[0].color;
+      }
       ASSERT_TRUE(color);
       const viz::Color end = sign.color(light(), value);
       EXPECT_EQ(color->r > color->b, end.r > end.b) << layer << " " << col << ": " << value;
@@ -117,27 +133,31 @@ TEST(AttributionView, HeadsAndOtherPartsHaveEachAScaleThatCoversTheLargest) {
     others = std::max(others, std::abs(end));
   for (const auto& [width, height] : {std::pair{1300.F, 700.F}, {700.F, 700.F}}) {
     const ViewFixture shown("attribution", s, width, height);
-    const viz::ColorTable of_attention(viz::diverging_scale(attention), light()),
-        of_others(viz::diverging_scale(others), light());
+    const viz::ColorTable of_attention(viz::diverging_scale(attention), light());
     const int mlp = a->n_head() + 1;
-    std::vector<viz::Color> mlps;
+    const auto expect_bar = [&](const viz::Rect& cell, double value) {
+      const auto bars = bars_in(shown.picture(), cell);
+      ASSERT_EQ(bars.size(), 1U);
+      EXPECT_NEAR(bars[0].rect.w, std::abs(value) / others * static_cast<double>(cell.w - 2), 0.01);
+    };
     for (int layer = 0; layer < a->layers; ++layer) {
       for (int head = 0; head < a->n_head(); ++head)
         EXPECT_LE(channel_difference(*shown.color_of(kGrid, layer, head),
                                      of_attention(static_cast<float>(a->head(layer, head)))),
                   3)
             << layer << " " << head;
-      mlps.push_back(*shown.color_of(kGrid, layer, mlp));
-      EXPECT_LE(channel_difference(mlps.back(), of_others(static_cast<float>(a->mlps[layer]))), 3) << layer;
-      for (int other = 0; other < layer; ++other)
-        if (std::abs(a->mlps[layer] - a->mlps[other]) > 0.1 * others) {
-          EXPECT_NE(mlps[layer], mlps[other]);
-        }
+      // No colour that could be compared with a head's.
+      EXPECT_EQ(*shown.color_of(kGrid, layer, mlp), of_attention(0)) << layer;
+      expect_bar(shown.region(kGrid).cell_rect(layer, mlp), a->mlps[layer]);
     }
-    EXPECT_EQ(lying_bars(shown.scene()).size(), 2U);
-    EXPECT_THAT(texts(shown.scene()), ::testing::IsSupersetOf(std::vector<std::string>{
-                                          "logit of heads and bias", "logit of MLPs and other parts",
-                                          viz::number(attention, 3), viz::number(others, 3)}));
+    const double ends[]{a->token_embedding, a->position_embedding, a->final_bias};
+    for (const viz::Region& region : shown.picture().regions)
+      if (region.role == kEndRole) expect_bar(region.rect, ends[region.id]);
+    EXPECT_EQ(lying_bars(shown.scene()).size(), 1U);
+    EXPECT_THAT(texts(shown.scene()),
+                ::testing::IsSupersetOf(std::vector<std::string>{
+                    "logit of heads and bias", viz::number(attention, 3),
+                    "logit of MLPs and other parts, full bar " + viz::number(others, 3)}));
     EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
   }
 }
@@ -147,8 +167,9 @@ TEST(AttributionView, InANarrowPaneItsScalesKeepTheirNames) {
   ViewContext c = s.context(250, 420);
   c.in_pane = true;
   const Picture picture = find_view("attribution")->build(c);
-  EXPECT_EQ(lying_bars(picture.scene).size(), 2U);
-  EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"heads, bias", "MLPs, others"}));
+  EXPECT_EQ(lying_bars(picture.scene).size(), 1U);
+  EXPECT_THAT(texts(picture.scene), Contains("heads, bias"));
+  EXPECT_THAT(texts(picture.scene), Contains(StartsWith("MLPs, others: full bar ")));
   EXPECT_EQ(text_faults(picture.scene, *c.fonts), "");
 }
 

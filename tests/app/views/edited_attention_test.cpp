@@ -307,5 +307,82 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
   EXPECT_NEAR(static_cast<double>(open.values.at(63)), most, 1e-4);
 }
 
+/// The values of the strip under the sum; empty: there is none.
+std::vector<std::string> edited_sum(const Table& table, std::size_t d_head) {
+  const std::vector<std::string>& last = table.rows.back();
+  if (last.front() != "edited sum") return {};
+  return {last.end() - static_cast<std::ptrdiff_t>(d_head), last.end()};
+}
+
+TEST(EditedOutput, AQueryOfAHeadThatIsOffSaysThatItWritesNothing) {
+  const Scenario s = scenario_of("L2H1.z=0", {kLayer, kHead, 5, -1});
+  const ViewFixture shown("query", s, 1700, 700);
+  const auto d_head = static_cast<std::size_t>(s.config().d_head());
+  EXPECT_EQ(shown.picture().subtitle, "L2 H1 (off): writes nothing");
+  EXPECT_THAT(texts(shown.scene()), Contains("off: this head writes nothing"));
+  const auto values = edited_sum(shown.table(), d_head);
+  ASSERT_EQ(values.size(), d_head);
+  for (const std::string& value : values) EXPECT_EQ(number(value), 0);
+  const int strip = shown.strip(Vector::edited_z, 5);
+  ASSERT_GE(strip, 0);
+  EXPECT_THAT(shown.tooltip(strip, static_cast<int>(Vector::edited_z), 3),
+              AllOf(Contains("z[3] = 0"), Contains("set to 0 by an edit")));
+  EXPECT_EQ(in_words(shown.click(strip, static_cast<int>(Vector::edited_z), 3)), "");
+  const ViewFixture narrow("query", s, 470, 400);
+  EXPECT_THAT(texts(narrow.scene()), Contains("off: this head writes nothing"))
+      << "without room for the vectors, too";
+}
+
+TEST(EditedOutput, AQueryShowsWhatAScaledHeadWrites) {
+  const Scenario s = scenario_of("L2H1.z*=0.5", {kLayer, kHead, 5, -1});
+  const ViewFixture shown("query", s, 1700, 700);
+  EXPECT_EQ(shown.picture().subtitle, "L2 H1 (× 0.5)");
+  EXPECT_THAT(texts(shown.scene()), Contains("× 0.5: edited"));
+  const auto d_head = static_cast<std::size_t>(s.config().d_head());
+  const auto values = edited_sum(shown.table(), d_head);
+  ASSERT_EQ(values.size(), d_head);
+  const auto& z = reference_head(s).z[5];
+  for (std::size_t i = 0; i < d_head; ++i) EXPECT_NEAR(number(values[i]), z[i] / 2, 5e-5) << i;
+}
+
+// An edit at one position is about that query alone; one of the mean multiplies nothing.
+TEST(EditedOutput, OnlyTheQueriesOfAnEditAreOff) {
+  const std::size_t d_head = static_cast<std::size_t>(bundled()->config().d_head());
+  for (const auto& [query, off] : {std::pair{5, true}, {4, false}}) {
+    const Scenario s = scenario_of("L2H1.z[5]=0", {kLayer, kHead, query, -1});
+    EXPECT_EQ(!edited_sum(ViewFixture("query", s, 1700, 700).table(), d_head).empty(), off) << query;
+  }
+  for (const char* edits : {"L2H1.z=mean", "L2H0.z=0", "L1H1.z=0", "L2H1.pattern=0", "L2H1.z[*][3]=0"}) {
+    const Scenario s = scenario_of(edits, {kLayer, kHead, 5, -1});
+    EXPECT_TRUE(edited_sum(ViewFixture("query", s, 1700, 700).table(), d_head).empty()) << edits;
+  }
+}
+
+TEST(EditedOutput, TheGridStrikesHeadsThatAreOffAndNamesTheFactorOfOthers) {
+  const Scenario s = scenario_of("L2H1.z=0; L3.z*=0.5; L4H1.z=mean", {});
+  for (const auto& [width, height] : {std::pair{1000.F, 900.F}, {250.F, 220.F}}) {
+    const ViewFixture shown("heads", s, width, height);
+    DrawnPage page = shown.page();
+    const auto strikes = items_of<viz::Polyline>(shown.scene());
+    ASSERT_EQ(strikes.size(), 1U);
+    EXPECT_TRUE(shown.region(shown.map_of(2, 1)).rect.contains(strikes[0].points[0]));
+    EXPECT_TRUE(shown.region(shown.map_of(2, 1)).rect.contains(strikes[0].points[1]));
+    for (int head = 0; head < s.config().n_head; ++head) {
+      const auto words = page.take(shown.region(shown.map_of(3, head)).rect);
+      ASSERT_EQ(words.size(), 1U) << head;
+      EXPECT_EQ(words[0].text, "×0.5");
+    }
+    EXPECT_TRUE(page.take(shown.region(shown.map_of(4, 1)).rect).empty()) << "a dot";
+    EXPECT_THAT(shown.tooltip(shown.map_of(2, 1)), Contains("off: writes nothing"));
+  }
+}
+
+TEST(EditedOutput, TitlesSayThatAHeadIsOff) {
+  const Scenario s = scenario_of("L2H1.z=0; L2H1.mask=none", {kLayer, kHead, 5, -1});
+  const ViewFixture heatmap("heatmap", s, 900, 700);
+  EXPECT_EQ(heatmap.picture().title, "Attention pattern of L2 H1 (off)") << "with another edit, too";
+  EXPECT_THAT(heatmap.picture().subtitle, StartsWith("writes nothing; "));
+}
+
 }  // namespace
 }  // namespace headscope::app

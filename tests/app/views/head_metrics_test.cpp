@@ -74,6 +74,56 @@ TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
   EXPECT_EQ(in_words(shown.click(shown.find(kCell, 0), 2, 1)), "head 2 1");
 }
 
+TEST(HeadMetrics, ADifferenceListsDecreasesByTheirSizeToo) {
+  const Scenario s = edited("L0H0.z=0", {2, 1, -1}, kTwice);
+  for (const bool least : {false, true}) {
+    const ViewFixture shown("metrics", on(Side::difference, "metrics", s, 900, 500),
+                            {{"least-first", least ? "yes" : "no"}});
+    const Table table = shown.table();
+    std::vector<double> sizes;
+    int falls = 0;
+    for (const int id : ids_of_role(shown.picture(), kRow)) {
+      const double value = std::stod(table.rows.at(static_cast<std::size_t>(id))[2]);
+      sizes.push_back(std::abs(value));
+      falls += value < 0;
+    }
+    ASSERT_LT(sizes.size(), table.rows.size()) << "not all have room";
+    EXPECT_TRUE(least ? std::ranges::is_sorted(sizes) : std::ranges::is_sorted(sizes, std::greater{}));
+    if (!least) {
+      EXPECT_GT(falls, 0);
+      EXPECT_LT(falls, std::ssize(sizes));
+    }
+  }
+}
+
+// Slanted labels reach beyond the map; the last one has room, too.
+TEST(HeadMetrics, NarrowMapsNameTheLastHeadIfTheyNameAll) {
+  Scenario s = edited("L1H6.z=0", {1, 6, -1}, kTwice);
+  int named = 0;
+  for (float width = 380; width < 800; width += 10) {
+    for (const float height : {300.F, 360.F, 450.F}) {
+      ViewContext c = on(Side::difference, "metrics", s, width, height);
+      c.in_pane = true;
+      const auto words = texts(find_view("metrics")->build(c).scene);
+      if (std::ranges::find(words, "H1") == words.end()) continue;
+      EXPECT_THAT(words, Contains("H7")) << width << " " << height;
+      ++named;
+    }
+  }
+  EXPECT_GT(named, 20);
+}
+
+// Where several metrics of a head stand together.
+TEST(HeadMetrics, SaysWhyTheyCanAddUpToMoreThanOne) {
+  const auto says = [](const ViewFixture& shown) {
+    std::string all;
+    for (const std::string& text : texts(shown.scene())) all += text + " ";
+    return all.find("can add up to more than 1") != std::string::npos;
+  };
+  EXPECT_TRUE(says(ViewFixture("metrics", Scenario(kTwice), 1200, 700)));
+  EXPECT_FALSE(says(ViewFixture("metrics", Scenario(kTwice), 480, 350))) << "one metric";
+}
+
 TEST(HeadMetrics, TheMouseTellsAllOfThem) {
   const Scenario s(kTwice);
   const ViewFixture shown("metrics", s, 1200, 900);

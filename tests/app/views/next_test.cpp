@@ -26,6 +26,45 @@ TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
   EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("all other ")));
 }
 
+TEST(Next, SaysHowManyOfTheBarsHaveRoom) {
+  int cut = 0;
+  for (const bool compares : {false, true}) {
+    for (float height = 200; height < 520; height += 7) {
+      const Scenario s = compares ? edited("L0H0.z=0") : Scenario(kRobot);
+      const ViewFixture shown("next", s, 216, height);
+      // The token that the unedited run prefers has a bar of its own, if there are too few for it.
+      std::size_t bars = 0;
+      const auto ids = ids_of_role(shown.picture(), kGuessRole);
+      const Table table = shown.table();
+      while (bars < ids.size() && std::to_string(ids[bars]) == table.rows[bars][1]) ++bars;
+      const std::string words = "room for " + std::to_string(bars) + " of 10 bars";
+      const auto all = texts(shown.scene());
+      if (bars < 10 && bars > 2) {
+        EXPECT_THAT(all, Contains(words)) << height;
+        ++cut;
+      } else if (bars == 10) {
+        EXPECT_THAT(all, Not(Contains(HasSubstr("room for ")))) << height;
+      }
+    }
+  }
+  EXPECT_GT(cut, 10);
+}
+
+TEST(Next, TheBestGuessOfTheUneditedRunKeepsABar) {
+  constexpr const char* kKing = "The king gave Mr. Pellinor a horse. Then the king gave Mr.";
+  const Scenario s = edited("L1H6.z=0; L1H1.z=0; L2H5.z=0", {1, 6, -1}, kKing);
+  const NextToken before = *s.context(1, 1).ask_on(Side::baseline, NextAfter{-1});
+  const auto best = static_cast<int>(std::ranges::max_element(before.logits) - before.logits.begin());
+  for (const char* count : {"3", "10"}) {
+    const ViewFixture shown("next", s, 420, 700, {{"count", count}});
+    const auto ids = ids_of_role(shown.picture(), kGuessRole);
+    EXPECT_EQ(std::to_string(ids.size()), std::to_string(std::stoi(count) + 1));
+    EXPECT_EQ(ids.back(), best);
+  }
+  const ViewFixture all("next", s, 420, 3000, {{"count", "90"}});
+  EXPECT_EQ(ids_of_role(all.picture(), kGuessRole).size(), 90U) << "not twice";
+}
+
 TEST(Next, OnTheDifferenceSideTheRestSaysItsDifferenceToo) {
   Scenario s(Prompt{"The old king had a daughter", {}, false});
   s.compare(Prompt{"The young king had a dog", {}, false});

@@ -183,6 +183,7 @@ TEST(Query, LongPromptsScroll) {
   ViewContext c = scenario(100).context(900, 500);
   c.in_pane = true;
   const View& view = *find_view("query");
+  set(c, "first-key", "0");
   EXPECT_EQ(view.build(c).regions[1].id, 0);  // after the query's own vector
   set(c, "first-key", "30");
   EXPECT_EQ(view.build(c).regions[1].id, 30);
@@ -233,6 +234,34 @@ TEST(Query, KeysScrollTheRowsAndLeaveTheQuery) {
   EXPECT_EQ(in_words(shown.press(Key::end)), first_key(61 - rows));
   EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
   EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
+}
+
+// At first, the rows with the strongest key and with most weight.
+TEST(Query, TheStrongestKeyIsInView) {
+  int scrolled = 0;
+  for (int head = 0; head < scenario(100).config().n_head; ++head) {
+    const Scenario s(scenario(100).run->prompt, {1, head, 90, -1});
+    ViewContext c = s.context(900, 400);
+    c.in_pane = true;
+    const auto& weights = reference_head(s, 1, head).weights[90];
+    const std::vector<int> rows = ids_of_role(find_view("query")->build(c), kKeyRole);
+    ASSERT_LT(rows.size(), 60U);
+    const auto strongest = static_cast<int>(std::ranges::max_element(weights) - weights.begin());
+    EXPECT_THAT(rows, Contains(strongest)) << head;
+    const auto sum_from = [&](int first) {
+      double sum = 0;
+      for (int key = first; key < first + std::ssize(rows); ++key)
+        sum += weights[static_cast<std::size_t>(key)];
+      return sum;
+    };
+    for (int first = 0; first + std::ssize(rows) <= 91; ++first) {
+      if (strongest >= first && strongest < first + std::ssize(rows)) {
+        EXPECT_GE(sum_from(rows.front()) + 1e-4, sum_from(first)) << head << " " << first;
+      }
+    }
+    scrolled += rows.front() > 0;
+  }
+  EXPECT_GT(scrolled, 0);
 }
 
 TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {

@@ -2,7 +2,9 @@
 #include <cmath>
 #include <set>
 
+#include "app/desktop/example_prompts.h"
 #include "app/run/analyses/attention_pattern.h"
+#include "app/run/sources/paths.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -101,22 +103,35 @@ TEST_F(LayoutTest, TheListOfViewsHasTheShownOneAndAllOthers) {
   }
 }
 
-TEST_F(LayoutTest, ThePromptTakesTheRoomOfItsText) {
-  CoreFixture core(options("One line"));
-  shown(core, 1366, 768);
-  const float one = height(core, "heatmap");
-  type_and_show(core, " that goes on");
-  shown(core, 1366, 768);
-  EXPECT_EQ(height(core, "heatmap"), one) << "nothing moves while a line is typed";
-  std::string text;
-  for (int i = 0; i < 40; ++i) text += " and on and on";
-  type(core, text);
-  shown(core, 1366, 768);
-  const float more = height(core, "heatmap");
-  EXPECT_LT(more, one);
-  for (int i = 0; i < 4; ++i) type(core, text);
-  shown(core, 1366, 768);
-  EXPECT_EQ(height(core, "heatmap"), more) << "a long text scrolls";
+TEST_F(LayoutTest, NothingMovesWhileThePromptGrows) {
+  for (const auto& [width, height_of_window] :
+       {std::pair{1024.F, 700.F}, {1366.F, 768.F}, {1600.F, 1000.F}}) {
+    CoreFixture core(options("One"));
+    shown(core, width, height_of_window);
+    const viz::Rect panes = picture(core.window(), "heatmap").where;
+    for (int i = 0; i < 60; ++i) {
+      type(core, " that goes on and on");
+      if (i % 5 == 0) type(core, "!");
+      shown(core, width, height_of_window);
+      ASSERT_EQ(picture(core.window(), "heatmap").where, panes) << i << " at " << width;
+    }
+  }
+}
+
+TEST_F(LayoutTest, TheNotesOfTheExamplesAreShownInFullInASmallWindow) {
+  const auto examples = load_example_prompts(assets_folder() / "prompts.txt");
+  ASSERT_GT(examples.size(), 5U);
+  for (const ExamplePrompt& example : examples) {
+    CoreFixture core(options());
+    apply_and_show(core, SetPrompt{example.text, {}, example.look_for});
+    const WindowPicture& window = shown(core, 1024, 700);
+    std::string all;
+    for (const viz::Scene& scene : window.scenes)
+      for (const viz::Item& item : scene.items)
+        if (const auto* text = std::get_if<viz::GlyphRun>(&item)) all += text->text + " ";
+    std::string note = example.look_for;
+    EXPECT_NE(all.find(note.substr(note.size() - 12)), std::string::npos) << example.title;
+  }
 }
 
 TEST_F(LayoutTest, TheNoteOfAnExampleGoesWithItsTextAndItsView) {

@@ -2,6 +2,10 @@
 
 #include "app/window/palette.h"
 
+#include "app/run/analyses/head_metric.h"
+#include "app/run/analyses/thumbnails.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app {
@@ -143,6 +147,47 @@ TEST_F(PaletteTest, EnterPerformsTheChosenEntry) {
   EXPECT_EQ(core.state().dialog, Dialog::none);
   run("export", 0);
   EXPECT_EQ(core.state().dialog, Dialog::export_);
+}
+
+TEST_F(PaletteTest, FindsTheHeadsThatAreHighestInAMetric) {
+  CoreFixture core(options("The old king had a daughter, and the old king"));
+  const auto thumbnails = core.window().pictures.front().context.ask(ThumbnailsOfHeads{});
+  ASSERT_TRUE(thumbnails);
+  const int heads = core.snapshot().run->run->config.n_head;
+  for (const HeadMetricKind& metric : head_metrics()) {
+    SCOPED_TRACE(metric.name);
+    std::vector<double> values;
+    for (const auto& of_head : thumbnails->of_head) values.push_back(of_head->metrics[metric.id]);
+    const auto highest = static_cast<int>(std::ranges::max_element(values) - values.begin());
+    const std::string name = head_name(highest / heads, highest % heads) + ": " + std::string(metric.phrase);
+    const auto entries = found(core, metric.phrase);
+    const auto entry = std::ranges::find(entries, "head metric", &PaletteEntry::kind);
+    ASSERT_NE(entry, entries.end());
+    EXPECT_LT(entry - entries.begin(), 3) << "in sight at once";
+    EXPECT_THAT(entry->label, StartsWith(name + " "));
+    const bool is_share = metric.unit == "weight" || metric.unit == "share";
+    EXPECT_EQ(entry->label.ends_with(" %"), is_share) << entry->label;
+  }
+  const std::string chosen = found(core, "previous token").front().label;
+  press_and_show(core, Key::k, {.ctrl = true});
+  type_and_show(core, "previous token");
+  press_and_show(core, Key::enter);
+  const Selection& selection = core.state().selection;
+  EXPECT_THAT(chosen, StartsWith(head_name(selection.layer, selection.head) + ": previous token "));
+}
+
+TEST_F(PaletteTest, FindsTheEditsOfAHeadByOtherWords) {
+  CoreFixture core(options("The old king had a daughter"));
+  apply_and_show(core, SelectHead{1, 6});
+  for (const char* words : {"turn off", "switch off", "ablate", "Set head to zero", "knock out"})
+    EXPECT_EQ(found(core, words).front().label, "Turn off L1 H6") << words;
+  EXPECT_EQ(found(core, "mean ablation").front().label, "Replace L1 H6 by its mean");
+  press_and_show(core, Key::k, {.ctrl = true});
+  type_and_show(core, "switch off");
+  press_and_show(core, Key::enter);
+  ASSERT_EQ(core.state().edits.list.edits.size(), 1U);
+  EXPECT_EQ(core.state().edits.list.edits[0].edit, head_off(1, 6));
+  EXPECT_EQ(found(core, "switch off").front().label, "Undo: L1 H6 off");
 }
 
 TEST_F(PaletteTest, AClickPerformsAnEntry) {

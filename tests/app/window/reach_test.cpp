@@ -375,7 +375,7 @@ class ReachTest : public HandsTest {
         {"a change switched", index_of<ListEdits>(), item_click("Switch L0 H1 off"),
          tabs_to("Switch L0 H1 off"),
          [](const Core& core) { return core.state().edits.list.active().empty(); }, head_off_before},
-        {"all changes off", index_of<SwitchEdits>(), item_click("All off"),
+        {"all changes off", index_of<SwitchEdits>(), item_click("Mute edits"),
          key(Key::i, {.ctrl = true, .shift = true}),
          [](const Core& core) { return core.state().edits.list.all_off; }, head_off_before},
         {"a change undone", index_of<UndoEdits>(), item_click("Undo edit"), key(Key::u, {.ctrl = true}),

@@ -186,6 +186,45 @@ TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
   EXPECT_EQ(prompt(core), "Typed during the tour") << "what was typed stays";
 }
 
+TEST_F(ToursTest, TheViewAndTheSelectionFromBeforeComeBackToo) {
+  constexpr std::string_view kTour =
+      "# T\n\nAbout.\n\n## One\n- prompt: The tour's own prompt\n- view: query\n- layer: 2\n- head: "
+      "3\n\nText.\n";
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour(kTour, "a.md"), parse_tour(kTour, "b.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, ShowView{"lens"}, ShowView{"scores", true}, SelectHead{4, 1}, SelectQuery{1});
+  const ViewState own = view_state(core.state());
+  apply_and_show(core, OpenTour{0});
+  EXPECT_EQ(core.state().view, "query");
+  EXPECT_EQ(core.state().selection.layer, 2);
+  EXPECT_EQ(core.settings().session.view, "lens") << "whoever quits now finds it again";
+  apply_and_show(core, OpenTour{1});
+  EXPECT_EQ(core.state().view, "query");
+  apply_and_show(core, SelectHead{0, 5}, CloseTour{});
+  EXPECT_EQ(view_state(core.state()), own);
+  EXPECT_EQ(prompt(core), "My own prompt");
+  // Whoever went on with a text of their own stays where they are.
+  apply_and_show(core, OpenTour{0}, TypeInField{Field::prompt, Replace{"Typed during the tour"}},
+                 SelectHead{0, 5}, CloseTour{});
+  EXPECT_EQ(core.state().view, "query");
+  EXPECT_EQ(core.state().selection.head, 5);
+}
+
+TEST_F(ToursTest, TheNoteOfAnExampleComesBackToo) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's own prompt\n- view: query\n\nText.\n",
+                        "a.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, SetPrompt{"An example", {}, "Look at this head."});
+  ASSERT_TRUE(says(core, "Look at this head."));
+  apply_and_show(core, OpenTour{0});
+  EXPECT_FALSE(says(core, "Look at this head."));
+  apply_and_show(core, CloseTour{});
+  apply_and_show(core, DismissMessage{});
+  EXPECT_TRUE(says(core, "Look at this head."));
+}
+
 TEST_F(ToursTest, AnotherTourKeepsThePromptFromBeforeAndSaysNothing) {
   CoreOptions o = options("My own prompt");
   o.tours = {parse_tour("# A\n\nAbout.\n\n## One\n- prompt: First tour\n\nText.\n", "a.md"),
