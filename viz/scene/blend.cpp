@@ -357,14 +357,29 @@ Color blend(Color from, Color to, float t) {
   return {channel(from.r, to.r), channel(from.g, to.g), channel(from.b, to.b), rounded(alpha)};
 }
 
-Scene blend(const Scene& from, const Scene& to, float t) {
-  if (!(t < 1) || from.width != to.width || from.height != to.height ||
-      from.items.size() + to.items.size() > kMostItems)
-    return to;
-  t = std::max(0.F, t);
-  const Partners partners(from, to);
-  if (!partners.shapes || pixels_to_mix(from, to, partners) > kMostPixels) return to;
+namespace {
 
+/// The partners of two scenes that can be blended; else nothing.
+std::optional<Partners> partners_of(const Scene& from, const Scene& to) {
+  if (from.width != to.width || from.height != to.height || from.items.size() + to.items.size() > kMostItems)
+    return std::nullopt;
+  Partners partners(from, to);
+  if (!partners.shapes || pixels_to_mix(from, to, partners) > kMostPixels) return std::nullopt;
+  return partners;
+}
+
+}  // namespace
+
+bool can_blend(const Scene& from, const Scene& to) {
+  const bool equal = from.background == to.background && from.items == to.items;
+  return !equal && partners_of(from, to);
+}
+
+Scene blend(const Scene& from, const Scene& to, float t) {
+  const std::optional<Partners> found = t < 1 ? partners_of(from, to) : std::nullopt;
+  if (!found) return to;
+  const Partners& partners = *found;
+  t = std::max(0.F, t);
   Scene scene;
   scene.width = to.width, scene.height = to.height;
   scene.background = blend(from.background, to.background, t);

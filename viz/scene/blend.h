@@ -19,8 +19,12 @@ Color blend(Color from, Color to, float t);
 /// - Text is that of `to` from the start, so that no number is drawn that neither picture has. It moves if
 ///   both pictures have it.
 ///
-/// The picture is `to` at any t if the sizes differ, if no shapes correspond, or if there is too much to mix
-/// in the time of a frame: more than 20,000 items, or 1.3 million pixels of images that differ.
+/// The picture is `to` at any t if the two cannot be blended.
 Scene blend(const Scene& from, const Scene& to, float t);
+
+/// Whether there are pictures between these two: not if they are equal, if their sizes differ, if no shapes
+/// correspond, or if there is too much to mix in the time of a frame: more than 20,000 items, or 1.3 million
+/// pixels of images that differ.
+bool can_blend(const Scene& from, const Scene& to);
 
 }  // namespace headscope::viz
