@@ -23,7 +23,7 @@ namespace headscope::app {
 namespace {
 
 constexpr std::size_t kMostSteps = 200;
-constexpr double kTransitionSeconds = 0.4;  // longer than in the window: nobody waits for an answer
+constexpr double kTransitionSeconds = 0.25;
 /// What the selection can go through; the rest are options of the view.
 constexpr std::string_view kHead = "head", kLayer = "layer", kQuery = "query";
 

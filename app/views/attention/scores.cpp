@@ -388,7 +388,7 @@ float paint_stops(Picture& picture, const ViewContext& c, const Maps& maps, viz:
   const viz::Style style = style_of(c);
   const float u = style.unit(), small = 0.6F * u, large = 1.4F * u, gap = 3 * u;
   const float each = std::min((area.w + gap) / kStages, 14 * style.font_size);
-  const float y = area.y + large, words = y + large + u, line = style.line(style.font_size);
+  const float y = area.y + u + large, words = y + large + u, line = style.line(style.font_size);
   const auto at = [&](Stage stage) {
     return viz::Point{area.x + large + each * static_cast<float>(stage), y};
   };
