@@ -73,6 +73,7 @@ struct OptionSpec {
   std::vector<Choice> choices = {};        ///< for an int; empty: it is a number
   double low = 0, high = 0;                ///< limits of a number, or of each number in a list
   double step = 1;                         ///< step of its control and its keys
+  double drag_step = 0;                    ///< of a slider: finer steps for the mouse; 0: the same ones
   /// For a number: ascending steps instead of even ones; the default may be last.
   std::vector<double> steps = {};
   std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty
@@ -83,6 +84,8 @@ struct OptionSpec {
   bool reset_on_prompt_change = false;  ///< a scroll position, valid for one query and prompt
   bool of_prompt = false;               ///< reset when the prompt is replaced, but not while it is typed
   bool of_weights = false;  ///< has no effect on attention patterns without weights: no control there
+  bool moves = false;       ///< a step of it is a transition in the window
+  bool plays = false;       ///< its slider has a button that runs through its values
   bool pane_only = false;   ///< what part of the picture a pane shows; figures show all
   Control control = Control::automatic;
   /// Whether it has an effect, given the other options: else the window shows no control. Null: always.

@@ -90,6 +90,11 @@ constexpr Command unavailable_if(std::string_view why, Command command) {
   return command;
 }
 
+constexpr Command marked_if(bool (*is_on)(const UiState&), Command command) {
+  command.is_on = is_on;
+  return command;
+}
+
 constexpr Command
     kTable[] =
         {
@@ -156,6 +161,9 @@ constexpr Command
                           [](const UiState&) -> Maybe { return SetPanes{}; }}),
             {Id::unnamed, Key::t, kCtrl, "Toggle dark theme", "toggle the dark theme",
              [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
+            marked_if([](const UiState& s) { return s.reduce_motion; },
+                      {Id::unnamed, Key::none, kNone, "Reduce motion", "",
+                       [](const UiState& s) -> Maybe { return SetReduceMotion{!s.reduce_motion}; }}),
             {Id::unnamed, Key::equal, kCtrl, "Larger text", "larger text",
              [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats,
              kInDialogs},

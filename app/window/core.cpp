@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -78,6 +79,7 @@ UiState first_state(const CoreOptions& options) {
   s.can_fetch = options.fetch != nullptr;
   s.offer_models = settings.offer_models;
   s.all_controls = settings.all_controls;
+  s.reduce_motion = settings.reduce_motion || options.reduce_motion;
   return s;
 }
 
@@ -129,18 +131,6 @@ CoreOptions with_environment(CoreOptions options) {
 }
 
 }  // namespace
-
-void open_tours(CoreOptions& options, LoadedTours loaded) {
-  const std::string& name = options.window.tour;
-  if (!name.empty()) {
-    options.tour = find_tour(loaded, name);
-    const auto stops = std::ssize(loaded.tours[*options.tour].stops);
-    if (options.window.stop > stops)
-      throw std::runtime_error("the tour " + model::quote(name) + " has " + std::to_string(stops) +
-                               " stops; --stop is " + std::to_string(options.window.stop));
-  }
-  options.tours = std::move(loaded.tours);
-}
 
 Core::Core(CoreOptions options)
     : options_(with_environment(std::move(options))),
@@ -204,6 +194,7 @@ void Core::run_frame(const Event* event) {
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
   std::vector<Action> actions;
   window_ = {};
+  frame_.time = options_.clock ? std::optional(options_.clock()) : std::nullopt;
   gui_.frame(frame_, event, state_.dark, state_.font_size, [&](viz::ImguiPlayer& player) {
     const FrameInput input{state_, *snapshot_, answers, options_.fonts, frame_, event};
     Ui ui(input, memory_, player, window_);
@@ -211,6 +202,7 @@ void Core::run_frame(const Event* event) {
     actions = std::move(ui.actions);
   });
   memory_.cache.drop_unused();
+  memory_.transitions.drop_unused();
   window_.asked = answers->asked();
   set_questions(window_.asked);
   for (const Action& action : actions) apply(action);
@@ -266,6 +258,7 @@ void Core::apply(const Action& action) {
   if (!action.get_if<TypeInField>() && state_.prompt.edit.text != text) follow_caret(Field::prompt);
   request_answers();
   if (action.get_if<Generate>()) generate_step();  // the answer may be known already
+  if (action.get_if<PlayOption>() && options_.clock) played_at_ = options_.clock();
 }
 
 void Core::follow_caret(Field field) {
@@ -278,7 +271,20 @@ void Core::follow_caret(Field field) {
 }
 
 bool Core::take_results() {
-  bool changed = false;
+  const bool moving = window_.moving;
+  return take_news() || moving;
+}
+
+bool Core::advance_playing() {
+  if (state_.playing.option == nullptr) return false;
+  const Options before = state_.options;
+  const double now = options_.clock ? options_.clock() : std::numeric_limits<double>::max();
+  apply(AdvancePlaying{std::max(0.0, now - std::exchange(played_at_, now))});
+  return state_.options != before || state_.playing.option == nullptr;
+}
+
+bool Core::take_news() {
+  bool changed = advance_playing();
   for (const Action& action : background_.take()) apply(action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
     apply(DismissMessage{}), changed = true;
@@ -348,6 +354,8 @@ void Core::apply_given_edits() {
 }
 
 std::optional<double> Core::seconds_until_update() const {
+  if (window_.moving) return 0;
+  if (state_.playing.option != nullptr) return seconds_until_change(state_.playing);
   const auto next = message_until_ && define_at_ ? std::min(message_until_, define_at_)
                     : message_until_             ? message_until_
                                                  : define_at_;
@@ -359,7 +367,7 @@ void Core::settle() {
   do {
     draw(frame_);  // drawing asks the questions
     worker_.settle();
-  } while (take_results());
+  } while (take_news());
 }
 
 void Core::generate_step() {
@@ -540,6 +548,7 @@ Settings Core::settings() const {
   s.recent_folders = state_.recent_folders;
   s.offer_models = state_.offer_models;
   s.all_controls = state_.all_controls;
+  if (!options_.reduce_motion || !state_.reduce_motion) s.reduce_motion = state_.reduce_motion;
   s.recent_sessions = state_.recent_sessions;
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;

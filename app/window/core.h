@@ -40,8 +40,10 @@ struct CoreOptions {
   std::function<void()> wake;  ///< called from another thread when there is something to draw
   std::function<std::string()> get_clipboard;
   std::function<void(const std::string&)> set_clipboard;
-  std::optional<PictureClipboard> pictures;      ///< copies pictures; nothing: not possible
-  Environment environment;                       ///< for "~" in paths; null: the process environment
+  std::optional<PictureClipboard> pictures;  ///< copies pictures; nothing: not possible
+  Environment environment;                   ///< for "~" in paths; null: the process environment
+  std::function<double()> clock;             ///< seconds, for transitions; null: there are none
+  bool reduce_motion = false;                ///< as the desktop wants it, whatever the settings say; not kept
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
   std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
 };
@@ -62,10 +64,11 @@ class Core {
   void apply(const Action& action);
 
   /// Takes the results of the worker and of background tasks, dismisses a message whose time is up, and shows
-  /// a definition whose time has come.
+  /// a definition whose time has come, or the next picture of a transition.
   /// Returns true if the window must be redrawn.
   bool take_results();
-  /// Seconds until take_results has to be called even if no result arrives, for a message or a definition;
+  /// Seconds until take_results has to be called even if no result arrives, for a message, a definition or a
+  /// transition;
   /// nothing: never.
   std::optional<double> seconds_until_update() const;
   /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
@@ -93,6 +96,8 @@ class Core {
 
  private:
   void run_frame(const Event* event);
+  bool advance_playing();  ///< returns whether something changed
+  bool take_news();        ///< take_results without the frames of a transition
   void carry_out(const Effect& effect);
   void perform(const SaveEffect&);
   void perform(const ExportEffect& effect);
@@ -137,6 +142,7 @@ class Core {
   std::optional<std::chrono::steady_clock::time_point>
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
+  double played_at_ = 0;  // the time of the last step of an option that runs through its values
   int window_width_ = 0, window_height_ = 0;
   bool dragging_ = false;  // during a drag, settings are saved only when the mouse is released
   bool unsaved_ = false;

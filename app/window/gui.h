@@ -21,6 +21,7 @@ struct WindowFrame {
   bool caret_on = true;               ///< the visible half of the blink
   bool still = false;                 ///< for a file: without caret and timings
   bool defines = false;               ///< the mouse has rested, so the term under it is defined
+  std::optional<double> time = {};    ///< seconds, for transitions; nothing: there are none
 };
 
 /// A Dear ImGui context with a scene player. Lengths are logical pixels. Each frame gets at most one event,

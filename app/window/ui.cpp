@@ -515,7 +515,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   fill(grip, lit ? mix(theme().accent, theme().text, 0.15F) : theme().accent, knob);
   fill(grip.inset(u(3)), theme().on_accent, knob - u(3));
   if (const int steps = steps_by_keys(); steps != 0)
-    return std::clamp(value + steps * range.step, range.low, range.high);
+    return std::clamp((std::round(value / range.step) + steps) * range.step, range.low, range.high);
   if (!changed) return std::nullopt;
   return moved;
 }

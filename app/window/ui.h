@@ -12,6 +12,7 @@
 #include "app/window/icons.h"
 #include "app/window/look.h"
 #include "app/window/picture_cache.h"
+#include "app/window/transitions.h"
 #include "app/window/window_picture.h"
 
 namespace headscope::app {
@@ -37,6 +38,7 @@ struct Memory {
   Moment moment;
   FieldMetrics metrics;
   PictureCache cache;
+  Transitions transitions;
 };
 
 /// The widgets of the panels: Dear ImGui's, with text painted as in pictures, so that every script is shown
@@ -51,6 +53,7 @@ class Ui {
         moment(memory.moment),
         metrics(memory.metrics),
         cache(memory.cache),
+        transitions(memory.transitions),
         out(picture),
         player_(player) {}
 
@@ -60,6 +63,7 @@ class Ui {
   Moment& moment;
   FieldMetrics& metrics;
   PictureCache& cache;
+  Transitions& transitions;
   WindowPicture& out;
   std::vector<Action> actions;
 

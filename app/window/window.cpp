@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/desktop/picture_clipboard.h"
+#include "app/desktop/reduced_motion.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
 #include "app/run/sources/model_discovery.h"
@@ -430,6 +431,8 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
   core.find_models = models_on_this_machine;
   if (may_fetch()) core.fetch = fetch_if_missing;
+  core.clock = glfwGetTime;
+  core.reduce_motion = wants_less_motion(process_environment());
   core.fonts = viz::Fonts::load();
   core.pictures = picture_clipboard(process_environment());
   return core;

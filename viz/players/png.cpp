@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "viz/players/players.h"
+#include "viz/players/png_parts.h"
 #include "viz/players/throwing_malloc.h"
 #include "viz/scene/crc32.h"
 
@@ -26,24 +27,14 @@
 namespace headscope::viz {
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
-
 constexpr int kLargestSide = 32768;
 /// Limit of the uncompressed size: stb_image_write counts bytes in int, and its worst case is slightly larger
 /// than the input.
 constexpr long long kMaxBytes = INT_MAX / 2;
 
-void append_u32(Bytes& bytes, std::uint32_t v) {
-  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
-}
-
-void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
-  append_u32(bytes, static_cast<std::uint32_t>(data.size()));
-  std::string named(type);
-  named.append(data.begin(), data.end());
-  bytes.insert(bytes.end(), named.begin(), named.end());
-  append_u32(bytes, crc32(named));
-}
+using png::append_chunk;
+using png::append_u32;
+using png::Bytes;
 
 Bytes resolution(float scale) {
   constexpr double kPerInch = 96, kMetresPerInch = 0.0254;
@@ -78,16 +69,40 @@ Bytes components(const Bitmap& bitmap, int channels) {
   return bytes;
 }
 
+constexpr std::size_t kHeader = png::kSignature + 25;  // the signature and IHDR
+
 }  // namespace
 
-std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes) {
+namespace png {
+
+void append_u16(Bytes& bytes, std::uint32_t v) {
+  for (const int shift : {8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
+}
+
+void append_u32(Bytes& bytes, std::uint32_t v) {
+  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
+}
+
+void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
+  append_u32(bytes, static_cast<std::uint32_t>(data.size()));
+  std::string named(type);
+  named.append(data.begin(), data.end());
+  bytes.insert(bytes.end(), named.begin(), named.end());
+  append_u32(bytes, crc32(named));
+}
+
+void append_information(Bytes& bytes, float scale, std::span<const Note> notes) {
+  append_chunk(bytes, "pHYs", resolution(scale));
+  append_chunk(bytes, "tEXt", software());
+  for (const Note& note : notes) append_chunk(bytes, "iTXt", international_text(note));
+}
+
+Bytes encode(const Bitmap& bitmap, int channels) {
   const std::string size = std::to_string(bitmap.width) + " x " + std::to_string(bitmap.height);
   if (bitmap.width < 1 || bitmap.height < 1 || bitmap.width > kLargestSide || bitmap.height > kLargestSide) {
     throw std::runtime_error("a picture of " + size + " pixels cannot be written as PNG: sides may be 1 to " +
                              std::to_string(kLargestSide));
   }
-  const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
-  const int channels = opaque ? 3 : 4;
   if ((static_cast<long long>(bitmap.width) * channels + 1) * bitmap.height > kMaxBytes) {
     throw std::runtime_error("a picture of " + size + " pixels is too large to be written as PNG");
   }
@@ -99,13 +114,23 @@ std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::spa
       &std::free);
   if (png == nullptr)
     throw std::runtime_error("not enough memory to write a picture of " + size + " pixels as PNG");
+  return {png.get(), png.get() + length};
+}
 
-  constexpr std::size_t kHeader = 8 + 25;  // the signature and IHDR; notes go right after them
-  Bytes file(png.get(), png.get() + kHeader);
-  append_chunk(file, "pHYs", resolution(scale));
-  append_chunk(file, "tEXt", software());
-  for (const Note& note : notes) append_chunk(file, "iTXt", international_text(note));
-  file.insert(file.end(), png.get() + kHeader, png.get() + length);
+std::span<const std::uint8_t> pixels_of(const Bytes& file) {
+  constexpr std::size_t kEnd = 12;  // IEND; before it the checksum of IDAT
+  const std::span<const std::uint8_t> rest = std::span(file).subspan(kHeader + 8);
+  return rest.first(rest.size() - kEnd - 4);
+}
+
+}  // namespace png
+
+std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes) {
+  const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
+  const Bytes whole = png::encode(bitmap, opaque ? 3 : 4);
+  Bytes file(whole.begin(), whole.begin() + kHeader);
+  png::append_information(file, scale, notes);  // right after the header
+  file.insert(file.end(), whole.begin() + kHeader, whole.end());
   return file;
 }
 

@@ -6,7 +6,8 @@ namespace headscope::app {
 using Describe = Finish(CommandSyntax& command);
 Describe describe_get, describe_info, describe_tokens, describe_predict, describe_lens, describe_attribute,
     describe_sweep, describe_generate, describe_trace, describe_metrics, describe_search, describe_views,
-    describe_plot, describe_shot, describe_bench, describe_doctor, describe_completion, describe_manual;
+    describe_plot, describe_animate, describe_shot, describe_bench, describe_doctor, describe_completion,
+    describe_manual;
 
 std::span<const CommandRow> command_rows() {
   static constexpr CommandRow kRows[] = {
@@ -31,6 +32,8 @@ std::span<const CommandRow> command_rows() {
       {"search", "find where heads attend from given tokens to given others", describe_search},
       {"views", "list the views and their options", describe_views},
       {"plot", "export a view's picture or its data", describe_plot, "view"},
+      {"animate", "export an animation of a view: head by head, layer by layer, query by query…",
+       describe_animate, "view"},
       {"shot", "export a picture of the whole window; needs no display", describe_shot},
       {"bench", "measure how fast the model and the window run on this machine", describe_bench},
       {"doctor", "check what headscope needs on this machine, and how to install what is missing",

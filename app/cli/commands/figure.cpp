@@ -26,12 +26,11 @@ void set_size(ViewContext& context, const View& view, const PictureArguments& pi
   }
 }
 
-}  // namespace
-
-std::string figure_bytes(const PlotCommand& command, const View& view,
-                         const std::shared_ptr<const PromptRun>& run,
-                         const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where) {
+/// Calls `make` with the context and the page of a figure, of a view's picture of a run.
+template <class Make>
+auto make_figure(const PlotCommand& command, const View& view, const std::shared_ptr<const PromptRun>& run,
+                 const std::shared_ptr<const PromptList>& prompts, Answers& answers, const viz::Fonts& fonts,
+                 const std::string& where, const Make& make) {
   if (const std::string why = missing(*run->model, view.needs); !why.empty())
     throw model::RunError(where + why);
   for (const TriedText& tried : command.tries)
@@ -79,13 +78,39 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                         .page = command.picture.page,
                         .target = command.picture.target,
                         .letters_grow = !command.font_size_given};
-  if (!command.no_recipe)
-    options.notes.push_back(recipe_note(recipe_of(command, view, *run, prompts.get(), weights)));
   try {
-    return export_bytes(command.out.format, view, context, options);
+    return make(context, options);
   } catch (const std::runtime_error& error) {
     throw model::RunError(where + error.what());
   }
+}
+
+}  // namespace
+
+std::string figure_bytes(const PlotCommand& command, const View& view,
+                         const std::shared_ptr<const PromptRun>& run,
+                         const std::shared_ptr<const PromptList>& prompts, Answers& answers,
+                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where) {
+  return make_figure(command, view, run, prompts, answers, fonts, where,
+                     [&](const ViewContext& context, ExportOptions& options) {
+                       options.notes = figure_notes(command, view, *run, prompts.get(), weights);
+                       return export_bytes(command.out.format, view, context, options);
+                     });
+}
+
+viz::Scene figure_scene(const PlotCommand& command, const View& view,
+                        const std::shared_ptr<const PromptRun>& run, Answers& answers,
+                        const viz::Fonts& fonts, const std::string& where) {
+  return make_figure(command, view, run, command.prompts, answers, fonts, where,
+                     [&](const ViewContext& context, const ExportOptions& options) {
+                       return export_scene_of(view, context, options);
+                     });
+}
+
+std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view, const PromptRun& run,
+                                    const PromptList* prompts, const WeightHashes& weights) {
+  if (command.no_recipe) return {};
+  return {recipe_note(recipe_of(command, view, run, prompts, weights))};
 }
 
 void write_output(const Destination& out, std::string_view bytes, const Streams& streams) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
@@ -18,11 +19,32 @@
 #include "app/views/parts/weight_colors.h"
 #include "app/views/view.h"
 #include "viz/charts/table.h"
+#include "viz/scene/blend.h"
 
 namespace headscope::app {
 namespace {
 
-enum Role { kCell, kNumber };  // row: query, col: key; Region::id: the stage
+enum Role {
+  kCell,    // row: query, col: key; Region::id: the stage
+  kNumber,  // likewise
+  kStop,    // id: a stage to show
+};
+
+/// The stage shown alone, counted from 1; 0: all of them.
+const Option<double> kScoreStage = [] {
+  auto option = make_option<double>("score-stage", "Stage",
+                                    "one stage in a large map: 1 scores, 2 scaled, 3 masked, 4 pattern; "
+                                    "between two stages, colours are blended",
+                                    {.default_value = 0.0,
+                                     .default_name = "all",
+                                     .low = 1,
+                                     .high = kStages,
+                                     .drag_step = 0.01,
+                                     .keys = "dD",
+                                     .kept = false});
+  option.moves = option.plays = true;
+  return option;
+}();
 
 constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
 
@@ -246,44 +268,92 @@ void paint_numbers(Picture& picture, const ViewContext& c, const Stages& stages,
   }
 }
 
-Picture build(const ViewContext& c) {
-  const auto stages = current_stages(c);
-  if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
-    return *words;
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), line = style.line(style.font_size) + u;
-  const bool causal = stages->masked.causal(), is_difference = c.side == Side::difference;
-  Picture picture = blank(c);
-  const viz::Rect area = paint_title(
+/// What the maps of all stages are made of.
+struct Maps {
+  std::shared_ptr<const Stages> stages;
+  PatternScale weights;
+  std::array<viz::ColorScale, kStages> scales;
+  std::vector<std::uint8_t> absent;  ///< differences of tokens without a counterpart
+  bool causal = true;
+  bool is_difference = false;
+};
+
+Maps maps_of(const ViewContext& c, std::shared_ptr<const Stages> stages) {
+  Maps maps;
+  maps.is_difference = c.side == Side::difference;
+  maps.causal = stages->masked.causal();
+  maps.weights =
+      pattern_scale(c, stages->matrix(Stage::pattern), "weight", maps.causal, range_of_differences(c));
+  maps.scales = stage_scales(*stages, maps.weights.scale, maps.is_difference);
+  if (maps.is_difference)
+    for (const float score : stages->values.scores) maps.absent.push_back(std::isnan(score) ? 1 : 0);
+  maps.stages = std::move(stages);
+  return maps;
+}
+
+std::string scale_title(const ViewContext& c, const Maps& maps, Stage stage) {
+  return stage == Stage::pattern ? maps.weights.title : difference_prefix(c) + std::string("score");
+}
+
+/// Width of the widest colour scale next to a map: all maps are aligned.
+float scale_width(const ViewContext& c, const Maps& maps) {
+  float width = 0;
+  for (const Stage stage : kAllStages)
+    width = std::max(width, viz::color_scale_width(maps.scales[static_cast<std::size_t>(stage)],
+                                                   scale_title(c, maps, stage), std::nullopt, style_of(c)));
+  return width;
+}
+
+/// A stage's map, with axes and the colours of the stage.
+viz::Heatmap stage_map(const ViewContext& c, const Maps& maps, Stage stage) {
+  viz::Heatmap map = attention_map(c, maps.stages->matrix(stage), kCell);
+  if (stage == Stage::pattern) color_weights(map, maps.weights);
+  map.cells.scale = maps.scales[static_cast<std::size_t>(stage)];
+  if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // they have both signs
+  if (stage == Stage::masked || stage == Stage::pattern) {
+    hatch_masked(map.cells, maps.stages->masked);
+  } else {
+    map.cells.masked = maps.absent;
+  }
+  map.scale_title = scale_title(c, maps, stage);
+  map.saves_width = false;
+  map.id = static_cast<int>(stage);
+  return map;
+}
+
+void note_no_difference(Picture& picture, const ViewContext& c, const Maps& maps, viz::Rect area) {
+  const auto is_zero = [](float value) { return !std::isfinite(value) || value == 0; };
+  if (maps.is_difference && std::ranges::all_of(maps.stages->values.scores, is_zero) &&
+      std::ranges::all_of(maps.stages->values.pattern, is_zero))
+    paint_no_difference(picture, c, c.selection.layer, area);
+}
+
+viz::Rect paint_heading(Picture& picture, const ViewContext& c, const Maps& maps) {
+  return paint_title(
       picture, c,
       "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head) + difference_suffix(c),
-      is_difference ? difference_words(c)
-                    : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
-  const PatternScale weights =
-      pattern_scale(c, stages->matrix(Stage::pattern), "weight", causal, range_of_differences(c));
-  const std::array<viz::ColorScale, kStages> scales = stage_scales(*stages, weights.scale, is_difference);
-  const auto scale_title = [&](Stage stage) {
-    return stage == Stage::pattern ? weights.title : difference_prefix(c) + std::string("score");
-  };
-  // The four grids are aligned: each reserves the width of the widest legend.
-  float scale_width = 0;
-  for (const Stage stage : kAllStages)
-    scale_width = std::max(scale_width, viz::color_scale_width(scales[static_cast<std::size_t>(stage)],
-                                                               scale_title(stage), std::nullopt, style));
+      maps.is_difference
+          ? difference_words(c)
+          : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
+}
+
+Picture build_all(const ViewContext& c, const Maps& maps) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.font_size) + u;
+  const Stages& stages = *maps.stages;
+  Picture picture = blank(c);
+  const viz::Rect area = paint_heading(picture, c, maps);
+  const float upright = scale_width(c, maps);
   float level_width = 0;  // of the widest scale above a map
-  for (const viz::ColorScale& scale : scales) {
+  for (const viz::ColorScale& scale : maps.scales) {
     viz::Scene measured;
     level_width = std::max(level_width, viz::paint_color_scale_line(measured, scale, "", {}, style));
   }
   const Panels panels = place_panels(area, token_axis(c, "query", c.theme->query, c.selection.query),
-                                     token_axis(c, "key", c.theme->key, c.selection.key), scale_width + 4 * u,
+                                     token_axis(c, "key", c.theme->key, c.selection.key), upright + 4 * u,
                                      level_width, c.selection.query + 1, style);
   if (panels.side < 2 * style.font_size) return too_small(c, "for the four maps");
-  const std::vector<int> keys = listed_keys(c, *stages, panels.lines);
-  // Tokens without a counterpart have no difference.
-  std::vector<std::uint8_t> absent;
-  if (is_difference)
-    for (const float score : stages->values.scores) absent.push_back(std::isnan(score) ? 1 : 0);
+  const std::vector<int> keys = listed_keys(c, stages, panels.lines);
   for (const Stage stage : kAllStages) {
     const int i = static_cast<int>(stage);
     const viz::Rect& panel = panels.places[i];
@@ -291,40 +361,93 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, kNames[i].title, {panel.x, y}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
     const float used = style.width(kNames[i].title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    viz::add_whole_label(picture.scene, style, stage_note(c, stage, is_difference || causal),
+    viz::add_whole_label(picture.scene, style, stage_note(c, stage, maps.is_difference || maps.causal),
                          {panel.x + used, y}, panel.w - used, c.theme->text_muted);
 
-    viz::Heatmap map = attention_map(c, stages->matrix(stage), kCell);
-    if (stage == Stage::pattern) color_weights(map, weights);
-    map.cells.scale = scales[i];
-    if (stage != Stage::pattern) map.cells.pooling = viz::Pooling::mean;  // they have both signs
-    if (stage == Stage::masked || stage == Stage::pattern) {
-      hatch_masked(map.cells, stages->masked);
-    } else {
-      map.cells.masked = absent;
-    }
-    map.scale_title = scale_title(stage);
+    viz::Heatmap map = stage_map(c, maps, stage);
     map.show_scale = !panels.grid.level_scales;
-    map.least_scale_width = map.show_scale ? scale_width : 0;
+    map.least_scale_width = map.show_scale ? upright : 0;
     map.centered = false;
-    map.saves_width = false;
-    map.id = i;
     share_labels(picture, c, panels, i, map);
     const viz::Rect place{panel.x, panel.y + panels.heading,
-                          map.row_room->size + panels.side + (map.show_scale ? scale_width + 4 * u : 0),
+                          map.row_room->size + panels.side + (map.show_scale ? upright + 4 * u : 0),
                           map.col_room->size + panels.side + 1 + panels.foot};
     paint_shape(picture.scene, c, viz::paint_heatmap(picture, map, place, style));
     if (panels.grid.level_scales) {
       const viz::Point at{panel.x, panel.y + line + style.line(style.small()) / 2};
       viz::paint_color_scale_line(picture.scene, map.cells.scale, "", at, style);
     }
-    paint_numbers(picture, c, *stages, panels, stage, keys);
+    paint_numbers(picture, c, stages, panels, stage, keys);
   }
-  const auto is_zero = [](float value) { return !std::isfinite(value) || value == 0; };
-  if (is_difference && std::ranges::all_of(stages->values.scores, is_zero) &&
-      std::ranges::all_of(stages->values.pattern, is_zero))
-    paint_no_difference(picture, c, c.selection.layer, around_maps(panels));
+  note_no_difference(picture, c, maps, around_maps(panels));
   return picture;
+}
+
+/// Draws the stages as stops of a line, with a knob at one of them. Returns the height that it takes.
+float paint_stops(Picture& picture, const ViewContext& c, const Maps& maps, viz::Rect area, Stage shown) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), small = 0.6F * u, large = 1.4F * u, gap = 3 * u;
+  const float each = std::min((area.w + gap) / kStages, 14 * style.font_size);
+  const float y = area.y + u + large, words = y + large + u, line = style.line(style.font_size);
+  const auto at = [&](Stage stage) {
+    return viz::Point{area.x + large + each * static_cast<float>(stage), y};
+  };
+  picture.scene.add_line(at(Stage::scores), at(Stage::pattern), c.theme->text_muted, 0.5F * u);
+  bool notes = true;  // all of them or none
+  for (const Stage stage : kAllStages)
+    notes &=
+        style.width(stage_note(c, stage, maps.is_difference || maps.causal), style.small()) <= each - gap;
+  for (const Stage stage : kAllStages) {
+    const int i = static_cast<int>(stage);
+    const float x = at(stage).x - large;
+    picture.scene.add_disc(at(stage), small, c.theme->text_muted);
+    viz::add_label(picture.scene, style, kNames[i].title, {x, words + line / 2}, style.font_size,
+                   stage == shown ? c.theme->text : c.theme->text_muted, viz::FontStyle::medium,
+                   viz::Align::left, each - u);
+    if (notes)
+      viz::add_muted(picture.scene, style, stage_note(c, stage, maps.is_difference || maps.causal),
+                     {x, words + line + style.line(style.small()) / 2}, viz::Align::left, each);
+    picture.regions.push_back(viz::Region::grid(
+        kStop, i, {x, area.y, each - gap, words + line + (notes ? style.line(style.small()) : 0) - area.y}, 1,
+        1));
+  }
+  picture.scene.add_disc(at(shown), large, c.theme->accent);
+  return words + line + (notes ? style.line(style.small()) : 0) + u - area.y;
+}
+
+/// One stage in a large map.
+Picture build_one(const ViewContext& c, const Maps& maps, Stage stage) {
+  Picture picture = blank(c);
+  viz::Rect area = paint_heading(picture, c, maps);
+  const float stops = paint_stops(picture, c, maps, area, stage);
+  area.y += stops, area.h -= stops;
+  viz::Heatmap map = stage_map(c, maps, stage);
+  map.least_scale_width = scale_width(c, maps);
+  const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
+  paint_shape(picture.scene, c, grid);
+  note_no_difference(picture, c, maps, grid.rect);
+  return picture;
+}
+
+Picture build(const ViewContext& c) {
+  const auto stages = current_stages(c);
+  if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
+    return *words;
+  const Maps maps = maps_of(c, stages);
+  const double at = c.options[kScoreStage];
+  if (at < 1) return build_all(c, maps);
+  const int before = std::min(static_cast<int>(at), kStages) - 1;
+  const auto part = static_cast<float>(at - 1 - before);
+  Picture first = build_one(c, maps, static_cast<Stage>(before));
+  if (part <= 0 || before + 1 == kStages) return first;
+  Picture second = build_one(c, maps, static_cast<Stage>(before + 1));
+  // Numbers and words are those of the nearer stage.
+  if (part < 0.5F) {
+    first.scene = viz::blend(second.scene, first.scene, 1 - part);
+    return first;
+  }
+  second.scene = viz::blend(first.scene, second.scene, part);
+  return second;
 }
 
 /// The four matrices below each other: a row for each stage and query, a column for each key.
@@ -340,6 +463,11 @@ Table table(const ViewContext& c) {
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  if (const viz::Region& region = region_of(picture, hit); region.role == kStop) {
+    Facts facts;
+    facts.say("stage " + std::string(kNames[static_cast<std::size_t>(region.id)].title));
+    return facts;
+  }
   Facts facts = facts_of_matrix(c, hit);
   const auto stages = current_stages(c);
   if (!stages || hit.row >= stages->values.length || hit.col >= stages->values.length) {
@@ -363,8 +491,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!hit || region_of(picture, *hit).role != kNumber) return matrix_gesture(c, picture, hit, gesture);
-  return gesture.kind == Gesture::Kind::click ? ViewActions{clicked_key(c, hit->col)} : ViewActions{};
+  if (!hit || region_of(picture, *hit).role == kCell) return matrix_gesture(c, picture, hit, gesture);
+  if (gesture.kind != Gesture::Kind::click) return {};
+  const viz::Region& region = region_of(picture, *hit);
+  if (region.role == kStop) return {SetOption{&kScoreStage, region.id + 1.0}};
+  return {clicked_key(c, hit->col)};
 }
 
 std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
@@ -378,10 +509,13 @@ View scores_view() {
   view.id = "scores";
   view.title = "Scores";
   view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
-  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
+  view.options = {&kScoreStage, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.on = on;
   view.scrolls = scrolls;
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.25F : 1.15F; };
+  view.print_shape = [](const ViewContext& c) {
+    if (c.options[kScoreStage] >= 1) return 0.95F;
+    return is_column_wide(c) ? 1.25F : 1.15F;
+  };
   view.build = build;
   view.facts = facts;
   view.table = table;

@@ -74,10 +74,22 @@ std::string more_words(const Ui& ui) {
   return ui.state.all_controls ? "Fewer options" : "More options";
 }
 
+/// The button of a slider's special default value.
+std::string default_words(const OptionSpec& option) {
+  return capitalized(option.default_name);
+}
+/// Width of the buttons between a slider's label and its track.
+float slider_buttons_width(const Ui& ui, const OptionSpec& option) {
+  const float gap = ui.u(6);
+  const float width = (option.default_name.empty() ? 0 : ui.button_width(default_words(option)) + gap) +
+                      (option.plays ? ui.u(28) + gap : 0);
+  return width > 0 ? width + gap : 0;
+}
+
 float option_width(const Ui& ui, const OptionSpec& option) {
   if (std::holds_alternative<bool>(option.default_value)) return ui.button_width(option.label);
   if (!option.choices.empty()) return ui.segmented_width(segments(option));
-  if (is_slider(option)) return ui.u(250);
+  if (is_slider(option)) return ui.u(250) + slider_buttons_width(ui, option);
   if (std::holds_alternative<std::vector<int>>(option.default_value))
     return ui.width(option.label) + ui.u(8) + ui.u(150);
   return 2 * ui.u(28) + stepper_width(ui, option);
@@ -101,20 +113,48 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
   button(rect.right() - rect.h, "+", 1);
 }
 
+/// Draws the buttons before a slider's track, and returns where they end.
+float draw_slider_buttons(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  const float gap = ui.u(6);
+  float x = rect.x;
+  if (!option.default_name.empty()) {
+    const std::string words = default_words(option);
+    const float wide = ui.button_width(words);
+    const bool on = ui.state.options.value(option) == option.default_value;
+    if (ui.button({x, rect.y, wide, rect.h}, words,
+                  {.on = on, .name = std::string(option.label) + " " + std::string(option.default_name)}))
+      ui.actions.emplace_back(SetOption{&option, option.default_value});
+    x += wide + gap;
+  }
+  if (option.plays) {
+    const bool plays = ui.state.playing.option == &option;
+    if (ui.icon({x, rect.y, rect.h, rect.h}, plays ? "■" : "▶", plays ? "Stop" : "Play",
+                plays ? "Stop" : "Run through the values once"))
+      ui.actions.emplace_back(PlayOption{&option});
+    x += rect.h + gap;
+  }
+  return x > rect.x ? x + gap : x;
+}
+
 void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const double value = std::get<double>(ui.state.options.value(option));
   const double default_value = std::get<double>(option.default_value);
   const std::string label(option.label);
+  const bool named = !option.default_name.empty();
+  const bool special = named && value == default_value;
+  const std::string shown = special ? label : label + " " + viz::fixed_number(value, 2);
   const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w - ui.u(56));
-  ui.text(label + " " + viz::fixed_number(value, 2), {rect.x, rect.y, room - ui.u(10), rect.h},
-          ui.theme().text_muted);
+  ui.text(shown, {rect.x, rect.y, room - ui.u(10), rect.h}, ui.theme().text_muted);
   ui.explain({rect.x, rect.y, room - ui.u(10), rect.h}, label, tip_words(option.help, option.keys, 0));
-  const Rect track{rect.x + room, rect.y, rect.w - room - ui.u(8), rect.h};
-  const auto moved =
-      ui.slider(track, label, value, {option.low, option.high, option.step, default_value},
-                tip_words(option.help, option.keys, 0) + "; double click: " + viz::number(default_value, 3));
+  const float x = draw_slider_buttons(ui, option, {rect.x + room, rect.y, rect.h, rect.h});
+  const Rect track{x, rect.y, rect.right() - x - ui.u(8), rect.h};
+  const std::string by_default = named ? std::string(option.default_name) : viz::number(default_value, 3);
+  const auto moved = ui.slider(track, label, value, {option.low, option.high, option.step, default_value},
+                               tip_words(option.help, option.keys, 0) + "; double click: " + by_default);
+  if (!moved) return;
   // Rounded to whole steps, whatever the slider's length.
-  if (moved) ui.actions.emplace_back(SetOption{&option, std::round(*moved / option.step) * option.step});
+  const double step = option.drag_step > 0 ? option.drag_step : option.step;
+  ui.actions.emplace_back(SetOption{&option, std::round(*moved / step) * step});
 }
 
 void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {

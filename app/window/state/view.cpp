@@ -53,6 +53,7 @@ void reduce(ViewSlice& s, const SelectKey& a, World& w) {
 
 void reduce(ViewSlice& s, const SetOption& a, World& w) {
   s.options.set(*a.option, a.value);
+  if (s.playing.option == a.option) s.playing = {};
   if (list_option(s) == a.option) show_option_text(s);
   if (a.option->kept) w.save();
 }
@@ -65,6 +66,7 @@ void reduce(ViewSlice& s, const ShowView& a, World& w) {
   std::string& there = a.second_pane ? s.view : s.second_view;
   if (there == view->id) there = here.empty() ? next_tab(view->id, 1) : here;
   here = view->id;
+  s.playing = {};
   show_option_text(s);
   w.save();
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/tour/wait.h"
+#include "app/window/state/playing.h"
 #include "app/window/state/slice.h"
 
 namespace headscope::app {
@@ -32,6 +33,7 @@ struct ViewSlice {
   Visits visits;
   Selection selection_before;  ///< before the last click, which a double click undoes
   Options options_before;
+  Playing playing;                         ///< the option that runs through its values
   bool all_controls = false;               ///< all controls of a view are shown, however many
   TextField option_text;                   ///< the text of `list_option`, as typed
   const OptionSpec* typed_list = nullptr;  ///< the option being typed if several lists are shown

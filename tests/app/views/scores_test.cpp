@@ -25,7 +25,7 @@ bool is_masked(int stage, int query, int key) {
 
 constexpr double kTolerance = 5e-5;  // between scores in float32 and double
 
-enum Role { kCell, kNumber };
+enum Role { kCell, kNumber, kStop };
 
 /// Takes the numbers under the maps.
 void take_listed(DrawnPage& page, const ViewFixture& shown) {
@@ -227,6 +227,102 @@ TEST(Scores, SmallPanesShareTheirLabels) {
       EXPECT_TRUE(named(length - 3, shown.region(shown.grid(0)).cell_rect(length - 3, 0), true));
       EXPECT_TRUE(named(1, shown.region(shown.grid(0)).cell_rect(0, 1), false));
       EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
+    }
+  }
+}
+
+constexpr std::array<const char*, 4> kTitles{"1 scores", "2 scaled", "3 masked", "4 pattern"};
+
+TEST(Scores, AStageAloneIsALargeMapOfItsNumbersWithItsScale) {
+  const Scenario s("The king and his");
+  const ViewFixture four("scores", s, 700, 700);
+  for (int stage = 0; stage < 4; ++stage) {
+    const ViewFixture shown("scores", s, 700, 700, {{"score-stage", std::to_string(stage + 1)}});
+    SCOPED_TRACE(kTitles.at(static_cast<std::size_t>(stage)));
+    ASSERT_EQ(shown.all_of(kCell).size(), 1U);
+    const viz::Region& grid = shown.region(shown.grid(stage));
+    EXPECT_GT(grid.rect.w, 1.4F * four.region(four.grid(stage)).rect.w);
+    const Table table = shown.table();
+    DrawnPage page = shown.page();
+    for (int query = 0; query < s.length(); ++query) {
+      for (int key = 0; key < s.length(); ++key) {
+        const auto drawn = page.take(grid.cell_rect(query, key));
+        const double expected = reference_stage(s, stage, query, key);
+        ASSERT_EQ(drawn.size(), is_masked(stage, query, key) ? 0U : 1U);
+        if (!drawn.empty()) {
+          EXPECT_TRUE(agree(drawn[0].text, cell_of(table, s, stage, query, key), expected, kTolerance));
+        }
+      }
+    }
+    const auto bar = color_bar_of(shown.scene(), grid.rect);
+    ASSERT_TRUE(bar);
+    const DrawnScale scale(page, *bar);
+    EXPECT_TRUE(reads(scale, shown.color_of(shown.grid(stage), 2, 1), reference_stage(s, stage, 2, 1)));
+    EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
+  }
+}
+
+/// The disc that is larger than the stops.
+float knob_of(const viz::Scene& scene) {
+  float x = -1, radius = 0;
+  for (const viz::Item& item : scene.items)
+    if (const auto* disc = std::get_if<viz::FillRect>(&item);
+        disc && disc->radius > radius && disc->rect.w < 40)
+      x = disc->rect.center().x, radius = disc->radius;
+  return x;
+}
+
+TEST(Scores, BetweenTwoStagesColoursAreBlendedAndNumbersAreThoseOfTheNearerOne) {
+  const Scenario s("The king and his");
+  const auto at = [&](const char* stage) {
+    return ViewFixture("scores", s, 700, 700, {{"score-stage", stage}});
+  };
+  const ViewFixture scaled = at("2"), masked = at("3"), pattern = at("4");
+  const auto numbers = [](const ViewFixture& shown) {
+    std::vector<std::string> texts;
+    for (const viz::Item& item : shown.scene().items)
+      if (const auto* run = std::get_if<viz::GlyphRun>(&item)) texts.push_back(run->text);
+    return texts;
+  };
+  for (const auto& [value, nearer] : {std::pair{"3.3", &masked}, {"3.5", &pattern}, {"3.9", &pattern}}) {
+    const ViewFixture shown = at(value);
+    SCOPED_TRACE(value);
+    EXPECT_EQ(numbers(shown), numbers(*nearer));
+    const int grid = shown.all_of(kCell).at(0);
+    const auto color = shown.color_of(grid, 3, 0);
+    ASSERT_TRUE(color);
+    EXPECT_NE(color, masked.color_of(masked.grid(2), 3, 0));
+    EXPECT_NE(color, pattern.color_of(pattern.grid(3), 3, 0));
+    const double part = std::stod(value) - 3;
+    EXPECT_NEAR(knob_of(shown.scene()),
+                knob_of(masked.scene()) + part * (knob_of(pattern.scene()) - knob_of(masked.scene())), 0.01);
+  }
+  // A cell that is masked fades, and what is under it appears.
+  const ViewFixture half = at("2.5");
+  const auto color = half.color_of(half.all_of(kCell).at(0), 0, 3);
+  EXPECT_TRUE(scaled.color_of(scaled.grid(1), 0, 3));
+  EXPECT_FALSE(masked.color_of(masked.grid(2), 0, 3));
+  ASSERT_TRUE(color);
+  EXPECT_NEAR(color->a, 128, 1);
+}
+
+TEST(Scores, AClickOnAStageShowsIt) {
+  const ViewFixture shown("scores", scenario(23), 700, 600, {{"score-stage", "2"}});
+  ASSERT_EQ(shown.all_of(kStop).size(), 4U);
+  for (int stage = 0; stage < 4; ++stage)
+    EXPECT_EQ(in_words(shown.click(shown.find(kStop, stage))), "score-stage " + std::to_string(stage + 1));
+  EXPECT_EQ(shown.tooltip(shown.find(kStop, 2)), std::vector<std::string>{"stage 3 masked"});
+}
+
+TEST(Scores, AStageAloneFitsAnyPane) {
+  for (const auto& [width, height] :
+       {std::pair{420.F, 330.F}, {900.F, 300.F}, {300.F, 700.F}, {1280.F, 800.F}}) {
+    for (const int length : {1, 12, 100, bundled()->transformer->config().n_ctx}) {
+      SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height) + ", " + std::to_string(length));
+      const Scenario s(scenario(length).run->prompt, {2, 1, -1});
+      const ViewFixture shown("scores", s, width, height, {{"score-stage", "3"}});
+      EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
+      EXPECT_EQ(shown.all_of(kStop).size(), 4U);
     }
   }
 }

@@ -1,0 +1,127 @@
+// An option that runs through its values.
+#include "app/window/state/playing.h"
+
+#include "tests/app/core_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+class PlayingTest : public CoreTest {
+ protected:
+  CoreOptions with_clock() {
+    CoreOptions o = options();
+    o.clock = [this] { return time_; };
+    return o;
+  }
+  double stage() { return value<double>(core_, "score-stage"); }
+  const OptionSpec& stage_option() { return option("score-stage"); }
+  /// Lets time pass as the window does.
+  void pass(double seconds) {
+    time_ += seconds;
+    if (core_.take_results()) core_.draw({});
+  }
+
+  double time_ = 5;
+  Core core_{with_clock()};
+};
+
+TEST_F(PlayingTest, RestsAtEachValueAndMovesToTheNext) {
+  const OptionSpec& option = stage_option();
+  const auto at = [&](double seconds) { return played_value({&option, seconds}); };
+  double before = 0;
+  std::set<double> rests;
+  for (double t = 0; t < 7; t += 0.05) {
+    EXPECT_GE(at(t), before);
+    EXPECT_LE(at(t), 4);
+    if (at(t) == before) rests.insert(before);
+    before = at(t);
+    if (t < 5) {
+      const double jumping = played_value({&option, t, true});
+      EXPECT_EQ(jumping, std::floor(jumping));
+      EXPECT_LE(jumping, at(t));
+      EXPECT_LE(at(t) - jumping, 1);
+    }
+    if (const double pause = seconds_until_change({&option, t}); pause > 0.01 && t < 5.6) {
+      EXPECT_EQ(at(t), at(t + pause - 0.001));
+    }
+  }
+  EXPECT_EQ(rests, (std::set<double>{1, 2, 3, 4}));
+  EXPECT_TRUE(has_ended({&option, 7}));
+}
+
+TEST_F(PlayingTest, TheButtonRunsThroughTheStagesOnce) {
+  core_.apply(ShowView{"scores"});
+  shown(core_);
+  EXPECT_EQ(stage(), 0);
+  click_item(core_, "Play");
+  EXPECT_EQ(stage(), 1);
+  shown(core_);
+  EXPECT_GT(*core_.seconds_until_update(), 0.5) << "it rests: no frames are drawn";
+  double before = 1;
+  int moved = 0;
+  for (int i = 0; i < 200 && core_.state().playing.option != nullptr; ++i) {
+    pass(0.05);
+    EXPECT_GE(stage(), before);
+    moved += stage() != before;
+    before = stage();
+    EXPECT_FALSE(core_.window().moving) << "it moves by itself";
+  }
+  EXPECT_EQ(stage(), 4);
+  EXPECT_GT(moved, 20);
+  EXPECT_EQ(core_.state().playing.option, nullptr);
+  shown(core_);
+  EXPECT_FALSE(core_.take_results());
+  EXPECT_FALSE(core_.seconds_until_update());
+}
+
+TEST_F(PlayingTest, StopsWhenThePersonChoosesSomething) {
+  core_.apply(ShowView{"scores"});
+  const auto play = [&] {
+    core_.apply(PlayOption{&stage_option()});
+    shown(core_);
+    pass(0.3);
+    EXPECT_NE(core_.state().playing.option, nullptr);
+  };
+  play();
+  core_.apply(SetOption{&stage_option(), 2.5});
+  EXPECT_EQ(core_.state().playing.option, nullptr);
+  EXPECT_EQ(stage(), 2.5);
+  play();
+  core_.apply(ShowView{"heatmap"});
+  EXPECT_EQ(core_.state().playing.option, nullptr);
+  core_.apply(ShowView{"scores"});
+  play();
+  core_.apply(PlayOption{&stage_option()});
+  EXPECT_EQ(core_.state().playing.option, nullptr);
+}
+
+TEST_F(PlayingTest, GoesFromStageToStageWithReducedMotion) {
+  core_.apply(ShowView{"scores"});
+  core_.apply(SetReduceMotion{true});
+  core_.apply(PlayOption{&stage_option()});
+  shown(core_);
+  std::set<double> seen{stage()};
+  for (int i = 0; i < 200 && core_.state().playing.option != nullptr; ++i) {
+    pass(0.05);
+    seen.insert(stage());
+  }
+  EXPECT_EQ(seen, (std::set<double>{1, 2, 3, 4}));
+}
+
+TEST_F(PlayingTest, TheSliderIsFineForTheMouseAndWholeForKeys) {
+  core_.apply(ShowView{"scores"});
+  shown(core_);
+  const viz::Rect slider = find_item(core_, "Stage")->rect;
+  click_and_show(core_, {slider.x + 0.4F * slider.w, slider.center().y});
+  EXPECT_GT(stage(), 1.5);
+  EXPECT_LT(stage(), 2.9);
+  EXPECT_NE(stage(), std::round(stage()));
+  const double before = stage();
+  press_and_show(core_, Key::none, {.alt = true}, 'd');
+  EXPECT_EQ(stage(), std::round(before) + 1);
+  click_and_show(core_, "Stage all");
+  EXPECT_EQ(stage(), 0);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "viz/players/players.h"
+
+// The parts of PNG files, shared by pictures and animations. Numbers are big-endian.
+namespace headscope::viz::png {
+
+using Bytes = std::vector<std::uint8_t>;
+
+void append_u16(Bytes& bytes, std::uint32_t v);
+void append_u32(Bytes& bytes, std::uint32_t v);
+/// Length, type, data and checksum.
+void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data);
+/// The chunks between the header and the pixels: resolution, program and notes; see encode_png.
+void append_information(Bytes& bytes, float scale, std::span<const Note> notes);
+
+inline constexpr std::size_t kSignature = 8;
+/// A whole file: signature, IHDR, one IDAT, IEND. `channels`: 3, or 4 with alpha. Throws like encode_png.
+Bytes encode(const Bitmap& bitmap, int channels);
+/// The data of the IDAT chunk of such a file.
+std::span<const std::uint8_t> pixels_of(const Bytes& file);
+
+}  // namespace headscope::viz::png

@@ -1,0 +1,412 @@
+#include "viz/scene/blend.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+namespace headscope::viz {
+namespace {
+
+constexpr std::size_t kMostItems = 20'000;
+constexpr std::size_t kMostPixels = 1'300'000;
+constexpr std::size_t kKinds = std::variant_size_v<Item>;
+constexpr int kNone = -1;
+
+template <class T>
+concept HasPoints = requires(T t) {
+  t.points;
+};
+template <class T>
+concept HasRect = requires(T t) {
+  t.rect;
+};
+template <class T>
+concept HasColor = requires(T t) {
+  t.color;
+};
+
+float mix(float a, float b, float t) {
+  return a + (b - a) * t;
+}
+Point mix(Point a, Point b, float t) {
+  return {mix(a.x, b.x, t), mix(a.y, b.y, t)};
+}
+Rect mix(const Rect& a, const Rect& b, float t) {
+  return {mix(a.x, b.x, t), mix(a.y, b.y, t), mix(a.w, b.w, t), mix(a.h, b.h, t)};
+}
+
+std::uint64_t hash(std::uint64_t seed, std::uint64_t word) {
+  seed = (seed * 0xff51afd7ed558ccd + word + 1) * 0x9e3779b97f4a7c15;
+  return seed ^ (seed >> 32);
+}
+std::uint64_t hash(std::uint64_t seed, Point p) {
+  const auto bits = [](float v) { return std::uint64_t{std::bit_cast<std::uint32_t>(v + 0.F)}; };
+  return hash(seed, bits(p.x) << 32 | bits(p.y));
+}
+
+/// Where an item begins, as a number.
+struct PlaceOf {
+  template <HasRect T>
+  std::uint64_t operator()(const T& item) const {
+    return hash(1, Point{item.rect.x, item.rect.y});
+  }
+  template <HasPoints T>
+  std::uint64_t operator()(const T& item) const {
+    std::uint64_t place = item.points.size();
+    for (const Point p : item.points) place = hash(place, p);
+    return place;
+  }
+  std::uint64_t operator()(const Image& image) const {
+    const std::uint64_t size = hash(static_cast<std::uint64_t>(image.bitmap->width),
+                                    static_cast<std::uint64_t>(image.bitmap->height));
+    return hash(size, Point{image.dest.x, image.dest.y});
+  }
+  std::uint64_t operator()(const GlyphRun& run) const {
+    return hash(std::hash<std::string_view>()(run.text), run.origin);
+  }
+  std::uint64_t operator()(const PopClip&) const { return 0; }
+};
+
+/// Whether all points keep their x, or all their y.
+bool along_one_axis(std::span<const Point> a, std::span<const Point> b) {
+  const auto same = [](float v, float w) { return v == w || (std::isnan(v) && std::isnan(w)); };
+  bool x = true, y = true;
+  for (std::size_t i = 0; i < a.size() && (x || y); ++i)
+    x = x && same(a[i].x, b[i].x), y = y && same(a[i].y, b[i].y);
+  return x || y;
+}
+
+/// Whether an item can become another one of its kind.
+template <class T>
+bool can_become(const T& a, const T& b) {
+  if constexpr (HasPoints<T>) return a.points.size() == b.points.size() && along_one_axis(a.points, b.points);
+  if constexpr (std::same_as<T, Image>)
+    return a.bitmap->width == b.bitmap->width && a.bitmap->height == b.bitmap->height;
+  return true;
+}
+bool can_become(const Item& a, const Item& b) {
+  return std::visit([&b]<class T>(const T& item) { return can_become(item, std::get<T>(b)); }, a);
+}
+
+/// The indices of a scene's items by kind.
+std::array<std::vector<int>, kKinds> by_kind(const Scene& scene) {
+  std::array<std::vector<int>, kKinds> lists;
+  for (std::size_t i = 0; i < scene.items.size(); ++i)
+    lists[scene.items[i].index()].push_back(static_cast<int>(i));
+  return lists;
+}
+
+/// Which items of two scenes correspond: for each item its partner's index, or kNone.
+struct Partners {
+  std::vector<int> of_from, of_to;
+  bool shapes = false;  ///< some shapes or images correspond
+
+  Partners(const Scene& from, const Scene& to)
+      : of_from(from.items.size(), kNone), of_to(to.items.size(), kNone) {
+    const auto ours = by_kind(from), theirs = by_kind(to);
+    for (std::size_t kind = 0; kind < kKinds; ++kind) pair_up(from, to, ours[kind], theirs[kind]);
+  }
+
+ private:
+  void join(const Scene& from, int a, int b) {
+    of_from[a] = b;
+    of_to[b] = a;
+    const Item& item = from.items[a];
+    shapes |= !std::holds_alternative<GlyphRun>(item) && !std::holds_alternative<PushClip>(item) &&
+              !std::holds_alternative<PopClip>(item);
+  }
+
+  /// Items of one kind.
+  void pair_up(const Scene& from, const Scene& to, const std::vector<int>& ours,
+               const std::vector<int>& theirs) {
+    if (ours.empty() || theirs.empty()) return;
+    using Placed = std::pair<std::uint64_t, int>;
+    const auto placed = [](const Scene& scene, const std::vector<int>& list) {
+      std::vector<Placed> places;
+      places.reserve(list.size());
+      for (const int i : list) places.emplace_back(std::visit(PlaceOf(), scene.items[i]), i);
+      std::ranges::sort(places);
+      return places;
+    };
+    const std::vector<Placed> a = placed(from, ours), b = placed(to, theirs);
+    for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+      if (a[i].first == b[j].first) {
+        join(from, a[i++].second, b[j++].second);
+      } else {
+        ++(a[i].first < b[j].first ? i : j);
+      }
+    }
+    std::vector<int> left, right;
+    std::ranges::copy_if(ours, std::back_inserter(left), [&](int i) { return of_from[i] == kNone; });
+    std::ranges::copy_if(theirs, std::back_inserter(right), [&](int i) { return of_to[i] == kNone; });
+    if (left.size() == right.size()) {
+      for (std::size_t i = 0; i < left.size(); ++i)
+        if (can_become(from.items[left[i]], to.items[right[i]])) join(from, left[i], right[i]);
+    } else if (std::holds_alternative<GlyphRun>(from.items[ours[0]])) {
+      pair_unique_texts(from, to, left, right);
+    }
+  }
+
+  /// Of the remaining texts, those that each picture has once.
+  void pair_unique_texts(const Scene& from, const Scene& to, const std::vector<int>& left,
+                         const std::vector<int>& right) {
+    const auto once = [](const Scene& scene, const std::vector<int>& list) {
+      std::unordered_map<std::string_view, int> texts;  // kNone: more than once
+      for (const int i : list) {
+        const auto [at, added] = texts.try_emplace(std::get<GlyphRun>(scene.items[i]).text, i);
+        if (!added) at->second = kNone;
+      }
+      return texts;
+    };
+    const auto ours = once(from, left), theirs = once(to, right);
+    for (const auto& [text, i] : ours)
+      if (const auto found = theirs.find(text); i != kNone && found != theirs.end() && found->second != kNone)
+        join(from, i, found->second);
+  }
+};
+
+bool same_pixels(const Image& a, const Image& b) {
+  return a.bitmap == b.bitmap || (a.content_id != 0 && a.content_id == b.content_id);
+}
+
+/// The number of pixels that have to be mixed or faded.
+std::size_t pixels_to_mix(const Scene& from, const Scene& to, const Partners& partners) {
+  std::size_t pixels = 0;
+  for (std::size_t i = 0; i < from.items.size(); ++i) {
+    const auto* image = std::get_if<Image>(&from.items[i]);
+    const int partner = partners.of_from[i];
+    if (image && (partner == kNone || !same_pixels(*image, std::get<Image>(to.items[partner]))))
+      pixels += image->bitmap->pixels.size();
+  }
+  for (std::size_t i = 0; i < to.items.size(); ++i) {
+    const auto* image = std::get_if<Image>(&to.items[i]);
+    if (image && partners.of_to[i] == kNone) pixels += image->bitmap->pixels.size();
+  }
+  return pixels;
+}
+
+std::uint8_t rounded(float channel) {
+  return static_cast<std::uint8_t>(channel + 0.5F);
+}
+Color faded(Color c, float opacity) {
+  return c.with_alpha(rounded(static_cast<float>(c.a) * opacity));
+}
+
+/// A share of 256, so that pixels can be mixed as integers.
+int share_of(float t) {
+  return static_cast<int>(std::lround(t * 256));
+}
+std::uint8_t mix(std::uint8_t a, std::uint8_t b, int share) {
+  return static_cast<std::uint8_t>((a * (256 - share) + b * share + 128) >> 8);
+}
+
+/// The same, of colours of different opacity.
+Color mix_transparent(Color a, Color b, int share) {
+  const std::uint8_t alpha = mix(a.a, b.a, share);
+  if (a.a == 0) return b.with_alpha(alpha);
+  if (b.a == 0) return a.with_alpha(alpha);
+  const int left = a.a * (256 - share), right = b.a * share, sum = left + right;
+  const auto channel = [&](std::uint8_t v, std::uint8_t w) {
+    return static_cast<std::uint8_t>((v * left + w * right + sum / 2) / sum);
+  };
+  return {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b), alpha};
+}
+
+/// Mixes pixels in blocks, which have one opacity almost everywhere and are then mixed byte by byte.
+std::shared_ptr<const Bitmap> mix(const Bitmap& from, const Bitmap& to, int share) {
+  static_assert(sizeof(Color) == 4);
+  constexpr std::size_t kBlock = 64;
+  const auto mixed = std::make_shared<Bitmap>(Bitmap{from.width, from.height, {}});
+  mixed->pixels.resize(from.pixels.size());
+  for (std::size_t begin = 0; begin < from.pixels.size(); begin += kBlock) {
+    const std::size_t count = std::min(kBlock, from.pixels.size() - begin);
+    const Color *a = from.pixels.data() + begin, *b = to.pixels.data() + begin;
+    Color* out = mixed->pixels.data() + begin;
+    int differ = 0;
+    for (std::size_t i = 0; i < count; ++i) differ |= a[i].a ^ b[i].a;
+    if (differ == 0) {
+      const auto *x = &a->r, *y = &b->r;
+      auto* z = &out->r;
+      for (std::size_t i = 0; i < 4 * count; ++i) z[i] = mix(x[i], y[i], share);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) out[i] = mix_transparent(a[i], b[i], share);
+    }
+  }
+  return mixed;
+}
+
+Image mix(const Image& from, const Image& to, float t) {
+  Image image = to;
+  image.dest = mix(from.dest, to.dest, t);
+  if (same_pixels(from, to)) return image;
+  const int share = share_of(t);
+  if (share == 0) image.bitmap = from.bitmap, image.content_id = from.content_id;
+  if (share == 0 || share == 256) return image;
+  image.bitmap = mix(*from.bitmap, *to.bitmap, share);
+  const bool known = from.content_id != 0 && to.content_id != 0;
+  image.content_id =
+      known ? hash(hash(from.content_id, to.content_id), static_cast<std::uint64_t>(share)) : 0;
+  return image;
+}
+
+/// Whether both are the same glyphs, drawn the same way.
+bool same_text(const GlyphRun& a, const GlyphRun& b) {
+  return a.text == b.text && a.size == b.size && a.angle == b.angle && a.glyphs == b.glyphs;
+}
+
+GlyphRun mix(const GlyphRun& from, const GlyphRun& to, float t) {
+  GlyphRun run = to;
+  run.color = blend(from.color, to.color, t);
+  if (same_text(from, to)) run.origin = mix(from.origin, to.origin, t);
+  return run;
+}
+
+template <class T>
+T mix(const T& from, const T& to, float t) {
+  T item = to;
+  if constexpr (HasColor<T>) item.color = blend(from.color, to.color, t);
+  if constexpr (HasRect<T>) item.rect = mix(from.rect, to.rect, t);
+  if constexpr (HasPoints<T>)
+    for (std::size_t i = 0; i < item.points.size(); ++i)
+      item.points[i] = mix(from.points[i], to.points[i], t);
+  if constexpr (requires { item.width = 1.F; }) item.width = mix(from.width, to.width, t);
+  if constexpr (requires { item.radius = 1.F; }) item.radius = mix(from.radius, to.radius, t);
+  return item;
+}
+
+Item mix(const Item& from, const Item& to, float t) {
+  return std::visit([&from, t]<class T>(const T& item) -> Item { return mix(std::get<T>(from), item, t); },
+                    to);
+}
+
+/// An item that only one picture has, at an opacity; nothing where it is invisible. Text of the new picture
+/// is opaque from the start.
+std::optional<Item> faded(const Item& item, float opacity) {
+  return std::visit(
+      [opacity]<class T>(T one) -> std::optional<Item> {
+        if constexpr (HasColor<T> && !std::same_as<T, GlyphRun>) {
+          one.color = faded(one.color, opacity);
+          if (one.color.a == 0) return std::nullopt;
+        }
+        if constexpr (std::same_as<T, Image>) {
+          const int share = share_of(opacity);
+          if (share == 0) return std::nullopt;
+          if (share == 256) return one;
+          one.bitmap =
+              mix(Bitmap::filled(one.bitmap->width, one.bitmap->height, {0, 0, 0, 0}), *one.bitmap, share);
+          if (one.content_id != 0) one.content_id = hash(one.content_id, static_cast<std::uint64_t>(share));
+        }
+        return one;
+      },
+      item);
+}
+
+Rect common(const Rect& a, const Rect& b) {
+  const float x = std::max(a.x, b.x), y = std::max(a.y, b.y);
+  return {x, y, std::max(0.F, std::min(a.right(), b.right()) - x),
+          std::max(0.F, std::min(a.bottom(), b.bottom()) - y)};
+}
+
+/// An item of the old picture that fades out.
+struct Leaving {
+  int after = kNone;  ///< painted after this item of the new picture; kNone: first
+  const Item* item = nullptr;
+  std::optional<Rect> clip;  ///< that it was painted in
+};
+
+/// In the order of painting.
+std::vector<Leaving> leaving_items(const Scene& from, const Partners& partners) {
+  std::vector<Leaving> leaving;
+  std::vector<Rect> clips;
+  int after = kNone;
+  for (std::size_t i = 0; i < from.items.size(); ++i) {
+    const Item& item = from.items[i];
+    if (const auto* push = std::get_if<PushClip>(&item)) {
+      clips.push_back(clips.empty() ? push->rect : common(push->rect, clips.back()));
+    } else if (std::holds_alternative<PopClip>(item)) {
+      if (!clips.empty()) clips.pop_back();
+    } else if (partners.of_from[i] != kNone) {
+      after = partners.of_from[i];
+    } else if (!std::holds_alternative<GlyphRun>(item)) {
+      leaving.push_back({after, &item, clips.empty() ? std::nullopt : std::optional(clips.back())});
+    }
+  }
+  std::ranges::stable_sort(leaving, {}, &Leaving::after);
+  return leaving;
+}
+
+}  // namespace
+
+Color blend(Color from, Color to, float t) {
+  if (!(t > 0)) return from;
+  if (t >= 1 || from == to) return to;
+  const float left = static_cast<float>(from.a) * (1 - t), right = static_cast<float>(to.a) * t,
+              alpha = left + right;
+  if (alpha <= 0) return to;
+  const auto channel = [&](std::uint8_t a, std::uint8_t b) {
+    return rounded((static_cast<float>(a) * left + static_cast<float>(b) * right) / alpha);
+  };
+  return {channel(from.r, to.r), channel(from.g, to.g), channel(from.b, to.b), rounded(alpha)};
+}
+
+namespace {
+
+/// The partners of two scenes that can be blended; else nothing.
+std::optional<Partners> partners_of(const Scene& from, const Scene& to) {
+  if (from.width != to.width || from.height != to.height || from.items.size() + to.items.size() > kMostItems)
+    return std::nullopt;
+  Partners partners(from, to);
+  if (!partners.shapes || pixels_to_mix(from, to, partners) > kMostPixels) return std::nullopt;
+  return partners;
+}
+
+}  // namespace
+
+bool can_blend(const Scene& from, const Scene& to) {
+  const bool equal = from.background == to.background && from.items == to.items;
+  return !equal && partners_of(from, to);
+}
+
+Scene blend(const Scene& from, const Scene& to, float t) {
+  const std::optional<Partners> found = t < 1 ? partners_of(from, to) : std::nullopt;
+  if (!found) return to;
+  const Partners& partners = *found;
+  t = std::max(0.F, t);
+  Scene scene;
+  scene.width = to.width, scene.height = to.height;
+  scene.background = blend(from.background, to.background, t);
+  const std::vector<Leaving> leaving = leaving_items(from, partners);
+  scene.items.reserve(to.items.size() + leaving.size());
+  std::size_t left = 0;
+  const auto add_leaving = [&](int after) {
+    for (; left < leaving.size() && leaving[left].after <= after; ++left) {
+      auto item = faded(*leaving[left].item, 1 - t);
+      if (!item) continue;
+      if (leaving[left].clip) scene.add(PushClip{*leaving[left].clip});
+      scene.items.push_back(*std::move(item));
+      if (leaving[left].clip) scene.add(PopClip{});
+    }
+  };
+  add_leaving(kNone);
+  int clips = 0;
+  for (std::size_t i = 0; i < to.items.size(); ++i) {
+    const int partner = partners.of_to[i];
+    auto item = partner == kNone ? faded(to.items[i], t) : mix(from.items[partner], to.items[i], t);
+    if (item) scene.items.push_back(*std::move(item));
+    clips += std::holds_alternative<PushClip>(to.items[i]) ? 1 : 0;
+    clips -= std::holds_alternative<PopClip>(to.items[i]) ? 1 : 0;
+    if (clips <= 0) add_leaving(static_cast<int>(i));  // outside the clips of the new picture
+  }
+  add_leaving(static_cast<int>(to.items.size()));
+  return scene;
+}
+
+}  // namespace headscope::viz
