@@ -128,7 +128,7 @@ float draw_slider_buttons(Ui& ui, const OptionSpec& option, const Rect& rect) {
   }
   if (option.plays) {
     const bool plays = ui.state.playing.option == &option;
-    if (ui.icon({x, rect.y, rect.h, rect.h}, plays ? "■" : "▶", plays ? "Stop" : "Play",
+    if (ui.icon({x, rect.y, rect.h, rect.h}, plays ? Icon::stop : Icon::play, plays ? "Stop" : "Play",
                 plays ? "Stop" : "Run through the values once"))
       ui.actions.emplace_back(PlayOption{&option});
     x += rect.h + gap;
