@@ -296,12 +296,17 @@ std::shared_ptr<const Bitmap> mix(const Bitmap& from, const Bitmap& to, int shar
     const std::size_t count = std::min(kBlock, from.pixels.size() - begin);
     const Color *a = from.pixels.data() + begin, *b = to.pixels.data() + begin;
     Color* out = mixed->pixels.data() + begin;
-    int differ = 0;
-    for (std::size_t i = 0; i < count; ++i) differ |= a[i].a ^ b[i].a;
+    int differ = 0, any_from = 0, any_to = 0;
+    for (std::size_t i = 0; i < count; ++i) differ |= a[i].a ^ b[i].a, any_from |= a[i].a, any_to |= b[i].a;
     if (differ == 0) {
       const auto *x = &a->r, *y = &b->r;
       auto* z = &out->r;
       for (std::size_t i = 0; i < 4 * count; ++i) z[i] = mix(x[i], y[i], share);
+    } else if (any_from == 0 || any_to == 0) {  // as masked cells
+      const Color* seen = any_to == 0 ? a : b;
+      const int opacity = any_to == 0 ? 256 - share : share;
+      for (std::size_t i = 0; i < count; ++i)
+        out[i] = seen[i].with_alpha(static_cast<std::uint8_t>((seen[i].a * opacity + 128) >> 8));
     } else {
       for (std::size_t i = 0; i < count; ++i) out[i] = mix_transparent(a[i], b[i], share);
     }
