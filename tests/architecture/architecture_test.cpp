@@ -140,6 +140,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
       {"app/cli/commands/recipes.cpp", "query"},
       {"app/cli/commands/plot.cpp", "query"},
+      {"app/cli/commands/animate.cpp", "query"},     // the queries to go through
       {"app/cli/commands/metrics.cpp", "merge"},     // parts that are merged
       {"app/cli/commands/bench.cpp", "tokens"},      // its prompt lengths, keys of JSON, headings
       {"app/cli/commands/sweep.cpp", "sweep-over"},  // same meaning as the view's

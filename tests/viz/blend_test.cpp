@@ -102,6 +102,22 @@ TEST(Blend, WhatBeginsAtTheSamePlaceCorrespondsWhateverElseThereIs) {
             (std::vector<Item>{bar(0, 15), FillRect{{10, 10, 20, 5}, kRed.with_alpha(128)}, bar(20, 40)}));
 }
 
+TEST(Blend, BarsToTheLeftOfTheirAxisKeepItAndAPictureInAPictureIsRecognized) {
+  const auto bar = [](float y, float length) { return FillRect{{60 - length, y, length, 5}, kRed}; };
+  const Image legend = image({0, 80, 20, 5}, noise(8, 2)), other = image({40, 80, 20, 5}, noise(8, 2, 5));
+  Image lower = legend;
+  lower.dest.y = 90;
+  const Scene from = scene_of({bar(0, 10), bar(10, 20), legend});
+  const Scene to = scene_of({bar(0, 20), bar(10, 50), bar(20, 9), lower, other});
+  const Scene half = blend(from, to, 0.5F);
+  const auto bars = all_of<FillRect>(half);
+  ASSERT_EQ(bars.size(), 3U);
+  EXPECT_EQ(bars[0], bar(0, 15));
+  EXPECT_EQ(bars[1], bar(10, 35));
+  EXPECT_EQ(bars[2].color.a, 128);
+  EXPECT_EQ(all_of<Image>(half).at(0).dest.y, 85);
+}
+
 TEST(Blend, LinesThatWouldFlyAcrossThePictureFadeInstead) {
   const Scene from = scene_of({FillRect{{0, 0, 1, 1}, kRed}, Polyline{{{0, 0}, {10, 30}}, kRed}});
   const Scene to = scene_of({FillRect{{0, 0, 1, 1}, kRed}, Polyline{{{20, 40}, {70, 90}}, kRed}});
@@ -124,7 +140,7 @@ TEST(Blend, TextIsThatOfTheNewPictureFromTheStart) {
     ASSERT_EQ(runs.size(), 3U);
     EXPECT_EQ(runs[0].text, "0.07");
     EXPECT_EQ(runs[0].origin, (Point{9, 15})) << "at its own place: a number may say where on an axis it is";
-    EXPECT_EQ(runs[0].color, blend(kRed, kBlue, t)) << "as readable as what is under it changes";
+    EXPECT_EQ(runs[0].color, t < 0.5F ? kRed : kBlue) << "it contrasts with what is under it";
     EXPECT_EQ(runs[1].text, "came");
     EXPECT_EQ(runs[2].text, "query");
     EXPECT_NEAR(runs[2].origin.y, 80 - 40 * t, 1e-4) << "the same words move";
@@ -133,8 +149,8 @@ TEST(Blend, TextIsThatOfTheNewPictureFromTheStart) {
 
 TEST(Blend, WordsThatBothPicturesHaveOnceMoveWhateverOthersThereAre) {
   const FillRect ground{{0, 0, 50, 20}, kRed};
-  const Scene from = scene_of({ground, text("0.2", {5, 80}), text("it", {5, 5}), text("it", {50, 5})});
-  const Scene to = scene_of({ground, text("0.1", {5, 90}), text("0.2", {5, 40}), text("it", {5, 50}),
+  const Scene from = scene_of({ground, text("cat", {5, 80}), text("it", {5, 5}), text("it", {50, 5})});
+  const Scene to = scene_of({ground, text("dog", {5, 90}), text("cat", {5, 40}), text("it", {5, 50}),
                              text("it", {50, 60}), text("it", {90, 60})});
   const auto runs = all_of<GlyphRun>(blend(from, to, 0.5F));
   ASSERT_EQ(runs.size(), 5U);
@@ -142,6 +158,20 @@ TEST(Blend, WordsThatBothPicturesHaveOnceMoveWhateverOthersThereAre) {
   EXPECT_EQ(runs[1].origin.y, 60);
   EXPECT_EQ(runs[2].origin.y, 50) << "which of the two is it?";
   EXPECT_EQ(runs[3].origin.y, 60);
+}
+
+TEST(Blend, NumbersStayInTheirCells) {
+  const FillRect ground{{0, 0, 50, 20}, kRed};
+  const Scene from = scene_of({ground, text("0.35", {10, 20}, kRed), text("0.10", {50, 20}, kBlue)});
+  const Scene to =
+      scene_of({ground, text("0.1", {13, 20}, kBlue), text("0.35", {50, 20}, kRed), text("0.5", {90, 20})});
+  const auto runs = all_of<GlyphRun>(blend(from, to, 0.4F));
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[0].origin, (Point{13, 20}));
+  EXPECT_EQ(runs[1].origin, (Point{50, 20}));
+  EXPECT_EQ(runs[2].origin, (Point{90, 20}));
+  EXPECT_EQ(runs[0].color, kRed) << "the colour of what was in this cell";
+  EXPECT_EQ(runs[1].color, kBlue);
 }
 
 TEST(Blend, WhatFadesKeepsItsPlaceInTheOrderAndItsClip) {

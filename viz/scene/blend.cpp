@@ -75,6 +75,23 @@ struct PlaceOf {
   std::uint64_t operator()(const PopClip&) const { return 0; }
 };
 
+/// What else tells which item it is, as a number: where a rectangle ends, such as a bar to the left of its
+/// axis; what an image shows. Nothing for other items.
+struct OtherPlaceOf {
+  template <HasRect T>
+  std::optional<std::uint64_t> operator()(const T& item) const {
+    constexpr float kEighths = 8;  // of a pixel: an edge that is the sum of two lengths is not exact
+    return hash(1, Point{std::round(item.rect.right() * kEighths), std::round(item.rect.y * kEighths)});
+  }
+  std::optional<std::uint64_t> operator()(const Image& image) const {
+    return image.content_id != 0 ? std::optional(hash(2, image.content_id)) : std::nullopt;
+  }
+  template <class T>
+  std::optional<std::uint64_t> operator()(const T&) const {
+    return std::nullopt;
+  }
+};
+
 /// Whether all points keep their x, or all their y.
 bool along_one_axis(std::span<const Point> a, std::span<const Point> b) {
   const auto same = [](float v, float w) { return v == w || (std::isnan(v) && std::isnan(w)); };
@@ -128,15 +145,38 @@ struct Partners {
   void pair_up(const Scene& from, const Scene& to, const std::vector<int>& ours,
                const std::vector<int>& theirs) {
     if (ours.empty() || theirs.empty()) return;
-    using Placed = std::pair<std::uint64_t, int>;
-    const auto placed = [](const Scene& scene, const std::vector<int>& list) {
-      std::vector<Placed> places;
-      places.reserve(list.size());
-      for (const int i : list) places.emplace_back(std::visit(PlaceOf(), scene.items[i]), i);
-      std::ranges::sort(places);
-      return places;
+    pair_by<PlaceOf>(from, to, ours, theirs);
+    pair_by<OtherPlaceOf>(from, to, ours, theirs);
+    std::vector<int> left, right;
+    std::ranges::copy_if(ours, std::back_inserter(left), [&](int i) { return of_from[i] == kNone; });
+    std::ranges::copy_if(theirs, std::back_inserter(right), [&](int i) { return of_to[i] == kNone; });
+    if (std::holds_alternative<GlyphRun>(from.items[ours[0]])) {
+      pair_near_texts(from, to, left, right);
+      pair_unique_words(from, to, left, right);
+    } else if (left.size() == right.size()) {
+      for (std::size_t i = 0; i < left.size(); ++i)
+        if (can_become(from.items[left[i]], to.items[right[i]])) join(from, left[i], right[i]);
+    }
+  }
+
+  /// The remaining items with equal keys, in order.
+  template <class Key>
+  void pair_by(const Scene& from, const Scene& to, const std::vector<int>& ours,
+               const std::vector<int>& theirs) {
+    using Keyed = std::pair<std::uint64_t, int>;
+    const auto keyed = [](const Scene& scene, const std::vector<int>& list,
+                          const std::vector<int>& partners) {
+      std::vector<Keyed> keys;
+      keys.reserve(list.size());
+      for (const int i : list) {
+        if (partners[i] != kNone) continue;
+        const std::optional<std::uint64_t> key = std::visit(Key(), scene.items[i]);
+        if (key) keys.emplace_back(*key, i);
+      }
+      std::ranges::sort(keys);
+      return keys;
     };
-    const std::vector<Placed> a = placed(from, ours), b = placed(to, theirs);
+    const std::vector<Keyed> a = keyed(from, ours, of_from), b = keyed(to, theirs, of_to);
     for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
       if (a[i].first == b[j].first) {
         join(from, a[i++].second, b[j++].second);
@@ -144,29 +184,55 @@ struct Partners {
         ++(a[i].first < b[j].first ? i : j);
       }
     }
-    std::vector<int> left, right;
-    std::ranges::copy_if(ours, std::back_inserter(left), [&](int i) { return of_from[i] == kNone; });
-    std::ranges::copy_if(theirs, std::back_inserter(right), [&](int i) { return of_to[i] == kNone; });
-    if (left.size() == right.size()) {
-      for (std::size_t i = 0; i < left.size(); ++i)
-        if (can_become(from.items[left[i]], to.items[right[i]])) join(from, left[i], right[i]);
-    } else if (std::holds_alternative<GlyphRun>(from.items[ours[0]])) {
-      pair_unique_texts(from, to, left, right);
+  }
+
+  /// Of the remaining texts, those on one line that begin within an em of each other, such as the numbers of
+  /// a cell.
+  void pair_near_texts(const Scene& from, const Scene& to, std::vector<int>& left, std::vector<int>& right) {
+    constexpr float kSameLine = 0.5F;
+    const auto run = [](const Scene& scene, int i) -> const GlyphRun& {
+      return std::get<GlyphRun>(scene.items[i]);
+    };
+    const auto in_reading_order = [&](const Scene& scene) {
+      return [&](int a, int b) {
+        const Point p = run(scene, a).origin, q = run(scene, b).origin;
+        return p.y != q.y ? p.y < q.y : p.x < q.x;
+      };
+    };
+    std::ranges::sort(left, in_reading_order(from));
+    std::ranges::sort(right, in_reading_order(to));
+    for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {
+      const GlyphRun &a = run(from, left[i]), &b = run(to, right[j]);
+      const float down = a.origin.y - b.origin.y, along = a.origin.x - b.origin.x;
+      if (std::abs(down) > kSameLine) {
+        ++(down < 0 ? i : j);
+      } else if (std::abs(along) > b.size) {
+        ++(along < 0 ? i : j);
+      } else {
+        join(from, left[i++], right[j++]);
+      }
     }
   }
 
-  /// Of the remaining texts, those that each picture has once.
-  void pair_unique_texts(const Scene& from, const Scene& to, const std::vector<int>& left,
+  /// Of the remaining texts, the words that each picture has once. A number stays where it belongs: on its
+  /// way to another cell or to another place of an axis it would say what is not true.
+  void pair_unique_words(const Scene& from, const Scene& to, const std::vector<int>& left,
                          const std::vector<int>& right) {
-    const auto once = [](const Scene& scene, const std::vector<int>& list) {
+    const auto is_number = [](std::string_view text) {
+      return text.find_first_of("0123456789") != std::string_view::npos;
+    };
+    const auto once = [&](const Scene& scene, const std::vector<int>& list,
+                          const std::vector<int>& partners) {
       std::unordered_map<std::string_view, int> texts;  // kNone: more than once
       for (const int i : list) {
-        const auto [at, added] = texts.try_emplace(std::get<GlyphRun>(scene.items[i]).text, i);
+        const std::string_view text = std::get<GlyphRun>(scene.items[i]).text;
+        if (partners[i] != kNone || is_number(text)) continue;
+        const auto [at, added] = texts.try_emplace(text, i);
         if (!added) at->second = kNone;
       }
       return texts;
     };
-    const auto ours = once(from, left), theirs = once(to, right);
+    const auto ours = once(from, left, of_from), theirs = once(to, right, of_to);
     for (const auto& [text, i] : ours)
       if (const auto found = theirs.find(text); i != kNone && found != theirs.end() && found->second != kNone)
         join(from, i, found->second);
@@ -230,12 +296,17 @@ std::shared_ptr<const Bitmap> mix(const Bitmap& from, const Bitmap& to, int shar
     const std::size_t count = std::min(kBlock, from.pixels.size() - begin);
     const Color *a = from.pixels.data() + begin, *b = to.pixels.data() + begin;
     Color* out = mixed->pixels.data() + begin;
-    int differ = 0;
-    for (std::size_t i = 0; i < count; ++i) differ |= a[i].a ^ b[i].a;
+    int differ = 0, any_from = 0, any_to = 0;
+    for (std::size_t i = 0; i < count; ++i) differ |= a[i].a ^ b[i].a, any_from |= a[i].a, any_to |= b[i].a;
     if (differ == 0) {
       const auto *x = &a->r, *y = &b->r;
       auto* z = &out->r;
       for (std::size_t i = 0; i < 4 * count; ++i) z[i] = mix(x[i], y[i], share);
+    } else if (any_from == 0 || any_to == 0) {  // as masked cells
+      const Color* seen = any_to == 0 ? a : b;
+      const int opacity = any_to == 0 ? 256 - share : share;
+      for (std::size_t i = 0; i < count; ++i)
+        out[i] = seen[i].with_alpha(static_cast<std::uint8_t>((seen[i].a * opacity + 128) >> 8));
     } else {
       for (std::size_t i = 0; i < count; ++i) out[i] = mix_transparent(a[i], b[i], share);
     }
@@ -264,7 +335,7 @@ bool same_text(const GlyphRun& a, const GlyphRun& b) {
 
 GlyphRun mix(const GlyphRun& from, const GlyphRun& to, float t) {
   GlyphRun run = to;
-  run.color = blend(from.color, to.color, t);
+  if (t < 0.5F) run.color = from.color;  // halfway between two colours it might have that of what is under it
   if (same_text(from, to)) run.origin = mix(from.origin, to.origin, t);
   return run;
 }

@@ -12,12 +12,15 @@ Color blend(Color from, Color to, float t);
 /// text. In between:
 ///
 /// - Items that correspond move and change their colours. Items of one kind correspond if they begin at the
-///   same place; those that remain correspond in order, if as many remain in both pictures. Lines and
+///   same place, or if rectangles end there or images are equal; those that remain correspond in order, if as
+///   many remain in both pictures. Lines and
 ///   polygons must have the same number of points, and move along one axis only; images must have the same
 ///   number of pixels in both directions.
 /// - Other items fade in or out.
-/// - Text is that of `to` from the start, so that no number is drawn that neither picture has. It moves if
-///   both pictures have it.
+/// - Text is that of `to` from the start, in its own place, so that no number is drawn that is not true.
+/// Until
+///   halfway it has the colour of the text at about the same place, which contrasts with what is under it.
+///   Only words without digits that both pictures have once move.
 ///
 /// The picture is `to` at any t if the two cannot be blended.
 Scene blend(const Scene& from, const Scene& to, float t);

@@ -113,8 +113,8 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
   button(rect.right() - rect.h, "+", 1);
 }
 
-/// Draws the buttons before a slider's track, and returns where they end.
-float draw_slider_buttons(Ui& ui, const OptionSpec& option, const Rect& rect) {
+/// Draws the buttons before a slider's track, as wide as slider_buttons_width.
+void draw_slider_buttons(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const float gap = ui.u(6);
   float x = rect.x;
   if (!option.default_name.empty()) {
@@ -131,9 +131,7 @@ float draw_slider_buttons(Ui& ui, const OptionSpec& option, const Rect& rect) {
     if (ui.icon({x, rect.y, rect.h, rect.h}, plays ? Icon::stop : Icon::play, plays ? "Stop" : "Play",
                 plays ? "Stop" : "Run through the values once"))
       ui.actions.emplace_back(PlayOption{&option});
-    x += rect.h + gap;
   }
-  return x > rect.x ? x + gap : x;
 }
 
 void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
@@ -146,8 +144,9 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w - ui.u(56));
   ui.text(shown, {rect.x, rect.y, room - ui.u(10), rect.h}, ui.theme().text_muted);
   ui.explain({rect.x, rect.y, room - ui.u(10), rect.h}, label, tip_words(option.help, option.keys, 0));
-  const float x = draw_slider_buttons(ui, option, {rect.x + room, rect.y, rect.h, rect.h});
-  const Rect track{x, rect.y, rect.right() - x - ui.u(8), rect.h};
+  draw_slider_buttons(ui, option, {rect.x + room, rect.y, rect.h, rect.h});
+  const float buttons = slider_buttons_width(ui, option);
+  const Rect track{rect.x + room + buttons, rect.y, rect.w - room - buttons - ui.u(8), rect.h};
   const std::string by_default = named ? std::string(option.default_name) : viz::number(default_value, 3);
   const auto moved = ui.slider(track, label, value, {option.low, option.high, option.step, default_value},
                                tip_words(option.help, option.keys, 0) + "; double click: " + by_default);

@@ -219,6 +219,11 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().panes.heads > 0; }},
         {"dark", index_of<SetDark>(), menu_click("More", "Toggle dark theme"), key(Key::t, {.ctrl = true}),
          [](const Core& core) { return core.state().dark; }},
+        {"less motion", index_of<SetReduceMotion>(), menu_click("More", "Reduce motion"),
+         menu_keys(Key::f10, {}, "Reduce motion"),
+         [](const Core& core) { return core.state().reduce_motion; }},
+        {"the stages played", index_of<PlayOption>(), item_click("Play"), tabs_to("Play"),
+         [](const Core& core) { return value<double>(core, "score-stage") >= 1; }, doing(ShowView{"scores"})},
         {"larger text", index_of<SetFontSize>(), menu_click("More", "Larger text"),
          key(Key::equal, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 15; }},
         {"smaller text", index_of<SetFontSize>(), menu_click("More", "Smaller text"),
@@ -492,7 +497,7 @@ TEST_F(ReachTest, NoActionIsForgotten) {
        {index_of<ShowIds>(), index_of<ExportEnded>(), index_of<ModelOpened>(), index_of<SecondOpened>(),
         index_of<ModelKept>(), index_of<FolderListed>(), index_of<ModelsFound>(), index_of<FetchProgressed>(),
         index_of<FetchEnded>(), index_of<ShowMessage>(), index_of<SessionSaved>(), index_of<OpenSession>(),
-        index_of<PromptsRead>(), index_of<WeightsKnown>()})
+        index_of<PromptsRead>(), index_of<WeightsKnown>(), index_of<AdvancePlaying>()})
     reached.insert(i);
   // Possible only while a model loads: see keyboard_test and messages_test.
   reached.insert(index_of<CancelLoad>());
