@@ -1,6 +1,7 @@
 // Pages of the guide: how they are parsed, that their links lead somewhere, and that they name every view.
 #include "app/text/guide.h"
 
+#include <cmath>
 #include <iomanip>
 #include <set>
 #include <sstream>
@@ -143,7 +144,7 @@ TEST_F(TheGuide, GivesTheSizesOfTargets) {
         if (target.name != name) continue;
         const TargetSpec spec = spec_of(target.value);
         const std::string inches = short_number(static_cast<double>(spec.width) / 96),
-                          points = short_number(0.75 * static_cast<double>(spec.font_size));
+                          points = short_number(std::round(1.5 * static_cast<double>(spec.font_size)) / 2);
         EXPECT_THAT(plain_text(row[1]), HasSubstr(inches));
         EXPECT_THAT(std::string(spec.words), HasSubstr(inches));
         EXPECT_THAT(plain_text(row[2]), StartsWith(points + " pt"));

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "app/run/analyses/head_metrics.h"
@@ -294,13 +293,16 @@ Picture build(const ViewContext& c) {
            (is_difference(c) ? "different by at least " : "at least ") + to_text(kMin, c.options.value(kMin));
   if (lists && note.empty()) note = list.note("listed: ");
   const float note_y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
-  std::vector<std::string> notes{note};
-  if (lists && list.layout().places.size() > 2 && !is_difference(c))
-    std::ranges::move(viz::wrap(style, kSumWords, style.small(), viz::FontStyle::regular, chart.w),
-                      std::back_inserter(notes));
-  if (note.empty()) notes.erase(notes.begin());
-  const float room = c.height - margin(c) - note_y;
-  if (static_cast<float>(notes.size()) * style.line(style.small()) > room) notes.resize(1);
+  std::vector<std::string> notes;
+  if (!note.empty()) notes.push_back(note);
+  const std::vector<std::string> sums =
+      viz::wrap(style, kSumWords, style.small(), viz::FontStyle::regular, chart.w);
+  const bool several = lists && list.layout().places.size() > 2 && !is_difference(c);
+  const bool is_above = list_area.w > 0 && list_area.y > chart.y;
+  const float end = is_above ? list_area.y : c.height - margin(c);
+  const auto lines = static_cast<float>(notes.size() + sums.size());
+  if (several && note_y + lines * style.line(style.small()) <= end)
+    notes.insert(notes.end(), sums.begin(), sums.end());
   paint_small_lines(picture, c, notes, {chart.x, note_y}, chart.w);
   return picture;
 }

@@ -22,8 +22,8 @@ struct PromptHeights {
   float below = 0;
   float total() const { return editor + notice + tokens + below; }
 };
-/// The editor, the notice and the tokens in a card of this width. Their sum depends on the window's height
-/// alone: the panes stay where they are while the text grows to a second line.
+/// The editor, the notice and the tokens in a card of this width. In a window that is not low the sum is
+/// always the same, so that the panes stay where they are while the text grows.
 PromptHeights prompt_heights(Ui& ui, float width);
 void draw_prompt(Ui& ui, const viz::Rect& rect, const PromptHeights& heights);
 /// What is to be said about the whole prompt, in one or two lines; nothing if there is no need.

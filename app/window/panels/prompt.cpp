@@ -97,14 +97,16 @@ PromptHeights prompt_heights(Ui& ui, float width) {
   };
   PromptHeights heights;
   heights.below = ui.u(low ? 2 : 4);
-  const float room = editor(low ? 1 : 2) + tokens_height(ui, 2);
-  // The text comes first, then the tokens, then the notice.
   const auto rows =
       static_cast<int>(row_count(ui.state.prompt.edit, ui.metrics.for_field(Field::prompt), look));
+  const int wanted = token_lines(ui, width);
+  // A low window has no room to keep free for text that may come.
+  const float room = low ? editor(std::min(rows, 2)) + tokens_height(ui, std::min(wanted, 2))
+                         : editor(2) + tokens_height(ui, 2);
+  // The text comes first, then the tokens, then the notice.
   int shown = 1;
   while (shown < rows && editor(shown + 1) + tokens_height(ui, 1) <= room) ++shown;
   int lines = 1;
-  const int wanted = token_lines(ui, width);
   while (lines < wanted && editor(shown) + tokens_height(ui, lines + 1) <= room) ++lines;
   heights.tokens = tokens_height(ui, lines);
   heights.editor = room - heights.tokens;
