@@ -43,11 +43,15 @@ std::optional<bool> includes(const model::EditSite& at, std::optional<int> query
   return std::ranges::find(at.positions, *query) != at.positions.end();
 }
 
-/// What an edit makes of the factor of a head's output; see output_factor.
-std::optional<double> factor_after(const model::Edit& edit, double before, std::optional<int> query) {
+/// What an edit makes of the factor of a head's output, see output_factor, which is nothing after an edit
+/// that no factor expresses. Setting the output to 0 does not depend on what was before.
+std::optional<double> factor_after(const model::Edit& edit, std::optional<double> before,
+                                   std::optional<int> query) {
   if (const auto* scale = std::get_if<model::ScaleValues>(&edit); scale && scale->at.units.empty()) {
     const auto here = includes(scale->at, query);
-    if (here) return *here ? before * double{scale->factor} : before;
+    if (here && !*here) return before;
+    if (here && scale->factor == 0) return 0;
+    if (here && before) return *before * double{scale->factor};
   }
   if (const auto* set = std::get_if<model::SetValues>(&edit); set && set->at.units.empty()) {
     const auto here = includes(set->at, query);
@@ -58,14 +62,11 @@ std::optional<double> factor_after(const model::Edit& edit, double before, std::
 }
 
 std::optional<double> factor_of(const ViewContext& c, int layer, int head, std::optional<int> query) {
-  double factor = 1;
-  for (const model::Edit& edit : edits_of_head(c, layer, head)) {
-    const Site site = model::point_of(edit).site;
-    if (site != Site::z && site != Site::result) continue;
-    const auto after = factor_after(edit, factor, query);
-    if (!after) return std::nullopt;
-    factor = *after;
-  }
+  std::optional<double> factor = 1;
+  const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
+  for (const Site site : {Site::z, Site::result})  // in the order of the pass
+    for (const model::Edit& edit : edits)
+      if (model::point_of(edit).site == site) factor = factor_after(edit, factor, query);
   return factor;
 }
 

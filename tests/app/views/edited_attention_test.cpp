@@ -377,6 +377,20 @@ TEST(EditedOutput, TheGridStrikesHeadsThatAreOffAndNamesTheFactorOfOthers) {
   }
 }
 
+// The last edit of a site counts, and what is written comes after z.
+TEST(EditedOutput, SettingToZeroCountsWhateverWasBefore) {
+  for (const auto& [edits, off] : {std::pair{"L2H1.z=mean; L2H1.z=0", true},
+                                   {"L2H1.z=1; L2H1.z*=0", true},
+                                   {"L2H1.z[0]=1; L2H1.z=0", true},
+                                   {"L2H1.z=0; L2H1.z=1", false},
+                                   {"L2H1.z=0; L2H1.z=mean", false},
+                                   {"L2H1.result=1; L2H1.z=0", false}}) {
+    const Scenario s = scenario_of(edits, {kLayer, kHead, 5, -1});
+    const std::string title = ViewFixture("heatmap", s, 900, 700).picture().title;
+    EXPECT_EQ(title, std::string("Attention pattern of L2 H1 ") + (off ? "(off)" : "(edited)")) << edits;
+  }
+}
+
 TEST(EditedOutput, TitlesSayThatAHeadIsOff) {
   const Scenario s = scenario_of("L2H1.z=0; L2H1.mask=none", {kLayer, kHead, 5, -1});
   const ViewFixture heatmap("heatmap", s, 900, 700);
