@@ -44,7 +44,6 @@ UiState first_state(const CoreOptions& options) {
     text = first.text;
     s.hint = first.look_for;
     s.hint_text = first.text;
-    s.hint_view = s.view;
     if (first.head) s.selection.layer = first.head->layer, s.selection.head = first.head->head;
   }
   if (settings.has_prompt) {

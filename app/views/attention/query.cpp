@@ -183,7 +183,7 @@ viz::FixedRow edited_row(const ViewContext& c, const Numbers& n, const List& lis
   return row;
 }
 
-/// Columns by importance: the keys and their weights, then how the weights are computed, then the sum.
+/// Columns by importance: the keys, their weights and scores, then the sum, then the steps between.
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
   const bool products = c.options[kStrips] == Strips::products, differs = is_difference(c);
@@ -213,12 +213,12 @@ List list_of(const ViewContext& c, const Numbers& n) {
   strip("q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k", n.products,
         !products, "q*k");
   bar("score q·k", 6, Stage::scores, "score", {.is_signed = true});
-  bar("× " + scale_factor(c.run->run->config, n.layer), 5, Stage::scaled, "scaled", {.is_signed = true});
+  bar("× " + scale_factor(c.run->run->config, n.layer), 3, Stage::scaled, "scaled", {.is_signed = true});
   bar("masked", 1, Stage::masked, "masked", {.is_signed = true, .hidden = differs});
   bar("weight", 8, Stage::pattern, "weight",
       {.digits = 4, .scientific = 0.001, .high = high, .axis = !differs});
   strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
-  strip("weight × v", 3, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,
+  strip("weight × v", 5, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,
         products, "weight*v")
       .factors.assign(weights.begin(), weights.end());
   if (!differs) {

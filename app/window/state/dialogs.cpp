@@ -21,6 +21,12 @@ void clear_answer(ExportForm& form) {
   form.problem.clear();
 }
 
+void follow_extension(ExportForm& form) {
+  const std::optional<FileFormat> typed = format_of(form.path.edit.text);
+  const bool is_window = form.subject.empty();
+  if (typed && (!is_window || *typed == FileFormat::png || *typed == FileFormat::pdf)) form.kind = *typed;
+}
+
 void reduce(UiState& s, const ShowDialog& a, World& w) {
   if (a.dialog != Dialog::none && a.dialog == s.dialog && a.subject.empty()) return;  // already open
   s.dialog = a.dialog;

@@ -122,6 +122,9 @@ void reduce(UiState& s, const SessionSaved& a, World& w);
 void reduce(DialogSlice& s, const BrowseFolder& a, World& w);
 void reduce(DialogSlice& s, const FolderListed& a, World& w);
 
+/// Chooses the format that a typed path names, if what is exported can have it.
+void follow_extension(ExportForm& form);
+
 /// Clears the messages about an export that refer to the form before it changed.
 void clear_answer(ExportForm& form);
 

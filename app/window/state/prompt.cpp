@@ -113,6 +113,7 @@ void reduce(UiState& s, const TypeInField& a, World& w) {
   if (a.field == Field::edits) s.edits.problem.clear();
   if (a.field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
   if (a.field == Field::export_path || a.field == Field::export_size) clear_answer(s.export_form);
+  if (a.field == Field::export_path) follow_extension(s.export_form);
 }
 
 void reduce(UiState& s, const ScrollField& a, World&) {
@@ -125,7 +126,6 @@ void reduce(UiState& s, const SetPrompt& a, World& w) {
   if (a.head) reduce(s, SelectHead{a.head->layer, a.head->head}, w);
   s.hint = a.hint;
   s.hint_text = a.text;
-  s.hint_view = s.view;
 }
 
 void reduce(PromptSlice& s, const ShowIds& a, World&) {

@@ -29,7 +29,6 @@ struct PromptSlice {
   Generation generation;
   std::string hint;       ///< hint of the chosen example
   std::string hint_text;  ///< the example's text: the hint is shown while the prompt equals it
-  std::string hint_view;  ///< the view that was shown when it was chosen: the hint is about that
   std::vector<ExamplePrompt> examples;
   std::filesystem::path examples_model;  ///< the model whose heads the hints name; empty: any
 };

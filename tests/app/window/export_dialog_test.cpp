@@ -166,6 +166,18 @@ TEST_F(ExportDialog, TheSizeOfThePreviewIsTheFiles) {
   }
 }
 
+TEST_F(ExportDialog, TheFormatFollowsTheNameOfTheFile) {
+  CoreFixture core(options());
+  open(core);
+  retype(core, "/there/figure.pdf");
+  EXPECT_EQ(form(core).kind, FileFormat::pdf);
+  retype(core, "/there/figure.odd");
+  EXPECT_EQ(form(core).kind, FileFormat::pdf) << "no format";
+  click_item(core, "Picture Window");
+  retype(core, "file", "/there/window.csv");
+  EXPECT_NE(form(core).kind, FileFormat::csv) << "the window has no data";
+}
+
 TEST_F(ExportDialog, SaysWhatASizeIs) {
   CoreFixture core(options());
   open(core);
