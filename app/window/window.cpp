@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/desktop/picture_clipboard.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
 #include "app/run/sources/model_discovery.h"
@@ -22,6 +21,7 @@
 #include "app/window/input.h"
 #include "app/window/lost_display.h"
 #include "app/window/sessions.h"
+#include "system/picture_clipboard.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
@@ -431,7 +431,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.find_models = models_on_this_machine;
   if (may_fetch()) core.fetch = fetch_if_missing;
   core.fonts = viz::Fonts::load();
-  core.pictures = picture_clipboard(process_environment());
+  core.pictures = system::picture_clipboard(process_environment());
   return core;
 }
 
