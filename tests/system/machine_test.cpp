@@ -27,18 +27,20 @@ TEST(Processors, OfAQuota) {
   EXPECT_EQ(processors_of_quota("100000 0"), std::nullopt);
 }
 
+using Bytes = std::pair<std::uint64_t, std::uint64_t>;
+
 TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {
   const std::string meminfo = "MemTotal:       1000 kB\nMemFree:    1 kB\nMemAvailable:    500 kB\n";
   const auto facts = [&](const char* limit, const char* used) {
     const MemoryFacts found = memory_facts(meminfo, limit, used);
-    return std::pair(found.all, found.free);
+    return Bytes(found.all, found.free);
   };
-  EXPECT_EQ(facts("max\n", "0\n"), std::pair(1024000UL, 512000UL));
-  EXPECT_EQ(facts("", ""), std::pair(1024000UL, 512000UL));
-  EXPECT_EQ(facts("99999999\n", "5\n"), std::pair(1024000UL, 512000UL));
-  EXPECT_EQ(facts("100000\n", "30000\n"), std::pair(100000UL, 70000UL));
-  EXPECT_EQ(facts("900000\n", "30000\n"), std::pair(900000UL, 512000UL));
-  EXPECT_EQ(facts("1000\n", "2000\n"), std::pair(1000UL, 0UL));
+  EXPECT_EQ(facts("max\n", "0\n"), Bytes(1024000, 512000));
+  EXPECT_EQ(facts("", ""), Bytes(1024000, 512000));
+  EXPECT_EQ(facts("99999999\n", "5\n"), Bytes(1024000, 512000));
+  EXPECT_EQ(facts("100000\n", "30000\n"), Bytes(100000, 70000));
+  EXPECT_EQ(facts("900000\n", "30000\n"), Bytes(900000, 512000));
+  EXPECT_EQ(facts("1000\n", "2000\n"), Bytes(1000, 0));
   EXPECT_EQ(memory_facts("nonsense", "x", "y").all, 0U);
 }
 
