@@ -5,7 +5,6 @@
 // These need it.
 #include <shellapi.h>
 
-#include <clocale>
 #include <cstdlib>
 
 #include "system/windows_calls.h"
@@ -26,8 +25,6 @@ void obey_control_sequences(HANDLE output) {
 }  // namespace
 
 void prepare_standard_streams() {
-  std::setlocale(LC_CTYPE,
-                 ".UTF-8");  // for paths that are made of text; the C library of Windows 10 knows it
   ::SetConsoleOutputCP(CP_UTF8);
   for (const DWORD number : {STD_OUTPUT_HANDLE, STD_ERROR_HANDLE})
     obey_control_sequences(::GetStdHandle(number));

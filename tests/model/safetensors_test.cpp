@@ -8,6 +8,7 @@
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wine.h"
 
 namespace headscope::model {
 namespace {
@@ -70,12 +71,13 @@ TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
 }
 
 TEST(Safetensors, KeepsTheFileThatWasOpened) {
+  if (system::is_wine()) GTEST_SKIP() << "Wine 8 has no renames over open files";
   const TemporaryFolder folder;
   const fs::path path =
       folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}, {"y", "U8", {1}, "!"}}));
   SafetensorsFile first = SafetensorsFile::open(path);
   const SafetensorsFile file = std::move(first);
-  fs::rename(folder.write("b", "another"), path);
+  system::rename_over(folder.write("b", "another"), path);
   EXPECT_EQ(text_of(file, "x"), "xyz");
   std::byte one{};
   file.read(file.tensors().at("x"), 1, {&one, 1});

@@ -57,6 +57,9 @@ TEST(ThreadPool, AsksForAsManyThreadsAsThereAreProcessors) {
 
 // Measured in processor time, so that a busy machine makes no difference.
 TEST(ThreadPool, SleepsBetweenLoops) {
+#ifdef _WIN32
+  GTEST_SKIP() << "std::clock measures elapsed time on Windows";
+#endif
   ThreadPool pool(4);
   pool.parallel_for(8, [](int, int) {});
   const std::clock_t before = std::clock();

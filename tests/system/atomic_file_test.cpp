@@ -3,7 +3,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/system/wine.h"
+#include "tests/support/wine.h"
 
 namespace headscope::system {
 namespace {

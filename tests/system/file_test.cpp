@@ -2,8 +2,8 @@
 
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/wine.h"
 #include "tests/system/error_of.h"
-#include "tests/system/wine.h"
 
 namespace headscope::system {
 namespace {
