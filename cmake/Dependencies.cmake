@@ -32,19 +32,21 @@ macro(headscope_find_module name prefix)
 endmacro()
 
 find_package(Threads REQUIRED)
-find_package(OpenGL QUIET COMPONENTS OpenGL EGL)
 find_package(PkgConfig QUIET)
 headscope_find(eigen Eigen3::Eigen Eigen3 3.4 NO_MODULE)
 headscope_find(json nlohmann_json::nlohmann_json nlohmann_json 3.10)
-headscope_find(cli11 CLI11::CLI11 CLI11 2.1)
-headscope_find(glfw glfw glfw3 3.3)
-headscope_find(curl CURL::libcurl CURL 7.85)  # CURLOPT_PROTOCOLS_STR
-headscope_find(openssl OpenSSL::Crypto OpenSSL 1.1.1)
-headscope_find_module(cairo CAIRO cairo-pdf cairo-ft fontconfig)
 headscope_find_module(utf8proc UTF8PROC libutf8proc)
-headscope_find_module(stb STB stb)
-headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
-find_package(Fontconfig QUIET)  # optional: finds fonts of other names than Debian's
+if(NOT HEADSCOPE_MODEL_ONLY)
+  find_package(OpenGL QUIET COMPONENTS OpenGL EGL)
+  headscope_find(cli11 CLI11::CLI11 CLI11 2.1)
+  headscope_find(glfw glfw glfw3 3.3)
+  headscope_find(curl CURL::libcurl CURL 7.85)  # CURLOPT_PROTOCOLS_STR
+  headscope_find(openssl OpenSSL::Crypto OpenSSL 1.1.1)
+  headscope_find_module(cairo CAIRO cairo-pdf cairo-ft fontconfig)
+  headscope_find_module(stb STB stb)
+  headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
+  find_package(Fontconfig QUIET)  # optional: finds fonts of other names than Debian's
+endif()
 if(HEADSCOPE_TESTS)
   headscope_find(googletest GTest::gmock_main GTest 1.12)
 endif()
@@ -60,7 +62,7 @@ if(HEADSCOPE_PACKAGE AND TARGET PkgConfig::UTF8PROC)
 endif()
 
 set(packages_to_install "")
-if(NOT TARGET OpenGL::OpenGL OR NOT TARGET OpenGL::EGL)
+if(NOT HEADSCOPE_MODEL_ONLY AND (NOT TARGET OpenGL::OpenGL OR NOT TARGET OpenGL::EGL))
   list(APPEND packages_to_install libgl-dev libopengl-dev libegl-dev)
 endif()
 foreach(name IN LISTS missing)
@@ -83,6 +85,10 @@ foreach(name IN LISTS missing)
   message(STATUS "${name}: taking its pinned sources")
   headscope_fetch(${name})
 endforeach()
+
+if(HEADSCOPE_MODEL_ONLY)
+  return()
+endif()
 
 # One name each for the rest of the build.
 add_library(headscope_stb INTERFACE)

@@ -15,7 +15,7 @@ coverage() {
   rm -f "$root/build/coverage/lines.json"  # of a run before
   install_packages habits
   HEADSCOPE_PRESET=coverage "$root/test.sh" "${chosen[@]}" || echo "some tests failed: the figures are of what ran" >&2
-  (cd "$root" && gcovr --object-directory build/coverage --filter model/ --filter viz/ --filter app/ --gcov-ignore-parse-errors \
+  (cd "$root" && gcovr --object-directory build/coverage --filter system/ --filter model/ --filter viz/ --filter app/ --gcov-ignore-parse-errors \
     --exclude-unreachable-branches --json-summary build/coverage/lines.json) || return 1
   python3 - "$root/build/coverage/lines.json" <<'PYTHON'
 import collections, json, sys

@@ -1,6 +1,3 @@
-#include <unistd.h>
-
-#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <istream>
@@ -8,21 +5,22 @@
 #include "app/cli/arguments/standard_streams.h"
 #include "app/cli/program.h"
 #include "app/desktop/background.h"
+#include "system/console.h"
 
 int main(int argc, char** argv) {
+  using namespace headscope;
   using namespace headscope::app;
-  occupy_standard_descriptors();
+  system::prepare_standard_streams();
   report_out_of_memory();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe becomes an error of the write
-  DescriptorInput input(STDIN_FILENO, "standard input");
+  InputBuffer input(system::standard_input(), "standard input");
   std::istream in(&input);
   in.exceptions(std::ios::badbit);
-  DescriptorBuffer buffer(STDOUT_FILENO, "standard output");
+  OutputBuffer buffer(system::standard_output(), "standard output");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
-  const int status =
-      run_program({argv + (argc > 0 ? 1 : 0), argv + argc},
-                  {in, out, std::cerr, ::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1});
+  const int status = run_program(system::program_arguments(argc, argv),
+                                 {in, out, std::cerr, system::is_terminal(system::standard_output()),
+                                  system::is_terminal(system::standard_error())});
   if (running_tasks > 0) std::_Exit(status);  // a hanging task may still use statics
   return status;
 }

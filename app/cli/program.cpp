@@ -1,7 +1,5 @@
 #include "app/cli/program.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -12,8 +10,9 @@
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/standard_streams.h"
-#include "app/cli/interrupt.h"
 #include "app/text/terminal_text.h"
+#include "system/console.h"
+#include "system/interrupt.h"
 
 namespace headscope::app {
 namespace {
@@ -52,8 +51,8 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
     return status;
   } catch (const StreamError& error) {
     return error.quiet() ? 1 : failed(streams, error.what());
-  } catch (const Interrupted& interrupted) {
-    return end_by_signal(interrupted);
+  } catch (const system::Interrupted& interrupted) {
+    return system::end_by_signal(interrupted);
   } catch (const std::bad_alloc&) {
     return failed(streams, kNoMemory);
   } catch (const std::exception& error) {
@@ -72,11 +71,7 @@ void report_out_of_memory() {
       no_memory = true;
     } catch (...) {
     }
-    if (no_memory) {
-      for (const std::string_view part : {std::string_view("headscope: "), kNoMemory, std::string_view("\n")})
-        if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
-      ::_exit(1);
-    }
+    if (no_memory) system::end_with_message(1, {"headscope: ", kNoMemory, "\n"});
     std::abort();
   });
 }

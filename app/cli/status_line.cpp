@@ -1,21 +1,17 @@
 #include "app/cli/status_line.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <ostream>
 
 #include "app/cli/commands/engine.h"
 #include "app/text/terminal_text.h"
+#include "system/console.h"
 
 namespace headscope::app {
 namespace {
 
 /// The terminal's width, without the cell for the cursor after the text.
 std::size_t width() {
-  struct winsize size {};
-  const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-  return known ? size.ws_col - 1U : 79U;
+  return system::terminal_columns() - 1;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <sstream>
 
 namespace headscope::app {
 namespace {
@@ -137,37 +136,7 @@ class Examiner {
   }
 };
 
-/// The bytes in a row such as "MemTotal: 16303348 kB"; 0 if the row is missing.
-std::uint64_t row_of(const std::string& meminfo, const std::string& name) {
-  std::istringstream lines(meminfo);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string key;
-    std::uint64_t kibibytes = 0;
-    if (words >> key >> kibibytes && key == name) return kibibytes * 1024;
-  }
-  return 0;
-}
-
-/// Parses a number; nothing for "max" or anything else.
-std::optional<std::uint64_t> bytes_of(const std::string& text) {
-  std::istringstream words(text);
-  std::uint64_t bytes = 0;
-  if (words >> bytes) return bytes;
-  return std::nullopt;
-}
-
 }  // namespace
-
-MemoryFacts memory_facts(const std::string& meminfo, const std::string& limit, const std::string& used) {
-  MemoryFacts facts{row_of(meminfo, "MemTotal:"), row_of(meminfo, "MemAvailable:")};
-  const auto most = bytes_of(limit);
-  if (!most || (facts.all != 0 && *most >= facts.all)) return facts;
-  const std::uint64_t taken = std::min(*most, bytes_of(used).value_or(0));
-  facts.all = *most;
-  facts.free = std::min(facts.free == 0 ? *most : facts.free, *most - taken);
-  return facts;
-}
 
 std::vector<Finding> examine(const Surroundings& surroundings) {
   return Examiner(surroundings).examine();

@@ -65,14 +65,6 @@ struct Surroundings {
 /// Gathers everything except `open_gl`, which needs a toolkit. Never throws.
 Surroundings surroundings(const Environment& environment);
 
-/// Memory in bytes, from the text of /proc/meminfo and, if the process's memory is limited, of its control
-/// group's memory.max and memory.current ("max" or empty: unlimited).
-struct MemoryFacts {
-  std::uint64_t all = 0;
-  std::uint64_t free = 0;
-};
-MemoryFacts memory_facts(const std::string& meminfo, const std::string& limit, const std::string& used);
-
 /// The result of one check.
 struct Finding {
   enum class State {

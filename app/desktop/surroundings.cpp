@@ -1,12 +1,7 @@
-#include <sched.h>
-
 #include <algorithm>
 #include <exception>
-#include <fstream>
-#include <sstream>
 
 #include "app/desktop/doctor.h"
-#include "app/desktop/picture_clipboard.h"
 #include "app/recipe/settings.h"
 #include "app/run/memory_budget.h"
 #include "app/run/prompt_run.h"
@@ -14,44 +9,14 @@
 #include "app/run/version.h"
 #include "model/files/tensor_source.h"
 #include "model/kernels/panels.h"
+#include "system/machine.h"
+#include "system/picture_clipboard.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The content of a file; empty if it cannot be read.
-std::string text_of(const fs::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-std::string processor_name() {
-  std::istringstream lines(text_of("/proc/cpuinfo"));
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t colon = line.find(": ");
-    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return {};
-}
-
-/// The number of processors available to this process, which a batch system or a container may limit.
-int usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-}
-
-MemoryFacts memory_here() {
-  std::istringstream groups(text_of("/proc/self/cgroup"));
-  fs::path group = "/sys/fs/cgroup";
-  for (std::string line; std::getline(groups, line);)
-    if (line.starts_with("0::/")) group /= line.substr(4);
-  return memory_facts(text_of("/proc/meminfo"), text_of(group / "memory.max"),
-                      text_of(group / "memory.current"));
-}
 
 /// Whether a font has all characters of a text.
 bool shows(const viz::Fonts& fonts, std::string_view text) {
@@ -133,16 +98,16 @@ Surroundings surroundings(const Environment& environment) {
   facts.version = version();
   facts.build = HEADSCOPE_BUILD;
   for (const model::PanelKernels& kernels : model::runnable_kernels()) facts.loops.emplace_back(kernels.name);
-  facts.processor = processor_name();
-  facts.processors = usable_processors();
-  const MemoryFacts memory = memory_here();
+  facts.processor = system::processor_name();
+  facts.processors = system::available_processors();
+  const system::MemoryFacts memory = system::memory_here();
   facts.memory = memory.all;
   facts.memory_free = memory.free;
   facts.fonts = font_facts();
   look_at_bundled(facts);
   look_at_cache(facts, environment);
   look_at_settings(facts, environment);
-  if (const auto clipboard = picture_clipboard(environment)) facts.clipboard = clipboard->program;
+  if (const auto clipboard = system::picture_clipboard(environment)) facts.clipboard = clipboard->program;
   return facts;
 }
 

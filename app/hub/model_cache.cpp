@@ -1,17 +1,13 @@
 #include "app/hub/model_cache.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <exception>
 #include <system_error>
 
 #include "app/run/sources/weights_hash.h"
 #include "model/files/file_io.h"
+#include "system/atomic_file.h"
+#include "system/machine.h"
 
 namespace headscope::app {
 
@@ -19,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail(const fs::path& path, int error) {
-  throw HubError("cannot write " + path.string() + ": " + std::generic_category().message(error));
+[[noreturn]] void fail(const fs::path& path, const std::system_error& error) {
+  throw HubError("cannot write " + path.string() + ": " + error.code().message());
 }
 
 std::string folder_name(const std::string& repository) {
@@ -80,14 +76,15 @@ void ModelCache::link(const std::string& commit, const std::string& file, const 
   std::error_code ignored;
   if (fs::read_symlink(link, ignored) == target) return;
   make_folder(link.parent_path());
-  // Created under a temporary name and renamed, because symlink() does not replace a file.
+  // Created under a temporary name and renamed, because making a link does not replace a file.
   fs::path temporary = link;
-  temporary.replace_filename("." + file + "." + std::to_string(::getpid()) + ".link");
-  ::unlink(temporary.c_str());
-  if (::symlink(target.c_str(), temporary.c_str()) != 0) fail(link, errno);
-  if (::rename(temporary.c_str(), link.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary.c_str());
+  temporary.replace_filename("." + file + "." + std::to_string(system::process_id()) + ".link");
+  system::remove_file(temporary);
+  try {
+    system::make_link(target, temporary);
+    system::rename_over(temporary, link);
+  } catch (const std::system_error& error) {
+    system::remove_file(temporary);
     fail(link, error);
   }
 }
@@ -97,7 +94,7 @@ void ModelCache::remember(const std::string& commit) const {
   const fs::path ref = folder_ / "refs" / revision_;
   make_folder(ref.parent_path());
   try {
-    model::write_file_atomically(ref, commit);
+    system::write_file_atomically(ref, commit);
   } catch (const std::runtime_error& error) {
     throw HubError(error.what());
   }
@@ -107,8 +104,7 @@ void ModelCache::remember_absent(const std::string& commit, const std::string& f
   try {
     const fs::path mark = folder_ / ".no_exist" / commit / file;
     make_folder(mark.parent_path());
-    if (const int descriptor = model::open_descriptor(mark, O_WRONLY | O_CREAT); descriptor >= 0)
-      ::close(descriptor);
+    system::File(mark, system::Open::change);
   } catch (const std::exception&) {
   }
 }
@@ -135,37 +131,23 @@ void make_folder(const fs::path& folder) {
   if (error) throw HubError("cannot create the folder " + folder.string() + ": " + error.message());
 }
 
-FileLock::FileLock(fs::path file) : file_(std::move(file)) {
-  make_folder(file_.parent_path());
+FileLock::FileLock(fs::path path) : path_(std::move(path)) {
+  make_folder(path_.parent_path());
   open();
 }
 
-FileLock::~FileLock() {
-  close();
-}
-
 void FileLock::open() {
-  descriptor_ = model::open_descriptor(file_, O_RDWR | O_CREAT);
-  if (descriptor_ < 0) fail(file_, errno);
-}
-
-void FileLock::close() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
+  try {
+    file_ = system::File(path_, system::Open::change);
+  } catch (const std::system_error& error) {
+    fail(path_, error);
+  }
 }
 
 bool FileLock::try_lock() {
-  int result = 0;
-  do result = ::flock(descriptor_, LOCK_EX | LOCK_NB);
-  while (result != 0 && errno == EINTR);
-  if (result != 0) return errno != EWOULDBLOCK;
+  if (!file_.try_lock()) return false;
   // The previous holder may have removed the file, which makes this lock useless.
-  struct stat held {
-  }, named{};
-  if (::fstat(descriptor_, &held) == 0 && ::stat(file_.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
-      held.st_dev == named.st_dev)
-    return true;
-  close();
+  if (file_.is_at(path_)) return true;
   open();
   return false;
 }

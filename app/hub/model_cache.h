@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/hub/hub_name.h"
+#include "system/file.h"
 
 namespace headscope::app {
 
@@ -54,15 +55,13 @@ bool has_size(const std::filesystem::path& file, std::uint64_t bytes);
 /// Creates a folder and its parents. Throws HubError.
 void make_folder(const std::filesystem::path& folder);
 
-/// A lock between processes that is released when its holder ends, compatible with Hugging Face's library
-/// (flock).
+/// A lock between processes that is released when its holder ends, compatible with Hugging Face's library.
 class FileLock {
  public:
   /// Throws HubError if the lock file cannot be created.
-  explicit FileLock(std::filesystem::path file);
+  explicit FileLock(std::filesystem::path path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
-  ~FileLock();
 
   /// Tries to take the lock without waiting. Returns true if it is held, also if the file system does not
   /// support locks.
@@ -70,10 +69,9 @@ class FileLock {
 
  private:
   void open();
-  void close();
 
-  std::filesystem::path file_;
-  int descriptor_ = -1;
+  std::filesystem::path path_;
+  system::File file_;
 };
 
 }  // namespace headscope::app

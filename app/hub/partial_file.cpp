@@ -1,85 +1,75 @@
 #include "app/hub/partial_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "model/files/file_io.h"
-
 namespace headscope::app {
 
-PartialFile::PartialFile(std::filesystem::path file, FileFacts facts, const std::function<void()>& poll)
-    : file_(std::move(file)), facts_(std::move(facts)), digest_(facts_.digest, facts_.bytes) {
-  descriptor_ = model::open_descriptor(file_, O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (descriptor_ < 0) fail(errno);
+PartialFile::PartialFile(std::filesystem::path path, FileFacts facts, const std::function<void()>& poll)
+    : path_(std::move(path)), facts_(std::move(facts)), digest_(facts_.digest, facts_.bytes) {
   try {
-    struct stat status {};
-    if (::fstat(descriptor_, &status) != 0) fail(errno);
-    if (!S_ISREG(status.st_mode)) fail(EEXIST);
-    if (static_cast<std::uint64_t>(status.st_size) > facts_.bytes) {
+    file_ = system::File(path_, system::Open::change_no_link);
+    const system::FileStatus status = file_.status();
+    if (status.kind != system::FileKind::regular) fail(std::make_error_code(std::errc::file_exists));
+    if (status.size > facts_.bytes) {
       restart();
       return;
     }
     std::vector<char> buffer(std::size_t{1} << 20);
     for (;;) {
       poll();
-      const ssize_t got = ::pread(descriptor_, buffer.data(), buffer.size(), static_cast<off_t>(size_));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail(errno);
+      const std::size_t got = file_.read_at(size_, std::as_writable_bytes(std::span(buffer)));
       if (got == 0) break;
-      digest_.add({buffer.data(), static_cast<std::size_t>(got)});
-      size_ += static_cast<std::uint64_t>(got);
+      digest_.add({buffer.data(), got});
+      size_ += got;
     }
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
+  } catch (const std::system_error& error) {
+    fail(error.code());
   }
-}
-
-PartialFile::~PartialFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void PartialFile::append(std::string_view bytes) {
   if (bytes.size() > facts_.bytes - size_)
     throw HubError("the server sent more than the announced " + std::to_string(facts_.bytes) + " bytes");
-  while (!bytes.empty()) {
+  try {
     // At an offset, not at the end: another process that writes here without a lock writes the same bytes.
-    const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail(written < 0 ? errno : ENOSPC);
-    digest_.add(bytes.substr(0, static_cast<std::size_t>(written)));
-    size_ += static_cast<std::uint64_t>(written);
-    bytes.remove_prefix(written);
+    file_.write_at(size_, std::as_bytes(std::span(bytes)));
+  } catch (const std::system_error& error) {
+    fail(error.code());
   }
+  digest_.add(bytes);
+  size_ += bytes.size();
 }
 
 void PartialFile::restart() {
-  if (const int error = model::uninterrupted([&] { return ::ftruncate(descriptor_, 0); })) fail(error);
+  try {
+    file_.resize(0);
+  } catch (const std::system_error& error) {
+    fail(error.code());
+  }
   size_ = 0;
   digest_ = Digest(facts_.digest, facts_.bytes);
 }
 
 bool PartialFile::finish(const std::filesystem::path& goal) {
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) fail(errno);
-  if (static_cast<std::uint64_t>(status.st_size) != facts_.bytes || digest_.hex() != facts_.digest) {
-    restart();
-    return false;
+  try {
+    if (file_.status().size != facts_.bytes || digest_.hex() != facts_.digest) {
+      restart();
+      return false;
+    }
+    file_.sync();
+    file_.close();
+    system::rename_over(path_, goal);
+    return true;
+  } catch (const std::system_error& error) {
+    fail(error.code());
   }
-  if (const int error = model::uninterrupted([&] { return ::fsync(descriptor_); })) fail(error);
-  if (const int error = model::close_descriptor(std::exchange(descriptor_, -1))) fail(error);
-  if (::rename(file_.c_str(), goal.c_str()) != 0) fail(errno);
-  return true;
 }
 
-void PartialFile::fail(int error) const {
-  throw HubError("cannot write " + file_.string() + ": " + std::generic_category().message(error));
+void PartialFile::fail(const std::error_code& error) const {
+  throw HubError("cannot write " + path_.string() + ": " + error.message());
 }
 
 }  // namespace headscope::app

@@ -4,9 +4,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "app/hub/hub_responses.h"
 #include "app/run/sources/digest.h"
+#include "system/file.h"
 
 namespace headscope::app {
 
@@ -17,10 +19,9 @@ class PartialFile {
  public:
   /// Opens and hashes what was received before; drops it if it is too long. `poll` is called meanwhile and
   /// may throw.
-  PartialFile(std::filesystem::path file, FileFacts facts, const std::function<void()>& poll);
+  PartialFile(std::filesystem::path path, FileFacts facts, const std::function<void()>& poll);
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
-  ~PartialFile();
 
   std::uint64_t size() const { return size_; }
   bool is_complete() const { return size_ == facts_.bytes; }
@@ -34,13 +35,13 @@ class PartialFile {
   bool finish(const std::filesystem::path& goal);
 
  private:
-  [[noreturn]] void fail(int error) const;
+  [[noreturn]] void fail(const std::error_code& error) const;
 
-  std::filesystem::path file_;
+  std::filesystem::path path_;
   FileFacts facts_;
   Digest digest_;
   std::uint64_t size_ = 0;
-  int descriptor_ = -1;
+  system::File file_;
 };
 
 }  // namespace headscope::app

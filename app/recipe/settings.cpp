@@ -10,6 +10,7 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
+#include "system/atomic_file.h"
 
 namespace headscope::app {
 namespace {
@@ -115,8 +116,8 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
 }
 
 void save_settings(const std::filesystem::path& file, const Settings& settings) {
-  model::make_folders(file.parent_path());
-  model::write_file_atomically(file, to_json(settings));
+  system::make_folders(file.parent_path());
+  system::write_file_atomically(file, to_json(settings));
 }
 
 }  // namespace headscope::app

@@ -1,8 +1,6 @@
 #include "app/run/memory_budget.h"
 
-#include <fstream>
 #include <initializer_list>
-#include <string>
 
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/memo.h"
@@ -39,15 +37,6 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
       (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
   constexpr std::size_t kProgram = std::size_t{24} << 20;
   return {transformer.weight_bytes(), Memo::budget(config), images + 4 * thumbnails, work, kProgram};
-}
-
-double peak_memory_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kibibytes = 0;
-    if (word == "VmHWM:" && status >> kibibytes) return kibibytes * 1024;
-  }
-  return 0;
 }
 
 }  // namespace headscope::app

@@ -20,8 +20,4 @@ struct MemoryBudget {
 
 MemoryBudget memory_budget(const model::Transformer& transformer, int threads);
 
-/// The most memory this process ever had in use, in bytes (VmHWM of /proc/self/status); 0 if that cannot be
-/// read.
-double peak_memory_bytes();
-
 }  // namespace headscope::app

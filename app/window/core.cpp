@@ -17,8 +17,8 @@
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/atomic_file.h"
 
 namespace headscope::app {
 namespace {
@@ -450,7 +450,7 @@ void Core::perform(const SaveSession& effect) {
       static_cast<void>(add_weights(recipe.session, *snapshot_, answers));
       if (!has_all_answers(effect, answers.asked())) return;
     }
-    model::write_file_atomically(file, to_json(recipe));
+    system::write_file_atomically(file, to_json(recipe));
     apply(SessionSaved{file});
   } catch (const std::exception& e) {
     apply(SessionSaved{.problem = e.what()});
@@ -524,13 +524,13 @@ void Core::perform(const ExportEffect& effect) {
     if (!bytes) return apply(ExportEnded{How::waits});
     if (effect.action.copy) {
       background_.run("clipboard", [clipboard = options_.pictures.value(), png = *bytes]() -> Action {
-        std::string problem = copy_picture(clipboard, png);
+        std::string problem = system::copy_picture(clipboard, png);
         if (!problem.empty()) return ExportEnded{How::failed, std::move(problem)};
         return ExportEnded{How::copied, "Copied the picture."};
       });
       return;
     }
-    model::write_file_atomically(path, *bytes);
+    system::write_file_atomically(path, *bytes);
     apply(ExportEnded{How::saved, "Saved " + path.string() + ".", path.parent_path()});
   } catch (const std::exception& e) {
     apply(ExportEnded{How::failed, e.what()});
@@ -563,8 +563,8 @@ void Core::keep_session() {
   recipe.session.model.precision = options_.window.precision;
   SnapshotAnswers answers(snapshot_);
   static_cast<void>(add_weights(recipe.session, *snapshot_, answers));
-  model::make_folders(options_.state_folder);
-  model::write_file_atomically(options_.state_folder / kLast, to_json(recipe));
+  system::make_folders(options_.state_folder);
+  system::write_file_atomically(options_.state_folder / kLast, to_json(recipe));
 }
 
 void Core::keep_settings() {

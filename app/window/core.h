@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "app/desktop/background.h"
-#include "app/desktop/picture_clipboard.h"
 #include "app/hub/fetch.h"
 #include "app/recipe/settings.h"
 #include "app/run/worker.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
 #include "app/window/window.h"
+#include "system/picture_clipboard.h"
 
 namespace headscope::app {
 
@@ -40,10 +40,10 @@ struct CoreOptions {
   std::function<void()> wake;  ///< called from another thread when there is something to draw
   std::function<std::string()> get_clipboard;
   std::function<void(const std::string&)> set_clipboard;
-  std::optional<PictureClipboard> pictures;  ///< copies pictures; nothing: not possible
-  Environment environment;                   ///< for "~" in paths; null: the process environment
-  std::function<double()> clock;             ///< seconds, for transitions; null: there are none
-  bool reduce_motion = false;                ///< as the desktop wants it, whatever the settings say; not kept
+  std::optional<system::PictureClipboard> pictures;  ///< copies pictures; nothing: not possible
+  Environment environment;                           ///< for "~" in paths; null: the process environment
+  std::function<double()> clock;                     ///< seconds, for transitions; null: there are none
+  bool reduce_motion = false;  ///< as the desktop wants it, whatever the settings say; not kept
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
   std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
 };

@@ -1,7 +1,5 @@
 #include "app/window/lost_display.h"
 
-#include <dlfcn.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "app/text/terminal_text.h"
+#include "system/shared_library.h"
 
 namespace headscope::app {
 namespace {
@@ -33,9 +32,8 @@ int end_program(void* /*display*/) {
 LostDisplayGuard::LostDisplayGuard(std::function<void()> keep) {
   keep_then = std::move(keep);
   // Already loaded if GLFW chose X; not linked, for systems where it did not.
-  void* const xlib = ::dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  void* const set = xlib ? ::dlsym(xlib, "XSetIOErrorHandler") : nullptr;
-  if (set) reinterpret_cast<void (*)(int (*)(void*))>(set)(end_program);
+  const auto xlib = system::SharedLibrary::if_open("libX11.so.6");
+  if (const auto set = xlib.function<void(int (*)(void*))>("XSetIOErrorHandler")) set(end_program);
 }
 
 LostDisplayGuard::~LostDisplayGuard() {

@@ -3,33 +3,23 @@
 #define EGL_NO_X11
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
-#include <dlfcn.h>
 
 #include "app/window/gl_textures.h"
+#include "system/shared_library.h"
 
 namespace headscope::app {
-namespace {
-
-/// Null if the library lacks the function.
-template <class Function>
-Function* function_of(void* library, const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(library, name));
-}
-
-}  // namespace
 
 SurfacelessGl surfaceless_gl() {
-  // Never closed: drivers start threads and register exit handlers.
-  void* egl = ::dlopen("libEGL.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  const auto egl = system::SharedLibrary::open("libEGL.so.1");
   if (!egl) return {{}, "libEGL.so.1 is not installed"};
-  const auto address = function_of<decltype(eglGetProcAddress)>(egl, "eglGetProcAddress");
-  const auto initialize = function_of<decltype(eglInitialize)>(egl, "eglInitialize");
-  const auto terminate = function_of<decltype(eglTerminate)>(egl, "eglTerminate");
-  const auto bind = function_of<decltype(eglBindAPI)>(egl, "eglBindAPI");
-  const auto choose = function_of<decltype(eglChooseConfig)>(egl, "eglChooseConfig");
-  const auto create = function_of<decltype(eglCreateContext)>(egl, "eglCreateContext");
-  const auto make_current = function_of<decltype(eglMakeCurrent)>(egl, "eglMakeCurrent");
-  const auto destroy = function_of<decltype(eglDestroyContext)>(egl, "eglDestroyContext");
+  const auto address = egl.function<decltype(eglGetProcAddress)>("eglGetProcAddress");
+  const auto initialize = egl.function<decltype(eglInitialize)>("eglInitialize");
+  const auto terminate = egl.function<decltype(eglTerminate)>("eglTerminate");
+  const auto bind = egl.function<decltype(eglBindAPI)>("eglBindAPI");
+  const auto choose = egl.function<decltype(eglChooseConfig)>("eglChooseConfig");
+  const auto create = egl.function<decltype(eglCreateContext)>("eglCreateContext");
+  const auto make_current = egl.function<decltype(eglMakeCurrent)>("eglMakeCurrent");
+  const auto destroy = egl.function<decltype(eglDestroyContext)>("eglDestroyContext");
   if (!address || !initialize || !terminate || !bind || !choose || !create || !make_current || !destroy)
     return {{}, "libEGL.so.1 is older than EGL 1.4"};
   const auto get_display =

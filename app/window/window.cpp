@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/desktop/picture_clipboard.h"
 #include "app/desktop/reduced_motion.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
@@ -23,6 +22,7 @@
 #include "app/window/input.h"
 #include "app/window/lost_display.h"
 #include "app/window/sessions.h"
+#include "system/picture_clipboard.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
@@ -434,7 +434,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.clock = glfwGetTime;
   core.reduce_motion = wants_less_motion(process_environment());
   core.fonts = viz::Fonts::load();
-  core.pictures = picture_clipboard(process_environment());
+  core.pictures = system::picture_clipboard(process_environment());
   return core;
 }
 

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <span>
 
+#include "system/file.h"
+
 namespace headscope::model {
 
 /// A regular file that is open for reading at any offset. Not a memory map: if the file is truncated or the
@@ -15,10 +17,9 @@ class OpenFile {
   explicit OpenFile(const std::filesystem::path& path);
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile();
 
   const std::filesystem::path& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  ///< when it was opened
+  std::uint64_t size() const { return status_.size; }  ///< when it was opened
 
   /// Fills `out` with the bytes from `offset` on. Throws LoadError if that fails, if the file has become too
   /// short, or if its modification time has changed since it was opened.
@@ -26,9 +27,8 @@ class OpenFile {
 
  private:
   std::filesystem::path path_;
-  std::uint64_t size_ = 0;
-  std::int64_t written_ = 0;  // modification time in nanoseconds when it was opened
-  int descriptor_ = -1;
+  system::File file_;
+  system::FileStatus status_;  // when it was opened
 };
 
 }  // namespace headscope::model

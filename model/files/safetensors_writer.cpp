@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "model/files/file_io.h"
 #include "model/files/safetensors.h"
+#include "system/atomic_file.h"
 
 namespace headscope::model {
 namespace {
@@ -39,7 +39,7 @@ std::uint64_t element_count(const std::filesystem::path& file, const TensorSpec&
 }  // namespace
 
 struct SafetensorsWriter::State {
-  AtomicFile file;
+  system::AtomicFile file;
   std::map<std::string, Place> places;
 
   template <typename Value>
@@ -91,7 +91,7 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
   text.insert(0, length_bytes, sizeof length);
   for (auto& [name, place] : places) place.begin += text.size();
 
-  state_.reset(new State{AtomicFile(file), std::move(places)});
+  state_.reset(new State{system::AtomicFile(file), std::move(places)});
   state_->file.resize(text.size() + end);
   state_->file.write_at(0, std::as_bytes(std::span(text)));
 }

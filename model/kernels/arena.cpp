@@ -1,22 +1,19 @@
 #include "model/kernels/arena.h"
 
-#include <sys/mman.h>
-
 #include <cassert>
-#include <new>
+
+#include "system/memory.h"
 
 namespace headscope::model {
 
 Arena::Arena(std::size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
-  void* address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (address == MAP_FAILED) throw std::bad_alloc();
-  memory_ = static_cast<std::byte*>(address);
-  ::madvise(address, bytes, MADV_HUGEPAGE);  // only for speed, so errors are ignored
+  memory_ = static_cast<std::byte*>(system::allocate_pages(bytes));
+  system::prefer_huge_pages(memory_, bytes);
 }
 
 Arena::~Arena() {
-  if (memory_ != nullptr) ::munmap(memory_, size_);
+  if (memory_ != nullptr) system::free_pages(memory_, size_);
 }
 
 std::byte* Arena::take(std::size_t bytes) {

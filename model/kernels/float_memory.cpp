@@ -1,8 +1,8 @@
 #include "model/kernels/float_memory.h"
 
-#include <sys/mman.h>
-
 #include <limits>
+
+#include "system/memory.h"
 
 namespace headscope::model {
 
@@ -12,7 +12,7 @@ FloatMemory allocate_floats(std::size_t floats) {
   const bool huge = bytes >= kHugePageBytes;
   const std::align_val_t alignment{huge ? kHugePageBytes : kCacheLineBytes};
   void* memory = ::operator new(bytes, alignment);
-  if (huge) ::madvise(memory, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  if (huge) system::prefer_huge_pages(memory, bytes / kHugePageBytes * kHugePageBytes);
   return FloatMemory(static_cast<float*>(memory), FreeFloats{alignment});
 }
 

@@ -4,7 +4,7 @@
 #include <system_error>
 #include <utility>
 
-#include "model/kernels/processors.h"
+#include "system/machine.h"
 
 namespace headscope::model {
 namespace {
@@ -31,7 +31,7 @@ void poll_until(int polls, const Condition& happened) {
 
 ThreadPool::ThreadPool(int threads) {
   constexpr int kMax = 256;
-  const int processors = available_processors();
+  const int processors = system::available_processors();
   if (threads <= 0) threads = processors;
   threads = std::clamp(threads, 1, kMax);
   // With fewer processors than threads, polling would keep the others from working.

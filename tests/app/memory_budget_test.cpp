@@ -20,6 +20,7 @@
 #include "app/run/analyses/token_statistics.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"
+#include "system/machine.h"
 #include "tests/support/source_folders.h"
 
 namespace headscope::app {
@@ -75,7 +76,7 @@ class MemoryOfGpt2Small : public ::testing::Test {
   void expect_within_budget() const {
     const MemoryBudget budget = memory_budget(*shown_->model->transformer, kThreads);
     EXPECT_LE(shown_->memo_bytes, budget.runs);
-    EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget.total()));
+    EXPECT_LE(system::peak_memory_bytes(), static_cast<double>(budget.total()));
     if (kThreads <= 4) {  // each thread needs scratch memory
       EXPECT_LE(static_cast<double>(budget.total() - budget.weights), 425 * kMegabyte);
     }
@@ -145,7 +146,7 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
     draw();
   }
   EXPECT_EQ(core.snapshot().run->run->length(), core.snapshot().run->run->config.n_ctx);
-  EXPECT_LE(peak_memory_bytes(), static_cast<double>(budget.total()));
+  EXPECT_LE(system::peak_memory_bytes(), static_cast<double>(budget.total()));
 }
 
 }  // namespace

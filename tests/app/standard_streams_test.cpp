@@ -22,7 +22,7 @@ struct Pipe {
 
 TEST(StandardStreams, BytesArriveInOrder) {
   const Pipe pipe;
-  DescriptorBuffer buffer(pipe.ends[1], "a pipe");
+  OutputBuffer buffer(system::File::borrowed(pipe.ends[1]), "a pipe");
   std::ostream out(&buffer);
   out << "one " << 2 << '\0' << std::flush;
   char read[16] = {};
@@ -32,7 +32,7 @@ TEST(StandardStreams, BytesArriveInOrder) {
 
 TEST(StandardStreams, AFullDiskHasItsReason) {
   const int full = ::open("/dev/full", O_WRONLY);
-  DescriptorBuffer buffer(full, "the stream");
+  OutputBuffer buffer(system::File::borrowed(full), "the stream");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
   try {
@@ -50,7 +50,7 @@ TEST(StandardStreams, AClosedPipeIsQuiet) {
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[0]);
-  DescriptorBuffer buffer(ends[1], "the stream");
+  OutputBuffer buffer(system::File::borrowed(ends[1]), "the stream");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
   try {
@@ -64,7 +64,7 @@ TEST(StandardStreams, AClosedPipeIsQuiet) {
 
 TEST(StandardStreams, InputArrivesAsItComes) {
   const Pipe pipe;
-  DescriptorInput buffer(pipe.ends[0], "a pipe");
+  InputBuffer buffer(system::File::borrowed(pipe.ends[0]), "a pipe");
   std::istream in(&buffer);
   ASSERT_EQ(::write(pipe.ends[1], "one\ntw", 6), 6);
   std::string line;
@@ -77,7 +77,7 @@ TEST(StandardStreams, InputArrivesAsItComes) {
 
 TEST(StandardStreams, InputThatCannotBeReadHasItsReason) {
   const int folder = ::open("/", O_RDONLY);
-  DescriptorInput buffer(folder, "the stream");
+  InputBuffer buffer(system::File::borrowed(folder), "the stream");
   std::istream in(&buffer);
   in.exceptions(std::ios::badbit);
   std::string line;

@@ -35,6 +35,19 @@ bool is_network(std::string_view include) {
   return include.starts_with("curl/");
 }
 
+/// Whether a header is the operating system's own: of POSIX, Linux or Windows.
+bool is_system_header(std::string_view include) {
+  static const std::regex header(
+      R"re((sys|linux|asm|net|netinet|arpa|bits|mach)/.*|csignal|(aio|dirent|dlfcn|err|fcntl|fnmatch|ftw|glob|grp|langinfo|libgen|netdb|poll|pthread|pty|pwd|sched|semaphore|signal|spawn|strings|syslog|termios|unistd|utime|wordexp|conio|direct|io|process|tchar)\.h|(win|shl|shell|aclapi|bcrypt|consoleapi|dbghelp|fileapi|handleapi|initguid|knownfolders|memoryapi|namedpipeapi|objbase|processthreadsapi|psapi|synchapi|tlhelp32|versionhelpers).*\.h)re",
+      std::regex::icase);
+  return std::regex_match(include.begin(), include.end(), header);
+}
+
+/// Whether a file is a body for one system: names say which.
+bool is_body_of_one_system(std::string_view file) {
+  return file.ends_with("_posix.cpp") || file.ends_with("_windows.cpp");
+}
+
 bool may_see_imgui(std::string_view file) {
   if (file.starts_with("app/desktop/") || file.starts_with("app/recipe/")) return false;
   return file.starts_with("viz/players/imgui_") || file.starts_with("app/") || file.starts_with("tests/");
@@ -90,18 +103,21 @@ std::string app_include_fault(std::string_view file, std::string_view include) {
 
 /// The error in one include; empty: none.
 std::string include_fault(std::string_view file, std::string_view include) {
-  const bool in_model = file.starts_with("model/"), in_viz = file.starts_with("viz/");
+  const bool in_model = file.starts_with("model/"), in_viz = file.starts_with("viz/"),
+             in_system = file.starts_with("system/"), in_tests = file.starts_with("tests/");
+  if (in_system &&
+      (include.starts_with("model/") || include.starts_with("viz/") || include.starts_with("app/")))
+    return "system/ is below all the rest of the program";
+  if (!in_tests && is_system_header(include) && !(in_system && is_body_of_one_system(file)))
+    return "only system/*_posix.cpp and system/*_windows.cpp see the operating system";
   if (in_model && (include.starts_with("viz/") || include.starts_with("app/")))
     return "model/ knows neither pictures nor the program";
   if (in_viz && (include.starts_with("model/") || include.starts_with("app/")))
     return "viz/ knows neither the model nor the program";
-  if (!file.starts_with("tests/") && include.starts_with("tests/"))
+  if (!in_tests && include.starts_with("tests/"))
     return "what developers hold times against stays in tests/bench";
   if (is_network(include) && !file.starts_with("app/hub/")) return "only app/hub speaks to the network";
-  if (!file.starts_with("tests/") && file != "app/window/surfaceless_gl.cpp" &&
-      file != "app/window/lost_display.cpp" && include == "dlfcn.h")
-    return "only what looks for OpenGL or a lost display, and tests/bench, open libraries while they run";
-  if (is_glfw(include) && (in_model || in_viz)) return "only app/ sees GLFW";
+  if (is_glfw(include) && (in_model || in_viz || in_system)) return "only app/ sees GLFW";
   if (is_imgui(include) && !may_see_imgui(file)) return "only viz/players/imgui_* and app/ see ImGui";
   return app_include_fault(file, include);
 }
@@ -238,7 +254,7 @@ std::vector<std::string> forbidden_calls(const Sources& sources) {
     std::smatch found;
     if (std::regex_search(text, found, shell))
       faults.push_back(file + " calls " + found[1].str() + "(): nothing goes through a shell");
-    if (file != "app/desktop/picture_clipboard.cpp" && std::regex_search(text, spawn))
+    if (file != "system/picture_clipboard_posix.cpp" && std::regex_search(text, spawn))
       faults.push_back(file + " starts a program: only the clipboard of pictures does");
     if (std::regex_search(text, found, formats))
       faults.push_back(file + " calls ImGui::" + found[1].str() + "(): text is no format");
@@ -270,7 +286,7 @@ std::vector<std::string> broken_rules(const Sources& sources) {
 
 Sources read_sources(const std::filesystem::path& root) {
   Sources sources;
-  for (const char* folder : {"model", "viz", "app", "tests"}) {
+  for (const char* folder : {"system", "model", "viz", "app", "tests"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       const std::string extension = entry.path().extension().string();
       if (extension != ".h" && extension != ".cpp") continue;
@@ -403,9 +419,20 @@ TEST(ArchitectureRules, EachFolderIncludesWhatItMay) {
            {"app/recipe/settings.cpp", "app/hub/fetch.h", "app/hub"},
            {"app/tour/wait.cpp", "app/hub/fetch.h", "app/hub"},
            {"app/hub/fetch.cpp", "app/views/view.h", "app/views"},
+           // The operating system is seen only by its bodies in system/, which knows nothing of the program.
+           {"app/peers.cpp", "<dlfcn.h>", "operating system"},
+           {"model/files/read.cpp", "<unistd.h>", "operating system"},
+           {"model/files/read.cpp", "<sys/mman.h>", "operating system"},
+           {"viz/text/text.cpp", "<Windows.h>", "operating system"},
+           {"app/cli/main.cpp", "<csignal>", "operating system"},
+           {"app/cli/main.cpp", "<ShlObj.h>", "operating system"},
+           {"system/file.h", "<fcntl.h>", "operating system"},
+           {"system/file.cpp", "<windows.h>", "operating system"},
+           {"system/file_posix.cpp", "model/files/error.h", "below all the rest"},
+           {"system/file.h", "app/run/memo.h", "below all the rest"},
+           {"system/file.h", "<imgui.h>", "see ImGui"},
            // The yardsticks are used only by tests.
-           {"app/bench.cpp", "tests/bench/ratios.h", "tests/bench"},
-           {"app/peers.cpp", "<dlfcn.h>", "tests/bench"}})
+           {"app/bench.cpp", "tests/bench/ratios.h", "tests/bench"}})
     EXPECT_THAT(broken_rules({{file, including(header)}}), ElementsAre(HasSubstr(words))) << file;
   EXPECT_THAT(
       broken_rules({{"viz/scene/scene.cpp", "#include <vector>\n  #  include \"model/pass/run.h\"\n"}}),
@@ -416,6 +443,10 @@ TEST(ArchitectureRules, EachFolderIncludesWhatItMay) {
   EXPECT_THAT(
       broken_rules(
           {{"app/view.cpp", including("model/pass/run.h") + including("viz/scene/scene.h")},
+           {"system/file_posix.cpp", including("<sys/file.h>") + including("<unistd.h>")},
+           {"system/file_windows.cpp", including("<windows.h>") + including("system/file.h")},
+           {"model/files/read.cpp", including("system/file.h") + including("<iostream>")},
+           {"viz/text/text.cpp", including("system/file.h") + including("<cairo-ft.h>")},
            {"app/window.cpp", including("<GLFW/glfw3.h>") + including("<backends/imgui_impl_glfw.h>")},
            {"app/panel.cpp", including("<imgui.h>")},
            {"app/hub/http.cpp", including("<curl/curl.h>")},

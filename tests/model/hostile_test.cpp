@@ -1,5 +1,4 @@
 // Invalid and malicious files. Each causes one sentence: where, what was expected and what was found.
-#include <sys/stat.h>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -190,32 +189,6 @@ TEST(HostileSafetensors, WhatIsNoFileIsRefused) {
   EXPECT_EQ(open(folder.path()),
             "cannot read " + folder.path().string() + ": expected a file, found a directory");
   EXPECT_EQ(open("/no/such/file"), "cannot read /no/such/file: No such file or directory");
-  EXPECT_THAT(open("/dev/zero"), HasSubstr("found a device or a pipe"));
-  const fs::path pipe = folder.path() / "pipe";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(open(pipe), HasSubstr("found a device or a pipe"));  // without waiting for its writer
-}
-
-// A pipe has no end, and blocks until somebody writes to it, so it is rejected as a model's file.
-TEST(HostileFolder, NoPipeIsWaitedFor) {
-  const testing::Gpt2Shape shape;
-  for (const char* name : {"config.json", "model.safetensors.index.json"}) {
-    const TemporaryFolder folder;
-    if (std::string_view(name) != "config.json") folder.write("config.json", testing::gpt2_config(shape));
-    ASSERT_EQ(::mkfifo((folder.path() / name).c_str(), 0600), 0);
-    EXPECT_THAT(message_of<LoadError>([&] { Transformer::load(folder.path(), {}); }),
-                HasSubstr("expected a regular file, found a device or a pipe"))
-        << name;
-  }
-  for (const auto& [pipe, other] :
-       {std::pair{"vocab.json", "merges.txt"}, {"merges.txt", "vocab.json"}, {"tokenizer.json", "unused"}}) {
-    const TemporaryFolder folder;
-    folder.write(other, "{}");
-    ASSERT_EQ(::mkfifo((folder.path() / pipe).c_str(), 0600), 0);
-    EXPECT_THAT(message_of<LoadError>([&] { Tokenizer::load(folder.path()); }),
-                HasSubstr("expected a regular file, found a device or a pipe"))
-        << pipe;
-  }
 }
 
 // --- The tokenizer's files ---

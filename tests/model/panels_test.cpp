@@ -181,13 +181,23 @@ TEST_P(WeightPanels, ACellDoesNotDependOnTheRowsAround) {
   }
 }
 
+/// a * b + c, rounded once; not every C library's fmaf does that.
+float fused(float a, float b, float c) {
+  const double product = double{a} * b, sum = product + c;  // the product is exact
+  const double part = sum - product, error = (product - (sum - part)) + (c - part);
+  // Rounded to odd, so that rounding to float gives what it would give of the exact sum.
+  auto bits = std::bit_cast<std::uint64_t>(sum);
+  if (error != 0 && bits % 2 == 0) bits += (error > 0) == (sum > 0) ? 1 : -1;
+  return static_cast<float>(std::bit_cast<double>(bits));
+}
+
 /// x(i, k) * w(k, j) for k from `first` to `end`, summed in that order from zero, with the rounding of the
 /// kernels' loops: the tests are compiled without contraction by the compiler.
 float chain(const PanelKernels& kernels, const NumberMatrix& x, const NumberMatrix& w, int i, int j,
             int first, int end) {
   float sum = 0;
   for (int k = first; k < end; ++k) {
-    sum = kernels.fused ? std::fma(x(i, k), w(k, j), sum) : sum + x(i, k) * w(k, j);
+    sum = kernels.fused ? fused(x(i, k), w(k, j), sum) : sum + x(i, k) * w(k, j);
   }
   return sum;
 }

@@ -1,12 +1,9 @@
 #include "model/kernels/thread_pool.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <ctime>
 #include <stdexcept>
-
-#include "model/kernels/processors.h"
 
 namespace headscope::model {
 namespace {
@@ -26,28 +23,6 @@ TEST(ThreadPool, CallsEveryBlockOnce) {
       }
     }
   }
-}
-
-TEST(ThreadPool, HasNoMoreThreadsThanProcessorsThatItMayUse) {
-  cpu_set_t before;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
-    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-  EXPECT_EQ(available_processors(), 1);
-  EXPECT_EQ(ThreadPool(0).threads(), 1);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
-  EXPECT_LE(available_processors(), CPU_COUNT(&before));
-}
-
-TEST(Processors, OfAQuota) {
-  EXPECT_EQ(processors_of_quota("150000 100000\n"), 1.5);
-  EXPECT_EQ(processors_of_quota("max 100000\n"), std::nullopt);
-  EXPECT_EQ(processors_of_quota("-1\n 100000\n"), std::nullopt);  // version 1: no limit
-  EXPECT_EQ(processors_of_quota(""), std::nullopt);
-  EXPECT_EQ(processors_of_quota("100000 0"), std::nullopt);
 }
 
 TEST(ThreadPool, NoTwoBodiesHaveTheSameThreadAtATime) {
@@ -82,6 +57,9 @@ TEST(ThreadPool, AsksForAsManyThreadsAsThereAreProcessors) {
 
 // Measured in processor time, so that a busy machine makes no difference.
 TEST(ThreadPool, SleepsBetweenLoops) {
+#ifdef _WIN32
+  GTEST_SKIP() << "std::clock measures elapsed time on Windows";
+#endif
   ThreadPool pool(4);
   pool.parallel_for(8, [](int, int) {});
   const std::clock_t before = std::clock();

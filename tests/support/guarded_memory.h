@@ -1,12 +1,16 @@
 #pragma once
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/mman.h>
-#include <unistd.h>
+#endif
 
 #include <cstddef>
 #include <cstring>
-#include <new>
 #include <type_traits>
 #include <vector>
+
+#include "system/memory.h"
 
 namespace headscope::testing {
 
@@ -18,23 +22,31 @@ class GuardedMemory {
 
  public:
   explicit GuardedMemory(const std::vector<T>& elements) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t bytes = elements.size() * sizeof(T), room = (bytes + page - 1) / page * page;
-    size_ = room + page;
-    void* address = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (address == MAP_FAILED) throw std::bad_alloc();
-    memory_ = static_cast<std::byte*>(address);
-    ::mprotect(memory_ + room, page, PROT_NONE);
+    const std::size_t bytes = elements.size() * sizeof(T), room = (bytes + kPage - 1) / kPage * kPage;
+    size_ = room + kPage;
+    memory_ = static_cast<std::byte*>(system::allocate_pages(size_));
+    forbid(memory_ + room);
     data_ = reinterpret_cast<T*>(memory_ + (room - bytes));
     if (bytes > 0) std::memcpy(data_, elements.data(), bytes);
   }
   GuardedMemory(const GuardedMemory&) = delete;
   GuardedMemory& operator=(const GuardedMemory&) = delete;
-  ~GuardedMemory() { ::munmap(memory_, size_); }
+  ~GuardedMemory() { system::free_pages(memory_, size_); }
 
   T* data() const { return data_; }
 
  private:
+  static constexpr std::size_t kPage = std::size_t{1} << 16;  // of any system, or several of its pages
+
+  static void forbid(void* page) {
+#ifdef _WIN32
+    DWORD before = 0;
+    ::VirtualProtect(page, kPage, PAGE_NOACCESS, &before);
+#else
+    ::mprotect(page, kPage, PROT_NONE);
+#endif
+  }
+
   std::byte* memory_ = nullptr;
   std::size_t size_ = 0;
   T* data_ = nullptr;

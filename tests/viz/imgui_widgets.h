@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "system/folders.h"
 #include "viz/players/imgui_compat.h"
 #include "viz/scene/scene.h"
 #include "viz/text/font_files.h"
@@ -17,7 +18,7 @@ namespace headscope::viz::testing {
 /// Call before the font's texture is created. The font has a fractional size, so that its letters are between
 /// pixels.
 inline void style_widgets() {
-  const FontFiles fonts = find_font_files(default_font_folders());
+  const FontFiles fonts = find_font_files(system::font_folders(system::process_environment()));
   const std::string file = fonts.files.at(fonts.order[0].at(0)).string();
   ImGui::GetIO().Fonts->AddFontFromFileTTF(file.c_str(), 13.4F);
   ImGui::StyleColorsLight();

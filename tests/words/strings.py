@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-SOURCES = ("app", "viz", "model")
+SOURCES = ("app", "viz", "model", "system")
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "assets/guide/*.md", "assets/tours/*.md", "assets/prompts.txt",
              "assets/cluster/README.md", "assets/models/tales/MODEL_CARD.md", "assets/headscope.desktop", "assets/package/*.in")
 

@@ -1,14 +1,8 @@
 #include "viz/text/font_face.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstddef>
-#include <span>
-#include <utility>
 
+#include "system/mapped_file.h"
 #include "viz/players/throwing_malloc.h"
 
 #pragma GCC diagnostic push
@@ -23,32 +17,6 @@
 namespace headscope::viz {
 namespace {
 
-/// A file mapped into memory, read only. Empty if it cannot be mapped.
-class MappedFile {
- public:
-  explicit MappedFile(const std::filesystem::path& file) {
-    const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return;
-    struct stat status {};
-    if (::fstat(descriptor, &status) == 0 && status.st_size > 0) {
-      const auto size = static_cast<std::size_t>(status.st_size);
-      void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-      if (address != MAP_FAILED) bytes_ = {static_cast<const unsigned char*>(address), size};
-    }
-    ::close(descriptor);
-  }
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  MappedFile& operator=(MappedFile&&) = delete;
-  ~MappedFile() {
-    if (!bytes_.empty()) ::munmap(const_cast<unsigned char*>(bytes_.data()), bytes_.size());
-  }
-
-  std::span<const unsigned char> bytes() const { return bytes_; }
-
- private:
-  std::span<const unsigned char> bytes_;
-};
-
 /// Big-endian UTF-16 from a name table, without characters beyond ASCII.
 std::string ascii_of_utf16(const char* text, int bytes) {
   std::string result;
@@ -61,7 +29,7 @@ std::string ascii_of_utf16(const char* text, int bytes) {
 }  // namespace
 
 struct FontFace::Impl {
-  MappedFile file;
+  system::MappedFile file;
   stbtt_fontinfo info{};
   float em = 0;  ///< ems per font unit
   float ascent = 0, descent = 0, line_gap = 0;
@@ -71,7 +39,7 @@ FontFace::FontFace(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 FontFace::~FontFace() = default;
 
 std::unique_ptr<const FontFace> FontFace::open(const std::filesystem::path& file) {
-  auto impl = std::make_unique<Impl>(Impl{MappedFile(file)});
+  auto impl = std::make_unique<Impl>(Impl{system::MappedFile(file)});
   constexpr std::size_t kSmallestFont = 512;
   const auto bytes = impl->file.bytes();
   if (bytes.size() < kSmallestFont) return nullptr;

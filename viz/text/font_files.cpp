@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -117,11 +116,6 @@ class Chooser {
   FontFiles result_;
 };
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 }  // namespace
 
 void FontFiles::add(std::vector<std::uint16_t>& style, const fs::path& file) {
@@ -129,28 +123,6 @@ void FontFiles::add(std::vector<std::uint16_t>& style, const fs::path& file) {
   const auto index = static_cast<std::uint16_t>(at - files.begin());
   if (at == files.end()) files.push_back(file);
   if (std::ranges::find(style, index) == style.end()) style.push_back(index);
-}
-
-std::vector<fs::path> default_font_folders() {
-  std::vector<fs::path> folders;
-  const std::string home = environment("HOME");
-  if (const std::string data = environment("XDG_DATA_HOME"); !data.empty()) {
-    folders.push_back(fs::path(data) / "fonts");
-  } else if (!home.empty()) {
-    folders.push_back(fs::path(home) / ".local/share/fonts");
-  }
-  if (!home.empty()) folders.push_back(fs::path(home) / ".fonts");
-  std::string shared = environment("XDG_DATA_DIRS");
-  if (shared.empty()) shared = "/usr/local/share:/usr/share";
-  for (std::size_t start = 0; start <= shared.size();) {
-    const std::size_t end = std::min(shared.find(':', start), shared.size());
-    if (end > start) folders.push_back(fs::path(shared.substr(start, end - start)) / "fonts");
-    start = end + 1;
-  }
-  // A session may list only its own folders, but the system's fonts are needed, too.
-  const fs::path system = "/usr/share/fonts";
-  if (std::ranges::find(folders, system) == folders.end()) folders.push_back(system);
-  return folders;
 }
 
 FontFiles find_font_files(std::span<const fs::path> folders) {

@@ -17,9 +17,6 @@ struct FontFiles {
   void add(std::vector<std::uint16_t>& style, const std::filesystem::path& file);
 };
 
-/// $XDG_DATA_HOME, ~/.fonts, and `fonts` in $XDG_DATA_DIRS, with their defaults.
-std::vector<std::filesystem::path> default_font_folders();
-
 /// Searches the folders recursively for known file names. Skips unreadable folders.
 FontFiles find_font_files(std::span<const std::filesystem::path> folders);
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "system/folders.h"
 #include "viz/text/font_face.h"
 #include "viz/text/font_files.h"
 #include "viz/text/fontconfig.h"
@@ -264,7 +265,8 @@ Fonts::Fonts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Fonts::~Fonts() = default;
 
 std::shared_ptr<const Fonts> Fonts::load() {
-  std::unique_ptr<Impl> found = Impl::open(find_font_files(default_font_folders()));
+  std::unique_ptr<Impl> found =
+      Impl::open(find_font_files(system::font_folders(system::process_environment())));
   if (!found) found = Impl::open(find_font_files_by_fontconfig());
   if (!found) throw_no_fonts();
   return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));

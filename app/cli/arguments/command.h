@@ -18,7 +18,7 @@ struct Reply {
 };
 
 /// A command to run, with its arguments. `run` returns the exit status; it throws model::LoadError,
-/// model::RunError, std::runtime_error (one sentence each), StreamError or Interrupted.
+/// model::RunError, std::runtime_error (one sentence each), StreamError or system::Interrupted.
 struct Task {
   std::string command;  ///< its name; empty: the window
   std::shared_ptr<Arguments> arguments;

@@ -144,7 +144,7 @@ class CommandSyntax {
 };
 
 /// If `--get` was given, fetches the named model unless it is on this machine, and replaces the name by its
-/// folder. Throws HubError, Interrupted.
+/// folder. Throws HubError, system::Interrupted.
 void fetch_if_missing(ModelArguments& model, const Streams& streams);
 
 }  // namespace headscope::app

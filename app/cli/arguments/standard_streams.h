@@ -6,6 +6,8 @@
 #include <streambuf>
 #include <string>
 
+#include "system/file.h"
+
 namespace headscope::app {
 
 /// A stream that could not be written. `quiet`: the reader closed the pipe, which is not an error worth a
@@ -19,11 +21,11 @@ class StreamError : public std::runtime_error {
   bool quiet_;
 };
 
-/// Buffered output to a file descriptor that reports why writing failed; the standard library's buffer loses
+/// Buffered output to a file that reports why writing failed; the standard library's buffer loses
 /// the reason. Set badbit in the stream's exceptions(), so that StreamError is rethrown.
-class DescriptorBuffer : public std::streambuf {
+class OutputBuffer : public std::streambuf {
  public:
-  DescriptorBuffer(int descriptor, const char* name);
+  OutputBuffer(system::File file, const char* name);
 
  protected:
   int_type overflow(int_type character) override;
@@ -32,23 +34,23 @@ class DescriptorBuffer : public std::streambuf {
  private:
   void write_out();
 
-  int descriptor_;
+  system::File file_;
   const char* name_;
   std::array<char, 1 << 16> buffer_;
 };
 
-/// Buffered input from a file descriptor that reports why reading failed; the standard library's buffer
+/// Buffered input from a file that reports why reading failed; the standard library's buffer
 /// treats a read error as the end of the file. Throws model::LoadError; set badbit in the stream's
 /// exceptions(), so that it is rethrown.
-class DescriptorInput : public std::streambuf {
+class InputBuffer : public std::streambuf {
  public:
-  DescriptorInput(int descriptor, std::string name);
+  InputBuffer(system::File file, std::string name);
 
  protected:
   int_type underflow() override;
 
  private:
-  int descriptor_;
+  system::File file_;
   std::string name_;
   std::array<char, 1 << 16> buffer_;
 };
@@ -59,15 +61,9 @@ class InputFile : public std::istream {
   explicit InputFile(const std::filesystem::path& path);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
-  ~InputFile() override;
 
  private:
-  int descriptor_;
-  DescriptorInput buffer_;
+  InputBuffer buffer_;
 };
-
-/// Opens the descriptors 0, 1 and 2 if they are closed, so that no file opened later becomes standard output
-/// by accident. Writing to a standard output that was closed still fails.
-void occupy_standard_descriptors();
 
 }  // namespace headscope::app

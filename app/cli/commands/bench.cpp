@@ -9,6 +9,7 @@
 #include "app/run/memory_budget.h"
 #include "app/run/sources/precision_names.h"
 #include "model/kernels/workspace.h"
+#include "system/machine.h"
 
 namespace headscope::app {
 namespace {
@@ -108,7 +109,7 @@ BenchReport measure_bench(const BenchCommand& command, Engine& engine,
   const std::vector<int> lengths = lengths_to_measure(command, engine.config());
   BenchReport report = report_on(engine);
   warm_up_passes(engine, lengths.back());
-  report.peak_memory = peak_memory_bytes();  // before patterns and window allocate theirs
+  report.peak_memory = system::peak_memory_bytes();  // before patterns and window allocate theirs
   for (const int length : lengths) {
     report.rows.push_back(measure_passes(engine, length, command.materialize));
     if (after_row) after_row(report.rows.back());

@@ -6,8 +6,8 @@
 
 #include "app/cli/commands/recipes.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/atomic_file.h"
 
 namespace headscope::app {
 namespace {
@@ -114,7 +114,7 @@ std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view
 }
 
 void write_output(const Destination& out, std::string_view bytes, const Streams& streams) {
-  if (out.file != "-") return model::write_file_atomically(out.file, bytes);
+  if (out.file != "-") return system::write_file_atomically(out.file, bytes);
   if (streams.out_is_terminal && (out.format == FileFormat::png || out.format == FileFormat::pdf))
     throw std::runtime_error(
         "cannot write a picture to a terminal; name a file after --out, or redirect standard output");

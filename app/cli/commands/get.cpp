@@ -5,10 +5,10 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
+#include "system/interrupt.h"
 
 namespace headscope::app {
 namespace {
@@ -40,7 +40,7 @@ class ProgressReport {
 };
 
 std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, const Streams& streams) {
-  const InterruptGuard guard;
+  const system::InterruptGuard guard;
   ProgressReport report(streams);
   FetchOptions options;
   options.progress = [&](const FetchProgress& progress) { report.show(progress); };

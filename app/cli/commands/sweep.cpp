@@ -7,12 +7,12 @@
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/interrupt.h"
 #include "app/cli/status_line.h"
 #include "app/recipe/names.h"
 #include "app/run/answers.h"
 #include "app/views/output/sweep_options.h"
 #include "model/pass/hooks.h"
+#include "system/interrupt.h"
 
 namespace headscope::app {
 namespace {
@@ -61,7 +61,7 @@ class AnsweredSweep final : public Answers {
 /// Computes the answer and shows the progress if it takes long.
 std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
                                        const std::string& where, const Streams& streams) {
-  const InterruptGuard interrupts;
+  const system::InterruptGuard interrupts;
   StatusLine line(streams);
   const auto show = [&](const Answer&, double done) {
     interrupts.check();

@@ -9,10 +9,10 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/interrupt.h"
 #include "app/run/version.h"
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
+#include "system/interrupt.h"
 
 namespace headscope::app {
 namespace {
@@ -82,7 +82,7 @@ std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::sp
 /// memory.
 void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, const PromptTokens& tokens,
                   const std::filesystem::path& out, const std::string& where, std::ostream& err) {
-  const InterruptGuard interrupts;  // a signal must not leave an incomplete file behind
+  const system::InterruptGuard interrupts;  // a signal must not leave an incomplete file behind
   const int length = tokens.run_length;
   std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
   for (const model::HookPoint& point : points)

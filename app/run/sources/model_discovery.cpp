@@ -88,7 +88,7 @@ bool is_gpt2(const fs::path& folder) {
 std::optional<fs::path> hugging_face_home(const Environment& environment) {
   if (const auto home = environment("HF_HOME")) return fs::path(*home);
   if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface";
-  if (const auto home = environment("HOME")) return fs::path(*home) / ".cache" / "huggingface";
+  if (const auto home = system::home_folder(environment)) return *home / ".cache" / "huggingface";
   return std::nullopt;
 }
 

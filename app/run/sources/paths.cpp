@@ -1,26 +1,16 @@
 #include "app/run/sources/paths.h"
 
-#include <cstdlib>
 #include <stdexcept>
 #include <system_error>
+
+#include "system/machine.h"
 
 namespace headscope::app {
 
 namespace fs = std::filesystem;
 
-Environment process_environment() {
-  return [](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    if (!value || !*value) return std::nullopt;
-    return value;
-  };
-}
-
 fs::path executable_folder() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw std::runtime_error("cannot locate this program (/proc/self/exe): " + error.message());
-  return program.parent_path();
+  return system::executable().parent_path();
 }
 
 fs::path assets_folder(const fs::path& program_folder) {
@@ -44,33 +34,22 @@ fs::path bundled_model() {
   return assets_folder() / "models" / kBundledModel;
 }
 
-namespace {
-
-/// $VARIABLE/headscope if that is an absolute path, else ~/`otherwise`/headscope.
-std::optional<fs::path> own_folder(const Environment& environment, const char* variable,
-                                   const char* otherwise) {
-  if (const auto folder = environment(variable); folder && fs::path(*folder).is_absolute())
-    return fs::path(*folder) / "headscope";
-  if (const auto home = environment("HOME")) return fs::path(*home) / otherwise / "headscope";
-  return std::nullopt;
-}
-
-}  // namespace
-
 std::optional<fs::path> config_folder(const Environment& environment) {
-  return own_folder(environment, "XDG_CONFIG_HOME", ".config");
+  const auto folder = system::settings_folder(environment);
+  return folder ? std::optional(*folder / "headscope") : std::nullopt;
 }
 
 std::optional<fs::path> state_folder(const Environment& environment) {
-  return own_folder(environment, "XDG_STATE_HOME", ".local/state");
+  const auto folder = system::state_folder(environment);
+  return folder ? std::optional(*folder / "headscope") : std::nullopt;
 }
 
 fs::path expanded(std::string_view typed, const Environment& environment) {
   if (typed.starts_with('~')) {
-    const auto home = environment("HOME");
+    const auto home = system::home_folder(environment);
     if (!home || (typed.size() > 1 && typed[1] != '/')) return typed;
     const std::size_t inside = typed.find_first_not_of('/', 1);
-    return inside == std::string_view::npos ? fs::path(*home) : fs::path(*home) / typed.substr(inside);
+    return inside == std::string_view::npos ? *home : *home / typed.substr(inside);
   }
   std::error_code error;
   fs::path whole = fs::absolute(typed, error);

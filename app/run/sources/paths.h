@@ -1,16 +1,15 @@
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "system/folders.h"
+
 namespace headscope::app {
 
-/// Looks up an environment variable: nothing if it is unset or empty. A value, so that tests can supply their
-/// own.
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-Environment process_environment();
+using system::Environment;
+using system::process_environment;
 
 /// The folder of the running program, symbolic links resolved. Throws std::runtime_error (one sentence).
 std::filesystem::path executable_folder();
@@ -26,12 +25,10 @@ constexpr std::string_view kBundledModel = "tales";
 /// The default model: `models/tales` of the assets.
 std::filesystem::path bundled_model();
 
-/// The folder of settings: $XDG_CONFIG_HOME/headscope, else ~/.config/headscope; nothing without a home
-/// folder. A relative XDG_CONFIG_HOME is ignored, as the XDG base directory specification requires.
+/// The folder of settings: `headscope` in system::settings_folder.
 std::optional<std::filesystem::path> config_folder(const Environment& environment);
 
-/// The folder of the last session: $XDG_STATE_HOME/headscope, else ~/.local/state/headscope; nothing without
-/// a home folder.
+/// The folder of the last session: `headscope` in system::state_folder.
 std::optional<std::filesystem::path> state_folder(const Environment& environment);
 
 /// Expands a typed path: `~` and `~/x` in the home folder, other relative paths in the folder where the

@@ -7,10 +7,10 @@
 #include <tuple>
 
 #include "app/ascii.h"
-#include "app/desktop/picture_clipboard.h"
 #include "app/views/parts/names.h"
 #include "app/window/exporting.h"
 #include "app/window/panels/panels.h"
+#include "system/picture_clipboard.h"
 
 namespace headscope::app {
 
@@ -216,7 +216,7 @@ void draw_export(Ui& ui) {
                  .tip = "Copy the picture's data, tab-separated, for a spreadsheet"}))
     ui.actions.emplace_back(CopyNumbers{form.subject});
   if (ui.button(line.left(ui.button_width("Copy picture")), "Copy picture",
-                {.unavailable = !ui.state.can_copy_pictures    ? std::string(no_picture_clipboard())
+                {.unavailable = !ui.state.can_copy_pictures    ? std::string(system::no_picture_clipboard())
                                 : form.kind != FileFormat::png ? "Only a PNG can be copied."
                                                                : "",
                  .tip = "Copy the picture as PNG"}))

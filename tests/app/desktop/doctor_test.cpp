@@ -120,21 +120,6 @@ TEST(Doctor, TooLittleMemoryIsSaid) {
   EXPECT_EQ(finding(facts, "computing", "memory").state, State::missing);
 }
 
-TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {
-  const std::string meminfo = "MemTotal:       1000 kB\nMemFree:    1 kB\nMemAvailable:    500 kB\n";
-  const auto facts = [&](const char* limit, const char* used) {
-    const MemoryFacts found = memory_facts(meminfo, limit, used);
-    return std::pair(found.all, found.free);
-  };
-  EXPECT_EQ(facts("max\n", "0\n"), std::pair(1024000UL, 512000UL));
-  EXPECT_EQ(facts("", ""), std::pair(1024000UL, 512000UL));
-  EXPECT_EQ(facts("99999999\n", "5\n"), std::pair(1024000UL, 512000UL));
-  EXPECT_EQ(facts("100000\n", "30000\n"), std::pair(100000UL, 70000UL));
-  EXPECT_EQ(facts("900000\n", "30000\n"), std::pair(900000UL, 512000UL));
-  EXPECT_EQ(facts("1000\n", "2000\n"), std::pair(1000UL, 0UL));
-  EXPECT_EQ(memory_facts("nonsense", "x", "y").all, 0U);
-}
-
 TEST(Surroundings, AreThoseOfThisMachine) {
   const TemporaryFolder home;
   const Surroundings facts = surroundings(environment({{"HOME", home.path().string()}}));

@@ -28,7 +28,7 @@ class ExportDialog : public HandsTest {
   }
 
   /// A replacement for the desktop's program that saves its input, or fails.
-  PictureClipboard clipboard_program(const std::string& script) {
+  system::PictureClipboard clipboard_program(const std::string& script) {
     const fs::path program = folder_.write("tool", "#!/bin/sh\n" + script);
     fs::permissions(program, fs::perms::owner_all);
     return {program, {}};

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/sources/paths.h"
+#include "system/folders.h"
 
-namespace headscope::app {
+namespace headscope::system {
 
 /// The program that copies a PNG from standard input to the clipboard, because window toolkits copy only
 /// text.
@@ -30,4 +30,4 @@ std::string_view no_picture_clipboard();
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience = std::chrono::seconds(10));
 
-}  // namespace headscope::app
+}  // namespace headscope::system

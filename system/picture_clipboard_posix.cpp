@@ -1,4 +1,4 @@
-#include "app/desktop/picture_clipboard.h"
+#include "system/picture_clipboard.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -7,13 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <thread>
 
+#include "system/posix_calls.h"
+
 extern char** environ;  // POSIX does not declare it
 
-namespace headscope::app {
+namespace headscope::system {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,36 +33,6 @@ std::optional<fs::path> program_in_path(const Environment& environment, std::str
     at = end + 1;
   }
   return std::nullopt;
-}
-
-std::string reason(int error) {
-  return std::generic_category().message(error);
-}
-
-/// A file descriptor, closed by the destructor.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-/// Writes all bytes at the start of a file. Returns 0 or errno.
-int write_whole(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(written);
-  }
-  return ::lseek(file, 0, SEEK_SET) < 0 ? errno : 0;
 }
 
 /// Starts the program with `input` as standard input and without output: it keeps running to serve the
@@ -118,13 +91,18 @@ std::string copy_picture(const PictureClipboard& clipboard, std::string_view png
   const std::string name = clipboard.program.filename().string();
   // The program reads the picture from a memory file. A pipe would block the writer as long as the program
   // likes, and raise SIGPIPE if the program ends early.
-  const Descriptor picture(::memfd_create("headscope picture", MFD_CLOEXEC));
-  const int written = picture.number() < 0 ? errno : write_whole(picture.number(), png);
-  if (written != 0) return "The picture was not copied: not enough memory (" + reason(written) + ").";
+  File picture;
+  try {
+    picture = File::owned(::memfd_create("headscope picture", MFD_CLOEXEC));
+    if (!picture.is_open()) fail(errno);
+    picture.write_at(0, std::as_bytes(std::span(png)));  // leaves the place to read from at the start
+  } catch (const std::system_error& error) {
+    return "The picture was not copied: not enough memory (" + error.code().message() + ").";
+  }
   pid_t process = 0;
-  if (const int error = start(clipboard, picture.number(), process))
+  if (const int error = start(clipboard, number(picture), process))
     return "The picture was not copied: " + clipboard.program.string() + " cannot be started (" +
-           reason(error) + ").";
+           std::generic_category().message(error) + ").";
   const auto status = wait_for(process, patience);
   if (!status) return "The picture was not copied: " + name + " did not finish and was stopped.";
   if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0)
@@ -132,4 +110,4 @@ std::string copy_picture(const PictureClipboard& clipboard, std::string_view png
   return {};
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::system

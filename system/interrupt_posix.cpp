@@ -1,7 +1,12 @@
-#include "app/cli/interrupt.h"
+#include "system/interrupt.h"
 
-namespace headscope::app {
+#include <array>
+#include <csignal>
+
+namespace headscope::system {
 namespace {
+
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 // Static, because a signal handler cannot reach anything else.
 volatile std::sig_atomic_t received_signal = 0;
@@ -12,20 +17,24 @@ void remember(int signal) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+struct InterruptGuard::Previous {
+  std::array<struct sigaction, kSignals.size()> actions{};
+};
+
+InterruptGuard::InterruptGuard() : previous_(std::make_unique<Previous>()) {
   received_signal = 0;
   struct sigaction action {};
   action.sa_handler = remember;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    ::sigaction(kSignals[i], nullptr, &previous_actions_[i]);
-    if (previous_actions_[i].sa_handler != SIG_IGN)
-      ::sigaction(kSignals[i], &action, nullptr);  // keeps nohup working
+    struct sigaction& before = previous_->actions[i];
+    ::sigaction(kSignals[i], nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);  // keeps nohup working
   }
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &previous_actions_[i], nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &previous_->actions[i], nullptr);
 }
 
 bool InterruptGuard::interrupted() const {
@@ -42,4 +51,4 @@ int end_by_signal(Interrupted interrupted) {
   return 1;
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::system

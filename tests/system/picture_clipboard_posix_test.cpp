@@ -1,4 +1,4 @@
-#include "app/desktop/picture_clipboard.h"
+#include "system/picture_clipboard.h"
 
 #include <signal.h>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::system {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST(PictureClipboard, AFailureIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::system

@@ -1,0 +1,145 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "system/file.h"
+#include "system/posix_calls.h"
+
+namespace headscope::system {
+namespace {
+
+namespace fs = std::filesystem;
+
+int flags_of(Open how) {
+  switch (how) {
+    case Open::read:
+      return O_RDONLY;
+    case Open::read_at_once:
+      return O_RDONLY | O_NONBLOCK;
+    case Open::write:
+      return O_WRONLY;
+    case Open::change:
+      return O_RDWR | O_CREAT;
+    case Open::change_no_link:
+      return O_RDWR | O_CREAT | O_NOFOLLOW;
+    case Open::create:
+      return O_RDWR | O_CREAT | O_EXCL;
+  }
+  return O_RDONLY;
+}
+
+/// Calls `transfer` until it is not interrupted. Throws std::system_error.
+template <typename Transfer>
+std::size_t transferred(const Transfer& transfer) {
+  for (;;) {
+    const ssize_t count = transfer();
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) fail(errno);
+  }
+}
+
+/// Calls `write_some` until all bytes are written, since it may write fewer.
+template <typename WriteSome>
+void write_all(const char* data, std::size_t size, const WriteSome& write_some) {
+  for (std::size_t done = 0; done < size;) {
+    const std::size_t written = transferred([&] { return write_some(data + done, size - done, done); });
+    if (written == 0) fail(ENOSPC);
+    done += written;
+  }
+}
+
+/// `size` as the system counts. Throws std::system_error.
+off_t offset_of(std::uint64_t size) {
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) fail(EFBIG);
+  return static_cast<off_t>(size);
+}
+
+}  // namespace
+
+File::File(const fs::path& path, Open how) : handle_(open_descriptor(path, flags_of(how))) {}
+
+File::~File() {
+  if (is_open() && !borrowed_) ::close(number(*this));
+}
+
+FileStatus File::status() const {
+  struct stat status {};
+  if (::fstat(number(*this), &status) != 0) fail(errno);
+  return status_of(status);
+}
+
+std::size_t File::read(std::span<char> out) const {
+  return transferred([&] { return ::read(number(*this), out.data(), out.size()); });
+}
+
+std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  return transferred(
+      [&] { return ::pread(number(*this), out.data(), out.size(), static_cast<off_t>(offset)); });
+}
+
+void File::write(std::string_view bytes) const {
+  write_all(bytes.data(), bytes.size(), [&](const char* from, std::size_t count, std::size_t) {
+    return ::write(number(*this), from, count);
+  });
+}
+
+void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  write_all(reinterpret_cast<const char*>(bytes.data()), bytes.size(),
+            [&](const char* from, std::size_t count, std::size_t done) {
+              return ::pwrite(number(*this), from, count, static_cast<off_t>(offset + done));
+            });
+}
+
+void File::resize(std::uint64_t size) const {
+  const off_t length = offset_of(size);
+  if (const int error = uninterrupted([&] { return ::ftruncate(number(*this), length); })) fail(error);
+}
+
+void File::reserve(std::uint64_t size) const {
+  const off_t length = offset_of(size);
+  if (length == 0) return;
+  const int error = uninterrupted([&] { return ::fallocate(number(*this), 0, 0, length); });
+  if (error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL) fail(error);
+}
+
+void File::sync() const {
+  const int error = uninterrupted([&] { return ::fsync(number(*this)); });
+  if (error != 0 && error != EINVAL && error != ENOTSUP && error != ENOSYS && error != EROFS) fail(error);
+}
+
+void File::close() {
+  const int descriptor = number(*this);
+  handle_ = kNone;
+  if (std::exchange(borrowed_, false)) return;
+  if (::close(descriptor) != 0 && errno != EINTR) fail(errno);  // when interrupted, it is closed
+}
+
+bool File::try_lock() const {
+  return uninterrupted([&] { return ::flock(number(*this), LOCK_EX | LOCK_NB); }) != EWOULDBLOCK;
+}
+
+bool File::is_at(const fs::path& path) const {
+  struct stat own {
+  }, named{};
+  return ::fstat(number(*this), &own) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         own.st_ino == named.st_ino && own.st_dev == named.st_dev;
+}
+
+void rename_over(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) fail(errno);
+}
+
+void remove_file(const fs::path& path) noexcept {
+  ::unlink(path.c_str());
+}
+
+void make_link(const fs::path& target, const fs::path& link) {
+  if (::symlink(target.c_str(), link.c_str()) != 0) fail(errno);
+}
+
+}  // namespace headscope::system

@@ -1,0 +1,311 @@
+#include <windows.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "system/file.h"
+#include "system/windows_calls.h"
+
+namespace headscope::system {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // a call counts bytes in 32 bits
+
+struct Opening {
+  DWORD access = GENERIC_READ;
+  DWORD disposition = OPEN_EXISTING;
+  DWORD flags = FILE_ATTRIBUTE_NORMAL;
+};
+
+Opening opening_of(Open how) {
+  constexpr DWORD kChange = GENERIC_READ | GENERIC_WRITE | DELETE;
+  switch (how) {
+    case Open::read:
+    case Open::read_at_once:
+      return {GENERIC_READ, OPEN_EXISTING,
+              FILE_FLAG_BACKUP_SEMANTICS};  // folders, too, whose status is asked
+    case Open::write:
+      return {GENERIC_WRITE, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL};
+    case Open::change:
+      return {kChange, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL};
+    case Open::change_no_link:
+      return {kChange, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT};
+    case Open::create:
+      return {kChange, CREATE_NEW, FILE_ATTRIBUTE_NORMAL};
+  }
+  return {};
+}
+
+/// Opens a path so that others may read, write, rename and delete it meanwhile, as on Linux.
+HANDLE open_handle(const fs::path& path, const Opening& opening) {
+  if (path.empty()) fail(std::errc::no_such_file_or_directory);
+  const HANDLE handle = ::CreateFileW(long_path(path).c_str(), opening.access,
+                                      FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                      opening.disposition, opening.flags, nullptr);
+  if (handle == INVALID_HANDLE_VALUE) fail_with_last_error();
+  return handle;
+}
+
+OVERLAPPED place_of(std::uint64_t offset) {
+  OVERLAPPED place{};
+  place.Offset = static_cast<DWORD>(offset);
+  place.OffsetHigh = static_cast<DWORD>(offset >> 32);
+  return place;
+}
+
+DWORD length_of(std::size_t bytes) {
+  return static_cast<DWORD>(std::min(bytes, kMostAtOnce));
+}
+
+std::uint64_t whole(DWORD high, DWORD low) {
+  return (std::uint64_t{high} << 32) | low;
+}
+
+bool is_console(HANDLE handle) {
+  DWORD mode = 0;
+  return ::GetConsoleMode(handle, &mode) != 0;
+}
+
+bool is_folder(HANDLE handle) {
+  BY_HANDLE_FILE_INFORMATION facts{};
+  return ::GetFileInformationByHandle(handle, &facts) && (facts.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY);
+}
+
+/// A line that a person types, in UTF-8: the system's own conversion loses what is beyond ASCII. `out` may be
+/// short: a UTF-16 unit takes up to 3 bytes.
+std::size_t read_from_console(HANDLE handle, std::span<char> out) {
+  std::vector<wchar_t> typed(std::clamp<std::size_t>(out.size() / 3, 1, 4096));
+  // A pair of units stays together, so room for its second half is kept.
+  const DWORD most = static_cast<DWORD>(std::max<std::size_t>(typed.size() - 1, 1));
+  DWORD units = 0;
+  if (!::ReadConsoleW(handle, typed.data(), most, &units, nullptr)) fail_with_last_error();
+  if (units > 0 && units < typed.size() && IS_HIGH_SURROGATE(typed[units - 1])) {
+    DWORD second = 0;
+    if (::ReadConsoleW(handle, typed.data() + units, 1, &second, nullptr)) units += second;
+  }
+  constexpr wchar_t kEnd = 0x1a;  // Ctrl+Z
+  if (units > 0 && typed[0] == kEnd) return 0;
+  const std::string text = utf8({typed.data(), units});
+  const std::size_t count = std::min(text.size(), out.size());
+  std::memcpy(out.data(), text.data(), count);
+  return count;
+}
+
+/// The end of a pipe or file is no error.
+std::size_t ended_or_failed(HANDLE handle) {
+  const DWORD error = ::GetLastError();
+  if (error == ERROR_BROKEN_PIPE || error == ERROR_HANDLE_EOF) return 0;
+  if (is_folder(handle)) fail(std::errc::is_a_directory);
+  throw std::system_error(windows_error(error));
+}
+
+template <typename Info>
+bool set_information(HANDLE handle, FILE_INFO_BY_HANDLE_CLASS kind, Info& info) {
+  return ::SetFileInformationByHandle(handle, kind, &info, sizeof info) != 0;
+}
+
+/// Renames an open file as POSIX does, so that what has the new name is gone from it at once even if it is
+/// open; or, where the file system cannot do that, over a file that is not open.
+bool rename_handle(HANDLE handle, const std::wstring& to) {
+  const std::size_t bytes = to.size() * sizeof(wchar_t);
+  std::vector<std::byte> memory(sizeof(FILE_RENAME_INFO) + bytes);
+  auto* const info = reinterpret_cast<FILE_RENAME_INFO*>(memory.data());
+  info->FileNameLength = static_cast<DWORD>(bytes);
+  std::memcpy(info->FileName, to.data(), bytes);
+  const auto renamed = [&](FILE_INFO_BY_HANDLE_CLASS kind) {
+    return ::SetFileInformationByHandle(handle, kind, info, static_cast<DWORD>(memory.size())) != 0;
+  };
+  constexpr DWORD kReplace = 1, kPosix = 2, kIgnoreReadOnly = 0x40;
+  constexpr auto kFileRenameInfoEx = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22);
+  info->Flags = kReplace | kPosix | kIgnoreReadOnly;
+  if (renamed(kFileRenameInfoEx)) return true;
+  info->Flags = 0;
+  info->ReplaceIfExists = TRUE;
+  return renamed(FileRenameInfo);
+}
+
+/// For a rename that failed: Linux tells a folder in its way from a lack of permission.
+[[noreturn]] void fail_to_rename(const std::error_code& error, const fs::path& to) {
+  const auto status = status_of(to);
+  if (error == std::errc::permission_denied && status && status->kind == FileKind::folder)
+    fail(std::errc::is_a_directory);
+  throw std::system_error(error);
+}
+
+}  // namespace
+
+File::File(const fs::path& path, Open how)
+    : handle_(reinterpret_cast<Handle>(open_handle(path, opening_of(how)))) {
+  if (how != Open::change_no_link) return;
+  BY_HANDLE_FILE_INFORMATION facts{};
+  if (::GetFileInformationByHandle(handle_of(*this), &facts) &&
+      (facts.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT)) {
+    ::CloseHandle(handle_of(*this));
+    fail(std::errc::too_many_symbolic_link_levels);
+  }
+}
+
+File::~File() {
+  if (is_open() && !borrowed_) ::CloseHandle(handle_of(*this));
+}
+
+FileStatus File::status() const {
+  const HANDLE handle = handle_of(*this);
+  if (::GetFileType(handle) != FILE_TYPE_DISK) return {};
+  BY_HANDLE_FILE_INFORMATION facts{};
+  if (!::GetFileInformationByHandle(handle, &facts)) fail_with_last_error();
+  const bool folder = (facts.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+  const std::uint64_t ticks =
+      whole(facts.ftLastWriteTime.dwHighDateTime, facts.ftLastWriteTime.dwLowDateTime);
+  return {folder ? FileKind::folder : FileKind::regular, whole(facts.nFileSizeHigh, facts.nFileSizeLow),
+          static_cast<std::int64_t>(ticks * 100)};  // of 100 nanoseconds
+}
+
+std::size_t File::read(std::span<char> out) const {
+  const HANDLE handle = handle_of(*this);
+  if (is_console(handle)) return read_from_console(handle, out);
+  DWORD got = 0;
+  if (!::ReadFile(handle, out.data(), length_of(out.size()), &got, nullptr)) return ended_or_failed(handle);
+  return got;
+}
+
+std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
+  const HANDLE handle = handle_of(*this);
+  OVERLAPPED place = place_of(offset);
+  DWORD got = 0;
+  if (!::ReadFile(handle, out.data(), length_of(out.size()), &got, &place)) return ended_or_failed(handle);
+  return got;
+}
+
+void File::write(std::string_view bytes) const {
+  while (!bytes.empty()) {
+    DWORD written = 0;
+    if (!::WriteFile(handle_of(*this), bytes.data(), length_of(bytes.size()), &written, nullptr))
+      fail_with_last_error();
+    if (written == 0) fail(std::errc::no_space_on_device);
+    bytes.remove_prefix(written);
+  }
+}
+
+void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  while (!bytes.empty()) {
+    OVERLAPPED place = place_of(offset);
+    DWORD written = 0;
+    if (!::WriteFile(handle_of(*this), bytes.data(), length_of(bytes.size()), &written, &place))
+      fail_with_last_error();
+    if (written == 0) fail(std::errc::no_space_on_device);
+    offset += written;
+    bytes = bytes.subspan(written);
+  }
+}
+
+void File::resize(std::uint64_t size) const {
+  FILE_END_OF_FILE_INFO end{};
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    fail(std::errc::file_too_large);
+  end.EndOfFile.QuadPart = static_cast<std::int64_t>(size);
+  if (!set_information(handle_of(*this), FileEndOfFileInfo, end)) fail_with_last_error();
+}
+
+void File::reserve(std::uint64_t size) const {
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    fail(std::errc::file_too_large);
+  FILE_ALLOCATION_INFO room{};
+  room.AllocationSize.QuadPart = static_cast<std::int64_t>(size);
+  if (set_information(handle_of(*this), FileAllocationInfo, room)) return;
+  if (const std::error_code error = last_error(); error == std::errc::no_space_on_device)
+    throw std::system_error(error);
+}
+
+void File::sync() const {
+  // Consoles and pipes have nothing to sync.
+  if (!::FlushFileBuffers(handle_of(*this)) && ::GetFileType(handle_of(*this)) == FILE_TYPE_DISK)
+    fail_with_last_error();
+}
+
+void File::close() {
+  const HANDLE handle = handle_of(*this);
+  handle_ = kNone;
+  if (std::exchange(borrowed_, false)) return;
+  if (!::CloseHandle(handle)) fail_with_last_error();
+}
+
+bool File::try_lock() const {
+  // The first byte, as Python's msvcrt.locking does in Hugging Face's library. A process that holds it
+  // already must not wait for itself, so that only a lock of another handle is refused.
+  OVERLAPPED place{};
+  return ::LockFileEx(handle_of(*this), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
+                      &place) ||
+         ::GetLastError() != ERROR_LOCK_VIOLATION;
+}
+
+bool File::is_at(const fs::path& path) const {
+  try {
+    const File other(path, Open::read);
+    BY_HANDLE_FILE_INFORMATION own{}, named{};
+    return ::GetFileInformationByHandle(handle_of(*this), &own) &&
+           ::GetFileInformationByHandle(handle_of(other), &named) &&
+           own.dwVolumeSerialNumber == named.dwVolumeSerialNumber &&
+           own.nFileIndexHigh == named.nFileIndexHigh && own.nFileIndexLow == named.nFileIndexLow;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+std::optional<FileStatus> status_of(const fs::path& path) {
+  try {
+    return File(path, Open::read).status();
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
+}
+
+bool is_write_protected(const fs::path& path) {
+  const DWORD attributes = ::GetFileAttributesW(long_path(path).c_str());
+  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY);
+}
+
+bool delete_when_closed(const File& file, bool deleted) noexcept {
+  FILE_DISPOSITION_INFO info{};
+  info.DeleteFile = deleted;
+  return set_information(handle_of(file), FileDispositionInfo, info);
+}
+
+void rename_open_file(const File& file, const fs::path& to) {
+  if (!rename_handle(handle_of(file), long_path(to))) fail_to_rename(last_error(), to);
+}
+
+void rename_over(const fs::path& from, const fs::path& to) {
+  // The link itself, not what it leads to.
+  const HANDLE handle = ::CreateFileW(
+      long_path(from).c_str(), DELETE | SYNCHRONIZE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+      nullptr, OPEN_EXISTING, FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS, nullptr);
+  if (handle == INVALID_HANDLE_VALUE) fail_with_last_error();
+  rename_open_file(File::owned(reinterpret_cast<File::Handle>(handle)), to);
+}
+
+void remove_file(const fs::path& path) noexcept {
+  try {
+    ::DeleteFileW(long_path(path).c_str());
+  } catch (const std::exception&) {  // no memory for the path
+  }
+}
+
+void make_link(const fs::path& target, const fs::path& link) {
+  const std::wstring name = long_path(link);
+  const std::wstring words = fs::path(target).make_preferred().native();
+  constexpr DWORD kUnprivileged = 2;  // for developers; others lack the right
+  if (::CreateSymbolicLinkW(name.c_str(), words.c_str(), kUnprivileged)) return;
+  const DWORD error = ::GetLastError();
+  if (error == ERROR_ALREADY_EXISTS || error == ERROR_FILE_EXISTS)
+    throw std::system_error(windows_error(error));
+  const std::wstring whole_target = long_path(link.parent_path() / target);
+  if (!::CreateHardLinkW(name.c_str(), whole_target.c_str(), nullptr)) fail_with_last_error();
+}
+
+}  // namespace headscope::system

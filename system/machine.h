@@ -1,0 +1,32 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace headscope::system {
+
+/// The number of processors this process may use: those in its affinity mask, limited by the quota of its
+/// control group, rounded up. At least 1.
+int available_processors();
+
+/// As the maker calls it; empty if unknown.
+std::string processor_name();
+
+/// In bytes; 0: unknown.
+struct MemoryFacts {
+  std::uint64_t all = 0;
+  std::uint64_t free = 0;  ///< what the process can still have
+};
+/// The machine's memory or, if it is limited, that of the process's control group.
+MemoryFacts memory_here();
+
+/// The most memory this process ever had in use, in bytes; 0 if unknown.
+double peak_memory_bytes();
+
+/// A number that no other running process has.
+std::uint64_t process_id();
+
+/// The file of the running program, symbolic links resolved. Throws std::runtime_error (one sentence).
+std::filesystem::path executable();
+
+}  // namespace headscope::system

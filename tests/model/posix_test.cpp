@@ -1,0 +1,90 @@
+// What can be tested only with the devices, pipes and limits of Linux.
+
+#include <sched.h>
+#include <sys/stat.h>
+
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/safetensors.h"
+#include "model/kernels/thread_pool.h"
+#include "model/pass/transformer.h"
+#include "model/tokens/tokenizer.h"
+#include "system/machine.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace headscope::testing;
+
+TEST(ReadFile, EndsWhereADeviceHasNoEnd) {
+  EXPECT_FALSE(read_file("/proc/self/status").empty());  // a file whose size is reported as 0
+  EXPECT_THAT(message_of<LoadError>([] { read_file("/dev/zero", 100'000); }), HasSubstr("found more"));
+}
+
+TEST(HostileSafetensors, DevicesAndPipesAreRefused) {
+  const TemporaryFolder folder;
+  const auto open = [](const fs::path& path) {
+    return message_of<LoadError>([&] { SafetensorsFile::open(path); });
+  };
+  EXPECT_THAT(open("/dev/zero"), HasSubstr("found a device or a pipe"));
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(open(pipe), HasSubstr("found a device or a pipe"));  // without waiting for its writer
+}
+
+// A pipe has no end, and blocks until somebody writes to it, so it is rejected as a model's file.
+TEST(HostileFolder, NoPipeIsWaitedFor) {
+  const testing::Gpt2Shape shape;
+  for (const char* name : {"config.json", "model.safetensors.index.json"}) {
+    const TemporaryFolder folder;
+    if (std::string_view(name) != "config.json") folder.write("config.json", testing::gpt2_config(shape));
+    ASSERT_EQ(::mkfifo((folder.path() / name).c_str(), 0600), 0);
+    EXPECT_THAT(message_of<LoadError>([&] { Transformer::load(folder.path(), {}); }),
+                HasSubstr("expected a regular file, found a device or a pipe"))
+        << name;
+  }
+  for (const auto& [pipe, other] :
+       {std::pair{"vocab.json", "merges.txt"}, {"merges.txt", "vocab.json"}, {"tokenizer.json", "unused"}}) {
+    const TemporaryFolder folder;
+    folder.write(other, "{}");
+    ASSERT_EQ(::mkfifo((folder.path() / pipe).c_str(), 0600), 0);
+    EXPECT_THAT(message_of<LoadError>([&] { Tokenizer::load(folder.path()); }),
+                HasSubstr("expected a regular file, found a device or a pipe"))
+        << pipe;
+  }
+}
+
+TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "large";
+  const FileSizeLimit limit(1 << 20);
+  const std::string message = message_of<std::runtime_error>([&] {
+    SafetensorsWriter(path, {{"x", {1 << 20}}}, {});
+  });
+  EXPECT_TRUE(is_sentence(message)) << message;
+  EXPECT_THAT(message, HasSubstr(path.string()));
+  EXPECT_EQ(folder.file_count(), 0);
+}
+
+TEST(ThreadPool, HasNoMoreThreadsThanProcessorsThatItMayUse) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(system::available_processors(), 1);
+  EXPECT_EQ(ThreadPool(0).threads(), 1);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_LE(system::available_processors(), CPU_COUNT(&before));
+}
+
+}  // namespace
+}  // namespace headscope::model

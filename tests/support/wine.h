@@ -1,0 +1,11 @@
+#pragma once
+#include "system/shared_library.h"
+
+namespace headscope::system {
+
+/// Whether tests for Windows run under Wine, which lacks some of what files have on NTFS.
+inline bool is_wine() {
+  return SharedLibrary::if_open("ntdll.dll").function<void()>("wine_get_version") != nullptr;
+}
+
+}  // namespace headscope::system

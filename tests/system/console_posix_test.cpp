@@ -1,0 +1,64 @@
+#include "system/console.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include "system/interrupt.h"
+#include "system/shared_library.h"
+#include "tests/support/matchers.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::system {
+namespace {
+
+using namespace headscope::testing;
+
+TEST(Console, IsNoFileAndNoPipe) {
+  const TemporaryFolder folder;
+  EXPECT_FALSE(is_terminal(File(folder.path() / "x", Open::change)));
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  EXPECT_FALSE(is_terminal(File::owned(ends[0])));
+  EXPECT_FALSE(is_terminal(File::owned(ends[1])));
+  EXPECT_GT(terminal_columns(), 1U);
+}
+
+TEST(Console, ArgumentsAreThoseAfterTheName) {
+  std::string words[] = {"headscope", "plot", "Zoë"};
+  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  EXPECT_THAT(program_arguments(3, argv), ElementsAre("plot", "Zoë"));
+  EXPECT_THAT(program_arguments(1, argv), IsEmpty());
+  EXPECT_THAT(program_arguments(0, argv + 3), IsEmpty());
+}
+
+TEST(Console, ALastMessageEndsTheProgram) {
+  EXPECT_EXIT(end_with_message(3, {"headscope: ", "no memory", "\n"}), ::testing::ExitedWithCode(3),
+              "headscope: no memory");
+}
+
+TEST(Interrupts, AreRememberedOnceAndThenObeyed) {
+  {
+    const InterruptGuard guard;
+    EXPECT_FALSE(guard.interrupted());
+    guard.check();
+    std::raise(SIGTERM);
+    EXPECT_TRUE(guard.interrupted());
+    EXPECT_THROW(guard.check(), Interrupted);
+    EXPECT_EXIT(std::raise(SIGTERM), ::testing::KilledBySignal(SIGTERM), "");
+  }
+  EXPECT_FALSE(InterruptGuard().interrupted());
+  EXPECT_EXIT(end_by_signal({SIGINT}), ::testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(SharedLibrary, HasFunctionsIfItIsThere) {
+  EXPECT_FALSE(SharedLibrary::open("libthatisnothere.so.9"));
+  const auto library = SharedLibrary::if_open("libc.so.6");
+  ASSERT_TRUE(library);
+  EXPECT_EQ(library.function<int(int)>("toupper")('a'), 'A');
+  EXPECT_EQ(library.function<int()>("no_such_function"), nullptr);
+  EXPECT_EQ(SharedLibrary::open("libthatisnothere.so.9").function<int()>("toupper"), nullptr);
+}
+
+}  // namespace
+}  // namespace headscope::system

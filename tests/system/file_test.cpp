@@ -1,0 +1,145 @@
+#include "system/file.h"
+
+#include "tests/support/matchers.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/wine.h"
+#include "tests/system/error_of.h"
+
+namespace headscope::system {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace headscope::testing;
+
+std::string read_at(const File& file, std::uint64_t offset, std::size_t bytes) {
+  std::string text(bytes, '\0');
+  text.resize(file.read_at(offset, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+TEST(File, IsReadAndWrittenAtAnyPlace) {
+  const TemporaryFolder folder;
+  const File file(folder.path() / "x", Open::change);
+  file.write("one two");
+  file.write_at(4, std::as_bytes(std::span(std::string_view("TWO!"))));
+  EXPECT_EQ(read_at(file, 0, 100), "one TWO!");
+  EXPECT_EQ(read_at(file, 6, 1), "O");
+  EXPECT_EQ(read_at(file, 8, 1), "");
+  file.resize(10);
+  EXPECT_EQ(read_at(file, 0, 100), std::string("one TWO!\0\0", 10));
+  file.reserve(100);
+  EXPECT_EQ(file.status().kind, FileKind::regular);
+  file.resize(3);
+  EXPECT_EQ(file.status().size, 3U);
+  file.sync();
+  std::string all(10, ' ');
+  const File again(folder.path() / "x", Open::read);
+  EXPECT_EQ(again.read(all), 3U);
+  EXPECT_EQ(again.read(all), 0U);
+}
+
+TEST(File, ThatCannotBeOpenedHasItsReason) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.write("file", "x");
+  EXPECT_EQ(error_of([&] { File(folder.path() / "none", Open::read); }),
+            std::errc::no_such_file_or_directory);
+  EXPECT_EQ(error_of([&] { File(folder.path() / "none", Open::write); }),
+            std::errc::no_such_file_or_directory);
+  EXPECT_EQ(error_of([&] { File(file, Open::create); }), std::errc::file_exists);
+  EXPECT_EQ(error_of([&] {
+              char byte[1];
+              File(folder.path(), Open::read).read(byte);
+            }),
+            std::errc::is_a_directory);
+  EXPECT_EQ(bytes_of_file(file), "x");
+}
+
+TEST(File, ChangesHandsAndIsClosedOnce) {
+  const TemporaryFolder folder;
+  File first(folder.path() / "x", Open::change);
+  const File::Handle handle = first.handle();
+  { const File borrowed = File::borrowed(handle); }
+  File second = std::move(first);
+  EXPECT_FALSE(first.is_open());
+  EXPECT_EQ(second.handle(), handle);
+  second.write("open");
+  second.close();
+  EXPECT_FALSE(second.is_open());
+  EXPECT_EQ(error_of([&] { File::borrowed(handle).write("closed"); }), std::errc::bad_file_descriptor);
+}
+
+TEST(File, KnowsWhetherAPathLeadsToIt) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "x";
+  const File file(path, Open::change);
+  EXPECT_TRUE(file.is_at(path));
+  if (is_wine()) GTEST_SKIP() << "under Wine 8 the name of a deleted file stays until it is closed";
+  remove_file(path);
+  EXPECT_FALSE(file.is_at(path));
+  folder.write("x", "another");
+  EXPECT_FALSE(file.is_at(path));
+}
+
+TEST(File, IsLockedForOne) {
+  const TemporaryFolder folder;
+  const File second(folder.path() / "x", Open::change);
+  {
+    const File first(folder.path() / "x", Open::change);
+    EXPECT_TRUE(first.try_lock());
+    EXPECT_FALSE(second.try_lock());
+  }
+  EXPECT_TRUE(second.try_lock());
+}
+
+TEST(RenameOver, ReplacesAnOpenFile) {
+  if (is_wine()) GTEST_SKIP() << "Wine 8 has no renames over open files";
+  const TemporaryFolder folder;
+  const fs::path goal = folder.write("goal", "old");
+  const File open(goal, Open::read);
+  rename_over(folder.write("next", "new"), goal);
+  EXPECT_EQ(bytes_of_file(goal), "new");
+  EXPECT_EQ(read_at(open, 0, 10), "old");
+  EXPECT_EQ(error_of([&] { rename_over(folder.path() / "none", goal); }),
+            std::errc::no_such_file_or_directory);
+}
+
+TEST(MakeLink, LeadsToItsTarget) {
+  if (is_wine()) GTEST_SKIP() << "Wine 8 has no symbolic links";
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "blobs");
+  fs::create_directories(folder.path() / "snapshots");
+  folder.write("blobs/x", "content");
+  const fs::path link = folder.path() / "snapshots/y";
+  make_link("../blobs/x", link);
+  EXPECT_EQ(bytes_of_file(link), "content");
+  EXPECT_EQ(error_of([&] { make_link("../blobs/x", link); }), std::errc::file_exists);
+}
+
+TEST(File, MayHaveAnyName) {
+  const TemporaryFolder folder;
+  const fs::path name = fs::path(u8"Zoë 中 😀.txt");
+  File(folder.path() / name, Open::create).write("x");
+  EXPECT_EQ(fs::directory_iterator(folder.path())->path().filename(), name);
+  EXPECT_EQ(bytes_of_file(folder.path() / name), "x");
+}
+
+TEST(File, MayLieDeep) {
+  const TemporaryFolder folder;
+  fs::path deep = folder.path();
+  for (int i = 0; i < 3; ++i) deep /= std::string(60, static_cast<char>('a' + i));
+  fs::create_directories(deep);
+  const fs::path file =
+      deep / std::string(100, 'x');  // together more than the 260 that Windows knows as a limit
+  File(file, Open::create).write("deep");
+  std::string read(10, ' ');
+  read.resize(File(file, Open::read).read(read));
+  EXPECT_EQ(read, "deep");
+  rename_over(file, deep / std::string(101, 'x'));
+  EXPECT_TRUE(File(deep / std::string(101, 'x'), Open::read).is_at(deep / std::string(101, 'x')));
+  remove_file(deep / std::string(101, 'x'));
+  EXPECT_EQ(error_of([&] { File(deep / std::string(101, 'x'), Open::read); }),
+            std::errc::no_such_file_or_directory);
+}
+
+}  // namespace
+}  // namespace headscope::system

@@ -1,0 +1,48 @@
+#include "system/machine.h"
+
+#include <filesystem>
+
+#include "system/linux_texts.h"
+#include "tests/support/matchers.h"
+
+namespace headscope::system {
+namespace {
+
+TEST(Machine, IsThisOne) {
+  EXPECT_GE(available_processors(), 1);
+  const MemoryFacts memory = memory_here();
+  EXPECT_GT(memory.free, 0U);
+  EXPECT_LE(memory.free, memory.all);
+  EXPECT_GT(peak_memory_bytes(), 1 << 16);
+  EXPECT_LT(peak_memory_bytes(), static_cast<double>(std::uint64_t{1} << 50));
+  EXPECT_GT(process_id(), 0U);
+  EXPECT_TRUE(std::filesystem::is_regular_file(executable()));
+}
+
+TEST(Processors, OfAQuota) {
+  EXPECT_EQ(processors_of_quota("150000 100000\n"), 1.5);
+  EXPECT_EQ(processors_of_quota("max 100000\n"), std::nullopt);
+  EXPECT_EQ(processors_of_quota("-1\n 100000\n"), std::nullopt);  // version 1: no limit
+  EXPECT_EQ(processors_of_quota(""), std::nullopt);
+  EXPECT_EQ(processors_of_quota("100000 0"), std::nullopt);
+}
+
+using Bytes = std::pair<std::uint64_t, std::uint64_t>;
+
+TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {
+  const std::string meminfo = "MemTotal:       1000 kB\nMemFree:    1 kB\nMemAvailable:    500 kB\n";
+  const auto facts = [&](const char* limit, const char* used) {
+    const MemoryFacts found = memory_facts(meminfo, limit, used);
+    return Bytes(found.all, found.free);
+  };
+  EXPECT_EQ(facts("max\n", "0\n"), Bytes(1024000, 512000));
+  EXPECT_EQ(facts("", ""), Bytes(1024000, 512000));
+  EXPECT_EQ(facts("99999999\n", "5\n"), Bytes(1024000, 512000));
+  EXPECT_EQ(facts("100000\n", "30000\n"), Bytes(100000, 70000));
+  EXPECT_EQ(facts("900000\n", "30000\n"), Bytes(900000, 512000));
+  EXPECT_EQ(facts("1000\n", "2000\n"), Bytes(1000, 0));
+  EXPECT_EQ(memory_facts("nonsense", "x", "y").all, 0U);
+}
+
+}  // namespace
+}  // namespace headscope::system

@@ -1,0 +1,99 @@
+// Bodies of system/ that only Windows has.
+
+#include <windows.h>
+
+#include "system/atomic_file.h"
+#include "system/console.h"
+#include "system/folders.h"
+#include "system/windows_calls.h"
+#include "tests/support/environment.h"
+#include "tests/support/matchers.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/system/error_of.h"
+
+namespace headscope::system {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace headscope::testing;
+
+TEST(Utf16, IsUtf8InOtherUnits) {
+  EXPECT_EQ(utf16("a\u00e9\U0001f600"), L"a\u00e9\U0001f600");
+  EXPECT_EQ(utf8(L"a\u00e9\U0001f600"), "a\u00e9\U0001f600");
+  EXPECT_EQ(utf8(L""), "");
+  EXPECT_EQ(utf16(""), L"");
+}
+
+TEST(Paths, AreWrittenInUtf8) {
+  EXPECT_EQ(fs::path(L"Zo\u00eb").string(), "Zo\u00eb");
+}
+
+TEST(LongPath, IsWhatTheSystemTakesWhateverItsLength) {
+  EXPECT_EQ(long_path("C:/a/../b"), L"\\\\?\\C:\\b");
+  EXPECT_EQ(long_path(L"\\\\server\\share\\x"), L"\\\\?\\UNC\\server\\share\\x");
+  EXPECT_EQ(long_path(L"\\\\?\\C:\\b"), L"\\\\?\\C:\\b");
+  EXPECT_EQ(long_path("NUL"), L"\\\\.\\NUL");
+  EXPECT_TRUE(long_path("relative").ends_with(L"\\relative"));
+  EXPECT_TRUE(long_path("relative").starts_with(L"\\\\?\\"));
+  EXPECT_EQ(long_path(""), L"");
+}
+
+TEST(Errors, HaveTheNamesThatLinuxGivesThem) {
+  EXPECT_EQ(windows_error(ERROR_DISK_FULL), std::errc::no_space_on_device);
+  EXPECT_EQ(windows_error(ERROR_PATH_NOT_FOUND).message(), "No such file or directory");
+  EXPECT_EQ(windows_error(ERROR_SHARING_VIOLATION), std::errc::permission_denied);
+  EXPECT_EQ(windows_error(ERROR_NO_DATA), std::errc::broken_pipe);
+  EXPECT_FALSE(windows_error(ERROR_BAD_FORMAT).message().empty());
+}
+
+TEST(Environment, IsUtf8) {
+  ASSERT_TRUE(::SetEnvironmentVariableW(L"HEADSCOPE_TEST", L"Zo\u00eb"));
+  const Environment environment = process_environment();
+  EXPECT_EQ(environment("HEADSCOPE_TEST"), "Zo\u00eb");
+  ASSERT_TRUE(::SetEnvironmentVariableW(L"HEADSCOPE_TEST", nullptr));
+  EXPECT_EQ(environment("HEADSCOPE_TEST"), std::nullopt);
+}
+
+TEST(Folders, AreThoseOfTheEnvironmentElseTheSystems) {
+  const auto given = testing::environment({{"APPDATA", "C:\\a"}, {"LOCALAPPDATA", "relative"}});
+  EXPECT_EQ(settings_folder(given), fs::path("C:\\a"));
+  for (const auto& folder :
+       {state_folder(given), settings_folder(testing::environment({})), home_folder(given)}) {
+    ASSERT_TRUE(folder);
+    EXPECT_TRUE(folder->is_absolute()) << *folder;
+  }
+  EXPECT_THAT(font_folders(given), SizeIs(2));
+}
+
+TEST(Arguments, AreThoseOfTheCommandLine) {
+  const std::string line = utf8(::GetCommandLineW());
+  for (const std::string& argument : program_arguments(0, nullptr)) EXPECT_THAT(line, HasSubstr(argument));
+}
+
+TEST(AtomicFile, IsDeletedIfItsHandleIsClosedBeforeItIsWhole) {
+  const TemporaryFolder folder;
+  const fs::path name = folder.path() / "x";
+  {
+    const File file(name, Open::create);
+    ASSERT_TRUE(delete_when_closed(file, true));
+  }
+  EXPECT_FALSE(fs::exists(name));
+  const File kept(name, Open::create);
+  ASSERT_TRUE(delete_when_closed(kept, true));
+  ASSERT_TRUE(delete_when_closed(kept, false));
+  rename_open_file(kept, folder.path() / "y");
+  EXPECT_TRUE(fs::exists(folder.path() / "y"));
+}
+
+TEST(AtomicFile, DoesNotReplaceAWriteProtectedFile) {
+  const TemporaryFolder folder;
+  const fs::path goal = folder.write("goal", "old");
+  ASSERT_TRUE(::SetFileAttributesW(goal.c_str(), FILE_ATTRIBUTE_READONLY));
+  EXPECT_THAT([&] { write_file_atomically(goal, "new"); },
+              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("Permission denied")));
+  ASSERT_TRUE(::SetFileAttributesW(goal.c_str(), FILE_ATTRIBUTE_NORMAL));
+  EXPECT_EQ(bytes_of_file(goal), "old");
+}
+
+}  // namespace
+}  // namespace headscope::system
