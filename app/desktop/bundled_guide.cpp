@@ -21,7 +21,8 @@ void add_places(GuidePage& glossary) {
     if (block.kind != GuideBlock::Kind::paragraph || !words.starts_with(kView)) continue;
     const View* view = find_view(std::string_view(words).substr(kView.size()));
     if (view == nullptr) continue;
-    const std::string group = view->place == Place::tab ? std::string(spec_of(view->group).title) + " → " : "";
+    const std::string group =
+        view->place == Place::tab ? std::string(spec_of(view->group).title) + " → " : "";
     block.text.push_back(
         {GuideSpan::Look::plain, " (in the window: " + group + std::string(view->title) + ")"});
   }
