@@ -217,6 +217,42 @@ TEST(FlowFigure, BothFiguresOfAComparisonHaveOneScale) {
   }
 }
 
+/// Exact sizes, with captions that take lines of their own, and slides whose letters grow.
+TEST(FlowFigure, FiguresOfOneSizeHaveOneScale) {
+  const View& view = *find_view("flow");
+  for (const char* edits :
+       {"L2H5.z=0", "L0.mlp_out=0", "L5.mlp_out*=3", "L4H3.z=0; L3H6.z=0; L4H5.z=0; L2H1.z=0"}) {
+    const Scenario compared = edited(edits, {2, 1, -1}, kMary);
+    for (const auto& [width, height, size] : {std::array{640.F, 480.F, 14.F},
+                                              {700.F, 520.F, 14.F},
+                                              {800.F, 600.F, 14.F},
+                                              {1000.F, 600.F, 14.F},
+                                              {1000.F, 700.F, 14.F},
+                                              {1280.F, 720.F, 14.F},
+                                              {1600.F, 900.F, 14.F},
+                                              {3840.F, 2160.F, 14.F},
+                                              {1280.F, 720.F, 20.F}})
+      for (const bool slide : {false, true}) {
+        SCOPED_TRACE(std::string(edits) + ", " + std::to_string(width) + (slide ? ", slide" : ""));
+        std::array<double, 2> widths{}, bars{};
+        for (const Side side : {Side::run, Side::baseline}) {
+          ViewContext c = compared.context(width, height);
+          c.font_size = size;
+          c = on_side(side, view, c);
+          const viz::Scene scene = export_scene_of(
+              view, c,
+              {.page = Page::exact, .target = slide ? Target::slide : Target::screen, .letters_grow = slide});
+          widths[side == Side::run] = scale_of_legend(scene);
+          bars[side == Side::run] = scale_of_bars(c, scene);
+        }
+        EXPECT_GT(widths[0], 0);
+        EXPECT_GT(bars[0], 0);
+        EXPECT_NEAR(widths[0], widths[1], 1e-3 * widths[0]);
+        EXPECT_NEAR(bars[0], bars[1], 1e-3 * bars[0]);
+      }
+  }
+}
+
 /// "−0.37" or "+0.37"; NaN: it is no such number.
 double signed_number(std::string text) {
   constexpr std::string_view kMinus = "−";
