@@ -34,7 +34,7 @@ class Builder {
 
   Layout build(std::optional<double> scale) {
     const float em = style_.font_size;
-    if (area_.w < 16 * em || area_.h < above_ + 9 * em) return {};
+    if (area_.w < 16 * em || area_.h < above_ + 8 * em) return {};
     double most = 1e-9;
     for (const Column& column : g_.columns)
       for (const double v : column.stream) most = std::max(most, std::abs(v));
@@ -93,10 +93,10 @@ class Builder {
     double sources = 0;
     for (const Column& column : g_.columns) sources += std::abs(column.sources());
     panel_ =
-        std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest_mlp_label()),
+        std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest(p_.mlps[target()])),
                  2.5F * u() + std::max(style_.width(p_.others + " " + signed_words(sources), style_.small()),
                                        style_.width(p_.rest, style_.small())));
-    label_gap_ = widest_edge_label() + 3 * u();
+    label_gap_ = widest(p_.edges) + 3 * u();
     const float room = area_.w - axis_w_ - panel_ - label_gap_;
     // From the most legible to the narrowest.
     for (const auto& [upright, gaps] :
@@ -126,15 +126,9 @@ class Builder {
     if (stop.count > 1) return std::to_string(stop.count) + " more";
     return p_.tokens[stop.first];
   }
-  float widest_mlp_label() const {
+  float widest(const std::vector<std::string>& labels) const {
     float widest = 0;
-    for (const std::string& text : p_.mlps[target()])
-      widest = std::max(widest, style_.width(text, style_.small()));
-    return widest;
-  }
-  float widest_edge_label() const {
-    float widest = 0;
-    for (const std::string& text : p_.edges) widest = std::max(widest, style_.width(text, style_.small()));
+    for (const std::string& text : labels) widest = std::max(widest, style_.width(text, style_.small()));
     return widest;
   }
   /// The widest that a column's ribbon gets, roughly: its largest flow and what leaves or enters there.
@@ -491,15 +485,20 @@ class Builder {
       return std::abs(g_.columns[wedge->column].mlps[wedge->layer]);
     };
     std::ranges::stable_sort(wedges, std::ranges::greater(), value_of);
+    bool has_room = true;
     for (const Wedge* wedge : wedges) {
       const bool own = wedge->column == target();
       const double part = value_of(wedge) / std::max(1e-9, std::abs(g_.logit));
       if (part < 0.02 && px(value_of(wedge)) < (own ? 1.5F : 2 * u())) continue;
-      label_mlp(*wedge, own);
+      if (!own && !has_room) continue;
+      // At other tokens: the number alone where its name has no room; none smaller than one without room.
+      const std::string& text = p_.mlps[wedge->column][wedge->layer];
+      has_room &=
+          label_mlp(*wedge, text, own) || own || label_mlp(*wedge, text.substr(text.rfind(' ') + 1), own);
     }
   }
-  void label_mlp(const Wedge& wedge, bool own) {
-    Label label{Label::Of::mlp, wedge.layer, wedge.column, p_.mlps[wedge.column][wedge.layer]};
+  bool label_mlp(const Wedge& wedge, const std::string& text, bool own) {
+    Label label{Label::Of::mlp, wedge.layer, wedge.column, text};
     const float width = style_.width(label.text, style_.small()), gap = 1.5F * u();
     const float middle = wedge.rect.center().y;
     float left = wedge.rect.x;  // of the ribbon
@@ -511,8 +510,10 @@ class Builder {
            {own ? out_.rest.right() + 2.5F * u() : wedge.rect.right() + gap, left - gap - width}) {
         if (own && x < out_.rest.x) continue;
         label.at = {x, middle + by * line()};
-        if ((own || is_open({x, label.at.y - line() / 2, width, line()}, wedge)) && add_label(label)) return;
+        if ((own || is_open({x, label.at.y - line() / 2, width, line()}, wedge)) && add_label(label))
+          return true;
       }
+    return false;
   }
 
   static std::string signed_words(double value) {

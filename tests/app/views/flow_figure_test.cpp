@@ -283,8 +283,13 @@ TEST(FlowFigure, NumbersBelowTheTokensAndTheRestAreTheLogit) {
     const auto check = [&](const viz::Scene& scene) {
       int numbers = 0;
       double sum = 0;
-      for (const std::string& text : texts(scene))
-        if (const double part = signed_number(text); !std::isnan(part)) sum += part, ++numbers;
+      float row = 0;  // numbers further up are those of MLPs
+      const auto runs = items_of<viz::GlyphRun>(scene);
+      for (const viz::GlyphRun& run : runs)
+        if (run.text.starts_with("rest ")) row = run.origin.y;
+      for (const viz::GlyphRun& run : runs)
+        if (const double part = signed_number(run.text); !std::isnan(part) && run.origin.y > row)
+          sum += part, ++numbers;
       for (const char* words : {"rest ", "others ", "other tokens ", "tokens "}) {
         const double part = number_after(scene, words);
         sum += part;
